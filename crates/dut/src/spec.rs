@@ -1,0 +1,267 @@
+//! What an emulated device is, as plain values. Rates are exact fractions `[numerator, denominator]`
+//! in frames per second; times are nanoseconds.
+
+use serde::{Deserialize, Serialize};
+
+/// Frames per second as an exact fraction.
+pub type FrameRate = (u64, u64);
+
+/// An emulated device.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeviceSpec {
+    /// Name in the lab, `dut`.
+    pub name: String,
+    /// Ports, in the order links refer to them.
+    pub ports: Vec<DevicePortSpec>,
+    /// How frames find their way.
+    pub forwarding: Forwarding,
+    /// Frames per second the whole box can switch, all ports together. `None`: no such limit.
+    #[serde(default)]
+    pub box_fps: Option<FrameRate>,
+    /// Frames that wait for the box (not counting the one in service).
+    #[serde(default = "default_queue")]
+    pub box_queue: u32,
+    /// Fixed forwarding delay between ingress and egress processing.
+    #[serde(default = "default_delay")]
+    pub delay_ns: u64,
+    /// Delay added per byte of the frame (FCS counted), in picoseconds. A frame never overtakes
+    /// another on its way to the same egress port.
+    #[serde(default)]
+    pub delay_per_byte_ps: u64,
+    /// Faults to inject.
+    #[serde(default)]
+    pub impairments: Vec<Impairment>,
+}
+
+fn default_queue() -> u32 {
+    1024
+}
+
+fn default_delay() -> u64 {
+    5_000
+}
+
+/// One port of an emulated device: a plain port, or a link aggregation group with its far end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DevicePortSpec {
+    /// As the device calls it, `Te0/1/0/0`.
+    pub name: String,
+    /// MAC address of the port.
+    pub mac: String,
+    /// L1 rate of the port, or of one member, in bits per second.
+    pub rate_bps: u64,
+    /// Members of the group; 1 is a plain port. The link to the tester then runs at
+    /// `rate_bps * members` and `partner_hash` says on which member each incoming frame meets us.
+    #[serde(default = "one")]
+    pub members: u32,
+    /// How the far end spreads frames over members.
+    #[serde(default)]
+    pub partner_hash: Hash,
+    /// How this device spreads frames over members.
+    #[serde(default)]
+    pub hash: Hash,
+    /// Frames that wait in the far end for one member.
+    #[serde(default = "default_queue")]
+    pub partner_queue: u32,
+    /// Frames per second the port (each member) takes in. `None`: as many as the line brings.
+    #[serde(default)]
+    pub in_fps: Option<FrameRate>,
+    /// Frames per second the port (each member) can handle in and out together, first come first served.
+    #[serde(default)]
+    pub both_fps: Option<FrameRate>,
+    /// Frames that wait for ingress processing (`in_fps`, and again for `both_fps`).
+    #[serde(default = "default_queue")]
+    pub in_queue: u32,
+    /// Frames that wait for the egress line, per member.
+    #[serde(default = "default_queue")]
+    pub out_queue: u32,
+    /// IPv4 address and prefix length of a router's port, `100.64.0.1/30`.
+    #[serde(default)]
+    pub ipv4: Option<String>,
+    /// IPv6 address and prefix length of a router's port.
+    #[serde(default)]
+    pub ipv6: Option<String>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// What a group's member is chosen by. The folding is that of Linux bonding: the XOR of both ends,
+/// folded to 8 bits, modulo the number of members.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Hash {
+    /// Source and destination MAC.
+    L2,
+    /// Source and destination IP.
+    #[default]
+    SrcDstIp,
+    /// Source IP.
+    SrcIp,
+    /// Destination IP.
+    DstIp,
+    /// Source and destination IP and L4 ports.
+    L3L4,
+}
+
+/// How frames find their way through a device.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
+pub enum Forwarding {
+    /// What comes in on one port leaves on the other, untouched.
+    CrossConnect {
+        /// Pairs of port indices.
+        pairs: Vec<(usize, usize)>,
+    },
+    /// A learning bridge.
+    Bridge {
+        /// Entries older than this are forgotten.
+        #[serde(default = "default_ageing")]
+        ageing_ns: u64,
+        /// Addresses the table holds; further ones are not learned (their frames are flooded).
+        #[serde(default = "default_table")]
+        table_limit: u32,
+    },
+    /// An IPv4/IPv6 router: longest prefix match, ARP and ND both ways, TTL, MAC rewrite.
+    Router {
+        /// Static routes besides those of the ports' own networks.
+        #[serde(default)]
+        routes: Vec<Route>,
+        /// Static neighbours; others are resolved.
+        #[serde(default)]
+        neighbours: Vec<Neighbour>,
+    },
+}
+
+fn default_ageing() -> u64 {
+    300_000_000_000
+}
+
+fn default_table() -> u32 {
+    131_072
+}
+
+/// A static route.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Route {
+    /// `16.0.0.0/8`, `2001:db8::/32`.
+    pub prefix: String,
+    /// Next hop.
+    pub via: String,
+}
+
+/// A static neighbour.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Neighbour {
+    /// IPv4 or IPv6 address.
+    pub ip: String,
+    /// Its MAC address.
+    pub mac: String,
+}
+
+/// A fault, applied to frames as they leave the switching point towards `port` (egress), test frames
+/// and others alike, counted from `after` on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Impairment {
+    /// Egress port index it applies to; `None`: all.
+    #[serde(default)]
+    pub port: Option<usize>,
+    /// What is done.
+    pub fault: Fault,
+    /// To which frames.
+    pub when: When,
+}
+
+/// What is done to a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fault {
+    /// It is gone.
+    Lose,
+    /// It is sent twice.
+    Duplicate,
+    /// It is held back until this many later frames to the same port have left.
+    Reorder {
+        /// How many overtake it.
+        by: u32,
+    },
+    /// One bit is flipped, in the network header or behind it (not in Ethernet header or tags).
+    Corrupt,
+    /// Nothing leaves the port for this long; what arrives waits, as far as the queues allow.
+    Stall {
+        /// How long.
+        for_ns: u64,
+    },
+}
+
+/// Which frames a fault meets. Counted per egress port, from 0.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum When {
+    /// Frames `first`, `first + every`, ...
+    Every {
+        /// Distance.
+        every: u64,
+        /// First one.
+        first: u64,
+    },
+    /// Exactly these.
+    Frames(Vec<u64>),
+    /// Each with chance `parts` in `of`, from a seed.
+    Chance {
+        /// Numerator.
+        parts: u64,
+        /// Denominator.
+        of: u64,
+        /// Seed.
+        seed: u64,
+    },
+}
+
+/// The device's own instruments: what it counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceCounters {
+    /// Per port, in the order of the spec.
+    pub ports: Vec<DevicePortCounters>,
+    /// Dropped because the box was busy and its queue full.
+    pub box_drops: u64,
+    /// Dropped: no route, no neighbour, TTL, malformed, unknown.
+    pub no_route: u64,
+    /// TTL or hop limit ran out.
+    pub ttl_expired: u64,
+    /// Not a frame this device forwards.
+    pub malformed: u64,
+    /// Frames flooded by a bridge.
+    pub flooded: u64,
+    /// Faults injected, by name: `lose`, `duplicate`, `reorder`, `corrupt`, `stall`.
+    pub injected: std::collections::BTreeMap<String, u64>,
+}
+
+/// What a port of the device counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DevicePortCounters {
+    /// Name.
+    pub name: String,
+    /// Frames that came in from the line (all members).
+    pub rx_frames: u64,
+    /// Frames that left (all members).
+    pub tx_frames: u64,
+    /// Dropped in the far end of a group, before they met us: a member's line or queue was full.
+    pub partner_drops: u64,
+    /// Dropped by ingress capacity (`in_fps`).
+    pub in_drops: u64,
+    /// Dropped by shared capacity (`both_fps`), on the way in or out.
+    pub both_drops: u64,
+    /// Dropped because the egress queue was full.
+    pub out_drops: u64,
+    /// Frames out, per member.
+    pub member_tx: Vec<u64>,
+    /// Frames in, per member.
+    pub member_rx: Vec<u64>,
+}

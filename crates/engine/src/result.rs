@@ -1,0 +1,136 @@
+//! What a trial found: counts, never ratios; what was not measured is absent.
+
+use serde::{Deserialize, Serialize};
+
+/// The result of one trial.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TrialResult {
+    /// One per stream of the spec, in its order.
+    pub streams: Vec<StreamResult>,
+    /// One per tester port, in order.
+    pub ports: Vec<PortResult>,
+    /// The tester's own health: a late or starved tester is no evidence against the device.
+    pub health: Health,
+    /// The phases as executed, from the start of the trial.
+    pub phases: Vec<PhaseResult>,
+    /// Length of one sample of every series, and where sample 0 begins (start of traffic).
+    pub sample_ns: u64,
+    /// Next hops that answered: address, MAC.
+    pub resolved: Vec<(String, String)>,
+    /// Why the trial did not take place or does not count, in words; empty if it does.
+    pub invalid: Vec<String>,
+}
+
+/// What happened to one stream.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StreamResult {
+    /// Name from the spec.
+    pub name: String,
+    /// Frames the schedule asked for.
+    pub intended: u64,
+    /// Frames sent.
+    pub offered: u64,
+    /// Bytes sent, FCS counted.
+    pub offered_bytes: u64,
+    /// Test frames received at the intended port, each distinct frame once.
+    pub received: u64,
+    /// Bytes of those as received, FCS counted.
+    pub received_bytes: u64,
+    /// Further copies of frames already received.
+    pub duplicates: u64,
+    /// Distinct frames received at another port and never at the intended one; with copies.
+    pub elsewhere: u64,
+    /// Frames of `received` that a later frame of the same flow overtook (RFC 4737 section 3).
+    pub out_of_order: u64,
+    /// Frames of `received` whose content was not what was sent. They are not in `received`.
+    pub corrupted: u64,
+    /// `offered - received - corrupted`. Negative if the device made frames.
+    pub lost: i64,
+    /// Later than the reordering window remembers, so duplicate or reordered is not known.
+    pub beyond_window: u64,
+    /// Distinct flows that arrived.
+    pub flows_received: u64,
+    /// One-way latency of `received`, first bit out to last bit in (FILO).
+    pub latency: Option<Latency>,
+    /// Per sample: frames sent (by departure).
+    pub tx: Vec<u64>,
+    /// Per sample: frames received (by arrival).
+    pub rx: Vec<u64>,
+    /// Per sample: frames received of those that departed in it. `tx - arrived` is the loss of the
+    /// sample, without the skew between sending and receiving.
+    pub arrived: Vec<u64>,
+    /// Order of departure of the first frame of the stream that was lost, if any and if known; ns from start of traffic.
+    pub first_loss_ns: Option<u64>,
+}
+
+/// Latency of one stream.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Latency {
+    /// Frames timed.
+    pub count: u64,
+    /// Least, ns.
+    pub min_ns: u64,
+    /// Sum over frames, ns; the mean is `sum_ns / count`.
+    pub sum_ns: u128,
+    /// Greatest, ns.
+    pub max_ns: u64,
+    /// Frames that took longer than the histogram's range.
+    pub over: u64,
+    /// Negative differences, which a clock fault would show as; not recorded.
+    pub negative: u64,
+    /// HDR histogram, ns, 3 significant digits, V2 deflate, base64.
+    pub histogram: String,
+}
+
+/// What a tester port saw.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PortResult {
+    /// Name.
+    pub name: String,
+    /// Frames sent, test traffic and own.
+    pub tx_frames: u64,
+    /// Bytes sent, FCS counted.
+    pub tx_bytes: u64,
+    /// Frames received, all.
+    pub rx_frames: u64,
+    /// Bytes received, FCS counted.
+    pub rx_bytes: u64,
+    /// Received frames that are not test frames (ARP, LLDP, floods, keep-alives).
+    pub foreign: u64,
+    /// Per sample: test frames sent.
+    pub tx: Vec<u64>,
+    /// Per sample: bytes sent, FCS counted.
+    pub tx_bytes_series: Vec<u64>,
+    /// Per sample: test frames received.
+    pub rx: Vec<u64>,
+    /// Per sample: bytes received, FCS counted.
+    pub rx_bytes_series: Vec<u64>,
+}
+
+/// How well the tester itself did.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Health {
+    /// Frames the schedule asked for and nobody sent.
+    pub unsent: u64,
+    /// The latest a frame departed after its time, ns.
+    pub latest_departure_ns: u64,
+    /// The longest time between two rounds of the tester's loop, ns (real time only).
+    pub longest_gap_ns: u64,
+    /// Frames the tester received too late to keep (ring or socket buffer full).
+    pub rx_dropped: u64,
+    /// Times a port had no room to send.
+    pub tx_full: u64,
+    /// Share of its core the tester's thread had while sending, in parts per million (real time only).
+    pub core_share_ppm: Option<u32>,
+}
+
+/// A phase of the trial as executed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PhaseResult {
+    /// `resolve`, `settle`, the segments' names, `drain`.
+    pub name: String,
+    /// From the start of the trial.
+    pub start_ns: u64,
+    /// How long it took.
+    pub duration_ns: u64,
+}

@@ -1,0 +1,115 @@
+//! One trial, as plain values: nothing implicit. The spec is the bug report.
+//!
+//! Loads are L1 bits per second: a frame of `size` bytes (FCS counted) takes `(size + 20) * 8` bits.
+//! A frame departs when the bits before it have been offered, so at 100 % of the line frames stand
+//! back to back whatever their sizes.
+
+use netdyno_frame::spec::Header;
+use serde::{Deserialize, Serialize};
+
+/// A trial.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrialSpec {
+    /// Seed of everything random in the trial.
+    pub seed: u64,
+    /// What is sent.
+    pub streams: Vec<StreamSpec>,
+    /// The tester's ports: who they are on the network.
+    pub ports: Vec<TesterPortSpec>,
+    /// Give up resolving next hops after this long.
+    #[serde(default = "default_resolve")]
+    pub resolve_ns: u64,
+    /// Wait between learning and traffic (RFC 2544 section 23, phase b).
+    pub settle_ns: u64,
+    /// Keep receiving this long after the last frame (RFC 2544 section 23, phase d).
+    pub drain_ns: u64,
+    /// Length of one sample of the series.
+    pub sample_ns: u64,
+    /// Send learning frames from each receiving port before the traffic (bridges).
+    #[serde(default)]
+    pub learn: bool,
+    /// Check the IP and UDP/TCP checksums of what is received, and the payload behind the probe by them.
+    #[serde(default = "yes")]
+    pub verify: bool,
+}
+
+fn default_resolve() -> u64 {
+    3_000_000_000
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// A tester port as the network sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TesterPortSpec {
+    /// Its MAC address.
+    pub mac: String,
+    /// Its IPv4 address, answered for by ARP.
+    #[serde(default)]
+    pub ipv4: Option<String>,
+    /// Its IPv6 address, answered for by ND.
+    #[serde(default)]
+    pub ipv6: Option<String>,
+}
+
+/// One stream: one direction, one template.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StreamSpec {
+    /// Its name, `west-east`.
+    pub name: String,
+    /// Index of the sending port.
+    pub tx_port: usize,
+    /// Index of the port it should arrive at.
+    pub rx_port: usize,
+    /// Header stack, outermost first.
+    pub headers: Vec<Header>,
+    /// Who the outermost destination MAC is.
+    pub destination: Destination,
+    /// Frame sizes (FCS counted) and weights. Sent in a fixed, evenly spread order with exact weights.
+    pub sizes: Vec<SizeSpec>,
+    /// Number of flows; frame k belongs to flow `k mod flows`.
+    pub flows: u32,
+    /// The load over time, from the end of settling on.
+    pub schedule: Vec<Segment>,
+}
+
+/// Who the outermost destination MAC of a stream is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Destination {
+    /// As written in the headers.
+    Written,
+    /// The MAC of the receiving port (cross connect, bridge).
+    Peer,
+    /// This next hop, resolved by ARP or ND on the sending port.
+    Gateway(String),
+}
+
+/// One size of a mix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SizeSpec {
+    /// Bytes, FCS counted.
+    pub size: u32,
+    /// Weight in the mix.
+    pub weight: u32,
+}
+
+/// A stretch of time in which the load is constant or rises (or falls) linearly.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Segment {
+    /// What the phase is called, `warmup`, `ramp`, `hold`, `traffic`.
+    pub name: String,
+    /// How long.
+    pub duration_ns: u64,
+    /// Load at its beginning, L1 bits per second.
+    pub from_bps: u64,
+    /// Load at its end.
+    pub to_bps: u64,
+}

@@ -1,0 +1,9 @@
+//! The outside of netdyno: time, ports and their backends, threads, shared memory.
+//!
+//! All `unsafe` code and all clock reads of the project are in this crate. It does not know what is
+//! in a frame, nor what a trial is.
+
+pub mod backend;
+pub mod drive;
+pub mod port;
+pub mod time;

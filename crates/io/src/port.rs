@@ -1,0 +1,168 @@
+//! The one seam between a tester (or an emulated device) and whatever carries frames.
+//!
+//! Frames cross it in bursts. A port lends memory and a slot a frame; nothing escapes the closure.
+//! Frame bytes are without FCS: a 64-byte frame is 60 bytes in its slot. `PortInfo::rate` and the
+//! time on the wire count the FCS and the 20 bytes of preamble, SFD and gap as well.
+
+use crate::time::Instant;
+use serde::{Deserialize, Serialize};
+
+/// Bytes a frame takes on the wire beyond those in its slot: FCS 4, preamble and SFD 8, gap 12.
+pub const WIRE_OVERHEAD_BYTES: u64 = 24;
+/// The shortest frame in a slot: 64 bytes less the FCS. A wire pads shorter ones in time, not in bytes.
+pub const MIN_SLOT_BYTES: u64 = 60;
+
+/// Where one frame of a burst lies, and when it departs or arrived.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Slot {
+    /// First byte of the frame in the burst's memory.
+    pub offset: u32,
+    /// On transmit: room when lent, frame length when given back. On receive: frame length. No FCS.
+    pub len: u32,
+    /// Transmit: when the first bit should depart (a port without scheduling ignores it).
+    /// Receive: when the last bit arrived, as well as the port knows.
+    pub at: Instant,
+}
+
+/// A burst of frames in memory that the port owns.
+#[derive(Debug)]
+pub struct Burst<'a> {
+    memory: &'a mut [u8],
+    slots: &'a mut [Slot],
+}
+
+impl<'a> Burst<'a> {
+    /// A burst over `memory`; each slot must lie inside it.
+    #[must_use]
+    pub fn new(memory: &'a mut [u8], slots: &'a mut [Slot]) -> Self {
+        Self { memory, slots }
+    }
+
+    /// Number of slots.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// No slots at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    /// The slots, in order.
+    #[must_use]
+    pub fn slots(&self) -> &[Slot] {
+        self.slots
+    }
+
+    /// The bytes of frame `index` (receive), or all the room of its slot (transmit).
+    #[inline]
+    #[must_use]
+    pub fn frame(&self, index: usize) -> &[u8] {
+        let slot = &self.slots[index];
+        &self.memory[slot.offset as usize..][..slot.len as usize]
+    }
+
+    /// As [`Self::frame`], to write into.
+    #[inline]
+    #[must_use]
+    pub fn frame_mut(&mut self, index: usize) -> &mut [u8] {
+        let slot = &self.slots[index];
+        &mut self.memory[slot.offset as usize..][..slot.len as usize]
+    }
+
+    /// Says how long the written frame is and when it departs.
+    #[inline]
+    pub fn set(&mut self, index: usize, len: usize, at: Instant) {
+        let slot = &mut self.slots[index];
+        slot.len = len as u32;
+        slot.at = at;
+    }
+}
+
+/// What a port is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PortInfo {
+    /// Its name in the lab, `west`.
+    pub name: String,
+    /// The backend, `wire`, `ring`, `null`, `af_packet`.
+    pub backend: String,
+    /// Nominal rate of the link in L1 bits per second; 0 where there is none (`null`, `ring`, veth).
+    pub rate_bps: u64,
+    /// The longest frame a slot holds, without FCS.
+    pub max_frame: u32,
+    /// Whether `Slot::at` is honoured on transmit and exact on receive (virtual time).
+    pub exact_time: bool,
+}
+
+/// What the port itself counted since it was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PortCounters {
+    /// Frames handed to the wire, the kernel or the peer.
+    pub tx_frames: u64,
+    /// Frames received and lent to a reader.
+    pub rx_frames: u64,
+    /// Frames this end dropped because the reader was late (ring full, socket buffer full).
+    pub rx_dropped: u64,
+    /// Times transmit found no room.
+    pub tx_full: u64,
+}
+
+/// Why a port did not open or stopped working.
+#[derive(Debug, thiserror::Error)]
+pub enum PortError {
+    /// The operating system refused; `what` names the call and the interface.
+    #[error("{what}: {source}")]
+    System {
+        /// The call and the interface.
+        what: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The interface or peer is gone.
+    #[error("port `{port}` is gone: {why}")]
+    Gone {
+        /// Port name.
+        port: String,
+        /// What happened.
+        why: String,
+    },
+    /// The specification cannot be met by this backend.
+    #[error("port `{port}`: {why}")]
+    Unfit {
+        /// Port name.
+        port: String,
+        /// What does not fit.
+        why: String,
+    },
+}
+
+/// Something frames can be sent to and received from.
+pub trait Port: Send {
+    /// What it is.
+    fn info(&self) -> &PortInfo;
+
+    /// Lends up to `limit` slots to `fill`, which writes frames from the first slot on, calls
+    /// [`Burst::set`] for each, and returns how many it wrote. Returns how many were taken; fewer
+    /// than written only if the burst could not all be handed over (those are not sent).
+    ///
+    /// # Errors
+    /// If the port is gone or the system refuses.
+    fn transmit(&mut self, now: Instant, limit: usize, fill: &mut dyn FnMut(&mut Burst<'_>) -> usize) -> Result<usize, PortError>;
+
+    /// Lends up to `limit` frames that have arrived by `now` to `read`, then takes the slots back.
+    /// `read` is not called when there is nothing. Returns how many frames were lent.
+    ///
+    /// # Errors
+    /// If the port is gone or the system refuses.
+    fn receive(&mut self, now: Instant, limit: usize, read: &mut dyn FnMut(&mut Burst<'_>)) -> Result<usize, PortError>;
+
+    /// When the next frame will have arrived, if the port knows (virtual time only).
+    fn next_arrival(&self) -> Option<Instant> {
+        None
+    }
+
+    /// What this end has counted.
+    fn counters(&self) -> PortCounters;
+}

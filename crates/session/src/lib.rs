@@ -1,0 +1,5 @@
+//! Joins what may not know each other: port backends, emulated devices and the tester. Opens what a
+//! session spec names, runs trials in virtual or real time, hands back counts.
+#![forbid(unsafe_code)]
+
+pub mod spec;

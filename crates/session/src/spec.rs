@@ -1,0 +1,60 @@
+//! What is joined to what, as plain values.
+
+use netdyno_dut::spec::DeviceSpec;
+use serde::{Deserialize, Serialize};
+
+/// A lab as the session sees it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SessionSpec {
+    /// Which clock the trial runs on.
+    pub clock: ClockKind,
+    /// The tester's ports.
+    pub ports: Vec<SessionPort>,
+    /// Emulated devices.
+    #[serde(default)]
+    pub devices: Vec<DeviceSpec>,
+    /// Links between tester ports and ports of emulated devices.
+    #[serde(default)]
+    pub links: Vec<Link>,
+    /// Cores for the tester's and the devices' threads (real time); empty: not pinned.
+    #[serde(default)]
+    pub cores: Vec<usize>,
+}
+
+/// Virtual time: deterministic, as fast as the machine. Real time: the machine's clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClockKind {
+    /// Jumps from event to event.
+    Virtual,
+    /// Reads the clock.
+    Real,
+}
+
+/// A tester port and what carries its frames.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SessionPort {
+    /// Name, `west`.
+    pub name: String,
+    /// Backend and its parameters, as `netdyno_io::backend` reads them.
+    pub backend: netdyno_io::backend::BackendSpec,
+}
+
+/// A cable.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Link {
+    /// Tester port index.
+    pub port: usize,
+    /// Device index.
+    pub device: usize,
+    /// Port index on that device.
+    pub device_port: usize,
+    /// L1 bits per second; for a group, of all members together.
+    pub rate_bps: u64,
+    /// Propagation delay.
+    #[serde(default)]
+    pub delay_ps: u64,
+}

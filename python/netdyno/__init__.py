@@ -1,0 +1,1 @@
+"""netdyno: a dynamometer for routers and switches."""

@@ -1,0 +1,193 @@
+"""The plain values between methods, runner, store and reports.
+
+A method is a generator: it yields a `Trial`, is sent a `TrialResult`, and returns a `Result`. It
+does not measure, sleep, print or store, so a ten-line device can stand in for the engine in a test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Literal, TypeAlias
+
+Limit: TypeAlias = Literal[
+    "device", "line", "tester", "receiver", "fixture", "licence", "inconclusive", "invalid"
+]
+"""Who was the limit on a result (METHODOLOGY: every headline number carries one)."""
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A stretch of time in which the load of every sending stream is constant or changes linearly.
+
+    from_fps, to_fps: frames per second of each sending stream (each direction). For a mix, of
+    frames of average size: the engine holds the L1 load, not the frame gap.
+    """
+
+    name: str
+    duration_ns: int
+    from_fps: Fraction
+    to_fps: Fraction
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a method asks for: the load over time. Everything else follows from the case."""
+
+    name: str
+    segments: tuple[Segment, ...]
+
+    @property
+    def duration_ns(self) -> int:
+        """Time with traffic, without resolving, settling and draining."""
+        return sum(segment.duration_ns for segment in self.segments)
+
+
+@dataclass(frozen=True)
+class Latency:
+    """One-way latency of one stream, first bit out to last bit in (FILO), ns."""
+
+    count: int
+    min_ns: int
+    sum_ns: int
+    max_ns: int
+    over: int
+    negative: int
+    histogram: str
+    """HDR histogram, ns, V2 deflate, base64."""
+
+
+@dataclass(frozen=True)
+class StreamResult:
+    """Counts of one stream; see crates/engine/src/result.rs for what each one counts."""
+
+    name: str
+    intended: int
+    offered: int
+    offered_bytes: int
+    received: int
+    received_bytes: int
+    duplicates: int
+    elsewhere: int
+    out_of_order: int
+    corrupted: int
+    lost: int
+    beyond_window: int
+    flows_received: int
+    latency: Latency | None
+    tx: tuple[int, ...]
+    rx: tuple[int, ...]
+    arrived: tuple[int, ...]
+    first_loss_ns: int | None
+
+
+@dataclass(frozen=True)
+class PortResult:
+    """Counts of one tester port."""
+
+    name: str
+    tx_frames: int
+    tx_bytes: int
+    rx_frames: int
+    rx_bytes: int
+    foreign: int
+    tx: tuple[int, ...]
+    tx_bytes_series: tuple[int, ...]
+    rx: tuple[int, ...]
+    rx_bytes_series: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Health:
+    """How well the tester itself did."""
+
+    unsent: int
+    latest_departure_ns: int
+    longest_gap_ns: int
+    rx_dropped: int
+    tx_full: int
+    core_share_ppm: int | None
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A phase as executed, ns from the start of the trial."""
+
+    name: str
+    start_ns: int
+    duration_ns: int
+
+
+@dataclass(frozen=True)
+class TrialResult:
+    """What one trial found: counts, never ratios."""
+
+    streams: tuple[StreamResult, ...]
+    ports: tuple[PortResult, ...]
+    health: Health
+    phases: tuple[Phase, ...]
+    sample_ns: int
+    resolved: tuple[tuple[str, str], ...]
+    invalid: tuple[str, ...]
+    devices: tuple[Mapping[str, Any], ...] = ()
+    """Counters of emulated devices (crates/dut/src/spec.rs, DeviceCounters)."""
+
+    @property
+    def lost(self) -> int:
+        """Frames lost over all streams, signed."""
+        return sum(stream.lost for stream in self.streams)
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What a method may know of its case."""
+
+    streams: tuple[str, ...]
+    """Names of the sending streams; one for uni, two for bidir."""
+    line_fps: Fraction
+    """The most frames per second one direction can carry: the slowest link on the path."""
+    mean_size: Fraction
+    """Average frame size, bytes, FCS counted."""
+    flow_ceiling_fps: Fraction | None = None
+    """With one flow over a group: what one member carries. None: no such ceiling."""
+
+
+@dataclass(frozen=True)
+class Value:
+    """One number a method found.
+
+    name: the field's term, `ramp max Rx`, `throughput`, `knee`. scope: a stream's name, or `sum`.
+    number: exact, in `unit` (`fps`, `ns`). low, high: bounds, where the method gives any.
+    """
+
+    name: str
+    scope: str
+    number: Fraction | None
+    unit: str
+    low: Fraction | None = None
+    high: Fraction | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a method found, with the numbers (from 0) of the trials in this case it rests on."""
+
+    method: str
+    values: tuple[Value, ...]
+    trials: tuple[int, ...]
+    compliance: tuple[str, ...] = ()
+    """Deviations from the standard, each one a sentence; empty: none."""
+    notes: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Who was the limit, and what says so."""
+
+    limit: Limit
+    reason: str
+
+
+Method: TypeAlias = Generator[Trial, TrialResult, Result]
