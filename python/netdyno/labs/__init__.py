@@ -1,69 +1,21 @@
-"""Kinds of devices under test that netdyno can build a lab for, one file each, and their table."""
+"""Kinds of devices under test that netdyno can wire or build a lab for, and their table."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from typing import Any, Literal, Protocol
 
+from netdyno.labs import emulated
+from netdyno.labs.wiring import Kind, LabError, LabLink, WiredPort, Wiring
 
-@dataclass(frozen=True)
-class LabLink:
-    """A link of the plan's lab: tester port, device port, L1 rate."""
+__all__ = ["KINDS", "Kind", "LabError", "LabLink", "WiredPort", "Wiring"]
 
-    tester_port: str
-    device_port: str
-    rate_bps: int
-
-
-@dataclass(frozen=True)
-class WiredPort:
-    """A tester port as a case finds it: who it is, how fast, and whom its frames are addressed to.
-
-    rate_bps: L1 rate of the link in this case (all members of a group). member_bps: of one member.
-    destination: `"peer"` (the far tester port's MAC) or the next hop's address, to be resolved.
-    virtual_rate: False where the rate is declared but nothing enforces it (veth).
-    """
-
-    name: str
-    rate_bps: int
-    member_bps: int
-    mac: str
-    ipv4: str | None
-    ipv6: str | None
-    destination: str
-    enforced_rate: bool = True
-
-
-@dataclass(frozen=True)
-class Wiring:
-    """One case's lab, known before anything is built."""
-
-    clock: Literal["virtual", "real"]
-    ports: tuple[WiredPort, ...]
-    session: Mapping[str, Any]
-    """The session spec of docs/interfaces.md."""
-    learn: bool
-    """Whether learning frames are sent before traffic (bridges)."""
-    notes: tuple[str, ...] = ()
-    """What a reader of the report must know of this lab, one sentence each."""
-
-
-class Kind(Protocol):
-    """A kind of device: `emulated/asr9006`, `linux/router`."""
-
-    name: str
-    title: str
-    """For report titles, `emulated Cisco ASR9006`."""
-    emulated: bool
-    settings: Mapping[str, tuple[str, ...]]
-    """Per-case device settings it knows, with their values, the default first."""
-
-    def wire(self, links: tuple[LabLink, ...], settings: Mapping[str, str]) -> Wiring:
-        """The wiring of one case. Raises ValueError with a sentence if the lab cannot be so."""
-        ...
-
-    def build(self, wiring: Wiring) -> AbstractContextManager[Wiring]:
-        """Builds the lab for one case and takes it down again, whatever happens."""
-        ...
+KINDS: Mapping[str, Kind] = {
+    kind.name: kind
+    for kind in (
+        emulated.CROSS_CONNECT,
+        emulated.BRIDGE,
+        emulated.ROUTER,
+        emulated.ASR9006,
+    )
+}
+"""Every kind, by the name a plan uses, in the order the reference pages list them."""

@@ -1,0 +1,206 @@
+"""Emulated devices: rehearsals in virtual time. Nothing here is a measurement of a real device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from netdyno.labs.wiring import LabLink, WiredPort, Wiring
+
+WEST_NET = "100.64.0"
+EAST_NET = "100.64.1"
+# Sources and destinations of the test traffic: behind the first port 16/8, behind the second 48/8.
+BEHIND = ("16.0.0.0/8", "48.0.0.0/8")
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """What a port (each member of a group) can do, frames per second; None: as much as the line brings.
+
+    west_in, east_in: taken in on the first and the second port. both: in and out of a port together.
+    """
+
+    west_in: int | None = None
+    east_in: int | None = None
+    both: int | None = None
+    source: str = ""
+
+
+UNLIMITED = Capacity()
+
+# At most two capacities per forwarding type and port kind, each from the cell of the published load
+# test named beside it (test number, profile, direction). Every other cell has to follow from these.
+ASR9006_CAPACITIES: Mapping[tuple[str, str], Capacity] = {
+    ("l2-xconnect", "plain"): Capacity(
+        west_in=14_660_000,
+        east_in=14_660_000,
+        both=20_300_000,
+        source="in 14.66 Mpps (1.1 64b-multi uni), in + out 20.3 Mpps (1.1 64b-multi bidir)",
+    ),
+    ("bridge-domain", "plain"): Capacity(both=19_000_000, source="in + out 19.0 Mpps (1.2 64b-multi bidir)"),
+    # The article ran one direction only in its uni runs. The other one is what the bidir run has beyond it.
+    ("ipv4", "plain"): Capacity(
+        west_in=5_140_000,
+        east_in=7_160_000,
+        source="in 5.14 Mpps on the first port (1.3 64b-multi uni),"
+        " 7.16 Mpps on the second (1.3 64b-multi bidir less uni, 12.3 - 5.14)",
+    ),
+    ("l2-xconnect", "lacp"): Capacity(
+        both=17_450_000, source="in + out 17.45 Mpps a member (2.1 64b-multi bidir, 34.9 / 2)"
+    ),
+    # Two cells measure a member's input, 20.12 / 2 (2.2 64b-multi uni) and 9.49 (64b-single uni). They
+    # differ by 6 %; their geometric mean is within 3 % of both.
+    ("bridge-domain", "lacp"): Capacity(
+        west_in=9_770_000,
+        east_in=9_770_000,
+        both=14_100_000,
+        source="in 9.77 Mpps a member (geometric mean of 2.2 64b-multi uni, 20.12 / 2, and 64b-single uni,"
+        " 9.49), in + out 14.1 Mpps a member (2.2 64b-multi bidir, 28.2 / 2)",
+    ),
+    # The same for both directions: 12.52 / 2 and 6.49; (22.49 - 12.52) / 2 and 11.62 - 6.49.
+    ("ipv4", "lacp"): Capacity(
+        west_in=6_374_000,
+        east_in=5_057_000,
+        source="in 6.374 Mpps a member on the first group (geometric mean of 2.3 64b-multi uni, 12.52 / 2,"
+        " and 64b-single uni, 6.49), 5.057 Mpps on the second (bidir less uni of the same two,"
+        " 4.985 and 5.13)",
+    ),
+}
+
+MEMBERS = 2
+
+
+@dataclass(frozen=True)
+class Emulated:
+    """A kind of emulated device with two ports."""
+
+    name: str
+    title: str
+    settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    emulated: bool = True
+
+    def wire(self, links: tuple[LabLink, ...], settings: Mapping[str, str]) -> Wiring:
+        """Two tester ports, the device between them, virtual time."""
+        chosen = _chosen(self.settings, settings)
+        forwarding = chosen.get("forwarding", _FORWARDING_OF[self.name])
+        lag = chosen.get("lag", "plain")
+        capacity = ASR9006_CAPACITIES[forwarding, lag] if self.name == ASR9006.name else UNLIMITED
+        return _wire(links, forwarding, lag, capacity)
+
+    @contextmanager
+    def build(self, wiring: Wiring) -> Iterator[Wiring]:
+        """Nothing to build: the session holds the device."""
+        yield wiring
+
+
+CROSS_CONNECT = Emulated("emulated/cross-connect", "emulated cross connect")
+BRIDGE = Emulated("emulated/bridge", "emulated learning bridge")
+ROUTER = Emulated("emulated/router", "emulated IPv4 router")
+ASR9006 = Emulated(
+    "emulated/asr9006",
+    "emulated Cisco ASR9006",
+    {"forwarding": ("l2-xconnect", "bridge-domain", "ipv4"), "lag": ("plain", "lacp")},
+)
+
+_FORWARDING_OF = {
+    CROSS_CONNECT.name: "l2-xconnect",
+    BRIDGE.name: "bridge-domain",
+    ROUTER.name: "ipv4",
+    ASR9006.name: "l2-xconnect",
+}
+
+
+def _chosen(known: Mapping[str, tuple[str, ...]], given: Mapping[str, str]) -> dict[str, str]:
+    """The settings of a case with defaults filled in; ValueError names what is not known."""
+    for name, value in given.items():
+        if name not in known:
+            raise ValueError(f"`{name}` is not a setting of this device; it has {_listed(known) or 'none'}")
+        if value not in known[name]:
+            raise ValueError(f"`{name}` cannot be `{value}`; it is one of {_listed(known[name])}")
+    return {name: given.get(name, values[0]) for name, values in known.items()}
+
+
+def _listed(names: Mapping[str, Any] | tuple[str, ...]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _wire(links: tuple[LabLink, ...], forwarding: str, lag: str, capacity: Capacity) -> Wiring:
+    if len(links) != 2:
+        raise ValueError(f"an emulated device has two ports; the lab links {len(links)}")
+    routed = forwarding == "ipv4"
+    members = MEMBERS if lag == "lacp" else 1
+    ports = tuple(
+        WiredPort(
+            name=link.tester_port,
+            rate_bps=link.rate_bps * members,
+            member_bps=link.rate_bps,
+            mac=f"02:00:00:00:01:{index + 1:02x}",
+            ipv4=f"{net}.2" if routed else None,
+            ipv6=None,
+            destination=f"{net}.1" if routed else "peer",
+        )
+        for index, (link, net) in enumerate(zip(links, (WEST_NET, EAST_NET), strict=True))
+    )
+    taken_in = (capacity.west_in, capacity.east_in)
+    device = {
+        "name": "dut",
+        "ports": [
+            {
+                "name": link.device_port,
+                "mac": f"02:00:00:00:02:{index + 1:02x}",
+                "rate_bps": link.rate_bps,
+                "members": members,
+                # The far end was a switch with `dst-ip`; this device balanced `src-dst-ip` for its L2
+                # services and `src-ip` for IPv4. They decide which member each direction of a flow meets.
+                "partner_hash": "dst-ip",
+                "hash": "src-ip" if routed else "src-dst-ip",
+                "in_fps": _fps(taken_in[index]),
+                "both_fps": _fps(capacity.both),
+                "ipv4": f"{net}.1/30" if routed else None,
+            }
+            for index, (link, net) in enumerate(zip(links, (WEST_NET, EAST_NET), strict=True))
+        ],
+        "forwarding": _FORWARDING[forwarding],
+    }
+    session = {
+        "clock": "virtual",
+        "ports": [{"name": port.name, "backend": {"kind": "wire"}} for port in ports],
+        "devices": [device],
+        "links": [
+            {"port": index, "device": 0, "device_port": index, "rate_bps": port.rate_bps, "delay_ps": 0}
+            for index, port in enumerate(ports)
+        ],
+    }
+    return Wiring("virtual", ports, session, forwarding == "bridge-domain", _notes(capacity, members))
+
+
+def _fps(rate: int | None) -> list[int] | None:
+    return None if rate is None else [rate, 1]
+
+
+_FORWARDING: Mapping[str, Mapping[str, Any]] = {
+    "l2-xconnect": {"kind": "cross-connect", "pairs": [[0, 1]]},
+    "bridge-domain": {"kind": "bridge"},
+    "ipv4": {
+        "kind": "router",
+        "routes": [
+            {"prefix": BEHIND[0], "via": f"{WEST_NET}.2"},
+            {"prefix": BEHIND[1], "via": f"{EAST_NET}.2"},
+        ],
+    },
+}
+
+
+def _notes(capacity: Capacity, members: int) -> tuple[str, ...]:
+    notes = ["The device is emulated, in virtual time: nothing here was measured on a real device."]
+    if capacity.source:
+        notes.append(f"Its capacities: {capacity.source}.")
+        notes.append("They come from a published test whose uni runs sent in one direction only.")
+    if members > 1:
+        notes.append(
+            f"Each group has {members} members; the far end spreads frames by destination address"
+            " and hashes decide which member each direction of a single flow meets."
+        )
+    return tuple(notes)

@@ -1,0 +1,105 @@
+"""What a lab looks like to the rest of netdyno: links in, wiring out. Plain values and one protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+
+class LabError(Exception):
+    """A lab cannot be built here: a tool, a right or a driver is missing. Exit code 3.
+
+    hint: what the reader can do about it, if we know.
+    """
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+@dataclass(frozen=True)
+class LabLink:
+    """A link of the plan's lab: tester port, device port, L1 rate.
+
+    The rest is for devices that are simply there (kind `external`): the tester's interface this port
+    is, the tester's address on it, and the device's address its frames are sent to. Without a gateway
+    frames are addressed to the far tester port, as a bridge or a cross connect wants it.
+    """
+
+    tester_port: str
+    device_port: str
+    rate_bps: int
+    interface: str | None = None
+    address: str | None = None
+    gateway: str | None = None
+
+
+@dataclass(frozen=True)
+class WiredPort:
+    """A tester port as a case finds it: who it is, how fast, and whom its frames are addressed to.
+
+    rate_bps: L1 rate of the link in this case (all members of a group). member_bps: of one member.
+    destination: `"peer"` (the far tester port's MAC) or the next hop's address, to be resolved.
+    enforced_rate: False where the rate is declared but nothing enforces it (veth).
+    """
+
+    name: str
+    rate_bps: int
+    member_bps: int
+    mac: str
+    ipv4: str | None
+    ipv6: str | None
+    destination: str
+    enforced_rate: bool = True
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """One case's lab, known before anything is built."""
+
+    clock: Literal["virtual", "real"]
+    ports: tuple[WiredPort, ...]
+    session: Mapping[str, Any]
+    """The session spec of docs/interfaces.md."""
+    learn: bool
+    """Whether learning frames are sent before traffic (bridges)."""
+    notes: tuple[str, ...] = ()
+    """What a reader of the report must know of this lab, one sentence each."""
+
+
+class Kind(Protocol):
+    """A kind of device: `emulated/asr9006`, `linux/router`."""
+
+    @property
+    def name(self) -> str:
+        """As a plan writes it, `linux/router`."""
+        ...
+
+    @property
+    def title(self) -> str:
+        """For report titles, `emulated Cisco ASR9006`."""
+        ...
+
+    @property
+    def emulated(self) -> bool:
+        """Whether a report must say that no real device was measured."""
+        ...
+
+    @property
+    def settings(self) -> Mapping[str, tuple[str, ...]]:
+        """Per-case device settings it knows, with their values, the default first."""
+        ...
+
+    def wire(self, links: tuple[LabLink, ...], settings: Mapping[str, str]) -> Wiring:
+        """The wiring of one case. Raises ValueError with a sentence if the lab cannot be so."""
+        ...
+
+    def build(self, wiring: Wiring) -> AbstractContextManager[Wiring]:
+        """Builds the lab for one case and takes it down again, whatever happens.
+
+        What it yields is the wiring as built: the one to open the session with, whose notes also say
+        what could not be had on this machine. Raises `LabError`.
+        """
+        ...
