@@ -1,0 +1,44 @@
+"""The record of a run: one folder, one SQLite file, every trial as it ends.
+
+A run is written by one process through `RunWriter` and read by any number through `open_run`, also
+while it is being written. Every call of the writer is one transaction: once it has returned, what it
+wrote survives a kill and a power cut. The store neither judges nor renders.
+"""
+
+from netdyno.store.read import StoredRun, list_runs, open_run
+from netdyno.store.records import (
+    CaseHead,
+    CaseState,
+    CaseWiring,
+    RunHead,
+    RunState,
+    RunSummary,
+    StoredCase,
+    StoredGoal,
+    StoredTrial,
+    StoredVerdict,
+    TrialState,
+)
+from netdyno.store.schema import FILE, StoreError
+from netdyno.store.write import RunWriter, new_folder
+
+__all__ = [
+    "FILE",
+    "CaseHead",
+    "CaseState",
+    "CaseWiring",
+    "RunHead",
+    "RunState",
+    "RunSummary",
+    "RunWriter",
+    "StoreError",
+    "StoredCase",
+    "StoredGoal",
+    "StoredRun",
+    "StoredTrial",
+    "StoredVerdict",
+    "TrialState",
+    "list_runs",
+    "new_folder",
+    "open_run",
+]

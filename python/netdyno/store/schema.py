@@ -1,0 +1,124 @@
+"""Opening the store's file, and bringing an older one up to date.
+
+`PRAGMA user_version` is the number of the last migration that was applied. Each migration is one
+file, `NNNN_what.sql`, applied in one transaction together with the new number.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from importlib import resources
+from pathlib import Path
+
+FILE = "run.sqlite"
+
+
+class StoreError(Exception):
+    """The store cannot be opened or is not one. `hint` says what to do, if that is known."""
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+def migrations() -> list[tuple[int, str]]:
+    """Every migration as (number, SQL), in order; numbered from 1 without a gap."""
+    files = list(resources.files(__package__).joinpath("migrations").iterdir())
+    found = sorted((int(item.name[:4]), item.read_text()) for item in files if item.name.endswith(".sql"))
+    assert [number for number, _ in found] == list(range(1, len(found) + 1)), "migrations have a gap"
+    return found
+
+
+def open_for_writing(path: Path) -> sqlite3.Connection:
+    """Opens or creates the file, migrates it and makes commits survive.
+
+    WAL lets others read while this process writes. `synchronous=FULL` makes a commit survive a power
+    cut too, and not only a kill; a trial takes seconds, a commit milliseconds.
+    """
+    connection = sqlite3.connect(path, isolation_level=None, timeout=30.0)
+    try:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("PRAGMA foreign_keys=ON")
+        migrate(connection, path)
+    except sqlite3.DatabaseError as error:
+        connection.close()
+        raise StoreError(f"{path}: not a store of netdyno: {error}") from error
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def migrate(connection: sqlite3.Connection, path: Path) -> None:
+    """Applies what is missing. A store written by a newer netdyno is refused, not guessed at."""
+    known = migrations()
+    for number, sql in known:
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            version = stored_version(connection)
+            if version > len(known):
+                raise StoreError(*_newer(path, version))
+            if version < number:
+                for statement in statements(sql):
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA user_version={number}")
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+
+
+def statements(sql: str) -> list[str]:
+    """The statements of a migration. (`executescript` would commit before the first one.)"""
+    found, rest = [], ""
+    for line in sql.splitlines(keepends=True):
+        rest += line
+        if sqlite3.complete_statement(rest):
+            found.append(rest)
+            rest = ""
+    assert all(not line.strip() or line.strip().startswith("--") for line in rest.splitlines()), (
+        "half a statement"
+    )
+    return found
+
+
+def open_for_reading(path: Path) -> sqlite3.Connection:
+    """Opens the file read-only; a run may be writing it at the same time."""
+    if not path.exists():
+        raise StoreError(f"{path}: no such file", "give the folder of a run; `netdyno list` shows them")
+    connection = _connect_read_only(path)
+    try:
+        version = stored_version(connection)
+    except sqlite3.DatabaseError as error:
+        connection.close()
+        raise StoreError(f"{path}: not a store of netdyno: {error}") from error
+    current = len(migrations())
+    if version == current:
+        return connection
+    connection.close()
+    if version > current:
+        raise StoreError(*_newer(path, version))
+    if version == 0:
+        raise StoreError(f"{path}: not a store of netdyno: it holds no tables")
+    open_for_writing(path).close()
+    return open_for_reading(path)
+
+
+def _connect_read_only(path: Path) -> sqlite3.Connection:
+    # On read-only media SQLite cannot make the shared index that WAL readers use; a store at rest does not
+    # need it.
+    at_rest = not path.with_name(path.name + "-wal").exists() and not os.access(path.parent, os.W_OK)
+    query = "mode=ro&immutable=1" if at_rest else "mode=ro"
+    uri = f"{path.resolve().as_uri()}?{query}"
+    return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=30.0)
+
+
+def stored_version(connection: sqlite3.Connection) -> int:
+    """The number of the last migration applied to the file."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _newer(path: Path, version: int) -> tuple[str, str]:
+    return (f"{path}: written by a newer netdyno (store version {version})", "update netdyno")

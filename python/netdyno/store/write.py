@@ -1,0 +1,318 @@
+"""Writing a run."""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from netdyno.store.columns import from_fraction, from_segments, from_sentences, from_series, from_time
+from netdyno.store.records import (
+    CaseHead,
+    CaseState,
+    CaseWiring,
+    RunHead,
+    RunState,
+    StoredGoal,
+    StoredTrial,
+    StoredVerdict,
+)
+from netdyno.store.schema import FILE, StoreError, open_for_writing
+from netdyno.trial import Result
+
+
+def new_folder(parent: Path, name: str, now: datetime) -> Path:
+    """Makes `parent/2026-11-21T1912Z-name-ab12`."""
+    slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or "run"
+    while True:
+        stamp = now.astimezone(UTC).strftime("%Y-%m-%dT%H%MZ")
+        folder = parent / f"{stamp}-{slug}-{secrets.token_hex(2)}"
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            continue
+        return folder
+
+
+class RunWriter:
+    """The one writer of a run. Each call is a transaction; when it returns, it is on the disk."""
+
+    def __init__(self, folder: Path, connection: sqlite3.Connection) -> None:
+        self.folder = folder
+        self._connection = connection
+
+    @classmethod
+    def create(cls, folder: Path, head: RunHead, cases: Iterable[CaseHead], now: datetime) -> RunWriter:
+        """Starts the record of a new run in an existing folder."""
+        writer = cls(folder, open_for_writing(folder / FILE))
+        with writer._transaction() as sql:
+            sql.execute(
+                "INSERT INTO run VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', ?, NULL)",
+                (
+                    head.name,
+                    head.title,
+                    head.plan,
+                    head.plan_path,
+                    head.lab,
+                    str(head.scale),
+                    json.dumps(dict(head.only)),
+                    head.seed,
+                    json.dumps(dict(head.versions)),
+                    from_time(now),
+                ),
+            )
+            for case in cases:
+                sql.execute(
+                    "INSERT INTO cases (number, name, axes, kind, kind_title, emulated, settings, method,"
+                    " parameters, notes, seed, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '[]', ?, 'pending')",
+                    (
+                        case.number,
+                        case.name,
+                        json.dumps(dict(case.axes), ensure_ascii=False),
+                        case.kind,
+                        case.kind_title,
+                        case.emulated,
+                        json.dumps(dict(case.settings), ensure_ascii=False),
+                        case.method,
+                        case.parameters,
+                        case.seed,
+                    ),
+                )
+        return writer
+
+    @classmethod
+    def resume(cls, folder: Path) -> RunWriter:
+        """Goes on with the record of a run that ended early. Cases that were under way are pending again."""
+        if not (folder / FILE).exists():
+            raise StoreError(f"{folder}: no run in this folder", "`netdyno list` shows the runs")
+        writer = cls(folder, open_for_writing(folder / FILE))
+        with writer._transaction() as sql:
+            if sql.execute("SELECT count(*) FROM run").fetchone()[0] == 0:
+                raise StoreError(f"{folder}: the run was stopped before it had begun", "run the plan again")
+            sql.execute("UPDATE run SET state = 'running', ended = NULL")
+            sql.execute("UPDATE cases SET state = 'pending' WHERE state IN ('running', 'interrupted')")
+            # A cancelled trial is kept until its number is measured again, see `add_trial`.
+        return writer
+
+    def case_wired(self, number: int, wiring: CaseWiring, now: datetime) -> None:
+        """A case has begun and its lab is known."""
+        situation = wiring.situation
+        with self._transaction() as sql:
+            sql.execute(
+                "UPDATE cases SET state = 'running', started = ?, ended = NULL, error = NULL, hint = NULL,"
+                " clock = ?, streams = ?, line_fps = ?, mean_size = ?, flow_ceiling_fps = ?, enforced_rate = ?,"
+                " notes = ?, session = ? WHERE number = ?",
+                (
+                    from_time(now),
+                    wiring.clock,
+                    from_sentences(situation.streams),
+                    from_fraction(situation.line_fps),
+                    from_fraction(situation.mean_size),
+                    from_fraction(situation.flow_ceiling_fps),
+                    wiring.enforced_rate,
+                    from_sentences(wiring.notes),
+                    wiring.session,
+                    number,
+                ),
+            )
+
+    def add_trial(self, trial: StoredTrial) -> None:
+        """A trial has ended. A cancelled one of the same number makes room."""
+        with self._transaction() as sql:
+            for (old,) in sql.execute(
+                "SELECT id FROM trials WHERE case_number = ? AND number = ? AND attempt = ?"
+                " AND state = 'cancelled'",
+                (trial.case, trial.number, trial.attempt),
+            ).fetchall():
+                for table in ("streams", "ports", "series", "phases", "resolved"):
+                    sql.execute(f"DELETE FROM {table} WHERE trial = ?", (old,))
+                sql.execute("DELETE FROM trials WHERE id = ?", (old,))
+            _insert_trial(sql, trial)
+
+    def case_done(
+        self,
+        number: int,
+        result: Result,
+        verdicts: Iterable[StoredVerdict],
+        goals: Iterable[StoredGoal],
+        now: datetime,
+    ) -> None:
+        """A case has ended with a result."""
+        with self._transaction() as sql:
+            sql.execute(
+                "INSERT INTO results VALUES (?, ?, ?, ?, ?)",
+                (
+                    number,
+                    result.method,
+                    json.dumps(list(result.trials)),
+                    from_sentences(result.compliance),
+                    from_sentences(result.notes),
+                ),
+            )
+            for place, value in enumerate(result.values):
+                sql.execute(
+                    "INSERT INTO result_values VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    (
+                        number,
+                        place,
+                        value.name,
+                        value.scope,
+                        from_fraction(value.number),
+                        None if value.number is None else float(value.number),
+                        value.unit,
+                        from_fraction(value.low),
+                        from_fraction(value.high),
+                        value.note,
+                    ),
+                )
+            for verdict in verdicts:
+                row = (number, verdict.scope, verdict.limit, verdict.reason)
+                sql.execute("INSERT INTO verdicts VALUES (?, ?, ?, ?)", row)
+            for place, goal in enumerate(goals):
+                row_ = (number, place, goal.name, goal.passed, goal.reason)
+                sql.execute("INSERT INTO goals VALUES (?, ?, ?, ?, ?)", row_)
+            _end_case(sql, number, "done", None, None, now)
+
+    def case_ended(
+        self, number: int, state: CaseState, error: str | None, hint: str | None, now: datetime
+    ) -> None:
+        """A case has ended without a result."""
+        with self._transaction() as sql:
+            _end_case(sql, number, state, error, hint, now)
+
+    def run_ended(self, state: RunState, now: datetime) -> None:
+        """The run is over."""
+        with self._transaction() as sql:
+            sql.execute("UPDATE run SET state = ?, ended = ?", (state, from_time(now)))
+
+    def close(self) -> None:
+        """Closes the file. What was written stays, whether or not this is called."""
+        self._connection.close()
+
+    def __enter__(self) -> RunWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield self._connection
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            raise
+        self._connection.execute("COMMIT")
+
+
+def _end_case(
+    sql: sqlite3.Connection, number: int, state: CaseState, error: str | None, hint: str | None, now: datetime
+) -> None:
+    sql.execute(
+        "UPDATE cases SET state = ?, error = ?, hint = ?, ended = ? WHERE number = ?",
+        (state, error, hint, from_time(now), number),
+    )
+
+
+def _insert_trial(sql: sqlite3.Connection, trial: StoredTrial) -> None:
+    result, health = trial.result, trial.result.health
+    cursor = sql.execute(
+        "INSERT INTO trials (case_number, number, attempt, name, state, segments, spec, sample_ns, unsent,"
+        " latest_departure_ns, longest_gap_ns, rx_dropped, tx_full, core_share_ppm, invalid, devices, started,"
+        " ended) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            trial.case,
+            trial.number,
+            trial.attempt,
+            trial.name,
+            trial.state,
+            from_segments(trial.segments),
+            trial.spec,
+            result.sample_ns,
+            health.unsent,
+            health.latest_departure_ns,
+            health.longest_gap_ns,
+            health.rx_dropped,
+            health.tx_full,
+            health.core_share_ppm,
+            from_sentences(result.invalid),
+            json.dumps([dict(device) for device in result.devices]),
+            from_time(trial.started),
+            from_time(trial.ended),
+        ),
+    )
+    row = cursor.lastrowid
+    assert row is not None
+    for number, stream in enumerate(result.streams):
+        timed = stream.latency
+        values: list[Any] = [row, number, stream.name, stream.intended, stream.offered, stream.offered_bytes]
+        values += [
+            stream.received,
+            stream.received_bytes,
+            stream.duplicates,
+            stream.elsewhere,
+            stream.out_of_order,
+        ]
+        values += [
+            stream.corrupted,
+            stream.lost,
+            stream.beyond_window,
+            stream.flows_received,
+            stream.first_loss_ns,
+        ]
+        if timed is None:
+            values += [None] * 7
+        else:
+            values += [timed.count, timed.min_ns, str(timed.sum_ns), timed.max_ns, timed.over, timed.negative]
+            values += [timed.histogram]
+        sql.execute(f"INSERT INTO streams VALUES ({', '.join('?' * len(values))})", values)
+        for name, counts in (("tx", stream.tx), ("rx", stream.rx), ("arrived", stream.arrived)):
+            _insert_series(sql, row, "stream", number, name, counts)
+    for number, port in enumerate(result.ports):
+        sql.execute(
+            "INSERT INTO ports VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                row,
+                number,
+                port.name,
+                port.tx_frames,
+                port.tx_bytes,
+                port.rx_frames,
+                port.rx_bytes,
+                port.foreign,
+            ),
+        )
+        columns = (
+            ("tx", port.tx),
+            ("tx_bytes", port.tx_bytes_series),
+            ("rx", port.rx),
+            ("rx_bytes", port.rx_bytes_series),
+        )
+        for name, counts in columns:
+            _insert_series(sql, row, "port", number, name, counts)
+    for number, phase in enumerate(result.phases):
+        sql.execute(
+            "INSERT INTO phases VALUES (?, ?, ?, ?, ?)",
+            (row, number, phase.name, phase.start_ns, phase.duration_ns),
+        )
+    for address, mac in result.resolved:
+        sql.execute("INSERT OR REPLACE INTO resolved VALUES (?, ?, ?)", (row, address, mac))
+
+
+def _insert_series(
+    sql: sqlite3.Connection, trial: int, owner: str, number: int, name: str, counts: Sequence[int]
+) -> None:
+    sql.execute(
+        "INSERT INTO series VALUES (?, ?, ?, ?, ?, ?)",
+        (trial, owner, number, name, len(counts), from_series(counts)),
+    )
