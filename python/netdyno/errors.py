@@ -1,0 +1,104 @@
+"""What netdyno says when something is wrong: what, where, why, and what to do instead."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+class NetdynoError(Exception):
+    """Something a user, a file, a device or a network got wrong. Not for bugs: those are assertions."""
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class Problem(ValueError):
+    """One mistake in a value. A ValueError, so that pydantic validators may raise it.
+
+    at: path from the value to the part of it that is wrong, if it has parts.
+    """
+
+    def __init__(self, message: str, hint: str | None = None, at: tuple[str | int, ...] = ()) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.at = at
+
+
+class Problems(ValueError):
+    """Several mistakes in one value, so that all of them can be told at once."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("; ".join(problem.message for problem in self.problems))
+
+
+@dataclass(frozen=True, order=True)
+class PlanError:
+    """One mistake in a plan. line and column count from 1, as editors do; both 0: the file as a whole.
+
+    path: where it is in the plan, `traffic.imix.size`.
+    """
+
+    line: int
+    column: int
+    path: str
+    message: str
+    hint: str | None = None
+    file: str = "plan.yaml"
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+        return f"{place}: {self.message}"
+
+
+class PlanErrors(NetdynoError):
+    """Every mistake of a plan, sorted by position. Nothing has been started."""
+
+    def __init__(self, file: str, errors: Iterable[PlanError]) -> None:
+        self.file = file
+        self.errors = tuple(
+            sorted(set(errors), key=lambda e: (e.file != file, e.file, e.line, e.column, e.message))
+        )
+        super().__init__(self.render())
+
+    def render(self) -> str:
+        """The mistakes as lines of text, each followed by its hint."""
+        lines = []
+        for error in self.errors:
+            lines.append(str(error))
+            if error.hint:
+                lines.append(f"  hint: {error.hint}")
+        return "\n".join(lines)
+
+
+def names(known: Iterable[str]) -> str:
+    """`a`, `b` and `c`."""
+    quoted = [f"`{name}`" for name in known]
+    if not quoted:
+        return "none"
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
+
+
+def closest(name: str, known: Iterable[str]) -> list[str]:
+    """All known names, those spelled most like `name` first."""
+    table = list(known)
+    lower = {candidate.lower(): candidate for candidate in reversed(table)}
+    near = [lower[match] for match in difflib.get_close_matches(name.lower()[:100], lower, n=3, cutoff=0.6)]
+    return near + [candidate for candidate in table if candidate not in near]
+
+
+def suggestion(name: str, known: Iterable[str], what: str = "known") -> str:
+    """A hint for an unknown name: the nearest, and then what there is."""
+    table = list(known)
+    lower = [candidate.lower() for candidate in table]
+    ordered = closest(name, table)
+    if not ordered:
+        return f"{what}: none"
+    near = difflib.get_close_matches(name.lower()[:100], lower, n=1, cutoff=0.6)
+    listed = f"{what}: {names(ordered)}"
+    return f"did you mean `{ordered[0]}`? {listed}" if near else listed
