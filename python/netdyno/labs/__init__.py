@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from netdyno.labs import emulated
+from netdyno.labs import emulated, external, linux
 from netdyno.labs.wiring import Kind, LabError, LabLink, WiredPort, Wiring
 
 __all__ = ["KINDS", "Kind", "LabError", "LabLink", "WiredPort", "Wiring"]
@@ -16,6 +16,10 @@ KINDS: Mapping[str, Kind] = {
         emulated.BRIDGE,
         emulated.ROUTER,
         emulated.ASR9006,
+        linux.ROUTER,
+        linux.BRIDGE,
+        linux.XCONNECT,
+        external.EXTERNAL,
     )
 }
 """Every kind, by the name a plan uses, in the order the reference pages list them."""

@@ -7,12 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from netdyno.labs import addresses
 from netdyno.labs.wiring import LabLink, WiredPort, Wiring
-
-WEST_NET = "100.64.0"
-EAST_NET = "100.64.1"
-# Sources and destinations of the test traffic: behind the first port 16/8, behind the second 48/8.
-BEHIND = ("16.0.0.0/8", "48.0.0.0/8")
 
 
 @dataclass(frozen=True)
@@ -136,12 +132,12 @@ def _wire(links: tuple[LabLink, ...], forwarding: str, lag: str, capacity: Capac
             name=link.tester_port,
             rate_bps=link.rate_bps * members,
             member_bps=link.rate_bps,
-            mac=f"02:00:00:00:01:{index + 1:02x}",
-            ipv4=f"{net}.2" if routed else None,
+            mac=addresses.tester_mac(index),
+            ipv4=addresses.tester(index) if routed else None,
             ipv6=None,
-            destination=f"{net}.1" if routed else "peer",
+            destination=addresses.device(index) if routed else "peer",
         )
-        for index, (link, net) in enumerate(zip(links, (WEST_NET, EAST_NET), strict=True))
+        for index, link in enumerate(links)
     )
     taken_in = (capacity.west_in, capacity.east_in)
     device = {
@@ -149,7 +145,7 @@ def _wire(links: tuple[LabLink, ...], forwarding: str, lag: str, capacity: Capac
         "ports": [
             {
                 "name": link.device_port,
-                "mac": f"02:00:00:00:02:{index + 1:02x}",
+                "mac": addresses.device_mac(index),
                 "rate_bps": link.rate_bps,
                 "members": members,
                 # The far end was a switch with `dst-ip`; this device balanced `src-dst-ip` for its L2
@@ -158,9 +154,9 @@ def _wire(links: tuple[LabLink, ...], forwarding: str, lag: str, capacity: Capac
                 "hash": "src-ip" if routed else "src-dst-ip",
                 "in_fps": _fps(taken_in[index]),
                 "both_fps": _fps(capacity.both),
-                "ipv4": f"{net}.1/30" if routed else None,
+                "ipv4": f"{addresses.device(index)}/30" if routed else None,
             }
-            for index, (link, net) in enumerate(zip(links, (WEST_NET, EAST_NET), strict=True))
+            for index, link in enumerate(links)
         ],
         "forwarding": _FORWARDING[forwarding],
     }
@@ -186,8 +182,9 @@ _FORWARDING: Mapping[str, Mapping[str, Any]] = {
     "ipv4": {
         "kind": "router",
         "routes": [
-            {"prefix": BEHIND[0], "via": f"{WEST_NET}.2"},
-            {"prefix": BEHIND[1], "via": f"{EAST_NET}.2"},
+            {"prefix": prefix, "via": addresses.tester(port)}
+            for port in (0, 1)
+            for prefix in addresses.BEHIND[port]
         ],
     },
 }

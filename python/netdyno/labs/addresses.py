@@ -1,0 +1,29 @@
+"""Addresses of a routed lab with two tester ports. Shared by every kind that builds its own device."""
+
+from __future__ import annotations
+
+NETS = ("100.64.0", "100.64.1")
+"""First three octets of the link nets (RFC 6598 space): the device is .1, the tester .2, both /30."""
+
+BEHIND = (("16.0.0.0/8", "198.18.0.0/16"), ("48.0.0.0/8", "198.19.0.0/16"))
+"""What lies behind each tester port: one half of the article's networks, one half of RFC 2544's."""
+
+
+def tester(port: int) -> str:
+    """IPv4 address of tester port 0 or 1."""
+    return f"{NETS[port]}.2"
+
+
+def device(port: int) -> str:
+    """IPv4 address of the device's port opposite tester port 0 or 1."""
+    return f"{NETS[port]}.1"
+
+
+def tester_mac(port: int) -> str:
+    """A locally administered address for a tester port that has none of its own."""
+    return f"02:00:00:00:01:{port + 1:02x}"
+
+
+def device_mac(port: int) -> str:
+    """A locally administered address for a port of a device that netdyno makes."""
+    return f"02:00:00:00:02:{port + 1:02x}"

@@ -1,0 +1,120 @@
+"""A device that is simply there: one's own router or switch, on real interfaces of this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from netdyno.labs import addresses
+from netdyno.labs.wiring import LabError, LabLink, WiredPort, Wiring
+
+CAP_NET_RAW = 13
+INTERFACES = Path("/sys/class/net")
+
+
+@dataclass(frozen=True)
+class External:
+    """A device netdyno neither builds nor configures. Its links name the tester's interfaces."""
+
+    name: str = "external"
+    title: str = "external device"
+    settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    emulated: bool = False
+
+    def wire(self, links: tuple[LabLink, ...], settings: Mapping[str, str]) -> Wiring:
+        """A tester port for each link, on the link's interface or on one of the port's own name.
+
+        With `gateway` the frames go to that next hop, with `address` we answer ARP for it; without
+        them they go to the far tester port, as through a bridge, which is taught where that is.
+        """
+        if settings:
+            raise ValueError(f"`{next(iter(settings))}` is not a setting of `{self.name}`; it has none")
+        for link in links:
+            if (link.address is None) != (link.gateway is None):
+                raise ValueError(
+                    f"`{link.tester_port}` needs `address` and `gateway` (a router), or neither (a bridge)"
+                )
+        ports = tuple(
+            WiredPort(
+                name=link.tester_port,
+                rate_bps=link.rate_bps,
+                member_bps=link.rate_bps,
+                mac=addresses.tester_mac(index),
+                ipv4=_host(link.address, 4),
+                ipv6=_host(link.address, 6),
+                destination=link.gateway or "peer",
+            )
+            for index, link in enumerate(links)
+        )
+        session = {
+            "clock": "real",
+            "ports": [
+                {
+                    "name": link.tester_port,
+                    "backend": {"kind": "af_packet", "interface": link.interface or link.tester_port},
+                }
+                for link in links
+            ],
+        }
+        return Wiring("real", ports, session, learn=any(port.destination == "peer" for port in ports))
+
+    @contextmanager
+    def build(self, wiring: Wiring) -> Iterator[Wiring]:
+        """Looks at the interfaces, takes their hardware addresses; changes nothing on this machine."""
+        if not _capable(CAP_NET_RAW):
+            raise LabError(
+                "this process may not open packet sockets",
+                "run as root, or grant `CAP_NET_RAW` (setpriv, systemd-run)",
+            )
+        notes = list(wiring.notes)
+        ports = []
+        for port, opened in zip(wiring.ports, wiring.session["ports"], strict=True):
+            interface = opened["backend"]["interface"]
+            ports.append(replace(port, mac=_read(interface, "address")))
+            speed = _speed_bps(interface)
+            if speed is not None and speed != port.rate_bps:
+                notes.append(
+                    f"The plan gives `{port.name}` {port.rate_bps} bit/s;"
+                    f" interface `{interface}` says it runs at {speed}."
+                )
+        yield replace(wiring, ports=tuple(ports), notes=tuple(notes))
+
+
+EXTERNAL = External()
+
+
+def _host(address: str | None, version: int) -> str | None:
+    if address is None or (":" in address) != (version == 6):
+        return None
+    return address.partition("/")[0]
+
+
+def _capable(capability: int) -> bool:
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("CapEff:"):
+            return bool(int(line.split()[1], 16) >> capability & 1)
+    return False
+
+
+def _read(interface: str, attribute: str) -> str:
+    if not (INTERFACES / interface).exists():
+        here = ", ".join(f"`{path.name}`" for path in sorted(INTERFACES.iterdir()))
+        raise LabError(
+            f"there is no interface `{interface}` on this machine",
+            f"give the link's `interface` as one of {here}",
+        )
+    flags = int((INTERFACES / interface / "flags").read_text(), 16)
+    if not flags & 1:
+        raise LabError(f"interface `{interface}` is down", f"sudo ip link set {interface} up")
+    return (INTERFACES / interface / attribute).read_text().strip()
+
+
+def _speed_bps(interface: str) -> int | None:
+    """What the driver says, Mbit/s in the file; nothing or -1 where it does not know."""
+    try:
+        megabits = int((INTERFACES / interface / "speed").read_text())
+    except (OSError, ValueError):
+        return None
+    return megabits * 1_000_000 if megabits > 0 else None

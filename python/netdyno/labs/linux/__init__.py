@@ -1,0 +1,138 @@
+"""Real Linux forwarding as a device: a router, a bridge, a cross connect, each in a network namespace.
+
+    tester's namespace            device's namespace
+      p0 (first tester port)  <veth>  d0
+      p1 (second tester port) <veth>  d1
+
+Nothing outside the two namespaces is touched and nothing persists.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+
+from netdyno.labs import addresses
+from netdyno.labs.linux import device as dut
+from netdyno.labs.linux import leftovers, namespaces
+from netdyno.labs.wiring import LabError, LabLink, WiredPort, Wiring
+
+INTERFACES = ("p0", "p1")
+MTU = 9000
+
+
+@dataclass(frozen=True)
+class Linux:
+    """A kind of Linux device."""
+
+    name: str
+    title: str
+    service: str
+    settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    emulated: bool = False
+
+    def wire(self, links: tuple[LabLink, ...], settings: Mapping[str, str]) -> Wiring:
+        """Two tester ports on p0 and p1, in real time. The rates are declared: veth has none."""
+        if settings:
+            raise ValueError(f"`{next(iter(settings))}` is not a setting of `{self.name}`; it has none")
+        if len(links) != len(INTERFACES):
+            raise ValueError(f"`{self.name}` has two ports; the lab links {len(links)}")
+        routed = self.service == "router"
+        ports = tuple(
+            WiredPort(
+                name=link.tester_port,
+                rate_bps=link.rate_bps,
+                member_bps=link.rate_bps,
+                mac=addresses.tester_mac(index),
+                ipv4=addresses.tester(index) if routed else None,
+                ipv6=None,
+                destination=addresses.device(index) if routed else "peer",
+                enforced_rate=False,
+            )
+            for index, link in enumerate(links)
+        )
+        session = {
+            "clock": "real",
+            "ports": [
+                {"name": port.name, "backend": {"kind": "af_packet", "interface": interface}}
+                for port, interface in zip(ports, INTERFACES, strict=True)
+            ],
+        }
+        return Wiring("real", ports, session, self.service == "bridge")
+
+    @contextmanager
+    def build(self, wiring: Wiring) -> Iterator[Wiring]:
+        """Makes both namespaces and what is in them; the calling thread lives in the tester's meanwhile."""
+        for name in ("ip", "tc", "setpriv", "unshare", "sh"):
+            dut.tool(name)
+        folder = leftovers.state_folder()
+        leftovers.remove(folder)
+        with (
+            namespaces.tester_namespace(),
+            dut.device_namespace() as device,
+            leftovers.remembered(folder, device.pid),
+        ):
+            try:
+                _join(device)
+                dut.set_up(device, self.service)
+                yield _as_built(wiring, device)
+            finally:
+                # A namespace is cleared away some time after its last process; the next lab of this
+                # process may want the same names at once.
+                for interface in INTERFACES:
+                    with suppress(LabError):
+                        _ip(f"link delete {interface}")
+
+
+ROUTER = Linux("linux/router", "Linux router", "router")
+BRIDGE = Linux("linux/bridge", "Linux bridge", "bridge")
+XCONNECT = Linux("linux/xconnect", "Linux cross connect (tc mirred)", "xconnect")
+
+
+def _join(device: dut.Device) -> None:
+    """The two cables. The device's ends have fixed addresses so that two runs are the same run."""
+    for index, (ours, theirs) in enumerate(zip(INTERFACES, dut.PORTS, strict=True)):
+        # p0 and p1 keep a hardware address of their own: to the tester's kernel the test frames are
+        # somebody else's, so it drops them early, after the packet socket has seen them.
+        _ip(
+            f"link add {ours} mtu {MTU} type veth peer name {theirs}"
+            f" address {addresses.device_mac(index)} mtu {MTU} netns {device.pid}"
+        )
+        _ip(f"link set {ours} arp off up")
+
+
+def _as_built(wiring: Wiring, device: dut.Device) -> Wiring:
+    cores = sorted(os.sched_getaffinity(0))
+    notes = [
+        *wiring.notes,
+        f"Real frames through Linux {platform.release()} over veth, which has no line rate:"
+        " a percentage of the line refers to the rate the plan declares.",
+    ]
+    if len(cores) < 2:
+        reason: str | None = "this machine has one core"
+    else:
+        reason = dut.isolate(device, cores[-1])
+    if reason is None:
+        notes.append(f"The device works on core {cores[-1]}, the tester on core {cores[0]}.")
+    else:
+        notes.append(
+            f"The device is not isolated: {reason}. Its work is done on the sender's core, so its limit"
+            " shows as a tester that cannot send faster, never as loss."
+        )
+    return replace(wiring, session={**wiring.session, "cores": cores[:1]}, notes=tuple(notes))
+
+
+def _ip(command: str) -> None:
+    done = subprocess.run(
+        [dut.tool("ip"), *command.split()],
+        capture_output=True,
+        text=True,
+        env={"PATH": dut.SEARCH, "LC_ALL": "C"},
+    )
+    if done.returncode != 0:
+        said = done.stderr.strip()
+        raise LabError(f"`ip {command}` said: {said or done.returncode}", dut.refusal_hint(said))

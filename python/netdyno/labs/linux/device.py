@@ -1,0 +1,198 @@
+"""The device: a shell in a namespace of its own, told what to become, gone when it is told nothing more."""
+
+from __future__ import annotations
+
+import os
+import select
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from netdyno.labs import addresses
+from netdyno.labs.wiring import LabError
+
+# Debian gives plain users no sbin in their PATH; `ip` and `tc` live there.
+SEARCH = os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin", "/sbin", "/usr/bin", "/bin"))
+PACKAGES = {
+    "ip": "iproute2",
+    "tc": "iproute2",
+    "setpriv": "util-linux",
+    "unshare": "util-linux",
+    "sh": "dash",
+}
+ANSWER_S = 10.0
+"""A command here takes milliseconds; after this long something is stuck."""
+
+PORTS = ("d0", "d1")
+
+
+def tool(name: str) -> str:
+    """Full path of a program the labs need."""
+    path = shutil.which(name, path=SEARCH)
+    if path is None:
+        raise LabError(
+            f"`{name}` is missing; Linux labs are made with it", f"sudo apt-get install {PACKAGES[name]}"
+        )
+    return path
+
+
+class Device:
+    """A living device namespace."""
+
+    def __init__(self, shell: subprocess.Popen[bytes]) -> None:
+        self._shell = shell
+        self._lines = 0
+        self._left = b""
+
+    @property
+    def pid(self) -> int:
+        """Process that holds the namespace: `ip link set X netns PID` reaches it."""
+        return self._shell.pid
+
+    def ask(self, command: str) -> tuple[int, str]:
+        """Runs one shell command inside; exit status and what it said."""
+        assert self._shell.stdin is not None
+        self._lines += 1
+        mark = f"--netdyno-{self._lines}--"
+        try:
+            # Commands must not eat the shell's own input, which is what they would inherit.
+            self._shell.stdin.write(f"{{ {command}\n}} </dev/null 2>&1; echo {mark} $?\n".encode())
+            self._shell.stdin.flush()
+        except BrokenPipeError:
+            raise self._gone() from None
+        said, status = self._until(mark)
+        return status, said
+
+    def do(self, command: str) -> str:
+        """Runs one shell command inside that has to succeed."""
+        status, said = self.ask(command)
+        if status != 0:
+            raise LabError(
+                f"the device could not be set up: `{command}` said: {said.strip() or status}",
+                refusal_hint(said),
+            )
+        return said
+
+    def _until(self, mark: str) -> tuple[str, int]:
+        assert self._shell.stdout is not None
+        deadline = time.monotonic() + ANSWER_S
+        wanted = mark.encode()
+        while wanted not in self._left or not self._left.endswith(b"\n"):
+            ready, _, _ = select.select([self._shell.stdout], [], [], max(0.0, deadline - time.monotonic()))
+            if not ready:
+                raise LabError(f"the device's shell does not answer within {ANSWER_S:.0f} s")
+            piece = os.read(self._shell.stdout.fileno(), 65536)
+            if not piece:
+                raise self._gone()
+            self._left += piece
+        said, _, status = self._left.decode(errors="replace").rpartition(mark)
+        self._left = b""
+        return said, int(status)
+
+    def _gone(self) -> LabError:
+        said = self._left.decode(errors="replace").strip()
+        return LabError(
+            f"the device's namespace could not be made: {said or 'its process ended'}", refusal_hint(said)
+        )
+
+
+@contextmanager
+def device_namespace() -> Iterator[Device]:
+    """A fresh network namespace held by a shell; it ends with this block or with this process."""
+    # Each of these becomes the next by exec, so the process we start is the one that holds the namespace.
+    # It dies with us twice over: by the parent-death signal, and by the end of its standard input.
+    shell = subprocess.Popen(
+        [tool("setpriv"), "--pdeathsig", "KILL", tool("unshare"), "--net", "--mount", tool("sh")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={"PATH": SEARCH, "LC_ALL": "C"},
+        # A Ctrl-C in the terminal is for the run to take, in order, not for the device.
+        start_new_session=True,
+    )
+    try:
+        device = Device(shell)
+        device.do("true")
+        yield device
+    finally:
+        shell.kill()
+        shell.communicate()
+
+
+def set_up(device: Device, service: str) -> None:
+    """Turns the namespace, which holds d0 and d1, into a router, a bridge or a cross connect."""
+    device.ask("for s in all default d0 d1; do echo 1 > /proc/sys/net/ipv6/conf/$s/disable_ipv6; done")
+    for line in _SERVICES[service]():
+        device.do(line)
+
+
+def isolate(device: Device, core: int) -> str | None:
+    """Moves the device's work to a core of its own; None, or why that cannot be.
+
+    Without it a veth's far end is worked by whoever sends into it, in the sender's own core, and
+    overload shows as a slow tester and never as loss.
+    """
+    # The mount namespace is the device's own, and so is this view of its interfaces.
+    status, said = device.ask("mount -t sysfs sysfs /sys")
+    if status != 0:
+        return f"its interfaces cannot be reached: {said.strip()}"
+    mask = f"{1 << core:x}"
+    for port in PORTS:
+        # A mask of 32 bits a group, separated by commas; a core beyond 31 is not chosen.
+        status, said = device.ask(f"echo {mask} > /sys/class/net/{port}/queues/rx-0/rps_cpus")
+        if status != 0:
+            return "the kernel lets only root of the machine steer receive work (`rps_cpus`)"
+    return None
+
+
+def _router() -> list[str]:
+    lines = [
+        "echo 1 > /proc/sys/net/ipv4/ip_forward",
+        # Loose on purpose: what is measured is forwarding, and profiles may send from anywhere.
+        "for s in all default d0 d1; do echo 0 > /proc/sys/net/ipv4/conf/$s/rp_filter; done",
+        "for s in all default d0 d1; do echo 0 > /proc/sys/net/ipv4/conf/$s/send_redirects; done",
+    ]
+    for port, name in enumerate(PORTS):
+        lines += [
+            f"ip address add {addresses.device(port)}/30 dev {name}",
+            f"ip link set {name} up",
+            f"ip neighbour replace {addresses.tester(port)} lladdr {addresses.tester_mac(port)}"
+            f" dev {name} nud permanent",
+        ]
+    for port in range(len(PORTS)):
+        lines += [f"ip route add {prefix} via {addresses.tester(port)}" for prefix in addresses.BEHIND[port]]
+    return lines
+
+
+def _bridge() -> list[str]:
+    return [
+        "ip link add br0 type bridge stp_state 0 forward_delay 0 mcast_snooping 0",
+        *(f"ip link set {name} master br0 up" for name in PORTS),
+        "ip link set br0 up",
+    ]
+
+
+def _xconnect() -> list[str]:
+    lines = [f"ip link set {name} up" for name in PORTS]
+    for name, other in zip(PORTS, reversed(PORTS), strict=True):
+        lines += [
+            f"tc qdisc add dev {name} ingress",
+            f"tc filter add dev {name} parent ffff: protocol all prio 1 u32 match u32 0 0"
+            f" action mirred egress redirect dev {other}",
+        ]
+    return lines
+
+
+_SERVICES = {"router": _router, "bridge": _bridge, "xconnect": _xconnect}
+
+
+def refusal_hint(said: str) -> str | None:
+    """What to do about a refusal, as far as its words tell."""
+    lowered = said.lower()
+    if "unknown device type" in lowered or "not supported" in lowered:
+        return "this kernel lacks a driver; try `sudo modprobe -a veth bridge cls_u32 act_mirred sch_ingress`"
+    if "permitted" in lowered or "denied" in lowered:
+        return "run as root; this process may not configure a network here"
+    return None
