@@ -1,0 +1,82 @@
+"""One row a value: settings, exact counts, units in the column names, empty where nothing was measured."""
+
+from __future__ import annotations
+
+import csv
+import io
+from fractions import Fraction
+
+from netdyno.reports import quantity
+from netdyno.reports.view import COUNTS, RunView, totals
+
+HUNDRED = 100
+
+
+def render(run: RunView) -> str:
+    """The run as CSV (RFC 4180, but `\\n` ends a line): a header, then rows in the order of the plan."""
+    settings = run.setting_names
+    columns = [
+        "case",
+        *(f"setting_{name}" for name in settings),
+        *["profile", "direction", "state", "method", "value", "scope"],
+        *["fps", "low_fps", "high_fps", "l1_bps", "line_fps", "line_l1_bps", "share_of_line_percent"],
+        *["ns", "low_ns", "high_ns", "other", "other_unit"],
+        *["limit", "reason", "mean_frame_size_bytes", "flows", "emulated"],
+        *(f"{name}_frames" for name in COUNTS),
+        *["deviations", "note", "error"],
+    ]
+    target = io.StringIO()
+    writer = csv.DictWriter(target, columns, lineterminator="\n")
+    writer.writeheader()
+    for row in _rows(run):
+        writer.writerow(row)
+    return target.getvalue()
+
+
+def _rows(run: RunView) -> list[dict[str, str]]:
+    rows = []
+    for case in run.cases:
+        common = {
+            "case": str(case.number),
+            **{f"setting_{name}": value for name, value in case.settings.items()},
+            "profile": case.profile,
+            "direction": case.direction,
+            "state": case.state,
+            "method": case.result.method if case.result else "",
+            "mean_frame_size_bytes": quantity.exact(case.mean_size),
+            "flows": "" if case.flows is None else str(case.flows),
+            "emulated": "yes" if run.emulated else "no",
+            "error": case.error,
+        }
+        for value in case.result.values if case.result else ():
+            verdict = case.verdict(value.scope)
+            counts = totals(case.resting_trials, value.scope) or {}
+            share = case.share_of_line(value)
+            line = case.line(value.scope)
+            row = {
+                "value": value.name,
+                "scope": value.scope,
+                "limit": case.limit(value.scope),
+                "reason": verdict.reason if verdict else "",
+                "line_fps": quantity.exact(line),
+                "line_l1_bps": _l1(case.l1_bps(line)) if line is not None else "",
+                "share_of_line_percent": "" if share is None else quantity.exact(share * HUNDRED),
+                "deviations": " ".join(case.result.compliance) if case.result else "",
+                "note": value.note,
+                **{f"{name}_frames": str(number) for name, number in counts.items()},
+            }
+            bounds = {"": value.number, "low_": value.low, "high_": value.high}
+            if value.unit in ("fps", "ns"):
+                row |= {f"{prefix}{value.unit}": quantity.exact(number) for prefix, number in bounds.items()}
+            else:
+                row |= {"other": quantity.exact(value.number), "other_unit": value.unit}
+            if value.unit == "fps" and value.number is not None:
+                row["l1_bps"] = _l1(case.l1_bps(value.number))
+            rows.append(common | row)
+        if not (case.result and case.result.values):
+            rows.append(common | {"limit": case.limit()})
+    return rows
+
+
+def _l1(bps: Fraction | None) -> str:
+    return quantity.exact(bps)

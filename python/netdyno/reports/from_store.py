@@ -1,0 +1,79 @@
+"""From a stored run to what a report needs of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from netdyno.reports.view import CaseView, RunView, TrialView
+from netdyno.store import StoredCase, StoredRun, StoredTrial
+from netdyno.trial import Verdict
+
+
+def view(run: StoredRun) -> RunView:
+    """Everything reports print of a run. Trials are read once, whole."""
+    head = run.head
+    stored = run.cases
+    return RunView(
+        id=run.folder.resolve().name,
+        title=head.title,
+        device_titles=tuple(dict.fromkeys(case.head.kind_title for case in stored)),
+        emulated=any(case.head.emulated for case in stored),
+        state=run.state,
+        started=_time(run.started),
+        ended=None if run.ended is None else _time(run.ended),
+        scale=head.scale,
+        only=head.only,
+        plan_path=head.plan_path,
+        plan=head.plan,
+        lab=head.lab,
+        versions=head.versions,
+        seed=head.seed,
+        cases=tuple(_case(case, tuple(run.trials(case.head.number))) for case in stored),
+    )
+
+
+def _case(case: StoredCase, trials: tuple[StoredTrial, ...]) -> CaseView:
+    head, wiring = case.head, case.wiring
+    specs = [json.loads(trial.spec) for trial in trials]
+    stream: Mapping[str, Any] = next((spec["streams"][0] for spec in specs if spec.get("streams")), {})
+    return CaseView(
+        number=head.number,
+        settings={name: value for name, value in head.axes.items() if name not in ("profile", "direction")},
+        profile=head.axes.get("profile", ""),
+        direction=head.axes.get("direction", ""),
+        device_title=head.kind_title,
+        state=case.state,
+        streams=wiring.situation.streams if wiring else (),
+        line_fps=wiring.situation.line_fps if wiring else None,
+        mean_size=wiring.situation.mean_size if wiring else None,
+        sizes=tuple((size["size"], size["weight"]) for size in stream.get("sizes", ())),
+        flows=stream.get("flows"),
+        seed=head.seed,
+        result=case.result,
+        verdicts={verdict.scope: Verdict(verdict.limit, verdict.reason) for verdict in case.verdicts},
+        trials=tuple(_trial(trial, spec) for trial, spec in zip(trials, specs, strict=True)),
+        clock=wiring.clock if wiring else "",
+        line_enforced=wiring.enforced_rate if wiring else True,
+        goals=tuple((goal.name, goal.passed, goal.reason) for goal in case.goals),
+        error=". ".join(text for text in (case.error, case.hint) if text),
+        notes=wiring.notes if wiring else (),
+    )
+
+
+def _trial(trial: StoredTrial, spec: Mapping[str, Any]) -> TrialView:
+    return TrialView(
+        number=trial.number,
+        attempt=trial.attempt,
+        name=trial.name,
+        state=trial.state,
+        segments=trial.segments,
+        result=trial.result,
+        seed=spec.get("seed"),
+    )
+
+
+def _time(moment: datetime) -> str:
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

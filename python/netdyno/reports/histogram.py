@@ -1,0 +1,112 @@
+"""Reads HDR histograms (V2, deflate, base64) as the engine stores them.
+
+The format is HdrHistogram's: an outer header (cookie 0x1c849304, length, zlib stream); inside, big endian:
+cookie 0x1c849303, payload length, normalizing offset, significant digits, lowest and highest trackable
+value, conversion ratio (40 bytes); then counts in order of value as ZigZag LEB128 numbers of at most nine
+bytes, a negative one standing for that many empty counts.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import struct
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+_COMPRESSED_V2 = 0x1C849304
+_ENCODED_V2 = 0x1C849303
+_COOKIE_MASK = 0xFFFFFF0F
+"""The second lowest hex digit of a cookie tells the word size, which V2 does not use."""
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Counts by the greatest value each bucket holds, ascending; empty buckets left out."""
+
+    buckets: tuple[tuple[int, int], ...]
+
+    @property
+    def count(self) -> int:
+        """Values recorded."""
+        return sum(n for _, n in self.buckets)
+
+    def percentile(self, share: Fraction) -> int | None:
+        """The value that `share` of the recorded ones do not exceed; None if too few were recorded to say.
+
+        Needs 10 / (1 - share) samples: 1,000 for the 99th percentile.
+        """
+        total = self.count
+        if total == 0 or (share < 1 and total * (1 - share) < 10):
+            return None
+        wanted = -(-total * share.numerator // share.denominator)
+        seen = 0
+        for value, n in self.buckets:
+            seen += n
+            if seen >= wanted:
+                return value
+        raise AssertionError("the counts of a histogram add up to its count")
+
+
+def decode(text: str) -> Histogram:
+    """A histogram from its stored form. Raises ValueError if it is not one."""
+    try:
+        blob = base64.b64decode(text, validate=True)
+        cookie, length = struct.unpack_from(">ii", blob)
+        if cookie & _COOKIE_MASK != _COMPRESSED_V2 & _COOKIE_MASK:
+            raise ValueError(f"not a compressed V2 HDR histogram: cookie {cookie:#x}")
+        inner = zlib.decompress(blob[8 : 8 + length])
+        cookie, payload, _, digits, lowest, _, _ = struct.unpack_from(">iiiiqqd", inner)
+    except (binascii.Error, struct.error, zlib.error) as error:
+        raise ValueError(f"not an HDR histogram: {error}") from error
+    if cookie & _COOKIE_MASK != _ENCODED_V2 & _COOKIE_MASK:
+        raise ValueError(f"not a V2 HDR histogram: cookie {cookie:#x}")
+    return _counts(inner[40 : 40 + payload], digits, lowest)
+
+
+def merge(histograms: Iterable[Histogram]) -> Histogram:
+    """The histogram of all values together. Percentiles are never averaged."""
+    total: dict[int, int] = {}
+    for histogram in histograms:
+        for value, n in histogram.buckets:
+            total[value] = total.get(value, 0) + n
+    return Histogram(tuple(sorted(total.items())))
+
+
+def _counts(payload: bytes, digits: int, lowest: int) -> Histogram:
+    unit = max(lowest, 1).bit_length() - 1
+    # The smallest power of two that tells 2 * 10^digits values apart; the upper half of each bucket is used.
+    sub_bits = (2 * 10**digits - 1).bit_length()
+    half = 1 << (sub_bits - 1)
+    buckets, index, at = [], 0, 0
+    while at < len(payload):
+        number, at = _zigzag(payload, at)
+        if number < 0:
+            index -= number
+            continue
+        if number:
+            bucket, sub = divmod(index, half)
+            shift = unit if bucket == 0 else bucket - 1 + unit
+            sub = sub if bucket == 0 else sub + half
+            buckets.append((((sub + 1) << shift) - 1, number))
+        index += 1
+    return Histogram(tuple(buckets))
+
+
+def _zigzag(payload: bytes, at: int) -> tuple[int, int]:
+    raw = shift = 0
+    while True:
+        if at >= len(payload):
+            raise ValueError("an HDR histogram ends within a number")
+        byte = payload[at]
+        at += 1
+        if shift == 56:  # the ninth byte carries eight bits
+            raw |= byte << shift
+            break
+        raw |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            break
+        shift += 7
+    return (raw >> 1) ^ -(raw & 1), at

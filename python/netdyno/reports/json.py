@@ -1,0 +1,206 @@
+"""The run as JSON: what was found and what it rests on, exact counts, units in the names; no series.
+
+A rate that is not whole is a decimal and, beside it, exact (14880952.380952, "312500000/21"). What was
+not measured is left out.
+"""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import Any
+
+from netdyno.reports import quantity
+from netdyno.reports.histogram import decode
+from netdyno.reports.view import COUNTS, CaseView, RunView, TrialView
+from netdyno.trial import Latency, Value
+
+FORMAT = "netdyno/report/1"
+PERCENTILES = {
+    "p50_ns": Fraction(1, 2),
+    "p90_ns": Fraction(9, 10),
+    "p99_ns": Fraction(99, 100),
+    "p99_9_ns": Fraction(999, 1000),
+    "p99_99_ns": Fraction(9999, 10000),
+}
+
+
+def render(run: RunView) -> str:
+    """The run as JSON, keys in a stable order."""
+    return json.dumps(document(run), ensure_ascii=False, indent=1) + "\n"
+
+
+def document(run: RunView) -> dict[str, Any]:
+    """The run as a JSON document."""
+    return _present(
+        {
+            "format": FORMAT,
+            "title": run.report_title,
+            "run": run.id,
+            "state": run.state,
+            "devices": list(run.device_titles),
+            "emulated": run.emulated,
+            "started": run.started,
+            "ended": run.ended,
+            "durations_scaled_by": _number(run.scale),
+            "only": dict(run.only),
+            "seed": run.seed,
+            "versions": dict(run.versions),
+            "notes": list(run.notes),
+            "plan": run.plan,
+            "lab": run.lab or None,
+            "cases": [_case(case) for case in run.cases],
+        }
+    )
+
+
+def _case(case: CaseView) -> dict[str, Any]:
+    return _present(
+        {
+            "case": case.number,
+            "name": case.name,
+            "settings": dict(case.settings),
+            "profile": case.profile,
+            "direction": case.direction,
+            "device": case.device_title,
+            "state": case.state,
+            "error": case.error or None,
+            "clock": case.clock or None,
+            "streams": list(case.streams),
+            "line_fps": _number(case.line_fps),
+            "line_fps_exact": _exact(case.line_fps),
+            "line_l1_bps": _number(case.line_bps),
+            "line_rate_enforced": case.line_enforced,
+            "mean_frame_size_bytes": _number(case.mean_size),
+            "frame_sizes": [{"bytes": size, "weight": weight} for size, weight in case.sizes] or None,
+            "flows": case.flows,
+            "seed": case.seed,
+            "method": case.result.method if case.result else None,
+            "values": [_value(case, value) for value in case.result.values] if case.result else None,
+            "deviations": list(case.result.compliance) if case.result else None,
+            "notes": list(case.result.notes) if case.result else None,
+            "goals": [{"goal": name, "passed": passed, "reason": why} for name, passed, why in case.goals]
+            or None,
+            "rests_on_trials": list(case.result.trials) if case.result else None,
+            "trials": [_trial(trial) for trial in case.trials],
+        }
+    )
+
+
+def _value(case: CaseView, value: Value) -> dict[str, Any]:
+    unit = value.unit
+    share = case.share_of_line(value)
+    verdict = case.verdict(value.scope)
+    rate = value.number if unit == "fps" else None
+    return _present(
+        {
+            "value": value.name,
+            "scope": value.scope,
+            unit: _number(value.number),
+            f"{unit}_exact": _exact(value.number),
+            f"low_{unit}": _number(value.low),
+            f"high_{unit}": _number(value.high),
+            "l1_bps": None if rate is None else _number(case.l1_bps(rate)),
+            "share_of_line_percent": None if share is None else _number(share * 100),
+            "limit": case.limit(value.scope),
+            "reason": verdict.reason if verdict else None,
+            "note": value.note or None,
+        }
+    )
+
+
+def _trial(trial: TrialView) -> dict[str, Any]:
+    result = trial.result
+    health = result.health
+    return _present(
+        {
+            "trial": trial.number,
+            "attempt": trial.attempt,
+            "name": trial.name,
+            "state": trial.state,
+            "seed": trial.seed,
+            "asked": [
+                {
+                    "segment": segment.name,
+                    "duration_ns": segment.duration_ns,
+                    "from_fps": _number(segment.from_fps),
+                    "to_fps": _number(segment.to_fps),
+                }
+                for segment in trial.segments
+            ],
+            "phases": [
+                {"phase": p.name, "start_ns": p.start_ns, "duration_ns": p.duration_ns} for p in result.phases
+            ],
+            "streams": [
+                _present(
+                    {
+                        "stream": stream.name,
+                        **{f"{name}_frames": getattr(stream, name) for name in COUNTS},
+                        "offered_bytes": stream.offered_bytes,
+                        "received_bytes": stream.received_bytes,
+                        "beyond_reordering_window_frames": stream.beyond_window,
+                        "flows_received": stream.flows_received,
+                        "first_loss_ns": stream.first_loss_ns,
+                        "latency": _latency(stream.latency),
+                    }
+                )
+                for stream in result.streams
+            ],
+            "ports": [
+                {
+                    "port": port.name,
+                    "tx_frames": port.tx_frames,
+                    "tx_bytes": port.tx_bytes,
+                    "rx_frames": port.rx_frames,
+                    "rx_bytes": port.rx_bytes,
+                    "foreign_frames": port.foreign,
+                }
+                for port in result.ports
+            ],
+            "health": _present(
+                {
+                    "unsent_frames": health.unsent,
+                    "latest_departure_ns": health.latest_departure_ns,
+                    "longest_gap_ns": health.longest_gap_ns,
+                    "rx_dropped_frames": health.rx_dropped,
+                    "tx_full": health.tx_full,
+                    "core_share_ppm": health.core_share_ppm,
+                }
+            ),
+            "invalid": list(result.invalid) or None,
+            "devices": [dict(device) for device in result.devices] or None,
+        }
+    )
+
+
+def _latency(latency: Latency | None) -> dict[str, Any] | None:
+    if latency is None or latency.count == 0:
+        return None
+    histogram = decode(latency.histogram)
+    return _present(
+        {
+            "definition": "first bit out to last bit in (FILO)",
+            "count": latency.count,
+            "min_ns": latency.min_ns,
+            "mean_ns": _number(Fraction(latency.sum_ns, latency.count)),
+            "max_ns": latency.max_ns,
+            **{name: histogram.percentile(share) for name, share in PERCENTILES.items()},
+            "over_range": latency.over,
+            "negative": latency.negative,
+        }
+    )
+
+
+def _number(number: Fraction | None) -> int | float | None:
+    if number is None:
+        return None
+    return number.numerator if number.denominator == 1 else float(quantity.exact(number))
+
+
+def _exact(number: Fraction | None) -> str | None:
+    """`312500000/21`; None for whole numbers, which are exact as they are."""
+    return None if number is None or number.denominator == 1 else str(number)
+
+
+def _present(document: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in document.items() if value is not None}

@@ -1,0 +1,129 @@
+"""The tables for an article or a wiki, in the shape of the ASR9006 article, each number with its limit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from netdyno.reports import grid, quantity
+from netdyno.reports.view import CaseView, RunView
+
+_SPECIAL = str.maketrans({c: f"\\{c}" for c in "\\`*_[]<>|#"} | {"\n": " ", "\r": " "})
+
+
+def render(run: RunView) -> str:
+    """The run as GitHub-flavoured Markdown."""
+    return "\n".join(_lines(run)) + "\n"
+
+
+def _lines(run: RunView) -> Iterator[str]:
+    yield f"# {escape(run.report_title)}"
+    yield ""
+    for sentence in grid.summary(run):
+        yield f"- {escape(sentence)}"
+    yield ""
+    yield escape(grid.caption(run))
+    yield (
+        "L1 counts preamble and gap, 20 B a frame; frame sizes count the FCS; "
+        "bidirectional is both directions together."
+    )
+    if grid.fits(run):
+        for table in grid.tables(run):
+            yield ""
+            if table.title:
+                yield f"## {escape(table.title)}"
+                yield ""
+            yield from _article(table)
+    else:
+        yield ""
+        yield from _table(grid.GENERAL_COLUMNS, "lllrrrl", grid.general(run))
+    reasons = _reasons(run)
+    if reasons:
+        yield from ["", "## What says so", ""]
+        yield from _table(("Case", "Limit", "Reason"), "lll", reasons)
+    yield from ["", "## Traffic", ""]
+    yield from _table(("Profile", "Frames", "Flows"), "llr", _traffic(run))
+    remarks = (*run.notes, *run.compliance, *(f"{c.name}: {c.error}" for c in run.cases if c.error))
+    if remarks:
+        yield from ["", "## Notes", ""]
+        yield from (f"- {escape(remark)}" for remark in remarks)
+    yield ""
+    yield escape(provenance(run))
+
+
+def _article(table: grid.Table) -> Iterator[str]:
+    columns, alignment = ["Loadtest"], "l"
+    for direction in table.directions:
+        word = grid.DIRECTIONS[direction]
+        columns += [f"{word} (pps)", f"L1 {word} (bps)", "% of line", "Limit"]
+        alignment += "rrrl"
+    rows = []
+    for row in table.rows:
+        texts = [row.profile]
+        for cell in row.cells:
+            texts += [""] * 4 if cell is None else [cell.fps, cell.l1_bps, cell.share, cell.limit]
+        rows.append(tuple(texts))
+    yield from _table(columns, alignment, rows)
+
+
+def _reasons(run: RunView) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = []
+    for case in run.cases:
+        scope = case.headline.scope if case.headline else "sum"
+        verdict = case.verdict(scope)
+        if verdict is not None:
+            rows.append((case.name, verdict.limit, verdict.reason))
+    return rows
+
+
+def _traffic(run: RunView) -> list[tuple[str, ...]]:
+    by_profile: dict[str, CaseView] = {}
+    for case in run.cases:
+        if case.sizes:
+            by_profile.setdefault(case.profile, case)
+    return [
+        (profile, quantity.size(case.sizes), "" if case.flows is None else str(case.flows))
+        for profile, case in by_profile.items()
+    ]
+
+
+def provenance(run: RunView) -> str:
+    """Where the numbers are from, in one line."""
+    parts = [
+        f"netdyno {run.versions['netdyno']}" if "netdyno" in run.versions else "netdyno",
+        f"run {run.id}",
+    ]
+    parts.append(f"{run.started} to {run.ended}" if run.ended else f"started {run.started}")
+    if run.scale != 1:
+        parts.append(f"every duration of the plan times {quantity.exact(run.scale)}")
+    if run.seed is not None:
+        parts.append(f"seed {run.seed}")
+    return "Measured by " + ", ".join(parts) + "."
+
+
+def _table(columns: Sequence[str], alignment: str, rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    cells = [[escape(text) for text in row] for row in (columns, *rows)]
+    widths = [max(3, *(len(row[i]) for row in cells)) for i in range(len(columns))]
+
+    def line(row: Sequence[str]) -> str:
+        padded = (
+            text.rjust(width) if side == "r" else text.ljust(width)
+            for text, width, side in zip(row, widths, alignment, strict=True)
+        )
+        return f"| {' | '.join(padded)} |"
+
+    yield line(cells[0])
+    yield (
+        "|"
+        + "|".join(
+            f"{'-' * (width + 1)}:" if side == "r" else f"{'-' * (width + 2)}"
+            for width, side in zip(widths, alignment, strict=True)
+        )
+        + "|"
+    )
+    for row in cells[1:]:
+        yield line(row)
+
+
+def escape(text: str) -> str:
+    """Text that Markdown shows as it is; plan text and names are not markup."""
+    return text.translate(_SPECIAL)

@@ -1,0 +1,87 @@
+"""Numbers as engineers print them: decimal prefixes, a point in any locale, no rounding into a claim."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+_PREFIXES = ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k"))
+
+
+def fixed(number: Fraction | int, places: int) -> str:
+    """`number` with that many decimals, half to even, exact whatever its size."""
+    scaled = round(Fraction(number) * 10**places)
+    sign, digits = ("-" if scaled < 0 else ""), str(abs(scaled)).rjust(places + 1, "0")
+    return sign + (digits if places == 0 else f"{digits[:-places]}.{digits[-places:]}")
+
+
+def rate(number: Fraction | int, unit: str) -> str:
+    """A rate with a decimal prefix: `810 kpps`, `14.66 Mpps`, `9.94 Gbps`."""
+    value = Fraction(number)
+    for scale, prefix in _PREFIXES:
+        if abs(value) >= scale:
+            mantissa = value / scale
+            places = 2 if scale >= 10**6 or abs(mantissa) < 10 else 1 if abs(mantissa) < 100 else 0
+            text = fixed(mantissa, places)
+            return f"{text} {prefix}{unit}"
+    return f"{fixed(value, 0 if value.denominator == 1 else 1)} {unit}"
+
+
+def percent(share: Fraction, places: int = 1) -> str:
+    """A share as a percentage. 100 is printed for the whole only, and 0 for nothing only."""
+    text = fixed(share * 100, places)
+    least = Fraction(1, 10**places)
+    if share < 1 and Fraction(text) >= 100:
+        text = fixed(100 - least, places)
+    if share > 0 and Fraction(text) == 0:
+        return f"< {fixed(least, places)} %"
+    return f"{text} %"
+
+
+def loss(lost: int, offered: int) -> str:
+    """A loss ratio. No loss is the bound it is: at most 3/N with 95 % confidence (rule of three)."""
+    if offered == 0:
+        return "n/a"
+    if lost == 0:
+        return f"0 (≤ {scientific(Fraction(3, offered))} at 95 %)"
+    return percent(Fraction(lost, offered), 3) if lost > 0 else f"{lost} frames (more received than sent)"
+
+
+def scientific(number: Fraction) -> str:
+    """Two digits and an exponent, `3.4e-9`."""
+    mantissa, exponent = f"{float(number):.1e}".split("e")
+    return f"{mantissa}e{int(exponent)}"
+
+
+def duration(ns: int | Fraction) -> str:
+    """A time: `51 ns`, `12.14 us`, `30 s`, `12 min 30 s`."""
+    value = Fraction(ns)
+    if abs(value) >= 120 * 10**9:
+        minutes, rest = divmod(value, 60 * 10**9)
+        seconds = _trim(fixed(rest / 10**9, 1))
+        return f"{minutes} min" if seconds == "0" else f"{minutes} min {seconds} s"
+    for scale, unit in ((10**9, "s"), (10**6, "ms"), (10**3, "us")):
+        if abs(value) >= scale:
+            return f"{_trim(fixed(value / scale, 2))} {unit}"
+    return f"{_trim(fixed(value, 1))} ns"
+
+
+def count(number: int) -> str:
+    """A count for people, grouped by thin spaces; files carry plain digits."""
+    return f"{number:,}".replace(",", "\u202f")
+
+
+def exact(number: Fraction | None) -> str:
+    """For files: plain digits, at most six decimals, empty if not measured."""
+    return "" if number is None else _trim(fixed(number, 6))
+
+
+def size(sizes: tuple[tuple[int, int], ...]) -> str:
+    """Frame sizes with FCS: `64 B`, `28 x 64 B + 16 x 590 B + 4 x 1514 B (mean 362.5 B)`."""
+    if len(sizes) == 1:
+        return f"{sizes[0][0]} B"
+    mean = Fraction(sum(s * w for s, w in sizes), sum(w for _, w in sizes))
+    return " + ".join(f"{w} x {s} B" for s, w in sizes) + f" (mean {_trim(fixed(mean, 2))} B)"
+
+
+def _trim(text: str) -> str:
+    return text.rstrip("0").rstrip(".") if "." in text else text

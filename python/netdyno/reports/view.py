@@ -1,0 +1,293 @@
+"""What a report needs of a run, as plain values, and the few figures that follow from them.
+
+Every rendering reads this and nothing else; `from_store` is the one place that knows the store. Counts
+and exact fractions come in, ratios are derived here, and what was not measured is None, never 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from netdyno.trial import Result, Segment, StreamResult, TrialResult, Value, Verdict
+
+WIRE_OVERHEAD_BYTES = 20
+"""Preamble, start delimiter (8) and minimum gap (12): what L1 adds to a frame."""
+
+HEADLINES = ("throughput", "ramp max Rx")
+"""Names of values that stand for a case in a table, first match wins; else its first value in fps."""
+
+ALL = "sum"
+"""The scope of a value that is of all streams together."""
+
+
+@dataclass(frozen=True)
+class TrialView:
+    """A trial as asked for and as found."""
+
+    number: int
+    attempt: int
+    name: str
+    state: str
+    """`done`, `invalid` (it was repeated) or `cancelled`."""
+    segments: tuple[Segment, ...]
+    result: TrialResult
+    seed: int | None
+
+    @property
+    def duration_ns(self) -> int:
+        """Time with traffic as asked for."""
+        return sum(segment.duration_ns for segment in self.segments)
+
+    def segment(self, name: str) -> tuple[Segment, int] | None:
+        """The segment of that name and its start, ns from the start of traffic."""
+        start_ns = 0
+        for segment in self.segments:
+            if segment.name == name:
+                return segment, start_ns
+            start_ns += segment.duration_ns
+        return None
+
+
+@dataclass(frozen=True)
+class CaseView:
+    """One case of the matrix."""
+
+    number: int
+    """From 0, in the order of the matrix."""
+    settings: Mapping[str, str]
+    """Axes of the matrix without profile and direction, in the order of the plan."""
+    profile: str
+    direction: str
+    """`uni`, `bidir`; empty if the plan does not say."""
+    device_title: str
+    state: str
+    """`pending`, `running`, `done`, `interrupted`, `failed`."""
+    streams: tuple[str, ...]
+    """Names of the sending streams; empty if the lab of the case was never wired."""
+    line_fps: Fraction | None
+    """Frames per second of average size that one direction can carry."""
+    mean_size: Fraction | None
+    """Average frame size, bytes, FCS counted."""
+    sizes: tuple[tuple[int, int], ...]
+    """Frame sizes in bytes, FCS counted, and their weights; empty if no trial was run."""
+    flows: int | None
+    seed: int | None
+    result: Result | None
+    verdicts: Mapping[str, Verdict]
+    """By scope."""
+    trials: tuple[TrialView, ...]
+    clock: str = ""
+    """`virtual` or `real`; empty if the lab of the case was never wired."""
+    line_enforced: bool = True
+    """False where the line rate is declared and nothing enforces it (veth)."""
+    goals: tuple[tuple[str, bool | None, str], ...] = ()
+    """Name, passed (None: could not be judged), reason."""
+    error: str = ""
+    """Why the case has no result, if it failed."""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """`l2-xconnect / plain / 64b-multi / bidir`."""
+        return " / ".join(part for part in [*self.settings.values(), self.profile, self.direction] if part)
+
+    def line(self, scope: str) -> Fraction | None:
+        """Line rate in frames per second for a scope: one stream, or all of them together."""
+        if self.line_fps is None:
+            return None
+        return self.line_fps * len(self.streams) if scope == ALL else self.line_fps
+
+    def l1_bps(self, fps: Fraction) -> Fraction | None:
+        """L1 bits per second of that many frames of average size."""
+        return None if self.mean_size is None else fps * (self.mean_size + WIRE_OVERHEAD_BYTES) * 8
+
+    @property
+    def line_bps(self) -> Fraction | None:
+        """L1 bits per second that one direction can carry."""
+        return None if self.line_fps is None else self.l1_bps(self.line_fps)
+
+    def share_of_line(self, value: Value) -> Fraction | None:
+        """A rate over the line rate of its scope; None for what is not a rate."""
+        line = self.line(value.scope)
+        if value.number is None or value.unit != "fps" or not line:
+            return None
+        return value.number / line
+
+    def _stands_for_all(self, value: Value) -> bool:
+        return value.scope == ALL or len(self.streams) == 1
+
+    @property
+    def headline(self) -> Value | None:
+        """The value that stands for the case: over all streams if there is one, else of its only stream."""
+        rates = (
+            [v for v in self.result.values if v.unit == "fps" and v.number is not None] if self.result else []
+        )
+        rates = [v for v in rates if self._stands_for_all(v)]
+        for name in HEADLINES:
+            for value in sorted(rates, key=lambda v: v.scope != ALL):
+                if value.name == name:
+                    return value
+        return next((v for v in rates if v.name != "knee"), None)
+
+    def value(self, name: str) -> Value | None:
+        """The value of that name over all streams (or of the only stream)."""
+        values = self.result.values if self.result else ()
+        found = [v for v in values if v.name == name and self._stands_for_all(v)]
+        return min(found, key=lambda v: v.scope != ALL, default=None)
+
+    @property
+    def resting_trials(self) -> tuple[TrialView, ...]:
+        """The trials the result rests on."""
+        if self.result is None:
+            return ()
+        return tuple(t for t in self.trials if t.number in self.result.trials and t.state == "done")
+
+    def verdict(self, scope: str = ALL) -> Verdict | None:
+        """Who was the limit on a scope. With one stream, its verdict and that on the sum are the same."""
+        if scope in self.verdicts:
+            return self.verdicts[scope]
+        if len(self.streams) == 1 and self.verdicts:
+            return next(iter(self.verdicts.values()))
+        return None
+
+    def limit(self, scope: str = ALL) -> str:
+        """Who was the limit, or why nobody can say."""
+        verdict = self.verdict(scope)
+        if verdict is not None:
+            return verdict.limit
+        unfinished = {
+            "pending": "not run",
+            "running": "not finished",
+            "failed": "failed",
+            "interrupted": "interrupted",
+        }
+        return unfinished.get(self.state, "not judged")
+
+
+@dataclass(frozen=True)
+class RunView:
+    """A run."""
+
+    id: str
+    """The name of its folder."""
+    title: str
+    """The plan's title, as written."""
+    device_titles: tuple[str, ...]
+    """What was tested, `emulated Cisco ASR9006`."""
+    emulated: bool
+    """Whether any device under test was emulated."""
+    state: str
+    started: str
+    """UTC, ISO 8601."""
+    ended: str | None
+    scale: Fraction
+    """Every duration of the plan was multiplied by this."""
+    only: Mapping[str, str]
+    """Values of the matrix that were chosen; empty: all of it was run."""
+    plan_path: str
+    plan: str
+    lab: str
+    versions: Mapping[str, str]
+    seed: int | None
+    cases: tuple[CaseView, ...]
+
+    @property
+    def report_title(self) -> str:
+        """The title, which says so when the device was emulated."""
+        devices = ", ".join(self.device_titles)
+        title = self.title or devices or self.id
+        if not self.emulated:
+            return title
+        return f"{title} ({devices if 'emulated' in devices.lower() else 'emulated'})"
+
+    @property
+    def done(self) -> int:
+        """Cases with a result."""
+        return sum(case.result is not None for case in self.cases)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know of the lab, each sentence once."""
+        return tuple(dict.fromkeys(note for case in self.cases for note in case.notes))
+
+    @property
+    def compliance(self) -> tuple[str, ...]:
+        """Deviations from the standards, each sentence once."""
+        return tuple(dict.fromkeys(s for case in self.cases if case.result for s in case.result.compliance))
+
+    @property
+    def setting_names(self) -> tuple[str, ...]:
+        """Every setting some case has, in order of appearance."""
+        return tuple(dict.fromkeys(name for case in self.cases for name in case.settings))
+
+    def setting_values(self, name: str) -> tuple[str, ...]:
+        """The values of a setting, in order of appearance."""
+        return tuple(dict.fromkeys(c.settings[name] for c in self.cases if name in c.settings))
+
+    @property
+    def combinations(self) -> tuple[tuple[str, ...], ...]:
+        """The settings of the cases, each combination of values once, in order."""
+        return tuple(dict.fromkeys(tuple(c.settings.values()) for c in self.cases))
+
+    @property
+    def profiles(self) -> tuple[str, ...]:
+        """Traffic profiles, in the order of the cases."""
+        return tuple(dict.fromkeys(case.profile for case in self.cases))
+
+    @property
+    def directions(self) -> tuple[str, ...]:
+        """Directions, in the order of the cases."""
+        return tuple(dict.fromkeys(case.direction for case in self.cases))
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """Methods that gave a result."""
+        return tuple(dict.fromkeys(case.result.method for case in self.cases if case.result))
+
+    @property
+    def headline_names(self) -> tuple[str, ...]:
+        """What the headline numbers of this run are called."""
+        return tuple(dict.fromkeys(case.headline.name for case in self.cases if case.headline))
+
+    def case(self, settings: tuple[str, ...], profile: str, direction: str) -> CaseView | None:
+        """The case at a place of the matrix, if there is one."""
+        return next(
+            (
+                c
+                for c in self.cases
+                if tuple(c.settings.values()) == settings
+                and c.profile == profile
+                and c.direction == direction
+            ),
+            None,
+        )
+
+
+COUNTS = (
+    "intended",
+    "offered",
+    "received",
+    "lost",
+    "duplicates",
+    "out_of_order",
+    "corrupted",
+    "elsewhere",
+)
+"""Counts of a stream, in frames, that are summed over trials and printed."""
+
+
+def totals(trials: tuple[TrialView, ...], scope: str) -> Mapping[str, int] | None:
+    """Counts of a scope over trials; None if there is nothing to count."""
+    streams = [s for t in trials for s in t.result.streams if scope in (ALL, s.name)]
+    if not streams:
+        return None
+    return {name: sum(getattr(stream, name) for stream in streams) for name in COUNTS}
+
+
+def stream_results(case: CaseView) -> Iterator[tuple[TrialView, StreamResult]]:
+    """Every stream of every trial of a case."""
+    for trial in case.trials:
+        for stream in trial.result.streams:
+            yield trial, stream
