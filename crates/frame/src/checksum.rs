@@ -1,0 +1,205 @@
+//! The Internet checksum (RFC 1071): ones'-complement sums of 16-bit words, big endian.
+//!
+//! A *partial* is an unfolded sum: partials of pieces that start at even offsets are added with `+`,
+//! and [`fold`] brings the total to 16 bits. [`finish`] is the checksum itself.
+
+use crate::bytes::{array, be16};
+use crate::parse::{Layers, Packet, protocol};
+
+/// Partial sum of `bytes` as big-endian 16-bit words; an odd last byte counts as if a zero followed.
+///
+/// Below 2^32 whatever the length, so that hundreds of partials can be added in a `u64`.
+#[inline]
+#[must_use]
+pub fn sum(bytes: &[u8]) -> u64 {
+    // Byte order does not matter to the sum but for one swap at the end (RFC 1071 section 2 B), and
+    // neither does the word size (2 C): so eight bytes at a time, as two halves that cannot carry.
+    let (words, tail) = bytes.as_chunks::<8>();
+    let mut total = 0u64;
+    for word in words {
+        let word = u64::from_le_bytes(*word);
+        total += (word & 0xffff_ffff) + (word >> 32);
+    }
+    if !tail.is_empty() {
+        let mut rest = 0u64;
+        let mut at = 0;
+        if let Some(four) = array::<4>(tail, 0) {
+            rest = u64::from(u32::from_le_bytes(*four));
+            at = 4;
+        }
+        if let Some(two) = array::<2>(tail, at) {
+            rest += u64::from(u16::from_le_bytes(*two));
+            at += 2;
+        }
+        if at < tail.len() {
+            rest += u64::from(tail[at]);
+        }
+        total += rest;
+    }
+    u64::from(fold(total).swap_bytes())
+}
+
+/// Folds a partial to 16 bits with end-around carry. Zero only if the partial is zero.
+#[inline]
+#[must_use]
+pub const fn fold(partial: u64) -> u16 {
+    let twice = partial.wrapping_add(partial.rotate_left(32));
+    let half = (twice >> 32) as u32;
+    (half.wrapping_add(half.rotate_left(16)) >> 16) as u16
+}
+
+/// The checksum that makes a packet with this partial sum to all ones.
+#[inline]
+#[must_use]
+pub const fn finish(partial: u64) -> u16 {
+    !fold(partial)
+}
+
+/// As [`finish`], but never 0, which means "no checksum" in UDP (RFC 768).
+#[inline]
+#[must_use]
+pub const fn finish_udp(partial: u64) -> u16 {
+    let checksum = finish(partial);
+    if checksum == 0 { 0xffff } else { checksum }
+}
+
+/// The checksum after one covered word changed from `old` to `new` (RFC 1624, equation 3).
+#[inline]
+#[must_use]
+pub const fn update(checksum: u16, old: u16, new: u16) -> u16 {
+    finish(!checksum as u64 + !old as u64 + new as u64)
+}
+
+/// As [`update`], for a covered 32-bit value such as an IPv4 address.
+#[inline]
+#[must_use]
+pub const fn update32(checksum: u16, old: u32, new: u32) -> u16 {
+    finish(!checksum as u64 + !old as u64 + new as u64)
+}
+
+/// Partial of the pseudo-header of the IP packet `header` starts with: addresses, `protocol`, `length`
+/// of what follows (RFC 768, RFC 9293 section 3.1, RFC 8200 section 8.1).
+///
+/// # Panics
+/// If `header` is shorter than an IPv4 (20) or IPv6 (40) header.
+#[inline]
+#[must_use]
+pub fn pseudo_header(version: u8, header: &[u8], protocol: u8, length: u32) -> u64 {
+    let addresses = if version == 4 { sum(&header[12..20]) } else { sum(&header[8..40]) };
+    addresses + u64::from(protocol) + u64::from(length)
+}
+
+/// What a checksum was found to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Check {
+    /// There, and right.
+    Right,
+    /// There, and wrong (or a length field contradicts it).
+    Wrong,
+    /// There is none: no such header, UDP with checksum 0, a fragment.
+    Absent,
+}
+
+/// The checksums of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Verified {
+    /// IPv4 header checksums, of the outermost and the innermost packet; `Wrong` also if what the frame says
+    /// is IP is none.
+    pub ip: Check,
+    /// UDP, TCP, ICMP or ICMPv6 checksum of the innermost packet.
+    pub l4: Check,
+}
+
+impl Verified {
+    /// Nothing is wrong. A checksum that is absent is not wrong: who knows that it was sent must ask for it.
+    #[inline]
+    #[must_use]
+    pub const fn is_good(self) -> bool {
+        !matches!(self.ip, Check::Wrong) && !matches!(self.l4, Check::Wrong)
+    }
+}
+
+/// Checks the IPv4 header checksum(s) and the innermost packet's UDP, TCP or ICMP checksum.
+///
+/// `layers` must come from [`crate::parse::parse`] of the same frame; from another frame the answer is
+/// meaningless, but there is one.
+#[inline]
+#[must_use]
+pub fn verify(frame: &[u8], layers: &Layers) -> Verified {
+    let mut ip = if layers.malformed {
+        Check::Wrong
+    } else {
+        verify_ip(frame, &layers.inner)
+    };
+    if layers.outer.l3 != layers.inner.l3 && !layers.malformed {
+        ip = match (verify_ip(frame, &layers.outer), ip) {
+            (Check::Wrong, _) | (_, Check::Wrong) => Check::Wrong,
+            (Check::Right, _) | (_, Check::Right) => Check::Right,
+            _ => Check::Absent,
+        };
+    }
+    Verified {
+        ip,
+        l4: verify_l4(frame, &layers.inner),
+    }
+}
+
+#[inline]
+fn verify_ip(frame: &[u8], packet: &Packet) -> Check {
+    if packet.version != 4 {
+        return Check::Absent;
+    }
+    let header = if packet.l4 - packet.l3 == 20 {
+        match array::<20>(frame, packet.l3 as usize) {
+            Some(header) => sum(header),
+            None => return Check::Wrong,
+        }
+    } else {
+        match frame.get(packet.l3 as usize..packet.l4 as usize) {
+            Some(header) => sum(header),
+            None => return Check::Wrong,
+        }
+    };
+    right_if(fold(header) == 0xffff)
+}
+
+#[inline]
+fn verify_l4(frame: &[u8], packet: &Packet) -> Check {
+    let (l3, l4) = (packet.l3 as usize, packet.l4 as usize);
+    if packet.version == 0 || packet.fragment {
+        return Check::Absent;
+    }
+    let (Some(header), Some(mut segment)) = (frame.get(l3..l4), frame.get(l4..packet.end as usize)) else {
+        return Check::Wrong;
+    };
+    if !packet.whole || header.len() < if packet.version == 4 { 20 } else { 40 } {
+        return Check::Wrong;
+    }
+    let pseudo = match packet.protocol {
+        protocol::UDP => {
+            let (Some(length), Some(checksum)) = (be16(segment, 4), be16(segment, 6)) else {
+                return Check::Wrong;
+            };
+            if length < 8 || usize::from(length) > segment.len() {
+                return Check::Wrong;
+            }
+            if checksum == 0 {
+                // Not allowed over IPv6 but for tunnels (RFC 6935); a tunnel's outer packet is not the innermost.
+                return if packet.version == 4 { Check::Absent } else { Check::Wrong };
+            }
+            segment = &segment[..usize::from(length)];
+            pseudo_header(packet.version, header, protocol::UDP, u32::from(length))
+        }
+        protocol::TCP if segment.len() >= 20 => pseudo_header(packet.version, header, protocol::TCP, segment.len() as u32),
+        protocol::ICMPV6 if packet.version == 6 && segment.len() >= 4 => pseudo_header(6, header, protocol::ICMPV6, segment.len() as u32),
+        protocol::ICMP if packet.version == 4 && segment.len() >= 4 => 0,
+        protocol::TCP | protocol::ICMP | protocol::ICMPV6 => return Check::Wrong,
+        _ => return Check::Absent,
+    };
+    right_if(fold(pseudo + sum(segment)) == 0xffff)
+}
+
+#[inline]
+const fn right_if(condition: bool) -> Check {
+    if condition { Check::Right } else { Check::Wrong }
+}

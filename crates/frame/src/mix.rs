@@ -1,0 +1,105 @@
+//! Mixes of frame sizes: the named ones, and the order in which sizes are sent.
+//!
+//! "IMIX" is not one thing; a mix is named together with who used it, and its exact sizes are printed.
+
+/// A mix with a name. Sizes count the FCS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mix {
+    /// Its name in a plan.
+    pub name: &'static str,
+    /// Size in bytes (FCS counted) and weight.
+    pub parts: &'static [(u32, u32)],
+    /// Whose mix it is.
+    pub source: &'static str,
+}
+
+/// The named mixes.
+pub const MIXES: &[Mix] = &[
+    Mix {
+        name: "imix/trex",
+        parts: &[(64, 28), (594, 16), (1518, 4)],
+        source: "T-Rex stl/imix.py: 60, 590, 1514 and FCS",
+    },
+    Mix {
+        name: "imix/bench",
+        parts: &[(68, 28), (590, 16), (1514, 4)],
+        source: "T-Rex stl/bench.py size=imix",
+    },
+    Mix {
+        name: "imix/csit",
+        parts: &[(64, 28), (570, 16), (1518, 4)],
+        source: "FD.io CSIT IMIX",
+    },
+];
+
+/// The mix called `name`.
+#[must_use]
+pub fn named(name: &str) -> Option<&'static Mix> {
+    MIXES.iter().find(|mix| mix.name == name)
+}
+
+impl Mix {
+    /// Bytes of one cycle and frames of one cycle: their ratio is the average size, exactly.
+    #[must_use]
+    pub fn totals(&self) -> (u64, u64) {
+        totals(self.parts)
+    }
+
+    /// The average size in bytes, FCS counted.
+    #[must_use]
+    pub fn average(&self) -> f64 {
+        let (bytes, frames) = self.totals();
+        bytes as f64 / frames as f64
+    }
+}
+
+/// Bytes and frames of one cycle of `parts` (size, weight).
+#[must_use]
+pub fn totals(parts: &[(u32, u32)]) -> (u64, u64) {
+    parts.iter().fold((0, 0), |(bytes, frames), &(size, weight)| {
+        (bytes + u64::from(size) * u64::from(weight), frames + u64::from(weight))
+    })
+}
+
+/// The longest cycle [`order`] makes.
+pub const LONGEST_CYCLE: u64 = 1 << 20;
+
+/// The order in which sizes are sent: indices into `weights`, one cycle.
+///
+/// Weights are exact over a cycle (whose length is their sum, reduced by their greatest common divisor) and
+/// every size is spread as evenly as it can be (smooth weighted round robin: in any stretch of a cycle a size
+/// is less than one frame away from its share, for two sizes; a few for many). A weight of 0 is never sent.
+/// Empty if all weights are 0, there are more than 256, or the cycle would be longer than [`LONGEST_CYCLE`].
+#[must_use]
+pub fn order(weights: &[u32]) -> Vec<u8> {
+    let divisor = weights.iter().fold(0, |a, &b| gcd(a, b));
+    if divisor == 0 || weights.len() > 256 {
+        return Vec::new();
+    }
+    let weights: Vec<i64> = weights.iter().map(|weight| i64::from(weight / divisor)).collect();
+    let cycle: i64 = weights.iter().sum();
+    if cycle as u64 > LONGEST_CYCLE {
+        return Vec::new();
+    }
+    let mut credit = vec![0i64; weights.len()];
+    (0..cycle)
+        .map(|_| {
+            for (credit, weight) in credit.iter_mut().zip(&weights) {
+                *credit += weight;
+            }
+            // The first of those with the most credit, so that the order does not depend on anything else.
+            let mut chosen = 0;
+            for index in 1..credit.len() {
+                if credit[index] > credit[chosen] {
+                    chosen = index;
+                }
+            }
+            credit[chosen] -= cycle;
+            chosen as u8
+        })
+        .collect()
+}
+
+fn gcd(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
