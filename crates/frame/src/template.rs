@@ -62,6 +62,7 @@ impl Template {
         Ok(Self {
             lengths: sizes.iter().map(|size| size - 4).collect(),
             flows,
+            first_flow: 0,
         })
     }
 
