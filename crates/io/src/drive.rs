@@ -1,6 +1,8 @@
 //! Who calls whom, and when: the same nodes run in virtual and in real time.
 
-use crate::time::{Duration, Instant};
+use crate::port::PortError;
+use crate::time::{Clock, Duration, Instant, sleep, thread_cpu_time};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A thing that acts when told the time: a trial, an emulated device.
 pub trait Node: Send {
@@ -12,9 +14,18 @@ pub trait Node: Send {
     fn finished(&self) -> bool {
         false
     }
+    /// Whether frames may come in before the next wake-up. In real time no port says when, so a node that
+    /// listens is never put to sleep; one that does not may be.
+    fn listening(&self) -> bool {
+        true
+    }
 }
 
-/// Runs `nodes` in virtual time until the first of them has finished or `limit` is reached.
+/// Rounds at the limit itself before `run_virtual` gives up on nodes that are never done with it.
+const ROUNDS_AT_LIMIT: u32 = 100_000;
+
+/// Runs `nodes` in virtual time until the first of them has finished, nothing more happens up to and
+/// including `limit`, or `cancelled` says so (asked once a round). Returns the time reached.
 ///
 /// Time advances by at least `quantum` a round, so that nodes work in bursts, and jumps over idle
 /// time to the earliest wake-up. Because frames carry exact times, no result depends on `quantum`:
@@ -27,17 +38,140 @@ pub fn run_virtual(
     cancelled: &dyn Fn() -> bool,
 ) -> Instant {
     let mut now = start;
-    while now <= limit && !cancelled() {
+    let mut rounds_left = ROUNDS_AT_LIMIT;
+    while now <= limit && rounds_left > 0 && !cancelled() {
         for node in nodes.iter_mut() {
             node.step(now);
         }
-        if nodes[0].finished() {
+        if nodes.first().is_none_or(|node| node.finished()) {
             break;
         }
         let wake = nodes.iter().filter_map(|node| node.next_wakeup()).min().unwrap_or(Instant::NEVER);
-        now = Instant {
-            ps: wake.ps.max(now.ps.saturating_add(quantum.ps)),
-        };
+        if wake > limit || wake == Instant::NEVER {
+            return limit;
+        }
+        rounds_left -= u32::from(now == limit);
+        // What is due between the last quantum and the limit is still done: so the limit cuts off at the
+        // same frame whatever the quantum.
+        now.ps = wake.ps.max(now.ps.saturating_add(quantum.ps)).min(limit.ps);
     }
     now
+}
+
+/// How a node was driven in real time. Its thread's health: a starved tester is no evidence against a device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RunReport {
+    /// Calls of `step`.
+    pub rounds: u64,
+    /// Longest time from one round to the next, or from the end of a deliberate sleep, planned, to the round after it.
+    pub longest_gap: Duration,
+    /// From the first round to the end.
+    pub elapsed: Duration,
+    /// Processor time the thread used.
+    pub cpu_time: Duration,
+    /// Time it slept on purpose.
+    pub slept: Duration,
+}
+
+impl RunReport {
+    /// Share of the core the thread got while it wanted it: 1 when never interrupted; sleep is not wanted time.
+    #[must_use]
+    pub fn cpu_share(&self) -> f64 {
+        let wanted = self.elapsed.ps.saturating_sub(self.slept.ps);
+        if wanted == 0 {
+            1.0
+        } else {
+            (self.cpu_time.ps as f64 / wanted as f64).min(1.0)
+        }
+    }
+}
+
+/// A node that does not listen sleeps if it is due later than this.
+const WORTH_SLEEPING: Duration = Duration::from_ms(1);
+/// How long before it is due it is woken: a sleep ends some 60 us late.
+const WAKE_EARLY: Duration = Duration::from_us(200);
+/// The longest sleep at a time, so that `stop` is seen.
+const LONGEST_SLEEP: Duration = Duration::from_ms(20);
+
+/// Runs `node` by the clock on this thread until it has finished, `stop` is set or `limit` is reached.
+///
+/// Spins, since a wake-up by the kernel is far later than a frame may be; sleeps only while the node is
+/// not listening and is due in more than a millisecond.
+pub fn run_real(node: &mut dyn Node, clock: &Clock, stop: &AtomicBool, limit: Instant) -> RunReport {
+    let cpu_before = thread_cpu_time();
+    let first = clock.now();
+    let mut report = RunReport::default();
+    let mut last = first;
+    let mut now = first;
+    while now < limit && !stop.load(Ordering::Relaxed) {
+        report.longest_gap = report.longest_gap.max(now.saturating_since(last));
+        report.rounds += 1;
+        last = now;
+        node.step(now);
+        if node.finished() {
+            break;
+        }
+        let ahead = node.next_wakeup().unwrap_or(Instant::NEVER).min(limit).saturating_since(now);
+        if ahead > WORTH_SLEEPING && !node.listening() {
+            let length = (ahead - WAKE_EARLY).min(LONGEST_SLEEP);
+            let asleep = clock.now();
+            sleep(length);
+            now = clock.now().max(last);
+            report.slept += now.saturating_since(asleep);
+            // Only waking later than planned is a gap.
+            last = now.min(asleep + length);
+        } else {
+            std::hint::spin_loop();
+            now = clock.now().max(last);
+        }
+    }
+    report.elapsed = clock.now().saturating_since(first);
+    report.cpu_time = thread_cpu_time() - cpu_before;
+    report
+}
+
+/// The cores this thread may run on, in order.
+///
+/// # Errors
+/// If the system does not say.
+pub fn available_cores() -> Result<Vec<usize>, PortError> {
+    // SAFETY: an all-zero set is a valid, empty one.
+    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    // SAFETY: `set` is valid for writes of its size; 0 is the calling thread.
+    let answer = unsafe { libc::sched_getaffinity(0, size_of_val(&set), &raw mut set) };
+    if answer != 0 {
+        return Err(PortError::System {
+            what: "asking which cores this thread may use (sched_getaffinity)".to_owned(),
+            source: std::io::Error::last_os_error(),
+        });
+    }
+    let most = libc::CPU_SETSIZE as usize;
+    // SAFETY: `core` is below CPU_SETSIZE, the number of bits in the set.
+    Ok((0..most).filter(|core| unsafe { libc::CPU_ISSET(*core, &set) }).collect())
+}
+
+/// Keeps this thread on one core.
+///
+/// # Errors
+/// If the thread may not run there; the message lists where it may.
+pub fn pin_to_core(core: usize) -> Result<(), PortError> {
+    let available = available_cores()?;
+    let refused = |source| PortError::System {
+        what: format!("pinning a thread to core {core} (available: {available:?})"),
+        source,
+    };
+    if core >= libc::CPU_SETSIZE as usize {
+        return Err(refused(std::io::Error::from_raw_os_error(libc::EINVAL)));
+    }
+    // SAFETY: an all-zero set is a valid, empty one.
+    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    // SAFETY: `core` is below CPU_SETSIZE, the number of bits in the set.
+    unsafe { libc::CPU_SET(core, &mut set) };
+    // SAFETY: `set` is valid for reads of its size; 0 is the calling thread.
+    let answer = unsafe { libc::sched_setaffinity(0, size_of_val(&set), &raw const set) };
+    if answer == 0 {
+        Ok(())
+    } else {
+        Err(refused(std::io::Error::last_os_error()))
+    }
 }

@@ -6,4 +6,5 @@
 pub mod backend;
 pub mod drive;
 pub mod port;
+pub mod region;
 pub mod time;

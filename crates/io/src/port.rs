@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 pub const WIRE_OVERHEAD_BYTES: u64 = 24;
 /// The shortest frame in a slot: 64 bytes less the FCS. A wire pads shorter ones in time, not in bytes.
 pub const MIN_SLOT_BYTES: u64 = 60;
+/// The fewest bytes a port sends: two addresses and a type. Shorter is refused as a mistake of the caller.
+pub const MIN_SENT_BYTES: u32 = 14;
 
 /// Where one frame of a burst lies, and when it departs or arrived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -103,7 +105,8 @@ pub struct PortCounters {
     pub tx_frames: u64,
     /// Frames received and lent to a reader.
     pub rx_frames: u64,
-    /// Frames this end dropped because the reader was late (ring full, socket buffer full).
+    /// Frames this end dropped because the reader was late (socket buffer full) or because they were
+    /// longer than `max_frame` and would have been cut.
     pub rx_dropped: u64,
     /// Times transmit found no room.
     pub tx_full: u64,
@@ -147,12 +150,19 @@ pub trait Port: Send {
     /// [`Burst::set`] for each, and returns how many it wrote. Returns how many were taken; fewer
     /// than written only if the burst could not all be handed over (those are not sent).
     ///
+    /// A port may lend fewer slots than `limit` at any time (its own burst size, the end of its
+    /// memory); `fill` looks at [`Burst::len`]. With no room at all `fill` is not called and the
+    /// answer is 0. What lies in a lent slot is left over from an earlier frame.
+    ///
     /// # Errors
-    /// If the port is gone or the system refuses.
+    /// If the port is gone or the system refuses; [`PortError::Unfit`], with nothing of the burst
+    /// sent, if a frame is shorter than [`MIN_SENT_BYTES`] or longer than its slot, or if `fill`
+    /// claims more frames than it was lent.
     fn transmit(&mut self, now: Instant, limit: usize, fill: &mut dyn FnMut(&mut Burst<'_>) -> usize) -> Result<usize, PortError>;
 
     /// Lends up to `limit` frames that have arrived by `now` to `read`, then takes the slots back.
-    /// `read` is not called when there is nothing. Returns how many frames were lent.
+    /// `read` is not called when there is nothing. Returns how many frames were lent: 0 means that
+    /// nothing more has arrived by `now`; fewer than `limit` does not.
     ///
     /// # Errors
     /// If the port is gone or the system refuses.
@@ -165,4 +175,25 @@ pub trait Port: Send {
 
     /// What this end has counted.
     fn counters(&self) -> PortCounters;
+}
+
+/// What a port answers when frame `index` of a burst has a length that cannot be sent.
+#[cold]
+pub(crate) fn refuse_length(info: &PortInfo, index: usize, len: u32) -> PortError {
+    PortError::Unfit {
+        port: info.name.clone(),
+        why: format!(
+            "frame {index} of a burst has {len} bytes without FCS; this {} port sends {MIN_SENT_BYTES} to {}",
+            info.backend, info.max_frame
+        ),
+    }
+}
+
+/// What a port answers when `fill` says it wrote more frames than there were slots.
+#[cold]
+pub(crate) fn refuse_count(info: &PortInfo, wrote: usize, lent: usize) -> PortError {
+    PortError::Unfit {
+        port: info.name.clone(),
+        why: format!("{wrote} frames were written into {lent} slots"),
+    }
 }

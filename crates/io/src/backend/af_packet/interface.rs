@@ -1,0 +1,200 @@
+//! What the kernel knows of an interface: index, state, MTU, link speed. Asked once, when a port opens.
+
+use crate::port::PortError;
+use std::ffi::{CStr, CString};
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+/// An interface that is up.
+#[derive(Debug)]
+pub(super) struct Link {
+    pub index: i32,
+    /// Bytes after the Ethernet header.
+    pub mtu: u32,
+    /// Nominal rate in bits per second; 0 where the interface has none.
+    pub rate_bps: u64,
+}
+
+/// Looks up `interface` for port `port`.
+pub(super) fn look_up(port: &str, interface: &str) -> Result<Link, PortError> {
+    let unfit = |why: String| PortError::Unfit {
+        port: port.to_owned(),
+        why,
+    };
+    let missing = || {
+        let names = names();
+        unfit(format!("there is no interface `{interface}` here; there are: {}", names.join(", ")))
+    };
+    // 15 characters and a final zero: IFNAMSIZ.
+    let name = CString::new(interface)
+        .ok()
+        .filter(|name| (2..=libc::IFNAMSIZ).contains(&name.as_bytes_with_nul().len()));
+    let Some(name) = name else { return Err(missing()) };
+    let system = |call: &str, source| PortError::System {
+        what: format!("{call} on interface `{interface}`"),
+        source,
+    };
+    let asker = Asker::new(&name).map_err(|source| system("socket", source))?;
+    let index = match asker.index() {
+        Ok(index) => index,
+        Err(error) if error.raw_os_error() == Some(libc::ENODEV) => return Err(missing()),
+        Err(error) => return Err(system("SIOCGIFINDEX", error)),
+    };
+    let flags = asker.flags().map_err(|source| system("SIOCGIFFLAGS", source))?;
+    if flags & libc::IFF_UP == 0 {
+        return Err(unfit(format!(
+            "interface `{interface}` is down; bring it up: ip link set {interface} up"
+        )));
+    }
+    Ok(Link {
+        index,
+        mtu: asker.mtu().map_err(|source| system("SIOCGIFMTU", source))?,
+        rate_bps: asker.rate_bps(),
+    })
+}
+
+/// The interfaces of this network namespace.
+fn names() -> Vec<String> {
+    // SAFETY: returns a list ended by an entry with index 0, or null.
+    let list = unsafe { libc::if_nameindex() };
+    if list.is_null() {
+        return Vec::new();
+    }
+    let mut names = Vec::new();
+    let mut entry = list;
+    // SAFETY: `entry` stays within the list up to its last entry; each name is a C string that lives as long as it.
+    unsafe {
+        while (*entry).if_index != 0 {
+            names.push(CStr::from_ptr((*entry).if_name).to_string_lossy().into_owned());
+            entry = entry.add(1);
+        }
+    }
+    // SAFETY: `list` came from `if_nameindex` and is not used again.
+    unsafe { libc::if_freenameindex(list) };
+    names
+}
+
+/// Asks by ioctl (netdevice(7)).
+struct Asker {
+    socket: OwnedFd,
+    name: [libc::c_char; libc::IFNAMSIZ],
+}
+
+impl Asker {
+    fn new(interface: &CStr) -> io::Result<Self> {
+        // SAFETY: no memory is passed.
+        let socket = unsafe { libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) };
+        if socket < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let mut name = [0; libc::IFNAMSIZ];
+        for (to, from) in name.iter_mut().zip(interface.to_bytes()) {
+            *to = *from as libc::c_char;
+        }
+        Ok(Self {
+            // SAFETY: just opened and owned by nobody else.
+            socket: unsafe { OwnedFd::from_raw_fd(socket) },
+            name,
+        })
+    }
+
+    fn ask(&self, call: libc::Ioctl, request: &mut libc::ifreq) -> io::Result<()> {
+        request.ifr_name = self.name;
+        // SAFETY: all calls made here take an `ifreq`, valid for reads and writes.
+        let answer = unsafe { libc::ioctl(self.socket.as_raw_fd(), call, std::ptr::from_mut(request)) };
+        if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+
+    fn empty() -> libc::ifreq {
+        // SAFETY: all-zero is a valid request.
+        unsafe { std::mem::zeroed() }
+    }
+
+    fn index(&self) -> io::Result<i32> {
+        let mut request = Self::empty();
+        self.ask(libc::SIOCGIFINDEX, &mut request)?;
+        // SAFETY: SIOCGIFINDEX fills in this member.
+        Ok(unsafe { request.ifr_ifru.ifru_ifindex })
+    }
+
+    fn flags(&self) -> io::Result<i32> {
+        let mut request = Self::empty();
+        self.ask(libc::SIOCGIFFLAGS, &mut request)?;
+        // SAFETY: SIOCGIFFLAGS fills in this member.
+        Ok(i32::from(unsafe { request.ifr_ifru.ifru_flags }))
+    }
+
+    fn mtu(&self) -> io::Result<u32> {
+        let mut request = Self::empty();
+        self.ask(libc::SIOCGIFMTU, &mut request)?;
+        // SAFETY: SIOCGIFMTU fills in this member.
+        Ok(unsafe { request.ifr_ifru.ifru_mtu }.max(0) as u32)
+    }
+
+    /// Asks the driver; `command` starts with the number of an ethtool command.
+    fn ethtool<T>(&self, command: &mut T) -> io::Result<()> {
+        let mut request = Self::empty();
+        request.ifr_ifru.ifru_data = std::ptr::from_mut(command).cast();
+        self.ask(libc::SIOCETHTOOL as libc::Ioctl, &mut request)
+    }
+
+    /// Nominal rate; 0 if the driver knows none or, like veth and tun, only pretends to.
+    fn rate_bps(&self) -> u64 {
+        let mut driver = DriverInfo {
+            cmd: ETHTOOL_GDRVINFO,
+            driver: [0; 32],
+            rest: [0; 160],
+        };
+        let pretends = self.ethtool(&mut driver).is_ok() && [&b"veth\0"[..], b"tun\0"].iter().any(|name| driver.driver.starts_with(name));
+        let mut settings = LinkSettings {
+            cmd: ETHTOOL_GSET,
+            ..LinkSettings::default()
+        };
+        if pretends || self.ethtool(&mut settings).is_err() {
+            return 0;
+        }
+        let mbps = u32::from(settings.speed_hi) << 16 | u32::from(settings.speed);
+        // SPEED_UNKNOWN is -1, in 16 bits with older drivers.
+        if mbps == u32::MAX || mbps == 0xffff {
+            0
+        } else {
+            u64::from(mbps) * 1_000_000
+        }
+    }
+}
+
+const ETHTOOL_GSET: u32 = 0x1;
+const ETHTOOL_GDRVINFO: u32 = 0x3;
+
+/// `struct ethtool_drvinfo` of linux/ethtool.h, 196 bytes.
+#[repr(C)]
+struct DriverInfo {
+    cmd: u32,
+    driver: [u8; 32],
+    rest: [u8; 160],
+}
+
+/// `struct ethtool_cmd` of linux/ethtool.h, 44 bytes.
+#[repr(C)]
+#[derive(Default)]
+struct LinkSettings {
+    cmd: u32,
+    supported: u32,
+    advertising: u32,
+    speed: u16,
+    duplex: u8,
+    port: u8,
+    phy_address: u8,
+    transceiver: u8,
+    autoneg: u8,
+    mdio_support: u8,
+    maxtxpkt: u32,
+    maxrxpkt: u32,
+    speed_hi: u16,
+    eth_tp_mdix: u8,
+    eth_tp_mdix_ctrl: u8,
+    lp_advertising: u32,
+    reserved: [u32; 2],
+}
+
+const _: () = assert!(size_of::<DriverInfo>() == 196 && size_of::<LinkSettings>() == 44);

@@ -1,0 +1,170 @@
+//! The packet socket itself: options, the two batch calls, and what the kernel says about a frame.
+
+use crate::port::PortError;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+/// `PACKET_IGNORE_OUTGOING` of linux/if_packet.h (5.0): do not receive what this machine sends.
+const PACKET_IGNORE_OUTGOING: libc::c_int = 23;
+/// Enough for a stall of some milliseconds at a million frames a second; the kernel counts about 768 bytes for a small frame.
+const RECEIVE_BUFFER_BYTES: libc::c_int = 64 << 20;
+const SEND_BUFFER_BYTES: libc::c_int = 4 << 20;
+
+/// A control message header and a `tpacket_auxdata`, with the padding of cmsg(3): 16 + 24.
+pub(super) const CONTROL_BYTES: usize = 40;
+
+const _: () = assert!(size_of::<libc::cmsghdr>() == 16 && size_of::<libc::tpacket_auxdata>() == 20);
+
+/// A socket bound to one interface.
+#[derive(Debug)]
+pub(super) struct PacketSocket {
+    socket: OwnedFd,
+}
+
+impl PacketSocket {
+    /// Opens a socket on the interface with this index; `interface` is for messages.
+    pub fn open(interface: &str, index: i32) -> Result<Self, PortError> {
+        let failed = |call: &str, source: io::Error| {
+            let hint = match source.raw_os_error() {
+                Some(libc::EPERM | libc::EACCES) => " (needs CAP_NET_RAW: run as root, or inside a user namespace, `unshare -Urn`)",
+                _ => "",
+            };
+            PortError::System {
+                what: format!("{call} on interface `{interface}`{hint}"),
+                source,
+            }
+        };
+        // Protocol 0: nothing comes in, from any interface, before it is bound.
+        // SAFETY: no memory is passed.
+        let socket = unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK, 0) };
+        if socket < 0 {
+            return Err(failed("opening a packet socket", io::Error::last_os_error()));
+        }
+        let socket = Self {
+            // SAFETY: just opened and owned by nobody else.
+            socket: unsafe { OwnedFd::from_raw_fd(socket) },
+        };
+        let on: libc::c_int = 1;
+        // Without these a capture is wrong: tags lost, or our own frames counted as received.
+        socket
+            .set(libc::SOL_PACKET, libc::PACKET_AUXDATA, &on)
+            .map_err(|it| failed("PACKET_AUXDATA", it))?;
+        socket
+            .set(libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, &on)
+            .map_err(|it| failed("PACKET_IGNORE_OUTGOING", it))?;
+        // These only make it better. FORCE passes the system's maximum where we may.
+        // Without the queueing discipline a full transmit ring is ENOBUFS at once, not a queue that delays.
+        let _ = socket.set(libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &on);
+        socket.buffer(libc::SO_RCVBUFFORCE, libc::SO_RCVBUF, RECEIVE_BUFFER_BYTES);
+        socket.buffer(libc::SO_SNDBUFFORCE, libc::SO_SNDBUF, SEND_BUFFER_BYTES);
+
+        let membership = libc::packet_mreq {
+            mr_ifindex: index,
+            mr_type: libc::PACKET_MR_PROMISC as libc::c_ushort,
+            mr_alen: 0,
+            mr_address: [0; 8],
+        };
+        socket
+            .set(libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &membership)
+            .map_err(|it| failed("promiscuous mode", it))?;
+        socket.bind(index).map_err(|it| failed("bind", it))?;
+        Ok(socket)
+    }
+
+    fn bind(&self, index: i32) -> io::Result<()> {
+        // SAFETY: all-zero is a valid address of this kind.
+        let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
+        address.sll_family = libc::AF_PACKET as libc::c_ushort;
+        address.sll_protocol = (libc::ETH_P_ALL as u16).to_be();
+        address.sll_ifindex = index;
+        let len = size_of_val(&address) as libc::socklen_t;
+        // SAFETY: `address` is valid for reads of its length.
+        let answer = unsafe { libc::bind(self.socket.as_raw_fd(), (&raw const address).cast(), len) };
+        if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+
+    fn set<T>(&self, level: libc::c_int, option: libc::c_int, value: &T) -> io::Result<()> {
+        let len = size_of::<T>() as libc::socklen_t;
+        // SAFETY: `value` is valid for reads of its length.
+        let answer = unsafe { libc::setsockopt(self.socket.as_raw_fd(), level, option, std::ptr::from_ref(value).cast(), len) };
+        if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+
+    fn buffer(&self, force: libc::c_int, plain: libc::c_int, bytes: libc::c_int) {
+        if self.set(libc::SOL_SOCKET, force, &bytes).is_err() {
+            let _ = self.set(libc::SOL_SOCKET, plain, &bytes);
+        }
+    }
+
+    /// Sends these frames; how many were taken.
+    pub fn send(&self, messages: &mut [libc::mmsghdr]) -> io::Result<usize> {
+        let count = messages.len() as libc::c_uint;
+        // SAFETY: the messages and what they point to are valid and owned by the caller's batch.
+        let taken = unsafe { libc::sendmmsg(self.socket.as_raw_fd(), messages.as_mut_ptr(), count, libc::MSG_DONTWAIT as _) };
+        if taken < 0 {
+            Err(io::Error::last_os_error())
+        } else {
+            Ok(taken as usize)
+        }
+    }
+
+    /// Receives into these messages without waiting; how many came.
+    pub fn receive(&self, messages: &mut [libc::mmsghdr]) -> io::Result<usize> {
+        let count = messages.len() as libc::c_uint;
+        let flags = libc::MSG_DONTWAIT as _;
+        // SAFETY: the messages and the memory they point to are valid for writes and owned by the caller's batch.
+        let got = unsafe { libc::recvmmsg(self.socket.as_raw_fd(), messages.as_mut_ptr(), count, flags, std::ptr::null_mut()) };
+        if got < 0 {
+            Err(io::Error::last_os_error())
+        } else {
+            Ok(got as usize)
+        }
+    }
+
+    /// Frames the socket dropped since this was last asked; the kernel starts again at each reading.
+    pub fn take_dropped(&self) -> u64 {
+        let mut statistics = libc::tpacket_stats {
+            tp_packets: 0,
+            tp_drops: 0,
+        };
+        let mut len = size_of_val(&statistics) as libc::socklen_t;
+        // SAFETY: `statistics` is valid for writes of `len` bytes.
+        let answer = unsafe {
+            libc::getsockopt(
+                self.socket.as_raw_fd(),
+                libc::SOL_PACKET,
+                libc::PACKET_STATISTICS,
+                (&raw mut statistics).cast(),
+                &raw mut len,
+            )
+        };
+        if answer < 0 { 0 } else { u64::from(statistics.tp_drops) }
+    }
+}
+
+/// The VLAN tag the kernel took off a frame, as its four bytes on the wire, from the control message.
+pub(super) fn stripped_tag(control: &[u64; CONTROL_BYTES / 8], len: usize) -> Option<[u8; 4]> {
+    if len < size_of::<libc::cmsghdr>() + size_of::<libc::tpacket_auxdata>() {
+        return None;
+    }
+    // SAFETY: the words are initialized, aligned for a header, and long enough for both structures, which are
+    // plain integers; the auxiliary data follow the header, itself a multiple of its alignment.
+    let (header, auxiliary) = unsafe {
+        let start = control.as_ptr();
+        (
+            start.cast::<libc::cmsghdr>().read(),
+            start.add(2).cast::<libc::tpacket_auxdata>().read(),
+        )
+    };
+    if header.cmsg_level != libc::SOL_PACKET || header.cmsg_type != libc::PACKET_AUXDATA {
+        return None;
+    }
+    if auxiliary.tp_status & libc::TP_STATUS_VLAN_VALID == 0 {
+        return None;
+    }
+    // A kernel that does not name the TPID knows only 802.1Q.
+    let named = auxiliary.tp_status & libc::TP_STATUS_VLAN_TPID_VALID != 0;
+    let tpid = if named { auxiliary.tp_vlan_tpid } else { libc::ETH_P_8021Q as u16 };
+    let ([a, b], [c, d]) = (tpid.to_be_bytes(), auxiliary.tp_vlan_tci.to_be_bytes());
+    Some([a, b, c, d])
+}
