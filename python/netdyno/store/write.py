@@ -107,8 +107,8 @@ class RunWriter:
         with self._transaction() as sql:
             sql.execute(
                 "UPDATE cases SET state = 'running', started = ?, ended = NULL, error = NULL, hint = NULL,"
-                " clock = ?, streams = ?, line_fps = ?, mean_size = ?, flow_ceiling_fps = ?, enforced_rate = ?,"
-                " notes = ?, session = ? WHERE number = ?",
+                " clock = ?, streams = ?, line_fps = ?, mean_size = ?, flow_ceiling_fps = ?,"
+                " enforced_rate = ?, notes = ?, session = ? WHERE number = ?",
                 (
                     from_time(now),
                     wiring.clock,
@@ -228,8 +228,8 @@ def _insert_trial(sql: sqlite3.Connection, trial: StoredTrial) -> None:
     result, health = trial.result, trial.result.health
     cursor = sql.execute(
         "INSERT INTO trials (case_number, number, attempt, name, state, segments, spec, sample_ns, unsent,"
-        " latest_departure_ns, longest_gap_ns, rx_dropped, tx_full, core_share_ppm, invalid, devices, started,"
-        " ended) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " latest_departure_ns, longest_gap_ns, rx_dropped, tx_full, core_share_ppm, invalid, devices,"
+        " started, ended) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             trial.case,
             trial.number,

@@ -1,0 +1,275 @@
+"""The ramp: one trial that tries every load, and shows the knee.
+
+After the load test of Coloclue and IPng: a warm-up at a low rate, a linear rise to the target, a hold.
+A survey and not a benchmark: a load is held for one sample only, so its numbers are called *ramp max
+Rx* and *knee*, never throughput (RFC 1242 section 3.17 keeps that word for zero loss).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from pydantic import Field, model_validator
+
+from netdyno.methods.procedure import Parameters, Procedure, Shape, frames_per_second, starved
+from netdyno.trial import Method, Result, Segment, Situation, Trial, TrialResult, Value
+from netdyno.units import FrameRate, Load, Percent, PositiveDuration, UnitError, decimal
+
+
+class WarmUp(Shape):
+    """A constant low load before the rise, so that caches, tables and governors are awake."""
+
+    short_form: ClassVar[str] = r"^\S.* at \S.*$"
+    short_examples: ClassVar[tuple[str, ...]] = ("30s at 1kpps",)
+
+    duration: PositiveDuration
+    load: Load
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short(cls, value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        found = re.fullmatch(r"\s*(.+?)\s+at\s+(.+?)\s*", value)
+        if not found:
+            raise UnitError(value, "is not a duration and a load", "write `30s at 1kpps`")
+        return {"duration": PositiveDuration.parse(found[1]), "load": Load.parse(found[2])}
+
+
+class Rise(Shape):
+    """The load rises linearly, from nothing unless a start is given."""
+
+    short_form: ClassVar[str] = r"^\S.* to \S.*$"
+    short_examples: ClassVar[tuple[str, ...]] = ("120s to 100%", "60s from 1Mpps to 5Mpps")
+
+    duration: PositiveDuration
+    start: Load = Field(default=Load(FrameRate(Fraction(0))), alias="from")
+    end: Load = Field(alias="to")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short(cls, value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        found = re.fullmatch(r"\s*(.+?)(?:\s+from\s+(.+?))?\s+to\s+(.+?)\s*", value)
+        if not found:
+            raise UnitError(value, "is not a duration and a load to rise to", "write `120s to 100%`")
+        parts: dict[str, Any] = {"duration": PositiveDuration.parse(found[1]), "to": Load.parse(found[3])}
+        if found[2]:
+            parts["from"] = Load.parse(found[2])
+        return parts
+
+
+class RampParameters(Parameters):
+    """Parameters of the ramp."""
+
+    warmup: WarmUp | None = Field(
+        default=WarmUp(duration=PositiveDuration(Fraction(30)), load=Load(FrameRate(Fraction(1000)))),
+        description="A constant low load first: `30s at 1kpps`; `null` for none.",
+    )
+    ramp: Rise = Field(
+        default=Rise(duration=PositiveDuration(Fraction(120)), to=Load(Percent(Fraction(1)))),
+        description="The rise: `120s to 100%`.",
+    )
+    hold: PositiveDuration | None = Field(
+        default=PositiveDuration(Fraction(30)),
+        description="How long to stay at the target; `null` for not at all.",
+    )
+    threshold: Percent = Field(
+        default=Percent(Fraction(1, 1000)),
+        description="The knee is where loss stays above this share of what was sent.",
+    )
+
+    def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
+        """Warm-up, start and target."""
+        if self.warmup is not None:
+            yield ("warmup", "load"), self.warmup.load
+        yield ("ramp", "from"), self.ramp.start
+        yield ("ramp", "to"), self.ramp.end
+
+
+def ramp(parameters: RampParameters, situation: Situation) -> Method:
+    """One trial: warm-up, rise, hold. What it shows is read from the samples of the rise and the hold."""
+    target = frames_per_second(parameters.ramp.end, situation)
+    segments = []
+    if parameters.warmup is not None:
+        low = frames_per_second(parameters.warmup.load, situation)
+        segments.append(Segment("warmup", parameters.warmup.duration.ns, low, low))
+    start = frames_per_second(parameters.ramp.start, situation)
+    segments.append(Segment("ramp", parameters.ramp.duration.ns, start, target))
+    if parameters.hold is not None:
+        segments.append(Segment("hold", parameters.hold.ns, target, target))
+    trial = Trial("ramp", tuple(segments))
+
+    outcome = yield trial
+
+    threshold = parameters.threshold.amount
+    values: list[Value] = []
+    for scope, samples in _scopes(outcome):
+        rise = _inside(samples, trial, "ramp", outcome.sample_ns)
+        hold = _inside(samples, trial, "hold", outcome.sample_ns)
+        values.append(_max_rx(scope, [*rise, *hold], outcome.sample_ns))
+        values.append(_knee(scope, rise, hold, threshold, outcome.sample_ns, situation))
+        values.append(_loss_at_the_end(scope, hold or rise[-1:]))
+        values.append(_hold_rate(scope, hold, outcome.sample_ns))
+    notes = [
+        f"each load was held for {_milliseconds(outcome.sample_ns)} only: a survey, not a throughput",
+    ]
+    reason = starved(outcome)
+    if reason is not None:
+        notes.append(f"{reason}: what the device does beyond that is not known")
+    return Result(method=RAMP.name, values=tuple(values), trials=(0,), notes=tuple(notes))
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """Frames sent in one sample, received in it, and received of those sent in it."""
+
+    tx: int
+    rx: int
+    arrived: int
+
+    @property
+    def lost(self) -> int:
+        return self.tx - self.arrived
+
+
+def _scopes(outcome: TrialResult) -> Iterator[tuple[str, list[_Sample]]]:
+    """The samples of each stream, and of all together."""
+    total: list[_Sample] = []
+    for stream in outcome.streams:
+        samples = [_Sample(*counts) for counts in zip(stream.tx, stream.rx, stream.arrived, strict=False)]
+        yield stream.name, samples
+        blank = _Sample(0, 0, 0)
+        longest = max(len(total), len(samples))
+        total += [blank] * (longest - len(total))
+        samples = samples + [blank] * (longest - len(samples))
+        total = [
+            _Sample(one.tx + other.tx, one.rx + other.rx, one.arrived + other.arrived)
+            for one, other in zip(total, samples, strict=True)
+        ]
+    yield "sum", total
+
+
+def _inside(samples: Sequence[_Sample], trial: Trial, name: str, sample_ns: int) -> list[_Sample]:
+    """The samples that lie in the segment as a whole. One that a border cuts belongs to neither side."""
+    begin = 0
+    for segment in trial.segments:
+        end = begin + segment.duration_ns
+        if segment.name == name:
+            return list(samples[-(-begin // sample_ns) : end // sample_ns])
+        begin = end
+    return []
+
+
+def _max_rx(scope: str, samples: Sequence[_Sample], sample_ns: int) -> Value:
+    """The best forwarding rate over one sample; a count is within one frame of the rate."""
+    if not samples:
+        return Value("ramp max Rx", scope, None, "fps", note="no whole sample in the ramp")
+    best = max(sample.rx for sample in samples)
+    note = f"best of {len(samples)} samples of {_milliseconds(sample_ns)}"
+    low, high = _fps(max(best - 1, 0), sample_ns), _fps(best + 1, sample_ns)
+    return Value("ramp max Rx", scope, _fps(best, sample_ns), "fps", low, high, note)
+
+
+def _knee(
+    scope: str,
+    rise: Sequence[_Sample],
+    hold: Sequence[_Sample],
+    threshold: Fraction,
+    sample_ns: int,
+    situation: Situation,
+) -> Value:
+    """Where loss begins for good: between the last good sample's load and the first bad one's.
+
+    Loss is of the frames that departed in the sample, so the time a frame takes does not show as loss.
+    A negative loss is not good: the device made frames.
+    """
+    sent = [sample for sample in rise if sample.tx > 0]
+    share = f"{decimal(threshold * 100)} %"
+    if not sent:
+        return Value("knee", scope, None, "fps", note="no knee: nothing was sent in the ramp")
+    if any(sample.lost < 0 for sample in sent):
+        return Value("knee", scope, None, "fps", note="no knee: more frames arrived than were sent")
+    bad = [sample.lost > threshold * sample.tx for sample in sent]
+    first = len(sent)
+    while first > 0 and bad[first - 1]:
+        first -= 1
+    earlier = next((sent[place] for place in range(first) if bad[place]), None)
+    before = ""
+    if earlier is not None:
+        before = f"; loss above {share} also passed at {_rounded(_fps(earlier.tx, sample_ns))} fps"
+    if first == len(sent):
+        offered = max(_fps(sample.tx, sample_ns) for sample in sent)
+        in_hold = sum(sample.lost > threshold * sample.tx for sample in hold)
+        note = f"no knee: loss did not stay above {share} up to {_rounded(offered)} fps"
+        if in_hold:
+            note += f"; but {in_hold} of {len(hold)} samples of the hold lost more"
+        return Value("knee", scope, None, "fps", low=offered, note=note + before)
+    high = _fps(sent[first].tx, sample_ns)
+    if first == 0:
+        note = f"loss above {share} from the first sample of the ramp on"
+        return Value("knee", scope, Fraction(0), "fps", low=Fraction(0), high=high, note=note)
+    low = _fps(sent[first - 1].tx, sample_ns)
+    streams = len(situation.streams) if scope == "sum" else 1
+    line = situation.line_fps * streams
+    width = high - low
+    note = (
+        f"loss stays above {share} from here on; one step of the ramp is {_rounded(width)} fps,"
+        f" {decimal(width / line * 100, 3)} % of the line"
+    )
+    return Value("knee", scope, low, "fps", low, high, note + before)
+
+
+def _loss_at_the_end(scope: str, samples: Sequence[_Sample]) -> Value:
+    """Share of the frames sent in the hold (or in the last sample of the ramp) that was lost; signed."""
+    sent = sum(sample.tx for sample in samples)
+    if not sent:
+        return Value("loss at the end", scope, None, "ratio", note="nothing was sent at the end")
+    lost = sum(sample.lost for sample in samples)
+    return Value("loss at the end", scope, Fraction(lost, sent), "ratio", note=f"{lost} of {sent} frames")
+
+
+def _hold_rate(scope: str, hold: Sequence[_Sample], sample_ns: int) -> Value:
+    """Forwarding rate over the whole hold."""
+    if not hold:
+        return Value("hold rate", scope, None, "fps", note="no hold")
+    received = sum(sample.rx for sample in hold)
+    note = f"{received} frames in {_milliseconds(sample_ns * len(hold))}"
+    return Value("hold rate", scope, _fps(received, sample_ns * len(hold)), "fps", note=note)
+
+
+def _fps(frames: int, ns: int) -> Fraction:
+    return Fraction(frames * 10**9, ns)
+
+
+def _rounded(rate: Fraction) -> str:
+    return decimal(rate, 0)
+
+
+def _milliseconds(ns: int) -> str:
+    return f"{decimal(Fraction(ns, 10**6), 3)} ms"
+
+
+def _traffic_seconds(parameters: RampParameters) -> Fraction:
+    parts = [parameters.ramp.duration.amount]
+    if parameters.warmup is not None:
+        parts.append(parameters.warmup.duration.amount)
+    if parameters.hold is not None:
+        parts.append(parameters.hold.amount)
+    return sum(parts, Fraction(0))
+
+
+RAMP = Procedure(
+    name="ramp",
+    title="Ramp",
+    doc="One trial from a low load to the target: the best forwarding rate and the knee where loss sets in.",
+    standard="none; after the Coloclue/IPng load test",
+    parameters=RampParameters,
+    start=ramp,
+    traffic_seconds=_traffic_seconds,
+)

@@ -1,0 +1,219 @@
+"""Throughput as RFC 2544 section 26.1 has it: the highest rate at which no frame is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from pydantic import Field, model_validator
+
+from netdyno.errors import Problem
+from netdyno.methods.procedure import Parameters, Procedure, frames_per_second, starved
+from netdyno.trial import Method, Result, Segment, Situation, Trial, TrialResult, Value
+from netdyno.units import Load, Percent, PositiveDuration, decimal
+
+RFC_TRIAL_NS = 60 * 10**9
+"""RFC 2544 section 24: at least 60 seconds for the trial whose value is reported."""
+RFC_SETTLE_NS = 2 * 10**9
+"""RFC 2544 section 23, phases a and b: 2 seconds after the learning frames."""
+RFC_DRAIN_NS = 2 * 10**9
+"""RFC 2544 section 23, phase d: 2 seconds for the last frames."""
+FINAL_TRIALS = 8
+"""How often the full-length trial steps down by one width before it gives up."""
+
+
+class ThroughputParameters(Parameters):
+    """Parameters of the throughput search."""
+
+    duration: PositiveDuration = Field(
+        default=PositiveDuration(Fraction(60)), description="Length of the trial that the result rests on."
+    )
+    search: PositiveDuration | None = Field(
+        default=None,
+        description="Length of the trials while searching; as long as the final one unless given.",
+    )
+    maximum: Load = Field(default=Load(Percent(Fraction(1))), description="The load to start from: `100%`.")
+    width: Load = Field(
+        default=Load(Percent(Fraction(1, 1000))),
+        description="Stop when the bounds are this close: `0.1%`, `1kpps`.",
+    )
+
+    @model_validator(mode="after")
+    def _not_nothing(self) -> ThroughputParameters:
+        for name in ("width", "maximum"):
+            if getattr(self, name).amount.amount == 0:
+                raise Problem(f"`{name}` is zero", "give a load above zero: `0.1%`, `1kpps`", at=(name,))
+        return self
+
+    def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
+        """The load the search starts from."""
+        yield ("maximum",), self.maximum
+
+
+def throughput(parameters: ThroughputParameters, situation: Situation) -> Method:
+    """RFC 2544 section 26.1: the highest load at which every frame sent is received.
+
+    Loads are steps of a grid from nothing to the maximum, no wider than `width`. The maximum is tried
+    first, then the interval is halved until its ends are neighbours. `lower` is the highest load
+    passed, `upper` the lowest that did not pass.
+    """
+    maximum = frames_per_second(parameters.maximum, situation)
+    steps = -((-maximum) // frames_per_second(parameters.width, situation))
+    search = parameters.search or parameters.duration
+    seen = _Seen()
+
+    lower, upper = 0, steps + 1
+    load = steps
+    while upper - lower > 1:
+        outcome = yield _trial(f"search {seen.count + 1}", maximum * load / steps, search)
+        if seen.passed(load, outcome):
+            lower = load
+        else:
+            upper = load
+        load = (lower + upper) // 2
+
+    final = search.ns >= parameters.duration.ns or lower == 0
+    attempts = 0
+    while not final and lower > 0 and attempts < FINAL_TRIALS:
+        outcome = yield _trial(f"final {attempts + 1}", maximum * lower / steps, parameters.duration)
+        attempts += 1
+        if seen.passed(lower, outcome):
+            final = True
+        else:
+            lower, upper = lower - 1, lower
+    return _result(parameters, situation, maximum / steps, lower, upper, final or lower == 0, seen)
+
+
+class _Seen:
+    """What the trials of one search showed."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.last: TrialResult | None = None
+        self.passing: dict[int, int] = {}
+        self.failing: dict[int, int] = {}
+        self.outcomes: dict[int, TrialResult] = {}
+
+    def passed(self, load: int, outcome: TrialResult) -> bool:
+        """Whether every frame came back, once and intact, and the tester sent them all.
+
+        Loss is signed and taken for each stream by itself: frames that one direction made do not make
+        up for those the other one lost.
+        """
+        number = self.count
+        self.count += 1
+        self.outcomes[number] = outcome
+        clean = starved(outcome) is None and all(
+            stream.offered > 0 and stream.lost == 0 and stream.corrupted == 0 and stream.duplicates == 0
+            for stream in outcome.streams
+        )
+        (self.passing if clean else self.failing)[load] = number
+        return clean
+
+
+def _trial(name: str, fps: Fraction, duration: PositiveDuration) -> Trial:
+    return Trial(name, (Segment("traffic", duration.ns, fps, fps),))
+
+
+def _result(
+    parameters: ThroughputParameters,
+    situation: Situation,
+    step: Fraction,
+    lower: int,
+    upper: int,
+    final: bool,
+    seen: _Seen,
+) -> Result:
+    failed = seen.failing.get(upper)
+    passed = seen.passing.get(lower)
+    notes: list[str] = []
+    high: Fraction | None = upper * step
+    number: Fraction | None = lower * step
+    note = f"between {_rounded(lower * step)} and {_rounded(upper * step)} fps"
+    if failed is None:
+        high, note = None, f"no loss at the highest load tried, {_rounded(lower * step)} fps"
+    elif (reason := starved(seen.outcomes[failed])) is not None:
+        # The upper bound is the tester's: what the device does there is not known.
+        high, note = None, f"a lower bound: at {_rounded(upper * step)} fps {reason}"
+        if lower == 0:
+            number, note = (
+                None,
+                f"inconclusive: at every load tried the tester fell short; at the lowest {reason}",
+            )
+    else:
+        notes.append(_why_failed(upper * step, seen.outcomes[failed]))
+        if lower == 0:
+            note = f"no load passed, down to {_rounded(step)} fps"
+    if not final:
+        number, note = None, f"inconclusive: {FINAL_TRIALS} trials of full length failed one after the other"
+    values = []
+    for scope, times in [*((stream, 1) for stream in situation.streams), ("sum", len(situation.streams))]:
+        values.append(
+            Value(
+                "throughput",
+                scope,
+                None if number is None else number * times,
+                "fps",
+                low=lower * step * times if final else None,
+                high=None if high is None else high * times,
+                note=note,
+            )
+        )
+    trials = tuple(sorted(place for place in (passed, failed) if place is not None))
+    compliance = tuple(_deviations(parameters, None if passed is None else seen.outcomes[passed]))
+    return Result(THROUGHPUT.name, tuple(values), trials, compliance, tuple(notes))
+
+
+def _why_failed(fps: Fraction, outcome: TrialResult) -> str:
+    parts = []
+    for stream in outcome.streams:
+        what = [
+            f"{count} {word}"
+            for count, word in (
+                (max(stream.lost, 0), "lost"),
+                (max(-stream.lost, 0), "more received than sent"),
+                (stream.corrupted, "corrupted"),
+                (stream.duplicates, "duplicated"),
+            )
+            if count
+        ]
+        if stream.offered == 0:
+            parts.append(f"no frame of `{stream.name}` fell into the trial")
+        elif what:
+            parts.append(f"{' and '.join(what)} of {stream.offered} frames of `{stream.name}`")
+    return f"at {_rounded(fps)} fps: {', '.join(parts)}"
+
+
+def _deviations(parameters: ThroughputParameters, final: TrialResult | None) -> Iterator[str]:
+    """Where the trial that the result rests on departs from the RFC, a sentence each."""
+    if parameters.duration.ns < RFC_TRIAL_NS:
+        yield f"the final trial lasted {parameters.duration}, RFC 2544 section 24 asks for at least 60 s"
+    if final is None:
+        return
+    phases = {phase.name: phase.duration_ns for phase in final.phases}
+    asked = (("settle", RFC_SETTLE_NS, "b"), ("drain", RFC_DRAIN_NS, "d"))
+    for name, least, letter in asked:
+        if phases.get(name, 0) < least:
+            length = decimal(Fraction(phases.get(name, 0), 10**9), 3)
+            yield f"the {name} phase lasted {length} s, RFC 2544 section 23 phase {letter} asks for 2 s"
+
+
+def _rounded(rate: Fraction) -> str:
+    return decimal(rate, 0)
+
+
+def _traffic_seconds(parameters: ThroughputParameters) -> Fraction:
+    # About ten halvings at the default width of 0.1 %, and the final trial.
+    search = (parameters.search or parameters.duration).amount
+    return 11 * search + (parameters.duration.amount if parameters.search else Fraction(0))
+
+
+THROUGHPUT = Procedure(
+    name="throughput",
+    title="Throughput",
+    doc="The highest rate at which no frame is lost, by halving; the final trial has the full length.",
+    standard="RFC 2544 section 26.1",
+    parameters=ThroughputParameters,
+    start=throughput,
+    traffic_seconds=_traffic_seconds,
+)

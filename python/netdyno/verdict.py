@@ -1,0 +1,186 @@
+"""Who was the limit on a result, and whether the plan's goals were met. Pure: counts in, sentences out.
+
+The order of the questions matters. What filled the line is limited by the line, whatever else
+happened. After that the tester doubts itself, its receiver and its fixture before it names the device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from netdyno.methods import starved
+from netdyno.trial import Limit, Result, Situation, StreamResult, TrialResult, Value, Verdict
+from netdyno.units import decimal
+
+LINE_SHARE = Fraction(99, 100)
+"""From this share of the line on, the line is the limit."""
+
+LATE_NS = 1_000_000
+"""A frame that left this much after its time means a burst behind it, which a device may well lose."""
+
+LATE_SLACK = Fraction(1, 100)
+"""Added to what pauses can explain."""
+
+HEADLINES = ("throughput", "ramp max Rx")
+"""The value of each method that the verdict is about."""
+
+_SEVERITY: tuple[Limit, ...] = (
+    "invalid",
+    "inconclusive",
+    "tester",
+    "receiver",
+    "fixture",
+    "licence",
+    "device",
+    "line",
+)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a verdict rests on: the case's situation, clock and trials."""
+
+    situation: Situation
+    clock: Literal["virtual", "real"]
+    enforced_rate: bool
+    trials: tuple[TrialResult, ...]
+
+
+def judge(result: Result, evidence: Evidence) -> dict[str, Verdict]:
+    """A verdict for each scope of the headline value: every stream, and their sum."""
+    headlines = {value.scope: value for value in result.values if value.name in HEADLINES}
+    verdicts = {
+        scope: _judge_stream(value, evidence)
+        for scope, value in headlines.items()
+        if scope in evidence.situation.streams
+    }
+    if "sum" in headlines:
+        verdicts["sum"] = _judge_sum(verdicts)
+    return verdicts
+
+
+def _judge_stream(value: Value, evidence: Evidence) -> Verdict:
+    """The verdict on one direction."""
+    situation, trials = evidence.situation, evidence.trials
+    streams = [stream for trial in trials for stream in trial.streams if stream.name == value.scope]
+    lost = sum(max(stream.lost, 0) for stream in streams)
+    sent = sum(stream.offered for stream in streams)
+
+    for stream in streams:
+        if stream.lost < 0:
+            return Verdict(
+                "invalid",
+                f"{-stream.lost} more frames arrived than were sent: something makes frames",
+            )
+    if not streams or not sent:
+        return Verdict("invalid", "no frame was sent in the trials this rests on")
+    full = _line(value, evidence)
+    if full is not None:
+        return full
+    short = next((reason for trial in trials if (reason := starved(trial)) is not None), None)
+    if short is not None:
+        return Verdict("tester", f"{short}, so {_rate(value)} is a lower bound and no limit of the device")
+    if value.number is None:
+        return Verdict("inconclusive", value.note or "no value was found")
+    dropped = sum(trial.health.rx_dropped for trial in trials)
+    if dropped:
+        return Verdict(
+            "receiver",
+            f"the tester itself dropped {dropped} frames on receiving; {lost} are missing",
+        )
+    late = max(trial.health.latest_departure_ns for trial in trials)
+    if lost and evidence.clock == "real" and late > LATE_NS and not _beyond_lateness(streams, trials):
+        return Verdict(
+            "inconclusive",
+            f"{lost} of {sent} frames were lost, but the tester was up to {_milliseconds(late)} ms late, and"
+            " the burst after such a pause may be what was lost",
+        )
+    partner = _partner_drops(trials)
+    if lost and partner:
+        return Verdict(
+            "fixture",
+            f"the far end of a group dropped {partner} of the {lost} lost frames before they met the device",
+        )
+    if lost:
+        return Verdict(
+            "device",
+            f"{lost} of {sent} frames were lost while the tester sent all it was asked to"
+            f" and dropped none; {_rate(value)} is {_share(value.number, situation.line_fps)} of the line",
+        )
+    offered = f"{_rate(value)}, {_share(value.number, situation.line_fps)} of the line"
+    return Verdict("inconclusive", f"nothing was lost and more was not offered: {offered}, is a lower bound")
+
+
+def _line(value: Value, evidence: Evidence) -> Verdict | None:
+    """Whether the line, or the one member a single flow may use, was full."""
+    if value.number is None:
+        return None
+    situation = evidence.situation
+    line = situation.line_fps
+    if value.number >= LINE_SHARE * line:
+        declared = "" if evidence.enforced_rate else " (declared in the plan; nothing enforces it here)"
+        return Verdict(
+            "line", f"{_rate(value)} is {_share(value.number, line)} of the line's {_fps(line)} fps{declared}"
+        )
+    ceiling = situation.flow_ceiling_fps
+    if ceiling is not None and value.number >= LINE_SHARE * ceiling:
+        share = _share(value.number, ceiling)
+        return Verdict(
+            "line",
+            f"{_rate(value)} is {share} of what one member of the group carries; a single flow uses one",
+        )
+    return None
+
+
+def _beyond_lateness(streams: Sequence[StreamResult], trials: Sequence[TrialResult]) -> bool:
+    """Whether more was lost than bursts after pauses can explain.
+
+    A tester that had its core for all but a share s of the time can have sent at most about s of its
+    frames late. Three times that lost is not its doing. Without the core's share there is no saying.
+    """
+    shares = [trial.health.core_share_ppm for trial in trials]
+    if any(share is None for share in shares):
+        return False
+    away = max(Fraction(1_000_000 - share, 1_000_000) for share in shares if share is not None)
+    lost = sum(max(stream.lost, 0) for stream in streams)
+    sent = sum(stream.offered for stream in streams)
+    return Fraction(lost, sent) > 3 * away + LATE_SLACK
+
+
+def _partner_drops(trials: Sequence[TrialResult]) -> int:
+    ports = [port for trial in trials for device in trial.devices for port in device.get("ports", ())]
+    return sum(port.get("partner_drops", 0) for port in ports)
+
+
+def _judge_sum(verdicts: Mapping[str, Verdict]) -> Verdict:
+    """The sum is limited by whatever limited a direction; the least certain of them is named."""
+    if not verdicts:
+        return Verdict("invalid", "no direction was measured")
+    limits = {verdict.limit for verdict in verdicts.values()}
+    if len(verdicts) == 1:
+        return next(iter(verdicts.values()))
+    worst = next(limit for limit in _SEVERITY if limit in limits)
+    return Verdict(
+        worst, "; ".join(f"{scope}: {verdict.limit}, {verdict.reason}" for scope, verdict in verdicts.items())
+    )
+
+
+def _rate(value: Value) -> str:
+    if value.number is None:
+        return "what was reached" if value.low is None else f"{_fps(value.low)} fps"
+    return f"{_fps(value.number)} fps"
+
+
+def _fps(rate: Fraction) -> str:
+    return decimal(rate, 0)
+
+
+def _share(part: Fraction, whole: Fraction) -> str:
+    return f"{decimal(part / whole * 100, 2)} %"
+
+
+def _milliseconds(ns: int) -> str:
+    return decimal(Fraction(ns, 1_000_000), 1)

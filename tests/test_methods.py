@@ -1,0 +1,314 @@
+"""Methods against devices of a few lines, whose right answers can be worked out on paper."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from netdyno.methods import METHODS
+from netdyno.methods.ramp import RampParameters
+from netdyno.methods.throughput import ThroughputParameters
+from netdyno.trial import Result, Situation, TrialResult, Value
+from tendevices import (
+    Device,
+    drive,
+    finite_queue,
+    makes_frames,
+    never_passes,
+    passes_everything,
+    starved_tester,
+    wall,
+    window_loss,
+)
+
+LINE = Fraction(10_000_000)
+ONE = Situation(streams=("west-east",), line_fps=LINE, mean_size=Fraction(64))
+BOTH = Situation(streams=("west-east", "east-west"), line_fps=LINE, mean_size=Fraction(64))
+
+
+def throughput(
+    device: Device, situation: Situation = ONE, **parameters: str
+) -> tuple[Result, list[TrialResult]]:
+    method = METHODS["throughput"]
+    read = ThroughputParameters.model_validate({"duration": "1s", **parameters})
+    return drive(method.start(read, situation), device, situation)
+
+
+def ramp(device: Device, situation: Situation = ONE, **parameters: str) -> tuple[Result, list[TrialResult]]:
+    method = METHODS["ramp"]
+    given_ = {"warmup": "1s at 1kpps", "ramp": "10s to 100%", "hold": "2s", **parameters}
+    return drive(method.start(RampParameters.model_validate(given_), situation), device, situation)
+
+
+def value(result: Result, name: str, scope: str = "sum") -> Value:
+    return next(found for found in result.values if (found.name, found.scope) == (name, scope))
+
+
+# Throughput, RFC 2544 section 26.1
+
+
+@pytest.mark.parametrize("capacity", [10_000, 5_140_000, 9_990_000])
+def test_throughput_finds_the_wall_on_its_grid(capacity: int) -> None:
+    """The default width is 0.1 % of the line, 10,000 fps here, and these walls stand on the grid."""
+    result, _ = throughput(wall(capacity))
+    found = value(result, "throughput", "west-east")
+    assert (found.number, found.low, found.high) == (capacity, capacity, capacity + 10_000)
+
+
+def test_throughput_of_the_line_has_no_upper_bound_and_takes_one_trial() -> None:
+    result, outcomes = throughput(passes_everything())
+    found = value(result, "throughput")
+    assert (found.number, found.low, found.high) == (LINE, LINE, None)
+    assert len(outcomes) == 1
+
+
+def test_throughput_of_a_device_that_passes_nothing_is_zero() -> None:
+    result, _ = throughput(never_passes())
+    found = value(result, "throughput")
+    assert (found.number, found.low, found.high) == (0, 0, 10_000)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    capacity=st.integers(min_value=0, max_value=12_000_000),
+    width=st.integers(min_value=1_000, max_value=3_000_000),
+)
+def test_throughput_brackets_any_wall_within_its_budget(capacity: int, width: int) -> None:
+    result, outcomes = throughput(wall(capacity), width=f"{width}pps")
+    found = value(result, "throughput")
+    assert found.number is not None
+    assert found.number <= capacity
+    if capacity >= LINE:
+        assert found.number == LINE
+    else:
+        assert found.high is not None
+        assert found.high > capacity
+        assert found.high - found.number <= width
+    steps = math.ceil(LINE / width)
+    assert len(outcomes) <= 1 + math.ceil(math.log2(steps + 1))
+
+
+def test_throughput_counts_each_direction_and_their_sum() -> None:
+    result, _ = throughput(wall(3_000_000), BOTH)
+    numbers = {found.scope: found.number for found in result.values}
+    assert numbers == {"west-east": 3_000_000, "east-west": 3_000_000, "sum": 6_000_000}
+
+
+def test_a_direction_that_makes_frames_does_not_pay_for_one_that_loses_them() -> None:
+    def lopsided(fps: Fraction, seconds: Fraction, stream: str) -> tuple[int, int]:
+        sent = int(fps * seconds)
+        return sent, sent + 5 if stream == "east-west" else sent - 5
+
+    result, _ = throughput(lopsided, BOTH)
+    assert value(result, "throughput").number == 0
+
+
+def test_throughput_never_passes_what_arrives_more_than_once() -> None:
+    result, _ = throughput(makes_frames())
+    assert value(result, "throughput").number == 0
+    assert "more received than sent" in result.notes[0]
+
+
+def test_short_trials_fill_a_queue_and_the_final_trial_does_not_believe_them() -> None:
+    """A queue of 100,000 frames hides 10 % overload of a 1 Mpps device for a second, not for ten."""
+    device = finite_queue(capacity=1_000_000, frames=100_000)
+    quick, _ = throughput(device, width="10kpps")
+    assert value(quick, "throughput").number == 1_100_000
+    result, outcomes = throughput(device, duration="10s", search="1s", width="10kpps")
+    # Over ten seconds the queue is worth 10,000 fps: nine steps down from the search's answer.
+    assert value(result, "throughput").number is None
+    assert "inconclusive" in value(result, "throughput").note
+    assert len([outcome for outcome in outcomes if outcome.phases[-2].duration_ns == 10**10]) == 8
+    near, _ = throughput(device, duration="10s", search="1s", width="30kpps")
+    found = value(near, "throughput")
+    assert found.number is not None
+    assert found.high is not None
+    assert found.number <= 1_010_000 < found.high
+
+
+def test_a_starved_tester_is_never_blamed_on_the_device() -> None:
+    result, _ = throughput(starved_tester(most=2_000_000))
+    found = value(result, "throughput")
+    assert (found.number, found.high) == (2_000_000, None)
+    assert "lower bound" in found.note
+    assert "unsent" in found.note
+    hopeless, _ = throughput(starved_tester(most=0))
+    assert value(hopeless, "throughput").number is None
+    assert "inconclusive" in value(hopeless, "throughput").note
+
+
+def test_a_device_that_passes_high_loads_only_still_ends() -> None:
+    """Loss between 40 % and 60 % of the line: the maximum passes, and the RFC's search says so."""
+    result, outcomes = throughput(window_loss(4_000_000, 6_000_000))
+    assert value(result, "throughput").number == LINE
+    assert len(outcomes) == 1
+    result, outcomes = throughput(window_loss(4_000_000, 6_000_000, above=9_000_000))
+    found = value(result, "throughput")
+    assert found.number is not None
+    assert found.number < 4_000_000 or 6_000_000 < found.number < 9_000_000
+    assert len(outcomes) <= 11
+
+
+def test_compliance_names_every_departure_from_the_rfc() -> None:
+    result, _ = throughput(wall(5_000_000))
+    text = "\n".join(result.compliance)
+    assert "section 24 asks for at least 60 s" in text
+    full, _ = throughput(wall(5_000_000), duration="60s")
+    assert full.compliance == ()
+
+
+def test_the_trials_named_are_the_one_that_passed_and_the_one_that_did_not() -> None:
+    result, outcomes = throughput(wall(5_000_000))
+    losses = sorted(outcomes[number].lost for number in result.trials)
+    assert len(losses) == 2
+    assert losses[0] == 0
+    assert losses[1] == 10_000
+
+
+# Ramp
+
+
+def test_ramp_finds_the_wall_and_its_knee() -> None:
+    """100 samples of 100 ms from 0 to 10 Mpps: a step is 100,000 fps. Loss passes 0.1 % just above 5 Mpps."""
+    result, _ = ramp(wall(5_000_000))
+    assert value(result, "ramp max Rx").number == 5_000_000
+    knee = value(result, "knee")
+    assert (knee.low, knee.high) == (4_950_000, 5_050_000)
+    assert knee.number == 4_950_000
+    assert "1 % of the line" in knee.note
+    end = value(result, "loss at the end")
+    assert (end.number, end.unit) == (Fraction(1, 2), "ratio")
+    assert value(result, "hold rate").number == 5_000_000
+
+
+def test_ramp_without_loss_has_no_knee_but_a_lower_bound() -> None:
+    result, _ = ramp(passes_everything())
+    assert value(result, "ramp max Rx").number == LINE
+    knee = value(result, "knee")
+    assert (knee.number, knee.low, knee.high) == (None, 9_950_000, None)
+    assert knee.note.startswith("no knee")
+    assert value(result, "loss at the end").number == 0
+
+
+def test_ramp_of_a_device_that_passes_nothing() -> None:
+    result, _ = ramp(never_passes())
+    assert value(result, "ramp max Rx").number == 0
+    knee = value(result, "knee")
+    assert (knee.number, knee.high) == (0, 50_000)
+    assert value(result, "loss at the end").number == 1
+
+
+def test_a_dip_is_not_the_knee() -> None:
+    """Loss from 3 to 4 Mpps passes again; from 7 Mpps on it stays."""
+    result, _ = ramp(window_loss(3_000_000, 4_000_000, above=7_000_000))
+    knee = value(result, "knee")
+    assert (knee.low, knee.high) == (6_950_000, 7_050_000)
+    assert "also passed at 3050000 fps" in knee.note
+
+
+def test_ramp_max_rx_is_not_taken_from_a_sample_that_a_border_cuts() -> None:
+    """The warm-up ends at 150 ms: the sample from 100 to 200 ms is neither warm-up nor ramp."""
+    calls: list[Fraction] = []
+
+    def first_burst(fps: Fraction, seconds: Fraction, stream: str) -> tuple[int, int]:
+        calls.append(fps)
+        sent = int(fps * seconds)
+        return sent, sent
+
+    result, outcomes = ramp(
+        first_burst, warmup="150ms at 9Mpps", ramp="950ms from 1kpps to 1Mpps", hold="400ms"
+    )
+    # Samples wholly inside: ramp 200..1100 ms, hold 1100..1500 ms.
+    assert value(result, "ramp max Rx").number == 1_000_000
+    assert "best of 13 samples" in value(result, "ramp max Rx").note
+    assert max(outcomes[0].streams[0].rx) == 900_000
+
+
+def test_the_threshold_is_a_parameter() -> None:
+    strict, _ = ramp(wall(5_000_000), threshold="0.1%")
+    loose, _ = ramp(wall(5_000_000), threshold="20%")
+    assert value(strict, "knee").high == 5_050_000
+    # Loss passes 20 % where 5 / load = 0.8: above 6.25 Mpps, where the sample of 6.25 still stands at 20 %.
+    assert value(loose, "knee").low == 6_250_000
+
+
+def test_no_number_of_the_ramp_is_called_throughput() -> None:
+    result, _ = ramp(wall(5_000_000), BOTH)
+    assert all("throughput" not in found.name for found in result.values)
+    assert {found.scope for found in result.values} == {"west-east", "east-west", "sum"}
+    assert value(result, "ramp max Rx").number == 10_000_000
+
+
+def test_ramp_on_a_starved_tester_says_so() -> None:
+    result, _ = ramp(starved_tester(most=2_000_000))
+    assert any("unsent" in note for note in result.notes)
+
+
+# Parameters
+
+
+def test_short_forms_and_long_forms_mean_the_same() -> None:
+    short = RampParameters.model_validate(
+        {"warmup": "30s at 1kpps", "ramp": "120s from 1kpps to 100%", "hold": "30s"}
+    )
+    long = RampParameters.model_validate(
+        {
+            "warmup": {"duration": "30s", "load": "1kpps"},
+            "ramp": {"duration": "120s", "from": "1kpps", "to": "100%"},
+            "hold": "30s",
+        }
+    )
+    assert short == long
+    assert RampParameters.model_validate_json(short.model_dump_json(by_alias=True)) == short
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"warmup": "30s"},
+        {"warmup": "30 at 1kpps"},
+        {"warmup": "30s at 1kpsp"},
+        {"ramp": "0s to 100%"},
+        {"ramp": "120s"},
+        {"hold": "0s"},
+        {"hold": "-1s"},
+        {"holdd": "1s"},
+    ],
+)
+def test_wrong_parameters_are_refused(wrong: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match=r".+"):
+        RampParameters.model_validate(wrong)
+
+
+@pytest.mark.parametrize("wrong", [{"width": "0%"}, {"maximum": "0pps"}, {"duration": "0s"}])
+def test_a_search_over_nothing_is_refused(wrong: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match=r".+"):
+        ThroughputParameters.model_validate(wrong)
+
+
+def test_scaling_multiplies_every_duration_and_nothing_else() -> None:
+    scaled = RampParameters().scaled(Fraction(1, 100))
+    assert scaled.warmup is not None
+    assert scaled.hold is not None
+    assert [scaled.warmup.duration.ns, scaled.ramp.duration.ns, scaled.hold.ns] == [
+        3 * 10**8,
+        12 * 10**8,
+        3 * 10**8,
+    ]
+    assert scaled.ramp.end == RampParameters().ramp.end
+    assert scaled.threshold == RampParameters().threshold
+
+
+@pytest.mark.parametrize("name", list(METHODS))
+def test_each_method_describes_itself(name: str) -> None:
+    method = METHODS[name]
+    assert method.name == name
+    assert method.title
+    assert method.doc.endswith(".")
+    assert method.standard
+    assert method.traffic_seconds(method.parameters()) > 0
+    schema = method.parameters.model_json_schema()
+    assert schema["additionalProperties"] is False
