@@ -7,16 +7,11 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+from netdyno.errors import NetdynoError
 
-class LabError(Exception):
-    """A lab cannot be built here: a tool, a right or a driver is missing. Exit code 3.
 
-    hint: what the reader can do about it, if we know.
-    """
-
-    def __init__(self, message: str, hint: str | None = None) -> None:
-        super().__init__(message)
-        self.hint = hint
+class LabError(NetdynoError):
+    """A lab cannot be built here: a tool, a right or a driver is missing. Exit code 3."""
 
 
 @dataclass(frozen=True)

@@ -126,6 +126,20 @@ def set_up(device: Device, service: str) -> None:
     device.ask("for s in all default d0 d1; do echo 1 > /proc/sys/net/ipv6/conf/$s/disable_ipv6; done")
     for line in _SERVICES[service]():
         device.do(line)
+    _await_carrier(device, "state forwarding" if service == "bridge" else "state UP")
+
+
+def _await_carrier(device: Device, ready: str) -> None:
+    """Waits for the kernel to notice, up to a second late, that its cables are plugged in.
+
+    Until then a bridge's port is disabled and drops all it gets, which no loss search should find.
+    """
+    deadline = time.monotonic() + ANSWER_S
+    for port in PORTS:
+        while ready not in (said := device.do(f"ip -details link show {port}")):
+            if time.monotonic() > deadline:
+                raise LabError(f"the device's port {port} does not come up: {said.strip()}")
+            time.sleep(0.02)
 
 
 def isolate(device: Device, core: int) -> str | None:
