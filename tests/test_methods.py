@@ -80,7 +80,7 @@ def test_throughput_brackets_any_wall_within_its_budget(capacity: int, width: in
     result, outcomes = throughput(wall(capacity), width=f"{width}pps")
     found = value(result, "throughput")
     assert found.number is not None
-    assert found.number <= capacity
+    assert found.number < capacity + 1  # a load of a fraction of a frame more sends no frame more
     if capacity >= LINE:
         assert found.number == LINE
     else:

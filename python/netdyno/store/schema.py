@@ -11,15 +11,13 @@ import sqlite3
 from importlib import resources
 from pathlib import Path
 
+from netdyno.errors import NetdynoError
+
 FILE = "run.sqlite"
 
 
-class StoreError(Exception):
-    """The store cannot be opened or is not one. `hint` says what to do, if that is known."""
-
-    def __init__(self, message: str, hint: str | None = None) -> None:
-        super().__init__(message)
-        self.hint = hint
+class StoreError(NetdynoError):
+    """The store cannot be opened or is not one."""
 
 
 def migrations() -> list[tuple[int, str]]:
