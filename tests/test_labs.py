@@ -100,6 +100,14 @@ def test_a_lab_that_cannot_be_is_refused_with_a_sentence() -> None:
             KINDS[name].wire(LINKS[:1], {})
 
 
+def test_an_ideal_device_takes_a_capacity() -> None:
+    ports = wired("emulated/bridge", capacity="1.2Mpps").session["devices"][0]["ports"]
+    assert [port["in_fps"] for port in ports] == [[1_200_000, 1]] * 2
+    assert wired("emulated/bridge").session["devices"][0]["ports"][0]["in_fps"] is None
+    with pytest.raises(ValueError, match="0.5pps"):
+        wired("emulated/bridge", capacity="0.5pps")
+
+
 def test_emulated_devices_say_so() -> None:
     for kind in KINDS.values():
         if kind.emulated:

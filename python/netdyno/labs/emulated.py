@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from netdyno.labs import addresses
 from netdyno.labs.wiring import LabLink, WiredPort, Wiring
+from netdyno.units import FrameRate
 
 
 @dataclass(frozen=True)
@@ -23,8 +24,6 @@ class Capacity:
     both: int | None = None
     source: str = ""
 
-
-UNLIMITED = Capacity()
 
 # At most two capacities per forwarding type and port kind, each from the cell of the published load
 # test named beside it (test number, profile, direction). Every other cell has to follow from these.
@@ -82,8 +81,11 @@ class Emulated:
         chosen = _chosen(self.settings, settings)
         forwarding = chosen.get("forwarding", _FORWARDING_OF[self.name])
         lag = chosen.get("lag", "plain")
-        capacity = ASR9006_CAPACITIES[forwarding, lag] if self.name == ASR9006.name else UNLIMITED
-        return _wire(links, forwarding, lag, capacity)
+        if self.name != ASR9006.name:
+            return _wire(links, forwarding, lag, _asked_for(chosen["capacity"]))
+        wiring = _wire(links, forwarding, lag, ASR9006_CAPACITIES[forwarding, lag])
+        published = "They come from a published test whose uni runs sent in one direction only."
+        return replace(wiring, notes=(*wiring.notes, published))
 
     @contextmanager
     def build(self, wiring: Wiring) -> Iterator[Wiring]:
@@ -91,9 +93,12 @@ class Emulated:
         yield wiring
 
 
-CROSS_CONNECT = Emulated("emulated/cross-connect", "emulated cross connect")
-BRIDGE = Emulated("emulated/bridge", "emulated learning bridge")
-ROUTER = Emulated("emulated/router", "emulated IPv4 router")
+# Without a capacity these are as fast as their lines.
+_IDEAL: Mapping[str, tuple[str, ...]] = {"capacity": ()}
+
+CROSS_CONNECT = Emulated("emulated/cross-connect", "emulated cross connect", _IDEAL)
+BRIDGE = Emulated("emulated/bridge", "emulated learning bridge", _IDEAL)
+ROUTER = Emulated("emulated/router", "emulated IPv4 and IPv6 router", _IDEAL)
 ASR9006 = Emulated(
     "emulated/asr9006",
     "emulated Cisco ASR9006",
@@ -113,9 +118,19 @@ def _chosen(known: Mapping[str, tuple[str, ...]], given: Mapping[str, str]) -> d
     for name, value in given.items():
         if name not in known:
             raise ValueError(f"`{name}` is not a setting of this device; it has {_listed(known) or 'none'}")
-        if value not in known[name]:
+        if known[name] and value not in known[name]:
             raise ValueError(f"`{name}` cannot be `{value}`; it is one of {_listed(known[name])}")
-    return {name: given.get(name, values[0]) for name, values in known.items()}
+    return {name: given.get(name, values[0] if values else "") for name, values in known.items()}
+
+
+def _asked_for(text: str) -> Capacity:
+    """The frame rate each port takes in, as a plan writes it: `1.2Mpps`."""
+    if not text:
+        return Capacity()
+    rate = FrameRate.parse(text).amount
+    if rate.denominator != 1 or rate <= 0:
+        raise ValueError(f"a capacity of `{text}` is not a whole number of frames per second above zero")
+    return Capacity(int(rate), int(rate), source=f"in {rate} frames/s on each port, as the plan says")
 
 
 def _listed(names: Mapping[str, Any] | tuple[str, ...]) -> str:
@@ -134,8 +149,9 @@ def _wire(links: tuple[LabLink, ...], forwarding: str, lag: str, capacity: Capac
             member_bps=link.rate_bps,
             mac=addresses.tester_mac(index),
             ipv4=addresses.tester(index) if routed else None,
-            ipv6=None,
+            ipv6=addresses.tester_ipv6(index) if routed else None,
             destination=addresses.device(index) if routed else "peer",
+            destination_ipv6=addresses.device_ipv6(index) if routed else None,
         )
         for index, link in enumerate(links)
     )
@@ -155,6 +171,7 @@ def _wire(links: tuple[LabLink, ...], forwarding: str, lag: str, capacity: Capac
                 "in_fps": _fps(taken_in[index]),
                 "both_fps": _fps(capacity.both),
                 "ipv4": f"{addresses.device(index)}/30" if routed else None,
+                "ipv6": f"{addresses.device_ipv6(index)}/64" if routed else None,
             }
             for index, link in enumerate(links)
         ],
@@ -185,6 +202,11 @@ _FORWARDING: Mapping[str, Mapping[str, Any]] = {
             {"prefix": prefix, "via": addresses.tester(port)}
             for port in (0, 1)
             for prefix in addresses.BEHIND[port]
+        ]
+        + [
+            {"prefix": prefix, "via": addresses.tester_ipv6(port)}
+            for port in (0, 1)
+            for prefix in addresses.BEHIND_IPV6[port]
         ],
     },
 }
@@ -194,7 +216,6 @@ def _notes(capacity: Capacity, members: int) -> tuple[str, ...]:
     notes = ["The device is emulated, in virtual time: nothing here was measured on a real device."]
     if capacity.source:
         notes.append(f"Its capacities: {capacity.source}.")
-        notes.append("They come from a published test whose uni runs sent in one direction only.")
     if members > 1:
         notes.append(
             f"Each group has {members} members; the far end spreads frames by destination address"

@@ -48,6 +48,8 @@ class WiredPort:
     ipv6: str | None
     destination: str
     enforced_rate: bool = True
+    destination_ipv6: str | None = None
+    """Next hop of IPv6 profiles, where the lab has one; else `destination` serves them too."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,10 @@ class Kind(Protocol):
 
     @property
     def settings(self) -> Mapping[str, tuple[str, ...]]:
-        """Per-case device settings it knows, with their values, the default first."""
+        """Per-case device settings it knows, with their values, the default first.
+
+        No values: anything that `wire` can read; without it the device has no such limit.
+        """
         ...
 
     def wire(self, links: tuple[LabLink, ...], settings: Mapping[str, str]) -> Wiring:
