@@ -1,0 +1,59 @@
+# Everything netdyno's own house does, by name. `make help` lists it.
+
+# Built for the machine it runs on: half the speed of the data path is in its vector instructions.
+export RUSTFLAGS ?= -C target-cpu=native
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+# The extension, cargo test and the benches share one target folder, and so what they have in common.
+export CARGO_TARGET_DIR ?= $(CURDIR)/target
+
+BIN = .venv/bin
+CARGO = tools/cargo.sh
+RUST = $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+
+.PHONY: help demo test check bench clean packages packages-test
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 16
+
+demo: .venv/.engine ## rehearse the 48 ASR9006 load tests, then test real Linux devices; prints where the reports are
+	@tools/demo.sh
+
+test: packages-test .venv/.dev .venv/.engine ## every test: Rust, Python, examples, tshark, a browser
+	$(CARGO) test --workspace --locked
+	$(BIN)/pytest
+
+check: .venv/.dev .venv/.engine ## what a change must pass before it is committed
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/pytest tests/test_house.py
+
+bench: .venv/.engine ## nanoseconds a frame: build, send, receive, account, virtual time
+	$(CARGO) bench --workspace --locked
+
+clean: ## remove what was built; runs/ stays
+	rm -rf .venv target python/netdyno/*.so .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+# The way there.
+
+packages:
+	@tools/packages.sh demo
+
+packages-test:
+	@tools/packages.sh test
+
+.venv/.run: requirements.lock | packages
+	python3 -m venv .venv
+	$(BIN)/pip install --quiet --require-hashes -r requirements.lock
+	@touch $@
+
+.venv/.dev: requirements-dev.lock .venv/.run
+	$(BIN)/pip install --quiet --require-hashes -r requirements-dev.lock
+	@touch $@
+
+# An editable install: the extension goes beside the Python sources, and these stay what is run.
+.venv/.engine: $(RUST) pyproject.toml .venv/.run
+	$(CARGO) -- $(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
