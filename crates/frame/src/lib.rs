@@ -19,6 +19,8 @@ pub mod template;
 
 mod bytes;
 mod error;
+mod stack;
+mod vary;
 
 pub use error::FrameError;
 

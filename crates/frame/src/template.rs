@@ -1,23 +1,38 @@
 //! From a header stack to frames, fast.
+//!
+//! A template holds one finished image of each frame size. Writing a frame copies the image, writes what differs
+//! from flow to flow, corrects the checksums by the sum of just that, and writes the probe (which no checksum
+//! notices). [`Template::frame`] builds the same frame from scratch; tests hold the two to the same bytes.
 
-use crate::FrameError;
+mod patch;
+
 use crate::parse::Tag;
+use crate::probe::{PROBE_BYTES, Probe};
 use crate::spec::{Header, Mac};
+use crate::stack::{self, Kind, Stack};
+use crate::vary::Source;
+use crate::{FCS_BYTES, FrameError, MAXIMUM_SIZE};
+use patch::{Plan, copy};
 use std::net::{Ipv4Addr, Ipv6Addr};
+
+pub use patch::Cursor;
+
+/// Sizes a template may have: their indices fit a byte, as [`crate::mix::order`] gives them.
+const MOST_SIZES: usize = 256;
 
 /// A stream's frames, compiled: all sizes, all that varies.
 #[derive(Clone, Debug)]
 pub struct Template {
-    lengths: Vec<u32>,
+    stack: Stack,
+    /// Frame sizes, FCS counted.
+    sizes: Vec<u32>,
     flows: u32,
     first_flow: u32,
-}
-
-/// How far a stream has come: the next frame's flow and sequence.
-#[derive(Clone, Debug)]
-pub struct Cursor {
-    flow: u32,
-    sequence: u64,
+    /// How many VLAN headers follow the first.
+    tags: usize,
+    /// The images, one after another.
+    images: Vec<u8>,
+    plan: Plan,
 }
 
 /// The value of a header field.
@@ -52,28 +67,60 @@ pub trait Slots {
     fn written(&mut self, index: usize, len: usize);
 }
 
+/// The smallest size (FCS counted, at least 64) of a frame with these headers and a probe.
+#[must_use]
+pub fn minimum_size(headers: &[Header]) -> u32 {
+    stack::minimum_size(headers)
+}
+
 impl Template {
     /// Compiles `headers` for frames of `sizes` (FCS counted) in `flows` flows.
+    ///
+    /// What a field is in flow `i` follows from the plan, `seed` and `i` alone, not from the sizes or the number of
+    /// flows. Two templates with the same seed draw the same numbers in the same places: give each stream its own.
     ///
     /// # Errors
     /// If no such frame can be built: which header or field, why, and what to do about it.
     pub fn new(headers: &[Header], sizes: &[u32], flows: u32, seed: u64) -> Result<Self, FrameError> {
-        let _ = (headers, seed);
+        let stack = Stack::new(headers, seed)?;
+        check_sizes(headers, sizes)?;
+        if flows == 0 {
+            return Err(FrameError::stack("0 flows", "a stream has at least 1 flow"));
+        }
+        let tags = headers[1..]
+            .iter()
+            .take_while(|header| matches!(header, Header::Vlan { .. }))
+            .count();
+        let (images, plan) = patch::compile(&stack, sizes, flows);
         Ok(Self {
-            lengths: sizes.iter().map(|size| size - 4).collect(),
+            stack,
+            sizes: sizes.to_vec(),
             flows,
             first_flow: 0,
+            tags,
+            images,
+            plan,
         })
     }
 
     /// Sets the outermost destination MAC of all frames.
     pub fn set_destination(&mut self, mac: Mac) {
-        let _ = mac;
+        self.set_mac("dst", mac);
     }
 
     /// Sets the outermost source MAC of all frames.
     pub fn set_source(&mut self, mac: Mac) {
-        let _ = mac;
+        self.set_mac("src", mac);
+    }
+
+    fn set_mac(&mut self, name: &str, Mac([a, b, c, d, e, f]): Mac) {
+        let number = u128::from(u64::from_be_bytes([0, 0, a, b, c, d, e, f]));
+        for field in &mut self.stack.fields {
+            if field.header == 0 && field.field == name {
+                field.source = Source::Constant(number);
+            }
+        }
+        (self.images, self.plan) = patch::compile(&self.stack, &self.sizes, self.flows);
     }
 
     /// Sets the number that flow 0 of this template has in the probe (flows are counted over all streams of a
@@ -91,46 +138,79 @@ impl Template {
     /// Length in a slot (no FCS) of frames of size `size_index`.
     #[must_use]
     pub fn length(&self, size_index: usize) -> usize {
-        self.lengths[size_index] as usize
+        (self.sizes[size_index] - FCS_BYTES) as usize
     }
 
     /// Where the probe is written: the first hint for [`crate::probe::find`].
     #[must_use]
     pub fn probe_offset(&self) -> u32 {
-        42
+        self.stack.payload() as u32
     }
 
     /// The outermost VLAN tags of flow `flow`, for ARP and ND on the stream's VLAN.
     #[must_use]
     pub fn tags(&self, flow: u32) -> Vec<Tag> {
-        let _ = flow;
-        Vec::new()
+        let frame = self.frame(flow, 0, 0, 0);
+        let word = |at: usize| u16::from_be_bytes([frame[at], frame[at + 1]]);
+        (0..self.tags)
+            .map(|tag| Tag {
+                tpid: word(12 + 4 * tag),
+                tci: word(14 + 4 * tag),
+            })
+            .collect()
     }
 
     /// The value of every field that may vary, in flow `flow`, computed from the plan's words alone.
     #[must_use]
     pub fn flow_fields(&self, flow: u32) -> Vec<FieldValue> {
-        let _ = flow;
-        Vec::new()
+        let decode = |kind, value: u128| match kind {
+            Kind::Number => Value::Number(value as u64),
+            Kind::Mac => Value::Mac(stack::mac(value)),
+            Kind::Ipv4 => Value::Ipv4(Ipv4Addr::from(value as u32)),
+            Kind::Ipv6 => Value::Ipv6(Ipv6Addr::from(value)),
+        };
+        let fields = self.stack.fields.iter();
+        fields
+            .map(|field| FieldValue {
+                header: field.header,
+                field: field.field,
+                value: decode(field.kind, field.source.value(flow)),
+            })
+            .collect()
+    }
+
+    /// Frame `sequence` of flow `flow`, built from scratch: slow, and the definition of what [`Self::write`] writes.
+    ///
+    /// # Panics
+    /// If there is no size `size_index`.
+    #[must_use]
+    pub fn frame(&self, flow: u32, sequence: u64, size_index: usize, departure_ps: u64) -> Vec<u8> {
+        let values: Vec<u128> = self.stack.fields.iter().map(|field| field.source.value(flow)).collect();
+        let probe = Probe {
+            flow: self.first_flow.wrapping_add(flow),
+            sequence: sequence as u32,
+            departure_ps,
+        };
+        self.stack.frame(self.sizes[size_index], &values, probe)
     }
 
     /// The beginning of the stream.
     #[must_use]
     pub fn cursor(&self) -> Cursor {
-        Cursor { flow: 0, sequence: 0 }
+        self.plan.cursor()
     }
 
     /// Moves `cursor` so that frame `position` (counted from 0 over all flows) is next: to take back frames that
     /// a port did not accept. Divides; not for the hot path.
     pub fn seek(&self, cursor: &mut Cursor, position: u64) {
-        cursor.flow = (position % u64::from(self.flows)) as u32;
-        cursor.sequence = position / u64::from(self.flows);
+        let flows = u64::from(self.flows);
+        self.plan.seek(cursor, (position % flows) as u32, position / flows);
     }
 
     /// How many frames `cursor` has passed: the position [`Self::seek`] takes.
     #[must_use]
     pub fn position(&self, cursor: &Cursor) -> u64 {
-        cursor.sequence * u64::from(self.flows) + u64::from(cursor.flow)
+        cursor.sequence() * u64::from(self.flows) + u64::from(cursor.flow())
     }
 
     /// Writes the next frame, and returns its length without FCS.
@@ -139,12 +219,18 @@ impl Template {
     /// If `slot` is shorter than [`Self::length`] of the size, or there is no such size.
     #[inline]
     pub fn write(&self, cursor: &mut Cursor, size_index: usize, departure_ps: u64, slot: &mut [u8]) -> usize {
-        let _ = (departure_ps, slot, self.first_flow);
-        cursor.flow += 1;
-        if cursor.flow == self.flows {
-            (cursor.flow, cursor.sequence) = (0, cursor.sequence + 1);
-        }
-        self.length(size_index)
+        let image = self.plan.image(size_index);
+        let slot = &mut slot[..image.len];
+        copy(&self.images[image.start..][..image.len], slot);
+        let flow = self.first_flow.wrapping_add(cursor.flow());
+        let probe = Probe {
+            flow,
+            sequence: cursor.sequence() as u32,
+            departure_ps,
+        };
+        self.plan.patch(cursor, image, probe, slot);
+        self.plan.advance(cursor, self.flows);
+        image.len
     }
 
     /// Writes the next `count` frames.
@@ -161,25 +247,31 @@ impl Template {
     }
 }
 
-impl Cursor {
-    /// The flow of the next frame.
-    #[inline]
-    #[must_use]
-    pub fn flow(&self) -> u32 {
-        self.flow
+fn check_sizes(headers: &[Header], sizes: &[u32]) -> Result<(), FrameError> {
+    if sizes.is_empty() || sizes.len() > MOST_SIZES {
+        return Err(FrameError::stack(
+            format!("{} frame sizes", sizes.len()),
+            format!("name 1 to {MOST_SIZES} sizes"),
+        ));
     }
-
-    /// The sequence, in its flow, of the next frame. The probe carries the low 32 bits.
-    #[inline]
-    #[must_use]
-    pub fn sequence(&self) -> u64 {
-        self.sequence
+    let minimum = minimum_size(headers);
+    for &size in sizes {
+        if size < minimum {
+            let needed = minimum - FCS_BYTES - PROBE_BYTES as u32;
+            let why = format!("a frame of {size} bytes is too small for these headers");
+            let hint = if minimum == crate::MINIMUM_SIZE {
+                format!("the smallest Ethernet frame has {minimum} bytes, FCS counted")
+            } else {
+                format!("at least {minimum} bytes: headers {needed}, probe {PROBE_BYTES}, FCS {FCS_BYTES}")
+            };
+            return Err(FrameError::stack(why, hint));
+        }
+        if size > MAXIMUM_SIZE {
+            return Err(FrameError::stack(
+                format!("a frame of {size} bytes is too large"),
+                format!("at most {MAXIMUM_SIZE} bytes"),
+            ));
+        }
     }
-}
-
-/// The smallest size (FCS counted) of a frame with these headers and a probe.
-#[must_use]
-pub fn minimum_size(headers: &[Header]) -> u32 {
-    let _ = headers;
-    64
+    Ok(())
 }

@@ -1,0 +1,164 @@
+//! What a frame costs, in nanoseconds: build, find the probe, verify. `cargo bench -p netdyno-frame`.
+#![allow(missing_docs, clippy::disallowed_methods)] // a bench reads the clock
+
+use netdyno_frame::checksum::verify;
+use netdyno_frame::parse::parse;
+use netdyno_frame::probe::find;
+use netdyno_frame::spec::Header;
+use netdyno_frame::template::{Slots, Template};
+use netdyno_frame::{checksum, mix};
+use std::hint::black_box;
+use std::time::Instant;
+
+/// Slots of a ring, as a backend would lend them.
+struct Ring<'a> {
+    memory: &'a mut [u8],
+    stride: usize,
+    order: &'a [u8],
+    next: usize,
+}
+
+impl Slots for Ring<'_> {
+    #[inline]
+    fn slot(&mut self, index: usize) -> (usize, u64, &mut [u8]) {
+        let size = self.order[self.next];
+        self.next += 1;
+        if self.next == self.order.len() {
+            self.next = 0;
+        }
+        (
+            size as usize,
+            index as u64 * 67_200,
+            &mut self.memory[index * self.stride..][..self.stride],
+        )
+    }
+
+    #[inline]
+    fn written(&mut self, _index: usize, len: usize) {
+        black_box(len);
+    }
+}
+
+/// Prints the best and the median of several rounds: others use this machine too.
+fn report(name: &str, frames: usize, mut round: impl FnMut()) {
+    let mut times: Vec<f64> = (0..15)
+        .map(|_| {
+            let start = Instant::now();
+            round();
+            start.elapsed().as_nanos() as f64 / frames as f64
+        })
+        .collect();
+    times.sort_by(f64::total_cmp);
+    println!("{name:<44} {:>7.2} ns a frame at best, {:>7.2} median", times[0], times[7]);
+}
+
+fn build(name: &str, headers: &str, sizes: &[u32], weights: &[u32], flows: u32) {
+    let headers: Vec<Header> = serde_json::from_str(headers).expect("headers");
+    let template = Template::new(&headers, sizes, flows, 1).expect("a template");
+    let order = mix::order(weights);
+    let stride = (*sizes.iter().max().expect("a size") as usize).next_multiple_of(64);
+    let (burst, bursts) = (64, 16_000);
+    let mut memory = vec![0; stride * burst];
+    let mut cursor = template.cursor();
+    let mut next = 0;
+    report(name, burst * bursts, || {
+        for _ in 0..bursts {
+            let mut ring = Ring {
+                memory: &mut memory,
+                stride,
+                order: &order,
+                next,
+            };
+            template.write_burst(&mut cursor, burst, &mut ring);
+            next = ring.next;
+            black_box(&mut memory);
+        }
+    });
+}
+
+const ETHERNET: &str = r#"{"type": "ethernet", "src": "02:00:00:00:00:01", "dst": "02:00:00:00:00:02"}"#;
+const UDP: &str = r#"{"type": "udp", "sport": 1025, "dport": 12}"#;
+const ONE: &str = r#"{"type": "ipv4", "src": "16.0.0.1", "dst": "48.0.0.1"}"#;
+const RANDOM: &str = r#"{"type": "ipv4", "src": {"random": {"min": "16.0.0.1", "max": "16.255.255.254"}},
+    "dst": {"random": {"min": "48.0.0.1", "max": "48.255.255.254"}}}"#;
+const STEP: &str = r#"{"type": "ipv4", "src": {"step": {"start": "16.0.0.1", "step": 1, "count": 250}},
+    "dst": {"step": {"start": "48.0.0.1", "step": 1, "count": 251}}}"#;
+const RANDOM6: &str = r#"{"type": "ipv6", "src": {"random": {"min": "2001:2::1", "max": "2001:2::ffff:ffff"}},
+    "dst": {"random": {"min": "2001:2:0:1::1", "max": "2001:2:0:1::ffff:ffff"}}}"#;
+const VLAN: &str = r#"{"type": "vlan", "vid": 100}"#;
+
+fn main() {
+    let stack = |parts: &[&str]| format!("[{}]", parts.join(","));
+    build("build 64 B, one flow", &stack(&[ETHERNET, ONE, UDP]), &[64], &[1], 1);
+    build(
+        "build 64 B, 1 M flows, random src and dst",
+        &stack(&[ETHERNET, RANDOM, UDP]),
+        &[64],
+        &[1],
+        1_000_000,
+    );
+    build(
+        "build 64 B, 1 M flows, stepped src and dst",
+        &stack(&[ETHERNET, STEP, UDP]),
+        &[64],
+        &[1],
+        1_000_000,
+    );
+    build(
+        "build 68 B with tag, random src and dst",
+        &stack(&[ETHERNET, VLAN, RANDOM, UDP]),
+        &[68],
+        &[1],
+        1_000_000,
+    );
+    build(
+        "build 84 B, IPv6, random src and dst",
+        &stack(&[ETHERNET, RANDOM6, UDP]),
+        &[84],
+        &[1],
+        1_000_000,
+    );
+    build(
+        "build imix/trex, random src and dst",
+        &stack(&[ETHERNET, RANDOM, UDP]),
+        &[64, 594, 1518],
+        &[28, 16, 4],
+        1_000_000,
+    );
+    build(
+        "build 1518 B, random src and dst",
+        &stack(&[ETHERNET, RANDOM, UDP]),
+        &[1518],
+        &[1],
+        1_000_000,
+    );
+
+    let headers: Vec<Header> = serde_json::from_str(&stack(&[ETHERNET, RANDOM, UDP])).expect("headers");
+    for size in [64, 1518] {
+        let template = Template::new(&headers, &[size], 1_000_000, 1).expect("a template");
+        let frames: Vec<Vec<u8>> = (0..64).map(|flow| template.frame(flow, 0, 0, u64::from(flow))).collect();
+        let rounds = if size == 64 { 16_000 } else { 2_000 };
+        let mut each = |name: &str, look: &mut dyn FnMut(&[u8])| {
+            report(&format!("{name} {size} B"), rounds * frames.len(), || {
+                for _ in 0..rounds {
+                    for frame in &frames {
+                        look(black_box(frame));
+                    }
+                }
+            });
+        };
+        let mut hint = 42;
+        each("probe find, hinted,", &mut |frame| {
+            black_box(find(frame, &mut hint));
+        });
+        each("parse", &mut |frame| {
+            black_box(parse(frame));
+        });
+        each("parse and verify", &mut |frame| {
+            black_box(parse(frame).map(|layers| verify(frame, &layers)));
+        });
+        each("checksum::sum of the payload", &mut |frame| {
+            black_box(checksum::sum(&frame[42..]));
+        });
+    }
+}

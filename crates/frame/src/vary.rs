@@ -1,0 +1,208 @@
+//! What a field is in flow `i`: the definition (slow, without state) that the hot path must agree with.
+
+use crate::FrameError;
+use crate::spec::{Field, Vary};
+
+/// A field's values, as numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    Constant(u128),
+    List(Vec<u128>),
+    Step { start: u128, step: u64, count: u64 },
+    Random(Random),
+}
+
+/// Uniform in `min..=min + span`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Random {
+    pub key: u64,
+    pub min: u128,
+    pub span: u128,
+}
+
+/// Where in a stack a field stands and what fits it, for messages and for its random draws.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub header: usize,
+    pub name: &'static str,
+    pub field: &'static str,
+    /// The largest value that fits.
+    pub max: u128,
+    /// Seed of the stream.
+    pub seed: u64,
+}
+
+impl Place {
+    fn error(&self, why: String, hint: &str) -> FrameError {
+        FrameError::field(self.header, self.name, self.field, why, hint)
+    }
+
+    /// The random key of this place: not that of any other place or seed.
+    fn key(&self) -> u64 {
+        let place = self
+            .field
+            .bytes()
+            .fold(self.header as u64, |hash, byte| mix(hash << 8 | u64::from(byte)));
+        mix(self.seed ^ mix(place))
+    }
+}
+
+impl Source {
+    /// Compiles a field; `number` gives a value as a number, `show` as the plan writes it.
+    pub fn new<T: Copy>(
+        field: &Field<T>,
+        place: &Place,
+        number: impl Fn(T) -> u128,
+        show: impl Fn(u128) -> String,
+    ) -> Result<Self, FrameError> {
+        let fit = |value: u128| {
+            let message = || place.error(format!("{} does not fit", show(value)), &format!("at most {}", show(place.max)));
+            if value <= place.max { Ok(value) } else { Err(message()) }
+        };
+        Ok(match field {
+            Field::Constant(value) => Self::Constant(fit(number(*value))?),
+            Field::Vary(Vary::List(values)) => {
+                let values = values.iter().map(|value| fit(number(*value))).collect::<Result<Vec<_>, _>>()?;
+                match values[..] {
+                    [] => return Err(place.error("the list is empty".into(), "name at least one value")),
+                    [value] => Self::Constant(value),
+                    _ => Self::List(values),
+                }
+            }
+            Field::Vary(Vary::Step { start, step, count }) => {
+                let (start, step, count) = (fit(number(*start))?, *step, *count);
+                if count == 0 {
+                    return Err(place.error("the step has a count of 0".into(), "count is how many values there are, at least 1"));
+                }
+                let room = if step == 0 {
+                    u128::MAX
+                } else {
+                    (place.max - start) / u128::from(step)
+                };
+                if u128::from(count - 1) > room {
+                    let why = format!("{count} steps of {step} from {} go beyond {}", show(start), show(place.max));
+                    return Err(place.error(why, &format!("a count of at most {}", room + 1)));
+                }
+                if count == 1 || step == 0 {
+                    Self::Constant(start)
+                } else {
+                    Self::Step { start, step, count }
+                }
+            }
+            Field::Vary(Vary::Random { min, max, seed }) => {
+                let (min, max) = (fit(number(*min))?, fit(number(*max))?);
+                if min > max {
+                    let why = format!("random from {} to {}: min is larger than max", show(min), show(max));
+                    return Err(place.error(why, "swap min and max"));
+                }
+                let key = seed.map_or_else(|| place.key(), mix);
+                if min == max {
+                    Self::Constant(min)
+                } else {
+                    Self::Random(Random { key, min, span: max - min })
+                }
+            }
+        })
+    }
+
+    /// The value in flow `flow`.
+    pub fn value(&self, flow: u32) -> u128 {
+        match self {
+            Self::Constant(value) => *value,
+            Self::List(values) => values[flow as usize % values.len()],
+            Self::Step { start, step, count } => start + u128::from(*step) * u128::from(u64::from(flow) % count),
+            Self::Random(random) => random.value(flow),
+        }
+    }
+
+    /// The smallest and the largest value.
+    pub fn range(&self) -> (u128, u128) {
+        match self {
+            Self::Constant(value) => (*value, *value),
+            Self::List(values) => (
+                values.iter().copied().min().unwrap_or_default(),
+                values.iter().copied().max().unwrap_or_default(),
+            ),
+            Self::Step { start, step, count } => (*start, start + u128::from(*step) * u128::from(count - 1)),
+            Self::Random(random) => (random.min, random.min + random.span),
+        }
+    }
+}
+
+impl Random {
+    /// Draw `index`. Multiply-shift maps the hash to the range: no value is more than 2^-64 likelier than another
+    /// (2^-128 for ranges beyond 64 bits).
+    #[inline]
+    pub fn value(&self, index: u32) -> u128 {
+        match u64::try_from(self.span) {
+            Ok(span) => self.min + u128::from(scale(hash(self.key, index), span)),
+            Err(_) => self.min + wide_scale(wide_hash(self.key, index), self.span),
+        }
+    }
+}
+
+/// Steps of the Weyl sequence and the second factor of the hash: those of wyrand (Wang Yi, wyhash, public domain).
+const WEYL: u64 = 0xa076_1d64_78bd_642f;
+const FACTOR: u64 = 0xe703_7ed1_a0b4_28db;
+
+/// Draw `index` of the sequence `key`: wyrand, entered at any place without walking there.
+#[inline]
+pub(crate) fn hash(key: u64, index: u32) -> u64 {
+    let state = key.wrapping_add(u64::from(index).wrapping_mul(WEYL));
+    let product = u128::from(state) * u128::from(state ^ FACTOR);
+    (product >> 64) as u64 ^ product as u64
+}
+
+/// Maps a uniform 64-bit `hash` to `0..=span`.
+#[inline]
+pub(crate) fn scale(hash: u64, span: u64) -> u64 {
+    // hash * (span + 1) / 2^64, which cannot overflow even where span + 1 does.
+    ((u128::from(hash) * u128::from(span) + u128::from(hash)) >> 64) as u64
+}
+
+fn wide_hash(key: u64, index: u32) -> u128 {
+    u128::from(hash(key, index)) << 64 | u128::from(hash(mix(key), index))
+}
+
+/// Maps a uniform 128-bit `hash` to `0..=span`: the high half of `hash * (span + 1)`.
+fn wide_scale(hash: u128, span: u128) -> u128 {
+    let low = |value: u128| value & u128::from(u64::MAX);
+    let (a, b, c, d) = (hash >> 64, low(hash), span >> 64, low(span));
+    let middle = ((b * d) >> 64) + low(a * d) + low(b * c);
+    let high = a * c + ((a * d) >> 64) + ((b * c) >> 64) + (middle >> 64);
+    let product_low = middle << 64 | low(b * d);
+    // ... + hash, for the one in span + 1.
+    high + u128::from(product_low.checked_add(hash).is_none())
+}
+
+/// A bijective mix of 64 bits (the finalizer of SplitMix64).
+pub(crate) const fn mix(value: u64) -> u64 {
+    let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let value = (value ^ value >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let value = (value ^ value >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    value ^ value >> 31
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mix_is_splitmix64() {
+        // First outputs of Vigna's splitmix64.c from state 1234567 (the vector of the Java and Rosetta versions).
+        assert_eq!(mix(1_234_567), 6_457_827_717_110_365_317);
+        assert_eq!(mix(1_234_567u64.wrapping_add(0x9e37_79b9_7f4a_7c15)), 3_203_168_211_198_807_973);
+    }
+
+    #[test]
+    fn scaling_reaches_both_ends_and_no_further() {
+        for span in [0, 1, 2, 254, u64::from(u32::MAX), u64::MAX - 1, u64::MAX] {
+            assert_eq!(scale(0, span), 0);
+            assert_eq!(scale(u64::MAX, span), span);
+            assert_eq!(wide_scale(u128::MAX, u128::from(span) << 64), u128::from(span) << 64);
+        }
+        assert_eq!(wide_scale(u128::MAX, u128::MAX), u128::MAX);
+        assert_eq!(wide_scale(1 << 127, (1 << 100) - 1), 1 << 99, "the middle of a power of two");
+        assert_eq!(scale(1 << 63, 9), 5, "the middle of ten values");
+    }
+}
