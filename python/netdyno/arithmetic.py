@@ -11,7 +11,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
-from netdyno.mixes import Mix, read_mix
+from netdyno.mixes import read_mix
 from netdyno.units import FrameRate, GoodputRate, L1Rate, L2Rate, L3Rate, Load, Percent, UnitError, decimal
 
 WIRE_OVERHEAD = 20
@@ -132,7 +132,7 @@ def tcp_goodput(line: L1Rate, mtu: int, *, options: int = 0, tags: int = 0) -> G
 
 
 def burst_gap(size: int, line: L1Rate, *, load: Fraction, burst: int) -> Fraction:
-    """Seconds between bursts of `burst` frames at a load, from RFC 2889 section 5.1.3 with its gap of 96 bits."""
+    """Seconds between bursts of `burst` frames at a load, RFC 2889 with its gap of 96 bits."""
     return ((1 / load - 1) * burst * (96 + 64 + 8 * size) + 96) / line.amount
 
 

@@ -16,7 +16,7 @@ class NetdynoError(Exception):
         self.hint = hint
 
 
-class Problem(ValueError):
+class Problem(ValueError):  # noqa: N818, it becomes part of an error
     """One mistake in a value. A ValueError, so that pydantic validators may raise it.
 
     at: path from the value to the part of it that is wrong, if it has parts.
@@ -29,7 +29,7 @@ class Problem(ValueError):
         self.at = at
 
 
-class Problems(ValueError):
+class Problems(ValueError):  # noqa: N818
     """Several mistakes in one value, so that all of them can be told at once."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
@@ -56,7 +56,7 @@ class PlanError:
         return f"{place}: {self.message}"
 
 
-class PlanErrors(NetdynoError):
+class PlanErrors(NetdynoError):  # noqa: N818, there are several
     """Every mistake of a plan, sorted by position. Nothing has been started."""
 
     def __init__(self, file: str, errors: Iterable[PlanError]) -> None:

@@ -56,6 +56,7 @@ class Quantity:
     """
 
     amount: Fraction
+    """In the base unit: frames/s, bits/s, bytes, seconds; 1 for 100 %."""
 
     what: ClassVar[str] = "quantity"
     units: ClassVar[dict[str, Fraction]] = {}
@@ -185,9 +186,7 @@ class L1Rate(_BitRate):
     layer = "L1"
     suffixes = ("L1",)
     examples = ("10Gbps", "9.5Gbit/s", "100Mbps L1")
-    description = (
-        f"L1 bits per second (preamble, frame with FCS, gap); {DEFAULT_LAYER} unless said: `10Gbps`."
-    )
+    description = f"L1 bits per second (frame, preamble, gap); {DEFAULT_LAYER} unless said: `10Gbps`."
 
     @classmethod
     def parse(cls, text: object) -> L1Rate:
@@ -360,7 +359,7 @@ class Load:
         return {
             "type": "string",
             "pattern": cls.pattern(),
-            "description": "The load of each direction: frames/s, bits/s (L1 unless L2 is said) or a share of the line rate.",
+            "description": "Load of each direction: frames/s, bits/s (L1 unless L2 is said), share of the line.",
             "examples": list(LOAD_EXAMPLES),
         }
 
@@ -476,7 +475,7 @@ def decimal(value: Fraction, places: int | None = None) -> str:
 
 
 def _scaled(amount: Fraction, spellings: list[tuple[str, Fraction]]) -> str:
-    """The amount in the largest unit of which it has at least one, exactly; rounded if no unit can say it exactly."""
+    """The amount in the largest fitting unit that says it exactly; rounded if none does."""
     fitting = [pair for pair in spellings if abs(amount) >= pair[1]] or spellings[-1:]
     texts = [(decimal(amount / factor), spelling, factor) for spelling, factor in fitting]
     exact = [text for text in texts if Fraction(text[0]) * text[2] == amount]

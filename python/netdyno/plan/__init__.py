@@ -1,0 +1,111 @@
+"""Plans: what the user means, read from YAML, checked completely before anything starts.
+
+plan = load(Path("plan.yaml"))      # raises PlanErrors with every mistake and its place
+for case in matrix.cases(plan): ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from netdyno.errors import PlanErrors
+from netdyno.lab import Lab
+from netdyno.plan.models import Goal, Profile, TrialSettings
+
+if TYPE_CHECKING:
+    from netdyno.labs.wiring import Kind
+    from netdyno.plan.source import Source
+
+__all__ = ["Goal", "Plan", "PlanErrors", "Profile", "Tables", "TrialSettings", "json_schema", "load", "parse"]
+
+
+@dataclass(frozen=True)
+class Tables:
+    """What there is to name in a plan: kinds of devices and methods."""
+
+    kinds: Mapping[str, Kind]
+    methods: Mapping[str, Any]
+
+    @classmethod
+    def real(cls) -> Tables:
+        """netdyno's own tables."""
+        from netdyno.labs import KINDS
+        from netdyno.methods import METHODS
+
+        return cls(KINDS, METHODS)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A checked plan. Durations are those that will run: `scale` is already applied to them.
+
+    axes: the matrix, in order, with `profile` and `direction` always among them. parameters: of the
+    method, an instance of its `parameters` model. text: the plan as it was read; included: the text of
+    the files it includes, by name.
+    """
+
+    title: str
+    lab: Lab
+    profiles: Mapping[str, Profile]
+    axes: tuple[tuple[str, tuple[str, ...]], ...]
+    only: tuple[Mapping[str, tuple[str, ...]], ...]
+    skip: tuple[Mapping[str, tuple[str, ...]], ...]
+    method: str
+    parameters: Any
+    trial: TrialSettings
+    goals: tuple[Goal, ...]
+    scale: Fraction
+    seed: int
+    file: str
+    text: str
+    included: Mapping[str, str]
+    kind: Kind
+
+    @property
+    def deviations(self) -> tuple[str, ...]:
+        """What the plan itself does against the standards, a sentence each."""
+        if self.scale == 1:
+            return ()
+        what = f"every duration, that of samples included, is {self.scale} of what the plan says"
+        return (f"{what}: a rehearsal, not a benchmark",)
+
+
+def load(path: Path | str, *, shown: str | None = None, tables: Tables | None = None) -> Plan:
+    """Reads and checks a plan. Raises PlanErrors with every mistake.
+
+    shown: the file's name in messages; as given, unless said.
+    """
+    from netdyno.plan.source import read_file
+
+    file = Path(path)
+    source = read_file(file, shown or str(path))
+    return _checked(source, file.parent, tables)
+
+
+def parse(
+    text: str, *, name: str = "plan.yaml", base: Path | None = None, tables: Tables | None = None
+) -> Plan:
+    """Checks a plan's text. base: the directory that included files are relative to; none: no includes."""
+    from netdyno.plan.source import read_text
+
+    return _checked(read_text(text, name), base, tables)
+
+
+def _checked(source: Source, base: Path | None, tables: Tables | None) -> Plan:
+    from netdyno.plan.check import check
+
+    plan = check(source, base, tables or Tables.real())
+    if source.errors or plan is None:
+        raise PlanErrors(source.file, source.errors)
+    return plan
+
+
+def json_schema(tables: Tables | None = None) -> dict[str, Any]:
+    """JSON Schema (2020-12) of a plan, for editors: units, kinds, methods and mixes spelled out."""
+    from netdyno.plan.schema import schema
+
+    return schema(tables or Tables.real())

@@ -1,0 +1,157 @@
+"""What the parts of a plan mean together. Every rule notes its mistakes and lets the next one run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from netdyno.arithmetic import line_rate, load_fps
+from netdyno.errors import names, suggestion
+from netdyno.matrix import cases, situation
+from netdyno.plan import Plan, Tables, problems
+from netdyno.plan import models as m
+from netdyno.plan.check_lab import include, lab
+from netdyno.plan.check_matrix import axes, filters, only_kind
+from netdyno.plan.check_traffic import profiles
+from netdyno.plan.source import Source
+from netdyno.units import L1Rate, Percent, decimal
+
+
+def check(source: Source, base: Path | None, tables: Tables) -> Plan | None:
+    """Checks all of a plan, noting mistakes in the source; the plan, if it can be understood."""
+    if not isinstance(source.value, dict):
+        message = (
+            "the plan is empty"
+            if source.value is None
+            else f"a plan is a mapping, not {problems.shown(source.value)}"
+        )
+        source.report(
+            (), message, "begin with `title: ...`; needed are `title`, `lab`, `traffic` and `method`"
+        )
+        return None
+    included = include(source, base)
+    raw: dict[str, Any] = source.value
+    whole = problems.valid(m.PlanFile, raw, source)
+    # The rules below look at the parts that are right, so that one slip does not hide another.
+    planned = lab(source, raw.get("lab"), tables)
+    known = profiles(source, raw.get("traffic"))
+    kind = tables.kinds[planned.kind] if planned else only_kind(raw, tables)
+    matrix = axes(source, raw, kind)
+    filters(source, raw, matrix)
+    method, parameters = _method(source, raw.get("method"), tables)
+    if planned is None or matrix is None or method is None or parameters is None or not known:
+        return None
+    scale = whole.scale if whole else Fraction(1)
+    plan = Plan(
+        title=whole.title if whole else "",
+        lab=planned,
+        profiles=known,
+        axes=matrix,
+        only=_filter(whole.only) if whole else (),
+        skip=_filter(whole.skip) if whole else (),
+        method=method,
+        parameters=parameters.scaled(scale),
+        trial=_scaled(whole.trial, scale) if whole else m.TrialSettings(),
+        goals=tuple(whole.goals) if whole else (),
+        scale=scale,
+        seed=whole.seed if whole else 0,
+        file=source.file,
+        text=source.text,
+        included=included,
+        kind=kind,
+    )
+    _cases(source, plan)
+    return plan
+
+
+def _filter(entries: list[dict[str, list[str]]]) -> tuple[dict[str, tuple[str, ...]], ...]:
+    return tuple({axis: tuple(values) for axis, values in entry.items()} for entry in entries)
+
+
+def _method(source: Source, raw: object, tables: Tables) -> tuple[str | None, Any]:
+    """Exactly one method, its parameters as its own model has them."""
+    if not isinstance(raw, dict):
+        return None, None
+    if len(raw) != 1:
+        source.report(
+            ("method",),
+            f"`method` names {len(raw)} methods, and a plan has one",
+            f"methods: {names(tables.methods)}",
+            key=True,
+        )
+    for name in raw:
+        if name not in tables.methods:
+            source.report(
+                ("method", name),
+                f"unknown method `{str(name)[:40]}`",
+                suggestion(str(name), tables.methods, "methods"),
+                key=True,
+            )
+            continue
+        model = tables.methods[name].parameters
+        given = {} if raw[name] is None else raw[name]
+        parameters = problems.valid(model, given, source, ("method", name))
+        if parameters is not None:
+            for path, load in parameters.loads():
+                if isinstance(load.amount, Percent) and load.amount.amount > 1:
+                    source.report(
+                        ("method", name, *path),
+                        f"a load of {load} is more than the line carries",
+                        "give a percentage up to 100, or a rate such as `9.5Gbps`",
+                    )
+        if len(raw) == 1:
+            return name, parameters
+    return None, None
+
+
+def _scaled(trial: m.TrialSettings, scale: Fraction) -> m.TrialSettings:
+    """Settle, drain and sample by the plan's scale. Resolving is a time limit, not a phase: it stays."""
+    changes = {}
+    for name in ("settle", "drain", "sample"):
+        time = getattr(trial, name)
+        changes[name] = type(time).of_ns(max(1, round(time.ns * scale)) if time.ns else 0)
+    return trial.model_copy(update=changes)
+
+
+def _cases(source: Source, plan: Plan) -> None:
+    """Every case must be wirable, and no load above what its line carries."""
+    # What is unknown has been told; the cases that can be understood are looked at all the same.
+    known = {
+        **{name: set(values) for name, values in plan.kind.settings.items()},
+        "profile": set(plan.profiles),
+    }
+    axes = tuple(
+        (axis, tuple(value for value in values if value in known.get(axis, values)))
+        for axis, values in plan.axes
+    )
+    found = cases(replace(plan, axes=axes))
+    if not found and not source.errors:
+        place: tuple[str | int, ...] = ("only",) if plan.only else ("skip",)
+        source.report(place, "no case is left of the matrix", "see `only` and `skip`", key=True)
+    told: set[tuple[Any, ...]] = set()
+    wirings: dict[tuple[tuple[str, str], ...], Any] = {}
+    for case in found:
+        chosen = tuple(case.settings.items())
+        if chosen not in wirings:
+            try:
+                wirings[chosen] = plan.kind.wire(plan.lab.links, case.settings)
+            except ValueError as error:
+                wirings[chosen] = None
+                source.report(("lab",), f"`{plan.lab.kind}`: {error}", None, key=True)
+        if wirings[chosen] is None:
+            continue
+        at_hand = situation(case, wirings[chosen])
+        slowest = L1Rate(Fraction(min(port.rate_bps for port in wirings[chosen].ports)))
+        for path, load in plan.parameters.loads():
+            asked = load_fps(load, line=slowest, size=at_hand.mean_size)
+            if asked.amount > at_hand.line_fps and path not in told:
+                told.add(path)
+                share = decimal(100 * asked.amount / at_hand.line_fps, 2)
+                most = decimal(line_rate(slowest, at_hand.mean_size).amount, 0)
+                source.report(
+                    ("method", plan.method, *path),
+                    f"a load of {load} is {share} % of the line in case `{case.name}`",
+                    f"{slowest} carries at most {most} frames/s of {case.profile.mix.name}",
+                )

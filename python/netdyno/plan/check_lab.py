@@ -1,0 +1,178 @@
+"""The lab of a plan: one tester, one device of a known kind, and links that fit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from netdyno.errors import PlanErrors, names, suggestion
+from netdyno.lab import Lab as PlannedLab
+from netdyno.labs.wiring import LabLink
+from netdyno.plan import Tables
+from netdyno.plan import models as m
+from netdyno.plan.models import TESTER
+from netdyno.plan.problems import quiet
+from netdyno.plan.source import Source, read_file
+
+
+def include(source: Source, base: Path | None) -> dict[str, str]:
+    """`lab: lab.yaml` stands for the content of that file, beside the plan."""
+    name = source.value.get("lab")
+    if not isinstance(name, str):
+        return {}
+    if base is None or not name.strip():
+        source.report(
+            ("lab",),
+            f"`lab` must be a mapping or a file, not `{name[:40]}`",
+            "needed here: `nodes` and `links`",
+        )
+        source.value["lab"] = None
+        return {}
+    try:
+        other = read_file(base / name, name)
+    except PlanErrors as found:
+        source.value["lab"] = None
+        for error in found.errors:
+            if error.line:
+                source.errors.append(error)
+            else:
+                source.report(("lab",), f"`{name[:60]}`: {error.message}", error.hint)
+        return {}
+    source.graft(("lab",), other)
+    source.value["lab"] = other.value
+    return {name: other.text}
+
+
+def lab(source: Source, raw: object, tables: Tables) -> PlannedLab | None:
+    """One tester, one device of a known kind, and links that fit."""
+    if not isinstance(raw, dict):
+        return None
+    testers, devices, known, complete = [], [], [], True
+    table = raw.get("nodes")
+    for name, value in table.items() if isinstance(table, dict) else ():
+        known.append(str(name))
+        node = quiet(m.Node, value)
+        if node is None:
+            complete = False
+            continue
+        place = ("lab", "nodes", name)
+        if node.kind == TESTER:
+            testers.append(str(name))
+            if node.settings:
+                source.report(
+                    (*place, "settings"),
+                    "the tester has no settings",
+                    "settings belong to the device",
+                    key=True,
+                )
+        elif node.kind in tables.kinds:
+            devices.append((str(name), node))
+            _settings(source, (*place, "settings"), node.settings, tables.kinds[node.kind])
+        else:
+            complete = False
+            hint = suggestion(node.kind, [TESTER, *tables.kinds], "kinds")
+            source.report((*place, "kind"), f"unknown device kind `{node.kind[:60]}`", hint)
+    if isinstance(table, dict) and complete:
+        if len(testers) != 1:
+            count = "no" if not testers else "more than one"
+            source.report(
+                ("lab", "nodes"),
+                f"the lab has {count} node of kind `{TESTER}`",
+                "exactly one node is the tester",
+                key=True,
+            )
+        if len(devices) != 1:
+            count = "no" if not devices else "more than one"
+            source.report(
+                ("lab", "nodes"),
+                f"the lab has {count} device under test",
+                f"kinds: {names(tables.kinds)}",
+                key=True,
+            )
+    links = _links(source, raw.get("links"), known, testers, isinstance(table, dict) and complete)
+    if links is None or not complete or len(testers) != 1 or len(devices) != 1:
+        return None
+    (name, node) = devices[0]
+    return PlannedLab(testers[0], name, node.kind, dict(node.settings), links)
+
+
+def _settings(source: Source, place: tuple[str | int, ...], given: Mapping[str, str], kind: Any) -> None:
+    for name, value in given.items():
+        if name not in kind.settings:
+            hint = (
+                suggestion(name, kind.settings, "settings")
+                if kind.settings
+                else f"`{kind.name}` has no settings"
+            )
+            source.report((*place, name), f"`{kind.name}` has no setting `{name}`", hint, key=True)
+        elif value not in kind.settings[name]:
+            hint = suggestion(value, kind.settings[name], "values")
+            source.report((*place, name), f"`{name}` of `{kind.name}` cannot be `{value[:40]}`", hint)
+
+
+def _links(
+    source: Source, raw: object, known: list[str], testers: list[str], nodes_right: bool
+) -> tuple[LabLink, ...] | None:
+    if not isinstance(raw, list):
+        return None
+    links: list[LabLink] = []
+    right = True
+    taken: dict[tuple[str, str], int] = {}
+    for index, value in enumerate(raw):
+        place = ("lab", "links", index)
+        ends = _ends(value)
+        for side, end in enumerate(ends or ()):
+            where = (*place, "endpoints", side)
+            if end[0] not in known and nodes_right:
+                right = False
+                source.report(
+                    where, f"`{end[0]}` is not a node of the lab", suggestion(end[0], known, "nodes")
+                )
+            if end in taken:
+                right = False
+                line = source.position(("lab", "links", taken[end]))[0]
+                source.report(
+                    where,
+                    f"`{end[0]}:{end[1]}` is linked twice",
+                    f"the first link is in line {line}; a port takes one cable",
+                )
+            taken.setdefault(end, index)
+        link = quiet(m.Link, value)
+        if link is None or ends is None:
+            right = False
+            continue
+        if len(testers) == 1 and nodes_right and all(end[0] in known for end in ends):
+            ours = [end for end in ends if end[0] == testers[0]]
+            if len(ours) != 1:
+                right = False
+                source.report(
+                    (*place, "endpoints"),
+                    "a link joins the tester and the device",
+                    f'for example `["{testers[0]}:west", "dut:p0"]`',
+                )
+                continue
+            theirs = ends[1] if ends[0] == ours[0] else ends[0]
+            links.append(
+                LabLink(
+                    ours[0][1], theirs[1], int(link.rate.amount), link.interface, link.address, link.gateway
+                )
+            )
+    if len(raw) != 2:
+        right = False
+        source.report(
+            ("lab", "links"),
+            f"the lab has {len(raw)} links, and a test needs two",
+            "one link to send on, one to receive on",
+            key=True,
+        )
+    if right and len({link.tester_port for link in links}) != len(links):
+        right = False
+    return tuple(links) if right and len(links) == 2 else None
+
+
+def _ends(value: object) -> tuple[tuple[str, str], tuple[str, str]] | None:
+    """The endpoints of a link, whatever else is wrong with it."""
+    probe = {"endpoints": value.get("endpoints"), "rate": "1bps"} if isinstance(value, dict) else None
+    link = quiet(m.Link, probe)
+    return link.endpoints if link else None

@@ -1,0 +1,65 @@
+"""The traffic profiles of a plan: frames that hold their headers, and flows that exist."""
+
+from __future__ import annotations
+
+from netdyno.plan import models as m
+from netdyno.plan.headers import distinct_flows, length, smallest_frame
+from netdyno.plan.problems import quiet
+from netdyno.plan.source import Source
+
+
+def profiles(source: Source, raw: object) -> dict[str, m.Profile]:
+    found: dict[str, m.Profile] = {}
+    for name, value in raw.items() if isinstance(raw, dict) else ():
+        profile = quiet(m.Profile, value)
+        if profile is None:
+            continue
+        found[str(name)] = profile
+        place = ("traffic", name)
+        extra = [
+            field for field in ("ip", "protocol", "vlan", "addresses") if field in profile.model_fields_set
+        ]
+        if profile.headers is not None and extra:
+            source.report(
+                (*place, extra[0]),
+                f"`{extra[0]}` beside `headers` says the same thing twice",
+                "keep one of them",
+                key=True,
+            )
+            continue
+        if profile.headers is None and profile.pool.version != profile.ip:
+            source.report(
+                (*place, "addresses"),
+                f"the addresses are IPv{profile.pool.version} and the profile is IPv{profile.ip}",
+                f"say `ip: {profile.pool.version}`, or other addresses",
+            )
+            continue
+        _size(source, place, profile)
+        _flows(source, place, profile)
+    return found
+
+
+def _size(source: Source, place: tuple[str | int, ...], profile: m.Profile) -> None:
+    """Every frame must hold its headers, a probe and the FCS."""
+    least = smallest_frame(profile.stack)
+    for size, _ in profile.mix.weights:
+        if size < least:
+            key: tuple[str | int, ...] = (*place, "size")
+            for spelling in (size, f"{size}B"):
+                if (*key, spelling) in source.values:
+                    key = (*key, spelling)
+            source.report(
+                key,
+                f"frames of {size}B are too small for their headers: at least {least}B",
+                f"headers {length(profile.stack)} B, probe 18 B, FCS 4 B: give `{least}B`, or fewer headers",
+                key=len(key) > len(place) + 1,
+            )
+
+
+def _flows(source: Source, place: tuple[str | int, ...], profile: m.Profile) -> None:
+    have = distinct_flows(profile.stack)
+    if profile.flows > have:
+        message = (
+            f"{profile.flows} flows, but the {'headers' if profile.headers else 'addresses'} make only {have}"
+        )
+        source.report((*place, "flows"), message, "fewer flows, or fields with more values")

@@ -1,0 +1,449 @@
+"""The parts of a plan, with their types, units and defaults. What they mean together is in check.py."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
+
+from netdyno.errors import Problem, Problems, names, suggestion
+from netdyno.mixes import MIXES, Mix, read_mix
+from netdyno.plan.headers import Element, Ethernet, Header, Ipv4, Ipv6, Tcp, Udp, Vlan, check_order
+from netdyno.units import Duration, FrameRate, FrameSize, L1Rate, L2Rate, Load, Percent, PositiveDuration
+
+TESTER = "netdyno"
+"""The kind of the node that is netdyno itself."""
+
+NAME = r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}"
+"""Names of nodes, profiles and axes. No `/` and no space: they are joined with ` / ` into a case's name."""
+
+DIRECTIONS = ("uni", "uni-reverse", "bidir")
+"""From the first link's port to the second one's, the other way, and both at once."""
+
+
+def _name(value: str) -> str:
+    if not re.fullmatch(NAME, value):
+        raise Problem(f"`{value[:40]}` is not a name", "letters, digits, `.`, `_`, `+` and `-`, up to 64")
+    return value
+
+
+Name: TypeAlias = Annotated[
+    str, AfterValidator(_name), WithJsonSchema({"type": "string", "pattern": f"^{NAME}$"})
+]
+
+
+def _text(value: object) -> object:
+    """A device setting as text: `9000` and `true` in YAML are `"9000"` and `"true"` to the device."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value) if isinstance(value, int) else value
+
+
+Setting: TypeAlias = Annotated[
+    str, BeforeValidator(_text), WithJsonSchema({"type": ["string", "integer", "boolean"]})
+]
+
+
+class Node(Element):
+    """A box in the lab: the tester (`kind: netdyno`), or the device under test."""
+
+    kind: str
+    settings: dict[Name, Setting] = Field(default={}, description="Settings of the device in every case.")
+
+
+_ENDPOINT = re.compile(rf"({NAME}):(\S{{1,64}})")
+
+
+def _endpoints(value: object) -> tuple[tuple[str, str], tuple[str, str]]:
+    if not isinstance(value, list) or len(value) != 2:
+        raise Problem("a link has two endpoints", 'write `endpoints: ["tester:west", "dut:Te0/1/0/0"]`')
+    found, problems = [], []
+    for index, end in enumerate(value):
+        match = _ENDPOINT.fullmatch(end) if isinstance(end, str) else None
+        if match:
+            found.append((match[1], match[2]))
+        else:
+            problems.append(
+                Problem(
+                    f"`{str(end)[:60]}` is not an endpoint",
+                    "write `node:port`, as in `dut:Te0/1/0/0`",
+                    (index,),
+                )
+            )
+    if problems:
+        raise Problems(problems)
+    return found[0], found[1]
+
+
+def _address(value: str) -> str:
+    try:
+        return str(ipaddress.ip_interface(value))
+    except ValueError:
+        raise Problem(
+            f"`{value[:40]}` is not an address with its prefix length", "write it like `192.0.2.1/30`"
+        ) from None
+
+
+def _gateway(value: str) -> str:
+    try:
+        return str(ipaddress.ip_address(value))
+    except ValueError:
+        raise Problem(f"`{value[:40]}` is not an IP address", "write it like `192.0.2.2`") from None
+
+
+def _positive_rate(value: L1Rate) -> L1Rate:
+    if value.amount.denominator != 1 or not 0 < value.amount <= 10**13:
+        raise Problem(
+            f"`{value}` is no rate of a line", "a whole number of bits per second above zero: `10Gbps`"
+        )
+    return value
+
+
+class Link(Element):
+    """A cable between a port of the tester and a port of the device."""
+
+    endpoints: Annotated[
+        tuple[tuple[str, str], tuple[str, str]],
+        PlainValidator(_endpoints),
+        PlainSerializer(lambda ends: [":".join(end) for end in ends]),
+        WithJsonSchema(
+            {
+                "type": "array",
+                "items": {"type": "string", "pattern": "^[^:]+:.+$"},
+                "minItems": 2,
+                "maxItems": 2,
+            }
+        ),
+    ] = Field(description="The two ends, `node:port` each.", examples=[["tester:west", "dut:Te0/1/0/0"]])
+    rate: Annotated[L1Rate, AfterValidator(_positive_rate)] = Field(
+        description="L1 rate of the line (of one member, if the port is one of a group)."
+    )
+    interface: str | None = Field(
+        default=None, max_length=15, description="The tester's interface, for `kind: external`."
+    )
+    address: Annotated[str, AfterValidator(_address)] | None = Field(
+        default=None,
+        description="The tester's address on this link with its prefix length, for `kind: external`.",
+    )
+    gateway: Annotated[str, AfterValidator(_gateway)] | None = Field(
+        default=None, description="The device's address frames are sent to, for `kind: external`."
+    )
+
+
+class Lab(Element):
+    """What is joined to what. Also the content of a lab file of its own."""
+
+    nodes: dict[Name, Node]
+    links: list[Link]
+
+
+@dataclass(frozen=True)
+class Addresses:
+    """Where traffic comes from and goes to: two prefixes, hosts drawn at random; ports as constants.
+
+    one: the pair that a single flow uses.
+    """
+
+    name: str
+    source: str
+    destination: str
+    sport: int
+    dport: int
+    one: tuple[str, str] | None = None
+    note: str = ""
+
+    @property
+    def version(self) -> int:
+        """4 or 6."""
+        return ipaddress.ip_network(self.source).version
+
+
+ADDRESSES: Mapping[str, Addresses] = {
+    table.name: table
+    for table in (
+        Addresses(
+            "trex", "16.0.0.0/8", "48.0.0.0/8", 1025, 12, ("16.0.0.1", "48.0.0.1"), "as in T-Rex's profiles"
+        ),
+        Addresses(
+            "rfc2544",
+            "198.18.0.0/16",
+            "198.19.0.0/16",
+            0xC020,
+            7,
+            ("198.18.0.2", "198.19.0.2"),
+            "RFC 2544, C.2.2",
+        ),
+        Addresses(
+            "rfc5180",
+            "2001:2::/49",
+            "2001:2:0:8000::/49",
+            0xC020,
+            7,
+            None,
+            "RFC 5180 section 8, as corrected",
+        ),
+    )
+}
+
+
+def _addresses(value: object) -> Addresses:
+    if isinstance(value, str):
+        if value in ADDRESSES:
+            return ADDRESSES[value]
+        raise Problem(f"unknown addresses `{value[:40]}`", suggestion(value, ADDRESSES))
+    if not isinstance(value, Mapping) or set(value) != {"source", "destination"}:
+        raise Problem("addresses are a name, or `source` and `destination`", f"names: {names(ADDRESSES)}")
+    networks, problems = [], []
+    for end in ("source", "destination"):
+        try:
+            networks.append(ipaddress.ip_network(value[end] if isinstance(value[end], str) else "no"))
+        except ValueError:
+            hint = "an IP prefix without host bits, as in `16.0.0.0/8`"
+            problems.append(Problem(f"`{str(value[end])[:40]}` is not a prefix", hint, (end,)))
+    if problems:
+        raise Problems(problems)
+    if networks[0].version != networks[1].version:
+        raise Problem("source and destination are of different IP versions", "both IPv4 or both IPv6")
+    return Addresses("own", str(networks[0]), str(networks[1]), 1025, 12)
+
+
+def hosts(prefix: str) -> tuple[str, str, int]:
+    """First and last address of a prefix to draw from, and how many there are: without the two ends."""
+    network = ipaddress.ip_network(prefix)
+    edge = 1 if network.num_addresses > 2 else 0
+    return str(network[edge]), str(network[-1 - edge]), network.num_addresses - 2 * edge
+
+
+def _vlans(value: object) -> object:
+    """`10`, `{vid: 10}` or a list of such, outermost first."""
+    tags = value if isinstance(value, list) else [value]
+    return [{"type": "vlan", **(tag if isinstance(tag, Mapping) else {"vid": tag})} for tag in tags]
+
+
+def _not_bool(value: object) -> object:
+    if isinstance(value, bool):
+        raise Problem(f"`{str(value).lower()}` is not a number", "write the number in digits")
+    return value
+
+
+class Profile(Element):
+    """A kind of traffic, the same in each direction."""
+
+    size: Annotated[
+        Mix,
+        PlainValidator(read_mix),
+        PlainSerializer(lambda mix: mix.name if mix.name in MIXES else dict(mix.weights)),
+        WithJsonSchema(
+            {
+                "anyOf": [
+                    {"type": "string", "pattern": FrameSize.pattern(), "examples": ["64B", "1518B"]},
+                    {"enum": list(MIXES)},
+                    {
+                        "type": "object",
+                        "minProperties": 1,
+                        "additionalProperties": {"type": "integer", "minimum": 1},
+                    },
+                ]
+            }
+        ),
+    ] = Field(description="Frame size with FCS, a named mix, or sizes with weights.")
+    flows: int = Field(default=65536, ge=1, le=2**32 - 1, description="Number of flows.")
+    ip: Literal[4, 6] = Field(default=4, description="IP version.")
+    protocol: Literal["udp", "tcp"] = "udp"
+    vlan: Annotated[list[Vlan], BeforeValidator(_vlans), Field(max_length=8)] = Field(
+        default=[],
+        description="Tags, outermost first: `10`, or `[{vid: 100, tpid: 0x88a8}, 200]`.",
+        json_schema_extra={"type": ["integer", "object", "array"], "items": {"type": ["integer", "object"]}},
+    )
+    addresses: (
+        Annotated[
+            Addresses,
+            PlainValidator(_addresses),
+            PlainSerializer(
+                lambda own: (
+                    own.name
+                    if own.name in ADDRESSES
+                    else {"source": own.source, "destination": own.destination}
+                )
+            ),
+            WithJsonSchema(
+                {
+                    "anyOf": [
+                        {"enum": list(ADDRESSES)},
+                        {"type": "object", "required": ["source", "destination"]},
+                    ]
+                }
+            ),
+        ]
+        | None
+    ) = Field(default=None, description="Where frames come from and go to: a name, or two prefixes.")
+    headers: (
+        Annotated[
+            list[Header],
+            AfterValidator(lambda stack: list(check_order(tuple(stack)))),
+            Field(min_length=1, max_length=24),
+        ]
+        | None
+    ) = Field(
+        default=None, description="The whole header stack, instead of ip, protocol, vlan and addresses."
+    )
+
+    @property
+    def mix(self) -> Mix:
+        """Its sizes."""
+        return self.size
+
+    @property
+    def pool(self) -> Addresses:
+        """Its addresses, the default of its IP version filled in."""
+        return self.addresses or ADDRESSES["trex" if self.ip == 4 else "rfc5180"]
+
+    @property
+    def stack(self) -> tuple[Any, ...]:
+        """Its header stack in the forward direction, outermost first."""
+        if self.headers is not None:
+            return tuple(self.headers)
+        pool = self.pool
+        ends: list[Any] = []
+        for side, prefix in enumerate((pool.source, pool.destination)):
+            low, high, _ = hosts(prefix)
+            one = pool.one[side] if pool.one else low
+            # Two independent draws: RFC 4814 section 4. Stepping both together, as T-Rex's var2 does,
+            # keeps their XOR constant, and a hash over both sees a single flow.
+            ends.append(one if self.flows == 1 or low == high else {"random": {"min": low, "max": high}})
+        ip = (
+            Ipv4(type="ipv4", src=ends[0], dst=ends[1])
+            if pool.version == 4
+            else Ipv6(type="ipv6", src=ends[0], dst=ends[1])
+        )
+        l4 = (Udp if self.protocol == "udp" else Tcp)(type=self.protocol, sport=pool.sport, dport=pool.dport)  # type: ignore[arg-type]
+        return (Ethernet(type="ethernet"), *self.vlan, ip, l4)
+
+
+class TrialSettings(Element):
+    """How every trial is run, whatever the method."""
+
+    resolve: PositiveDuration = Field(
+        default=PositiveDuration.of_ns(3 * 10**9), description="Give up on ARP and ND after this."
+    )
+    settle: Duration = Field(
+        default=Duration.of_ns(2 * 10**9),
+        description="Wait between learning and traffic (RFC 2544 section 23).",
+    )
+    drain: Duration = Field(
+        default=Duration.of_ns(2 * 10**9), description="Keep receiving this long after the last frame (same)."
+    )
+    sample: PositiveDuration = Field(
+        default=PositiveDuration.of_ns(10**8), description="Length of a sample of the series."
+    )
+    verify: bool = Field(default=True, description="Check the checksums of what is received.")
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What a value has to be for the verdict to be `passed`: `throughput >= 95%`."""
+
+    value: str
+    operator: Literal[">=", "<=", ">", "<"]
+    bound: Load
+
+    def __str__(self) -> str:
+        return f"{self.value} {self.operator} {self.bound}"
+
+    def holds(self, number: Fraction, bound: Fraction) -> bool:
+        """Whether a number satisfies the goal; both in the same unit."""
+        compare = {">=": number >= bound, "<=": number <= bound, ">": number > bound, "<": number < bound}
+        return compare[self.operator]
+
+
+GOALS: Mapping[str, str] = {
+    "throughput": "frames per second of each direction at which nothing is lost",
+    "ramp max Rx": "the best forwarding rate of the ramp, each direction",
+    "knee": "where loss begins on the ramp, each direction",
+    "loss": "lost frames as a share of sent frames",
+}
+"""Values that a goal can be set for."""
+
+_GOAL = re.compile(r"\s*(.*?)\s*(>=|<=|>|<)\s*(.*)")
+
+
+def _goal(value: object) -> Goal:
+    found = _GOAL.fullmatch(value) if isinstance(value, str) else None
+    if not found:
+        raise Problem(
+            f"`{str(value)[:40]}` is not a goal", "a value, a comparison and a bound: `throughput >= 95%`"
+        )
+    name, operator, bound = found[1], found[2], found[3]
+    if name not in GOALS:
+        raise Problem(f"there is no value `{name[:40]}` to set a goal for", suggestion(name, GOALS))
+    load = Load.parse(bound)
+    if name == "loss" and not isinstance(load.amount, Percent):
+        raise Problem(
+            f"loss is a share of what was sent, and `{bound}` is a rate", "write it like `loss <= 0.1%`"
+        )
+    return Goal(name, operator, load)  # type: ignore[arg-type]
+
+
+GoalText: TypeAlias = Annotated[
+    Goal,
+    PlainValidator(_goal),
+    PlainSerializer(str),
+    WithJsonSchema({"type": "string", "examples": ["throughput >= 95%", "loss <= 0%"]}),
+]
+
+
+def _scale(value: object) -> Fraction:
+    if value == 1 and not isinstance(value, bool):
+        return Fraction(1)
+    if isinstance(value, str) and re.fullmatch("1/[1-9][0-9]{0,5}", value):
+        return Fraction(value)
+    raise Problem(
+        f"`{str(value)[:40]}` is not a scale", "write `1/100` to run everything in a hundredth of the time"
+    )
+
+
+Scale: TypeAlias = Annotated[
+    Fraction,
+    PlainValidator(_scale),
+    PlainSerializer(str),
+    WithJsonSchema({"type": ["string", "integer"], "pattern": "^1/[1-9][0-9]{0,5}$", "examples": ["1/100"]}),
+]
+
+AxisValue: TypeAlias = Annotated[
+    str, BeforeValidator(_text), WithJsonSchema({"type": ["string", "integer", "boolean"]})
+]
+
+
+def _one_or_many(value: object) -> object:
+    return value if isinstance(value, list) else [value]
+
+
+Filter: TypeAlias = dict[str, Annotated[list[AxisValue], BeforeValidator(_one_or_many)]]
+
+
+class PlanFile(Element):
+    """A load test: the lab, the traffic, the cases, and the method that is applied to each."""
+
+    title: str = Field(min_length=1, max_length=200, description="What the report is called.")
+    lab: Lab = Field(description="The lab, or the name of a file that holds it.")
+    traffic: dict[Name, Profile] = Field(min_length=1, description="Traffic profiles by name.")
+    matrix: dict[Name, Annotated[list[AxisValue], Field(min_length=1)]] = Field(
+        default={}, description="Axes in order: `profile`, `direction`, and settings of the device."
+    )
+    only: list[Filter] = Field(default=[], description="Keep the cases that match one of these.")
+    skip: list[Filter] = Field(default=[], description="Leave out the cases that match one of these.")
+    method: dict[str, Any] = Field(description="One method and its parameters.")
+    trial: TrialSettings = TrialSettings()
+    goals: list[GoalText] = Field(default=[], description="What the verdict asks for.")
+    scale: Scale = Field(
+        default=Fraction(1), description="Divides all durations, for rehearsals; a stated deviation."
+    )
+    seed: int = Field(default=1, ge=0, le=2**63 - 1, description="Everything random follows from it.")
+
+
+Rate = FrameRate | L1Rate | L2Rate

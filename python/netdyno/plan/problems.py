@@ -1,0 +1,172 @@
+"""From pydantic's findings to sentences at a place: what is wrong, why, and what to write instead."""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+
+from netdyno.errors import Problem, Problems, names, suggestion
+from netdyno.plan.source import Path_, Source
+
+
+def report(source: Source, base: Path_, model: type[BaseModel], error: ValidationError) -> None:
+    """Notes every finding of a validation whose value stands at `base`."""
+    for finding in error.errors(include_url=False):
+        path = (*base, *finding["loc"])
+        cause = finding.get("ctx", {}).get("error")
+        if isinstance(cause, Problems):
+            for problem in cause.problems:
+                _problem(source, path, problem)
+        elif isinstance(cause, Problem):
+            _problem(source, path, cause)
+        elif finding["type"] == "extra_forbidden":
+            name = str(finding["loc"][-1])
+            known = fields_at(model, finding["loc"][:-1])
+            source.report(
+                path,
+                f"unknown field `{name[:60]}`",
+                suggestion(name, known, "fields") if known else None,
+                key=True,
+            )
+        elif finding["type"] == "missing":
+            known_at = fields_at(model, finding["loc"][:-1], required=True)
+            where = source.settle((*base, *finding["loc"][:-1]))
+            owner = f" of `{where[-1]}`" if where else ""
+            source.report(
+                where,
+                f"`{finding['loc'][-1]}`{owner} is missing",
+                f"needed here: {names(known_at)}",
+                key=True,
+            )
+        else:
+            message, hint = _sentence(finding, source, path)
+            source.report(path, message, hint)
+
+
+def _problem(source: Source, path: Path_, problem: Problem) -> None:
+    source.report((*path, *problem.at), problem.message, problem.hint)
+
+
+_WANTED = {
+    "dict_type": ("a mapping", "write fields as `name: value`"),
+    "model_type": ("a mapping", "write its fields as `name: value`"),
+    "model_attributes_type": ("a mapping", "write its fields as `name: value`"),
+    "list_type": ("a list", "write it in brackets, as in `[uni, bidir]`"),
+    "tuple_type": ("a list", "write it in brackets"),
+    "string_type": ("text", "put it in quotes if it is meant as text"),
+    "int_type": ("a whole number", "write it in digits, without quotes"),
+    "bool_type": ("`true` or `false`", "YAML 1.2 has no other words for it"),
+}
+
+
+def _sentence(finding: Any, source: Source, path: Path_) -> tuple[str, str | None]:
+    kind, value, context = finding["type"], finding["input"], finding.get("ctx", {})
+    settled = source.settle(path)
+    name = next((str(part) for part in reversed(settled) if isinstance(part, str)), "the plan")
+    if kind in _WANTED:
+        wanted, hint = _WANTED[kind]
+        return f"`{name}` must be {wanted}, not {shown(value)}", hint
+    if kind in ("too_short", "string_too_short"):
+        return f"`{name}` is empty", "give at least one"
+    if kind in ("too_long", "string_too_long"):
+        return f"`{name}` is too long", f"at most {context.get('max_length')}"
+    if kind in ("literal_error", "enum"):
+        return (
+            f"`{name}` cannot be {shown(value)}",
+            f"it is one of {str(context.get('expected', '')).replace(chr(39), '`')}",
+        )
+    if kind in ("greater_than_equal", "less_than_equal", "greater_than", "less_than"):
+        bound = next(iter(context.values()))
+        side = {
+            "greater_than_equal": "at least",
+            "greater_than": "more than",
+            "less_than_equal": "at most",
+            "less_than": "less than",
+        }[kind]
+        return f"`{name}` cannot be {shown(value)}", f"it is {side} {bound}"
+    if kind == "union_tag_invalid":
+        tag = str(context.get("tag", ""))
+        known = [part.strip().strip("'") for part in str(context.get("expected_tags", "")).split(",")]
+        return f"unknown {name} type `{tag[:40]}`", suggestion(tag, known)
+    if kind == "union_tag_not_found":
+        return f"an entry of `{name}` does not say its `type`", "write it like `{type: vlan, vid: 10}`"
+    message = str(finding["msg"])
+    return f"`{name}`: {message[:1].lower()}{message[1:]}", None
+
+
+def shown(value: object) -> str:
+    """A value in a message: short, and as YAML would have it."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    if isinstance(value, Mapping):
+        return "a mapping"
+    if isinstance(value, list):
+        return "a list"
+    text = str(value)
+    return f"`{text if len(text) <= 40 else text[:37] + '...'}`"
+
+
+def fields_at(model: type[BaseModel], loc: Sequence[str | int], *, required: bool = False) -> list[str]:
+    """Names of the fields at a place inside a model; none if the place is not a model."""
+    places: list[Any] = [model]
+    for part in loc:
+        found = [inner for place in places for inner in _step(place, part)]
+        places = found or places
+    return [
+        field.alias or name
+        for place in places
+        if isinstance(place, type) and issubclass(place, BaseModel)
+        for name, field in place.model_fields.items()
+        if not required or field.is_required()
+    ]
+
+
+def _bare(annotation: Any) -> list[Any]:
+    """The alternatives of an annotation, without Annotated, Optional and unions."""
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        return _bare(get_args(annotation)[0])
+    if origin in (Union, types.UnionType):
+        return [bare for part in get_args(annotation) if part is not type(None) for bare in _bare(part)]
+    return [annotation]
+
+
+def _step(place: Any, part: str | int) -> list[Any]:
+    if isinstance(place, type) and issubclass(place, BaseModel):
+        if isinstance(part, str) and part in place.model_fields:
+            return _bare(place.model_fields[part].annotation)
+        kind = place.model_fields.get("type")
+        # A discriminated union puts the tag into the path: keep the alternative it names.
+        return [place] if kind is not None and part in typing.get_args(kind.annotation) else []
+    origin, arguments = get_origin(place), get_args(place)
+    if origin is dict:
+        return _bare(arguments[1])
+    if origin in (list, tuple) and isinstance(part, int):
+        return _bare(arguments[0])
+    return []
+
+
+MODEL = TypeVar("MODEL", bound=BaseModel)
+
+
+def valid(model: type[MODEL], raw: Any, source: Source, base: Path_ = ()) -> MODEL | None:
+    """A part of a plan as its model has it; None if it is wrong, and then everything wrong is noted."""
+    try:
+        return model.model_validate(raw)
+    except ValidationError as error:
+        report(source, base, model, error)
+        return None
+
+
+def quiet(model: type[MODEL], raw: Any) -> MODEL | None:
+    """A part that is right by itself. What is wrong with others is told when the whole is read."""
+    try:
+        return model.model_validate(raw)
+    except ValidationError:
+        return None

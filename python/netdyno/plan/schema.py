@@ -1,0 +1,56 @@
+"""JSON Schema of a plan, for completion and checking in editors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from netdyno.plan import Tables
+from netdyno.plan.models import DIRECTIONS, TESTER, PlanFile
+
+
+def schema(tables: Tables) -> dict[str, Any]:
+    """The schema of `PlanFile`, with kinds, methods and axes spelled out from the tables."""
+    top = PlanFile.model_json_schema()
+    definitions = top["$defs"]
+    definitions["Node"]["properties"]["kind"] = {
+        "description": "What the box is.",
+        "oneOf": [
+            {"const": TESTER, "description": "the tester itself"},
+            *({"const": kind.name, "description": kind.title} for kind in tables.kinds.values()),
+        ],
+    }
+    top["properties"]["lab"] = {
+        "description": "The lab, or the name of a file that holds it.",
+        "anyOf": [{"$ref": "#/$defs/Lab"}, {"type": "string", "pattern": r"\.ya?ml$"}],
+    }
+    top["properties"]["method"] = {
+        "description": "One method and its parameters.",
+        "type": "object",
+        "minProperties": 1,
+        "maxProperties": 1,
+        "additionalProperties": False,
+        "properties": {name: _method(method, definitions) for name, method in tables.methods.items()},
+    }
+    settings: dict[str, set[str]] = {}
+    for kind in tables.kinds.values():
+        for setting, values in kind.settings.items():
+            settings.setdefault(setting, set()).update(values)
+    values_of = {"direction": list(DIRECTIONS), **{name: sorted(values) for name, values in settings.items()}}
+    axes = {"profile": {"type": "array", "items": {"type": "string"}, "minItems": 1, "uniqueItems": True}} | {
+        name: {"type": "array", "items": {"enum": values}, "minItems": 1, "uniqueItems": True}
+        for name, values in values_of.items()
+    }
+    top["properties"]["matrix"] = {
+        "description": "Axes in order: profile, direction, and settings of the device.",
+        "type": "object",
+        "properties": axes,
+        "additionalProperties": False,
+    }
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **top, "title": "netdyno plan"}
+
+
+def _method(method: Any, definitions: dict[str, Any]) -> dict[str, Any]:
+    """A method's parameters; what they refer to moves to the top, where references look for it."""
+    inner: dict[str, Any] = method.parameters.model_json_schema()
+    definitions.update(inner.pop("$defs", {}))
+    return {"description": method.title, "anyOf": [inner, {"type": "null"}]}

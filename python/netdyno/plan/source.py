@@ -1,0 +1,394 @@
+"""Reading YAML 1.2 with the position of everything, safely.
+
+Values are built from parser events, not by a YAML constructor: so tags are never executed, depth and
+number of nodes are bounded before anything recurses, and duplicate keys are seen. Scalars follow the
+YAML 1.2 core schema: `on`, `no` and `12:30:45` are text, `010` is ten.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from netdyno.errors import PlanError, PlanErrors
+
+MAX_BYTES = 1 << 20
+"""A plan of a hundred lines has 4 kB; a megabyte is a mistake or an attack."""
+
+MAX_DEPTH = 32
+MAX_NODES = 100_000
+"""Values in a plan, every use of an alias counted again: bounds what ten nested aliases can grow to."""
+
+MAX_ALIASES = 200
+
+Path_ = tuple[str | int, ...]
+"""Where a value is: keys and indices from the top."""
+
+Position = tuple[int, int]
+"""Line and column, both from 1."""
+
+
+@dataclass
+class Source:
+    """A plan as text and as plain values, with the position of every value and every key."""
+
+    file: str
+    text: str = ""
+    value: Any = None
+    values: dict[Path_, Position] = field(default_factory=dict)
+    keys: dict[Path_, Position] = field(default_factory=dict)
+    origins: dict[Path_, str] = field(default_factory=dict)
+    """Files that parts of the plan were included from, by the path of the part."""
+    errors: list[PlanError] = field(default_factory=list)
+
+    def settle(self, path: Path_) -> Path_:
+        """The longest beginning of a path that exists in the text; parts that do not are left out."""
+        found: Path_ = ()
+        for part in path:
+            if (*found, part) in self.values:
+                found = (*found, part)
+        return found
+
+    def position(self, path: Path_, *, key: bool = False) -> Position:
+        """Where a value (or its key) begins; that of the nearest thing around it if it is not there."""
+        found = self.settle(path)
+        if key and found in self.keys:
+            return self.keys[found]
+        return self.values.get(found, (1, 1))
+
+    def report(self, path: Path_, message: str, hint: str | None = None, *, key: bool = False) -> None:
+        """Notes a mistake at a place."""
+        found = self.settle(path)
+        line, column = self.position(path, key=key)
+        file = next(
+            (self.origins[found[:n]] for n in range(len(found), 0, -1) if found[:n] in self.origins),
+            self.file,
+        )
+        self.errors.append(PlanError(line, column, dotted(found), message, hint, file))
+
+    def graft(self, path: Path_, other: Source) -> None:
+        """Puts another file's value where `path` is."""
+        for table, theirs in ((self.values, other.values), (self.keys, other.keys)):
+            for place in [place for place in table if place[: len(path)] == path and place != path]:
+                del table[place]
+            table.update({(*path, *place): position for place, position in theirs.items() if place})
+        self.origins[path] = other.file
+        self.errors.extend(other.errors)
+
+
+def dotted(path: Path_) -> str:
+    """`lab.links[1].rate`."""
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else (f".{part}" if text else str(part))
+    return text
+
+
+def read_file(path: Path, shown: str | None = None) -> Source:
+    """Reads a file. Raises PlanErrors if there is none, it is too large, or it is not UTF-8."""
+    name = shown or str(path)
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        raise _whole(
+            name, "no such file", f"the directory is `{path.parent}`" if path.parent.is_dir() else None
+        ) from None
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise _whole(name, f"cannot be read: {why}", None) from None
+    return read_bytes(data, name)
+
+
+def read_bytes(data: bytes, name: str) -> Source:
+    """Reads the bytes of a plan."""
+    if len(data) > MAX_BYTES:
+        raise _whole(
+            name,
+            f"is larger than {MAX_BYTES} bytes",
+            "a plan is a page of text; measured data does not belong in it",
+        )
+    try:
+        return read_text(data.decode("utf-8-sig"), name)
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        column = error.start - (data.rfind(b"\n", 0, error.start) + 1) + 1
+        found = PlanError(line, column, "", "this is not UTF-8 text", "save the plan as UTF-8", name)
+        raise PlanErrors(name, [found]) from None
+
+
+def read_text(text: str, name: str) -> Source:
+    """Reads the text of a plan. Raises PlanErrors if it is not YAML."""
+    source = Source(name, text)
+    if len(text) > MAX_BYTES:
+        raise _whole(name, f"is larger than {MAX_BYTES} bytes", None)
+    try:
+        source.value = _Builder(source).document(_events(text, name))
+    except _Stop as stop:
+        source.errors.append(stop.error)
+        raise PlanErrors(name, source.errors) from None
+    return source
+
+
+def _whole(name: str, message: str, hint: str | None) -> PlanErrors:
+    return PlanErrors(name, [PlanError(0, 0, "", message, hint, name)])
+
+
+class _Stop(Exception):  # noqa: N818
+    """Reading cannot go on."""
+
+    def __init__(self, name: str, line: int, column: int, message: str, hint: str | None = None) -> None:
+        self.error = PlanError(line, column, "", message, hint, name)
+
+
+def _events(text: str, name: str) -> Iterator[Any]:
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+    line = column = 1
+    # The pure parser always: the messages must not depend on whether the C library is installed.
+    parser = YAML(typ="safe", pure=True)
+    try:
+        for event in parser.parse(text):
+            line, column = event.start_mark.line + 1, event.start_mark.column + 1
+            yield event
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        if mark is not None:
+            line, column = mark.line + 1, mark.column + 1
+        raise _Stop(name, line, column, f"not YAML: {_sentence(error)}", _yaml_hint(error)) from None
+    except YAMLError as error:
+        reason = str(getattr(error, "reason", "") or "it cannot be read").splitlines()[0]
+        position = getattr(error, "position", None)
+        if isinstance(position, int):
+            line = text.count("\n", 0, position) + 1
+            column = position - (text.rfind("\n", 0, position) + 1) + 1
+        raise _Stop(name, line, column, f"not YAML: {reason}") from None
+    except (
+        ValueError,
+        OverflowError,
+        IndexError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        AssertionError,
+    ) as error:
+        # The scanner itself stumbles over some texts (an escape beyond Unicode, a broken %YAML line).
+        raise _Stop(name, line, column, f"not YAML: {error}") from None
+
+
+def _sentence(error: Any) -> str:
+    parts = [str(part) for part in (error.context, error.problem) if part]
+    return ", ".join(parts) or "it cannot be read"
+
+
+def _yaml_hint(error: Any) -> str | None:
+    problem = str(error.problem or "")
+    if "'\\t'" in problem:
+        return "indent with spaces, YAML forbids tabs"
+    if "mapping values are not allowed" in problem:
+        return "a value that contains `: ` needs quotes"
+    if "cannot start any token" in problem and "%" in problem:
+        return 'a value that begins with `%` needs quotes: `"80%"`'
+    return None
+
+
+_INT = re.compile(r"[-+]?[0-9]{1,18}")
+_HEX = re.compile(r"0x[0-9a-fA-F]{1,15}")
+_OCT = re.compile(r"0o[0-7]{1,18}")
+_FLOAT = re.compile(
+    r"[-+]?(?:\.[0-9]{1,30}|[0-9]{1,30}(?:\.[0-9]{0,30})?)(?:[eE][-+]?[0-9]{1,3})?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
+)
+
+
+def scalar(text: str) -> str | int | float | bool | None:
+    """A plain scalar by the core schema of YAML 1.2, section 10.3.2."""
+    if text in ("", "~", "null", "Null", "NULL"):
+        return None
+    if text in ("true", "True", "TRUE"):
+        return True
+    if text in ("false", "False", "FALSE"):
+        return False
+    if _INT.fullmatch(text):
+        return int(text)
+    if _HEX.fullmatch(text):
+        return int(text, 16)
+    if _OCT.fullmatch(text):
+        return int(text[2:], 8)
+    if _FLOAT.fullmatch(text):
+        return float(re.sub(r"\.(?=[in])", "", text.lower()))
+    return text
+
+
+@dataclass
+class _Open:
+    """A collection whose end has not come yet."""
+
+    value: dict[Any, Any] | list[Any]
+    path: Path_
+    anchor: str | None
+    key: tuple[Any, Position] | None = None
+
+
+_NO_KEY = ("a list or a mapping cannot be a key", "keys are names: put it in quotes if it is text")
+
+
+class _Builder:
+    """Turns events into plain values, noting positions."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.anchors: dict[str, tuple[Any, Path_ | None]] = {}
+        self.nodes = 0
+        self.aliases = 0
+
+    def document(self, events: Iterator[Any]) -> Any:
+        from ruamel.yaml import events as kinds
+
+        stack: list[_Open] = []
+        root: list[Any] = []
+        for event in events:
+            mark = event.start_mark
+            at = (mark.line + 1, mark.column + 1)
+            match event:
+                case kinds.DocumentStartEvent() if root:
+                    raise self._stop(at, "a second document begins here", "one plan a file: remove the `---`")
+                case kinds.ScalarEvent() | kinds.AliasEvent():
+                    value, origin = self._leaf(event, at, kinds, stack)
+                    path = self._place(stack, root, value, at)
+                    if path is None:
+                        if isinstance(value, dict | list):
+                            raise self._stop(at, *_NO_KEY)
+                    elif origin is not None:
+                        self._copy(origin, path)
+                    elif event.anchor:
+                        self.anchors[event.anchor] = (value, path)
+                case kinds.MappingStartEvent() | kinds.SequenceStartEvent():
+                    self._tagless(event, at)
+                    collection: dict[Any, Any] | list[Any] = (
+                        {} if isinstance(event, kinds.MappingStartEvent) else []
+                    )
+                    path = self._place(stack, root, collection, at)
+                    if len(stack) >= MAX_DEPTH:
+                        raise self._stop(
+                            at, f"nested more than {MAX_DEPTH} deep", "a plan needs about six levels"
+                        )
+                    if path is None:
+                        raise self._stop(at, *_NO_KEY)
+                    if event.anchor:
+                        # Known only when it ends: an alias inside of itself would never end.
+                        self.anchors.pop(event.anchor, None)
+                    stack.append(_Open(collection, path, event.anchor))
+                case kinds.MappingEndEvent() | kinds.SequenceEndEvent():
+                    closed = stack.pop()
+                    if closed.anchor:
+                        self.anchors[closed.anchor] = (closed.value, closed.path)
+        return root[0] if root else None
+
+    def _stop(self, at: Position, message: str, hint: str | None = None) -> _Stop:
+        return _Stop(self.source.file, *at, message, hint)
+
+    def _tagless(self, event: Any, at: Position) -> None:
+        tag = getattr(event, "tag", None)
+        if tag is not None and str(tag) not in (
+            "!",
+            "tag:yaml.org,2002:str",
+            "tag:yaml.org,2002:map",
+            "tag:yaml.org,2002:seq",
+        ):
+            raise self._stop(
+                at,
+                f"the tag `{str(tag)[:40]}` means nothing in a plan",
+                "plans are plain YAML: remove the tag",
+            )
+
+    def _count(self, value: Any, at: Position) -> None:
+        self.nodes += 1 + sum(1 for _ in _inside(value))
+        if self.nodes > MAX_NODES:
+            raise self._stop(
+                at, f"more than {MAX_NODES} values", "give ranges and counts instead of long lists"
+            )
+
+    def _leaf(self, event: Any, at: Position, kinds: Any, stack: list[_Open]) -> tuple[Any, Path_ | None]:
+        if isinstance(event, kinds.AliasEvent):
+            if event.anchor not in self.anchors:
+                raise self._stop(
+                    at,
+                    f"`*{event.anchor[:40]}` is not defined above",
+                    "an anchor `&name` comes before its alias `*name`",
+                )
+            self.aliases += 1
+            if self.aliases > MAX_ALIASES:
+                raise self._stop(
+                    at, f"more than {MAX_ALIASES} aliases", "write the values out, or use a matrix"
+                )
+            value, origin = self.anchors[event.anchor]
+            self._count(value, at)
+            return value, origin
+        self._tagless(event, at)
+        self._count(None, at)
+        plain = event.implicit[0] and event.style in (None, "") and event.tag is None
+        return (scalar(event.value) if plain else event.value), None
+
+    def _copy(self, origin: Path_, path: Path_) -> None:
+        """An alias: what is inside is where the anchor is, the whole is where the alias is."""
+        values = self.source.values
+        inside = [place for place in values if place[: len(origin)] == origin and place != origin]
+        for place in inside:
+            moved = (*path, *place[len(origin) :])
+            values[moved] = values[place]
+            if place in self.source.keys:
+                self.source.keys[moved] = self.source.keys[place]
+
+    def _place(self, stack: list[_Open], root: list[Any], value: Any, at: Position) -> Path_ | None:
+        """Puts a value where it belongs; None if it became the key of the value to come."""
+        if not stack:
+            root.append(value)
+            self.source.values[()] = at
+            return ()
+        top = stack[-1]
+        if isinstance(top.value, list):
+            path = (*top.path, len(top.value))
+            top.value.append(value)
+        elif top.key is None:
+            if isinstance(value, dict | list):
+                return None
+            top.key = (value, at)
+            return None
+        else:
+            key, key_at = top.key
+            top.key = None
+            if isinstance(key, bool | float) or key is None:
+                # Only names and sizes are keys of a plan; as text they are reported where they stand.
+                key = "null" if key is None else str(key).lower()
+            path = (*top.path, key)
+            if key in top.value:
+                first = self.source.keys.get(path, (0, 0))[0]
+                self.source.errors.append(
+                    PlanError(
+                        *key_at,
+                        dotted(path),
+                        f"`{key}` is given twice",
+                        f"the first one is in line {first}; rename or remove one",
+                        self.source.file,
+                    )
+                )
+                # The later value is read into the void: the first one stays, and so do its positions.
+                return (*top.path, f"\0{len(self.source.errors)}")
+            top.value[key] = value
+            self.source.keys[path] = key_at
+        self.source.values[path] = at
+        return path
+
+
+def _inside(value: Any) -> Iterator[Any]:
+    todo = [value]
+    while todo:
+        top = todo.pop()
+        children = top.values() if isinstance(top, Mapping) else top if isinstance(top, list) else ()
+        for child in children:
+            yield child
+            todo.append(child)

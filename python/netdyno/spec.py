@@ -1,0 +1,137 @@
+"""From a case and a trial to what the engine is handed, and from what it hands back to values.
+
+The shapes are those of crates/engine/src/spec.rs and result.rs. Nothing is left to a default there:
+the spec of a trial, with its seed, is the whole description of what was done.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from netdyno.arithmetic import wire_bits
+from netdyno.matrix import Case, directions, stream_names
+from netdyno.trial import (
+    Health,
+    Latency,
+    Phase,
+    PortResult,
+    Segment,
+    StreamResult,
+    Trial,
+    TrialResult,
+)
+
+if TYPE_CHECKING:
+    from netdyno.labs.wiring import WiredPort, Wiring
+    from netdyno.plan import Plan
+
+UNSET_MAC = "00:00:00:00:00:00"
+"""What stands in the destination until the engine fills in the peer or the resolved next hop."""
+
+
+def session_spec(wiring: Wiring) -> dict[str, Any]:
+    """The session of a case: what is joined to what."""
+    return dict(wiring.session)
+
+
+def trial_spec(plan: Plan, case: Case, wiring: Wiring, trial: Trial) -> dict[str, Any]:
+    """The whole trial: crates/engine/src/spec.rs, TrialSpec."""
+    streams = [
+        {
+            "name": name,
+            "tx_port": sender,
+            "rx_port": receiver,
+            **_frames(case, wiring.ports[sender], reverse=sender > receiver),
+            "sizes": [{"size": size, "weight": weight} for size, weight in case.profile.mix.weights],
+            "flows": case.profile.flows,
+            "schedule": [_segment(segment, case) for segment in trial.segments],
+        }
+        for name, (sender, receiver) in zip(stream_names(case, wiring), directions(case, wiring), strict=True)
+    ]
+    return {
+        "seed": case.seed,
+        "streams": streams,
+        "ports": [{"mac": port.mac, "ipv4": port.ipv4, "ipv6": port.ipv6} for port in wiring.ports],
+        "resolve_ns": plan.trial.resolve.ns,
+        "settle_ns": plan.trial.settle.ns,
+        "drain_ns": plan.trial.drain.ns,
+        "sample_ns": plan.trial.sample.ns,
+        "learn": wiring.learn,
+        "verify": plan.trial.verify,
+    }
+
+
+def _segment(segment: Segment, case: Case) -> dict[str, Any]:
+    """Loads as L1 bits per second, rounded down: never more than was asked."""
+    bits = wire_bits(case.profile.mix.mean)
+    return {
+        "name": segment.name,
+        "duration_ns": segment.duration_ns,
+        "from_bps": (segment.from_fps * bits).__floor__(),
+        "to_bps": (segment.to_fps * bits).__floor__(),
+    }
+
+
+def _frames(case: Case, port: WiredPort, *, reverse: bool) -> dict[str, Any]:
+    """Header stack of one direction, and who its destination MAC is."""
+    headers = [header.model_dump(mode="json") for header in case.profile.stack]
+    for header in headers:
+        if reverse and "src" in header and header["type"] in ("ipv4", "ipv6"):
+            header["src"], header["dst"] = header["dst"], header["src"]
+    outer = headers[0]
+    written = outer["dst"] is not None
+    if written and reverse and outer["src"] is not None:
+        outer["src"], outer["dst"] = outer["dst"], outer["src"]
+    for index, header in enumerate(headers):
+        if header["type"] == "ethernet":
+            # An inner Ethernet header (VXLAN) is never resolved: without addresses it carries ours.
+            header["src"] = header["src"] if header["src"] is not None else port.mac
+            header["dst"] = (
+                header["dst"] if header["dst"] is not None else (UNSET_MAC if index == 0 else port.mac)
+            )
+        if header["type"] == "gre" and header["key"] is None:
+            del header["key"]
+    destination: Any = (
+        "written" if written else "peer" if port.destination == "peer" else {"gateway": port.destination}
+    )
+    return {"headers": headers, "destination": destination}
+
+
+def read_result(json_text: str) -> TrialResult:
+    """The engine's answer, `{"trial": TrialResult, "devices": [...]}`, as values.
+
+    A field too few or too many is a bug, and raises.
+    """
+    answer = json.loads(json_text)
+    trial = answer["trial"]
+    return TrialResult(
+        streams=tuple(_stream(stream) for stream in trial["streams"]),
+        ports=tuple(
+            _values(PortResult, port, "tx", "tx_bytes_series", "rx", "rx_bytes_series")
+            for port in trial["ports"]
+        ),
+        health=Health(**trial["health"]),
+        phases=tuple(Phase(**phase) for phase in trial["phases"]),
+        sample_ns=trial["sample_ns"],
+        resolved=tuple((address, mac) for address, mac in trial["resolved"]),
+        invalid=tuple(trial["invalid"]),
+        devices=tuple(answer.get("devices", ())),
+    )
+
+
+def _stream(table: Mapping[str, Any]) -> StreamResult:
+    latency = table["latency"]
+    stream: StreamResult = _values(
+        StreamResult,
+        {**table, "latency": None if latency is None else Latency(**latency)},
+        "tx",
+        "rx",
+        "arrived",
+    )
+    return stream
+
+
+def _values(kind: Any, table: Mapping[str, Any], *series: str) -> Any:
+    return kind(**{**table, **{name: tuple(table[name]) for name in series}})
