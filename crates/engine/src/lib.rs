@@ -1,5 +1,22 @@
 //! The tester: one trial, from spec to counts. It is told the time and given its ports.
 #![forbid(unsafe_code)]
 
+mod compile;
+mod error;
+mod host;
+mod latency;
+mod order;
+mod progress;
+mod receive;
+mod report;
 pub mod result;
+pub mod schedule;
+mod series;
+mod signature;
 pub mod spec;
+mod transmit;
+mod trial;
+
+pub use error::SpecError;
+pub use progress::{PortSnapshot, Progress, Snapshot};
+pub use trial::Trial;

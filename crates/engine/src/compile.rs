@@ -1,0 +1,198 @@
+//! From a trial's specification to what sends and receives it, with every mistake named.
+
+use crate::error::SpecError;
+use crate::host::Host;
+use crate::receive::{Arrivals, Receiver};
+use crate::schedule::Schedule;
+use crate::signature::Signature;
+use crate::spec::{Destination, StreamSpec, TrialSpec};
+use crate::transmit::{Lane, Sender};
+use crate::trial::Hop;
+use netdyno_frame::parse::parse;
+use netdyno_frame::spec::Mac;
+use netdyno_frame::template::Template;
+use netdyno_frame::{FCS_BYTES, mix};
+use netdyno_io::port::PortInfo;
+use std::collections::HashSet;
+use std::net::IpAddr;
+
+/// The most flows of a trial, all streams together: 16 bytes each are 2 GiB.
+const MOST_FLOWS: u64 = 1 << 27;
+/// The most streams one port sends.
+const MOST_LANES: usize = 256;
+/// The longest schedule: a month.
+const LONGEST_NS: u64 = 31 * 86_400 * 1_000_000_000;
+/// The highest load, bits per second: far above any port.
+const HIGHEST_BPS: u64 = 10_000_000_000_000;
+/// The most addresses of one stream that bridges are taught.
+const MOST_LEARNED: u32 = 65_536;
+
+/// The tester's ports as hosts.
+pub fn hosts(spec: &TrialSpec, ports: usize) -> Result<Vec<Host>, SpecError> {
+    if spec.ports.len() != ports {
+        let why = format!("{} ports, but the session has {ports}", spec.ports.len());
+        return Err(SpecError::new("ports", why, "describe each port of the session once, in its order"));
+    }
+    if spec.sample_ns == 0 {
+        return Err(SpecError::new("sample_ns", "a sample of no length", "100000000 is 100 ms"));
+    }
+    let host = |(index, port)| Host::new(port).map_err(|why| SpecError::new(format!("ports[{index}]"), why, ""));
+    spec.ports.iter().enumerate().map(host).collect()
+}
+
+/// Senders per port and the receiving side of all.
+pub fn streams(spec: &TrialSpec, infos: &[PortInfo], hosts: &[Host]) -> Result<(Vec<Sender>, Receiver), SpecError> {
+    let flows: u64 = spec.streams.iter().map(|stream| u64::from(stream.flows)).sum();
+    if flows > MOST_FLOWS {
+        let why = format!("{flows} flows in all, at most {MOST_FLOWS} are told apart");
+        return Err(SpecError::new("streams", why, "ask for fewer flows"));
+    }
+    let mut lanes: Vec<Vec<Lane>> = infos.iter().map(|_| Vec::new()).collect();
+    let mut arrivals = Vec::new();
+    let mut first_flow = 0;
+    for (index, stream) in spec.streams.iter().enumerate() {
+        let place = format!("streams[{index}] ({})", stream.name);
+        let (order, template) = template(spec, stream, index, infos, hosts, first_flow).map_err(|mut error| {
+            error.place = if error.place.is_empty() {
+                place.clone()
+            } else {
+                format!("{place}: {}", error.place)
+            };
+            error
+        })?;
+        let sizes: Vec<u32> = stream.sizes.iter().map(|size| size.size).collect();
+        let schedule = Schedule::new(&stream.schedule, &stream.sizes, &order);
+        first_flow += stream.flows;
+        arrivals.push(Arrivals::new(stream.rx_port, first_flow, Signature::new(&template, sizes.len())));
+        lanes[stream.tx_port].push(Lane::new(index, template, schedule, &sizes, stream.flows, &infos[stream.tx_port]));
+    }
+    if let Some(port) = lanes.iter().position(|lanes| lanes.len() > MOST_LANES) {
+        let why = format!("{} streams are sent by it, at most {MOST_LANES} can be", lanes[port].len());
+        return Err(SpecError::new(format!("ports[{port}]"), why, "vary a field over flows instead"));
+    }
+    let senders = lanes.into_iter().zip(infos).map(|(lanes, info)| Sender::new(lanes, info)).collect();
+    Ok((senders, Receiver::new(arrivals, infos.len(), spec.verify)))
+}
+
+/// The order of sizes and the template of one stream.
+fn template(
+    spec: &TrialSpec,
+    stream: &StreamSpec,
+    index: usize,
+    infos: &[PortInfo],
+    hosts: &[Host],
+    first_flow: u32,
+) -> Result<(Vec<u8>, Template), SpecError> {
+    for (what, port) in [("tx_port", stream.tx_port), ("rx_port", stream.rx_port)] {
+        if port >= infos.len() {
+            let why = format!("there is no port {port}; ports are numbered 0 to {}", infos.len().saturating_sub(1));
+            return Err(SpecError::new(what, why, ""));
+        }
+    }
+    if stream.flows == 0 {
+        return Err(SpecError::new("flows", "no flows", "1 is the least"));
+    }
+    let sizes: Vec<u32> = stream.sizes.iter().map(|size| size.size).collect();
+    let weights: Vec<u32> = stream.sizes.iter().map(|size| size.weight).collect();
+    let order = mix::order(&weights);
+    if order.is_empty() {
+        let why = format!("{} sizes, none of which has a weight, or more than 256", sizes.len());
+        return Err(SpecError::new("sizes", why, "give at least one size a weight of 1"));
+    }
+    let tx = &infos[stream.tx_port];
+    if let Some(size) = sizes.iter().find(|&&size| size > tx.max_frame + FCS_BYTES) {
+        let why = format!(
+            "frames of {size} bytes do not fit port `{}`, which sends up to {}",
+            tx.name,
+            tx.max_frame + FCS_BYTES
+        );
+        return Err(SpecError::new("sizes", why, "raise the port's MTU or send smaller frames"));
+    }
+    let mut length: u64 = 0;
+    for (number, segment) in stream.schedule.iter().enumerate() {
+        length = length.saturating_add(segment.duration_ns);
+        if segment.from_bps.max(segment.to_bps) > HIGHEST_BPS || length > LONGEST_NS {
+            let place = format!("schedule[{number}] ({})", segment.name);
+            let why = "a load over 10 Tbit/s or a schedule of more than 31 days";
+            return Err(SpecError::new(place, why, "loads are bits per second, durations nanoseconds"));
+        }
+    }
+    // Each stream draws numbers of its own.
+    let seed = spec.seed.wrapping_add((index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let mut template =
+        Template::new(&stream.headers, &sizes, stream.flows, seed).map_err(|error| SpecError::new("", error.to_string(), error.hint))?;
+    template.set_first_flow(first_flow);
+    if stream.destination == Destination::Peer {
+        template.set_destination(hosts[stream.rx_port].mac());
+    }
+    Ok((order, template))
+}
+
+/// The next hops to resolve; tells the hosts to ask for them.
+pub fn hops(spec: &TrialSpec, senders: &[Sender], hosts: &mut [Host]) -> Result<Vec<Hop>, SpecError> {
+    let mut hops = Vec::new();
+    for (port, sender) in senders.iter().enumerate() {
+        for (number, lane) in sender.lanes.iter().enumerate() {
+            let stream = &spec.streams[lane.stream];
+            let Destination::Gateway(text) = &stream.destination else {
+                continue;
+            };
+            let place = || format!("streams[{}] ({}): destination", lane.stream, stream.name);
+            let address: IpAddr = text
+                .parse()
+                .map_err(|_| SpecError::new(place(), format!("`{text}` is not an IP address"), ""))?;
+            let tags = lane.template.tags(0);
+            hosts[port].want(&tags, address).map_err(|why| {
+                let hint = format!("give ports[{port}] an address in the network of the next hop, or write the MAC address");
+                SpecError::new(place(), why, hint)
+            })?;
+            hops.push(Hop {
+                port,
+                lane: number,
+                tags,
+                address,
+            });
+        }
+    }
+    Ok(hops)
+}
+
+/// Per port, the frames by which bridges learn where each stream's destination is.
+pub fn learning_frames(spec: &TrialSpec, senders: &[Sender], hosts: &[Host]) -> Vec<Vec<Vec<u8>>> {
+    let mut known = HashSet::new();
+    let mut frames: Vec<Vec<Vec<u8>>> = hosts.iter().map(|_| Vec::new()).collect();
+    for (port, lane) in senders
+        .iter()
+        .enumerate()
+        .flat_map(|(port, sender)| sender.lanes.iter().map(move |lane| (port, lane)))
+    {
+        let stream = &spec.streams[lane.stream];
+        let (to, peer) = (stream.rx_port, hosts[port].mac());
+        let mut scratch = vec![0; (0..stream.sizes.len()).map(|size| lane.template.length(size)).max().unwrap_or(0)];
+        let mut cursor = lane.template.cursor();
+        for flow in 0..stream.flows.min(MOST_LEARNED) {
+            let length = lane.template.write(&mut cursor, 0, 0, &mut scratch);
+            let frame = &scratch[..length];
+            let through_router = matches!(stream.destination, Destination::Gateway(_));
+            let mac = match frame.first_chunk() {
+                Some(&mac) if !through_router => Mac(mac),
+                _ => hosts[to].mac(),
+            };
+            // A group address is nobody's source.
+            if mac.0[0] & 1 != 0 {
+                continue;
+            }
+            let tags: Vec<_> = match parse(frame) {
+                Some(layers) if !through_router => layers.tags(frame).collect(),
+                _ => Vec::new(),
+            };
+            if known.insert((to, mac, tags.clone())) {
+                frames[to].push(hosts[to].learning_frame(mac, &tags, peer));
+            }
+            if through_router && flow == 0 {
+                break;
+            }
+        }
+    }
+    frames
+}

@@ -1,0 +1,247 @@
+//! What is remembered of each flow, to tell new frames from copies and order from disorder.
+//!
+//! Reordering is that of RFC 4737 section 3.3: a frame is out of order if its sequence number is below
+//! the next expected one, which is one more than the highest seen.
+
+/// Bits shared by all flows to remember sequence numbers: half a mebibyte.
+const WINDOW_BITS: usize = 1 << 22;
+/// The widest window of a flow.
+const WIDEST: usize = 65_536;
+/// The narrowest: it lies in the flow's own state.
+const NARROWEST: usize = 64;
+
+/// How a frame relates to those of its flow before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// New, and later than all before.
+    Next,
+    /// New, but a later one was here before.
+    Late,
+    /// Seen before.
+    Copy,
+    /// So late that it is not known whether it was seen.
+    Beyond,
+}
+
+/// State of a flow, 16 bytes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Flow {
+    /// One more than the highest sequence number seen.
+    next: u32,
+    /// Distinct frames received.
+    received: u32,
+    /// Bit n: `next - 1 - n` was seen (narrow window only).
+    window: u64,
+}
+
+/// All flows of a trial.
+#[derive(Clone, Debug)]
+pub struct Flows {
+    flows: Vec<Flow>,
+    /// For each flow `words` words; bit `sequence mod width` (wide windows only).
+    wide: Vec<u64>,
+    width: u32,
+}
+
+impl Flows {
+    /// State for `count` flows.
+    #[must_use]
+    pub fn new(count: usize) -> Self {
+        let share = WINDOW_BITS / count.max(1);
+        let width = if share < NARROWEST {
+            NARROWEST
+        } else {
+            (1 << share.ilog2()).min(WIDEST)
+        };
+        let words = if width > NARROWEST { count * width / 64 } else { 0 };
+        Self {
+            flows: vec![Flow::default(); count],
+            wide: vec![0; words],
+            width: width as u32,
+        }
+    }
+
+    /// How many sequence numbers below the highest are remembered.
+    #[cfg(test)]
+    pub fn window(&self) -> u32 {
+        self.width
+    }
+
+    /// Distinct frames received of flow `flow`.
+    #[must_use]
+    pub fn received(&self, flow: usize) -> u32 {
+        self.flows[flow].received
+    }
+
+    /// Takes note of frame `sequence` of flow `flow`.
+    #[inline]
+    pub fn see(&mut self, flow: usize, sequence: u32) -> Order {
+        if self.wide.is_empty() {
+            self.see_narrow(flow, sequence)
+        } else {
+            self.see_wide(flow, sequence)
+        }
+    }
+
+    #[inline]
+    fn see_narrow(&mut self, flow: usize, sequence: u32) -> Order {
+        let state = &mut self.flows[flow];
+        if sequence >= state.next {
+            let ahead = sequence - state.next;
+            state.window = if ahead >= 63 { 1 } else { (state.window << (ahead + 1)) | 1 };
+            state.next = sequence.wrapping_add(1);
+            state.received += 1;
+            return Order::Next;
+        }
+        let behind = state.next - 1 - sequence;
+        if behind >= 64 {
+            return Order::Beyond;
+        }
+        let bit = 1 << behind;
+        if state.window & bit != 0 {
+            return Order::Copy;
+        }
+        state.window |= bit;
+        state.received += 1;
+        Order::Late
+    }
+
+    #[inline]
+    fn see_wide(&mut self, flow: usize, sequence: u32) -> Order {
+        let state = &mut self.flows[flow];
+        let words = self.width as usize / 64;
+        let ring = &mut self.wide[flow * words..][..words];
+        let place = (sequence & (self.width - 1)) as usize;
+        let (word, bit) = (place / 64, 1_u64 << (place % 64));
+        if sequence >= state.next {
+            if sequence > state.next {
+                forget(ring, state.next, sequence);
+            }
+            ring[word] |= bit;
+            state.next = sequence.wrapping_add(1);
+            state.received += 1;
+            return Order::Next;
+        }
+        if state.next - 1 - sequence >= self.width {
+            return Order::Beyond;
+        }
+        if ring[word] & bit != 0 {
+            return Order::Copy;
+        }
+        ring[word] |= bit;
+        state.received += 1;
+        Order::Late
+    }
+
+    /// The lowest sequence number of `flow` below `sent` that is known not to have arrived.
+    ///
+    /// `None` if nothing is missing, or if what is missing is older than the window.
+    #[must_use]
+    pub fn first_missing(&self, flow: usize, sent: u32) -> Option<u32> {
+        let state = self.flows[flow];
+        if state.received == sent {
+            return None;
+        }
+        let low = state.next.saturating_sub(self.width);
+        let seen = |sequence: u32| {
+            if self.wide.is_empty() {
+                self.flows[flow].window & (1 << (state.next - 1 - sequence)) != 0
+            } else {
+                let place = flow * self.width as usize + (sequence & (self.width - 1)) as usize;
+                self.wide[place / 64] & (1 << (place % 64)) != 0
+            }
+        };
+        let in_window = (low..state.next).filter(|&sequence| seen(sequence)).count() as u32;
+        if state.received != low + in_window {
+            return None;
+        }
+        (low..state.next)
+            .find(|&sequence| !seen(sequence))
+            .or((state.next < sent).then_some(state.next))
+    }
+}
+
+/// Clears the places of `from..to`, which were skipped, in a ring of bits.
+#[cold]
+fn forget(ring: &mut [u64], from: u32, to: u32) {
+    let bits = ring.len() * 64;
+    if (to - from) as usize >= bits {
+        ring.fill(0);
+        return;
+    }
+    for sequence in from..to {
+        let place = sequence as usize & (bits - 1);
+        ring[place / 64] &= !(1 << (place % 64));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 4737 section 3.3 defines a frame as reordered if its number is below the next expected; in
+    /// the arrivals 1 2 3 7 8 9 10 4 5 6 11 these are 4, 5 and 6.
+    #[test]
+    fn reordered_frames_are_those_of_rfc_4737() {
+        for flows in [1, 100_000] {
+            let mut state = Flows::new(flows);
+            let late: Vec<u32> = [1, 2, 3, 7, 8, 9, 10, 4, 5, 6, 11]
+                .into_iter()
+                .filter(|&sequence| state.see(0, sequence) == Order::Late)
+                .collect();
+            assert_eq!(late, [4, 5, 6], "{flows} flows");
+        }
+    }
+
+    #[test]
+    fn windows_are_as_wide_as_memory_allows() {
+        let widths: Vec<u32> = [1, 64, 65, 1000, 65_536, 1_000_000]
+            .iter()
+            .map(|&flows| Flows::new(flows).window())
+            .collect();
+        assert_eq!(widths, [65_536, 65_536, 32_768, 4096, 64, 64]);
+    }
+
+    #[test]
+    fn a_copy_is_told_from_a_late_frame_up_to_the_last_bit_of_the_window() {
+        for flows in [1, 1000, 100_000] {
+            let mut state = Flows::new(flows);
+            let width = state.window();
+            assert_eq!(state.see(0, 0), Order::Next);
+            assert_eq!(state.see(0, width), Order::Next, "skips 1..width");
+            assert_eq!(state.see(0, 1), Order::Late, "the oldest one remembered");
+            assert_eq!(state.see(0, 1), Order::Copy);
+            assert_eq!(state.see(0, 0), Order::Beyond);
+            assert_eq!(state.see(0, 3 * width), Order::Next, "skips more than the window");
+            assert_eq!(state.see(0, 2 * width + 1), Order::Late);
+            assert_eq!(state.received(0), 5);
+        }
+    }
+
+    #[test]
+    fn the_first_missing_frame_is_found_while_it_is_in_the_window() {
+        for flows in [1, 100_000] {
+            let mut state = Flows::new(flows);
+            for sequence in [0, 1, 3, 4, 7] {
+                state.see(0, sequence);
+            }
+            assert_eq!(state.first_missing(0, 8), Some(2));
+            state.see(0, 2);
+            assert_eq!(state.first_missing(0, 8), Some(5));
+            state.see(0, 5);
+            state.see(0, 6);
+            assert_eq!(state.first_missing(0, 8), None);
+            assert_eq!(state.first_missing(0, 10), Some(8), "the last ones never came");
+        }
+    }
+
+    #[test]
+    fn what_was_lost_before_the_window_is_not_guessed() {
+        let mut state = Flows::new(100_000);
+        state.see(0, 1);
+        for sequence in 2..200 {
+            state.see(0, sequence);
+        }
+        assert_eq!(state.first_missing(0, 200), None);
+    }
+}

@@ -1,0 +1,231 @@
+//! The receiving side: whose frame it is, whether it is new, in order, intact, and how long it took.
+
+use crate::latency::Timing;
+use crate::order::{Flows, Order};
+use crate::series::Series;
+use crate::signature::Signature;
+use netdyno_frame::checksum::verify;
+use netdyno_frame::parse::parse;
+use netdyno_frame::probe::find;
+use netdyno_io::port::Burst;
+
+/// Bytes of the FCS, which no slot holds and every count does.
+const FCS_BYTES: u64 = 4;
+
+/// A stream as it arrives.
+#[derive(Debug)]
+pub struct Arrivals {
+    rx_port: usize,
+    /// Flow numbers are counted over all streams: this stream has those below `end` that are not below
+    /// the end of the stream before it.
+    end: u32,
+    signature: Signature,
+    /// One more than the highest sequence number sent so far in any flow.
+    pub sequences: u32,
+    /// Distinct frames received intact at the intended port.
+    pub received: u64,
+    /// Their bytes, FCS counted.
+    pub received_bytes: u64,
+    /// Further copies.
+    pub duplicates: u64,
+    /// Received at another port.
+    pub elsewhere: u64,
+    /// Of `received`, those a later frame of their flow overtook.
+    pub out_of_order: u64,
+    /// Content not as sent.
+    pub corrupted: u64,
+    /// Too late to tell copies from late frames.
+    pub beyond_window: u64,
+    /// Latency of `received`.
+    pub timing: Timing,
+    /// `received` by arrival.
+    pub rx: Series,
+    /// `received` by departure.
+    pub arrived: Series,
+}
+
+impl Arrivals {
+    /// A stream whose flows have numbers below `end`, intended for port `rx_port`.
+    #[must_use]
+    pub fn new(rx_port: usize, end: u32, signature: Signature) -> Self {
+        Self {
+            rx_port,
+            end,
+            signature,
+            sequences: 0,
+            received: 0,
+            received_bytes: 0,
+            duplicates: 0,
+            elsewhere: 0,
+            out_of_order: 0,
+            corrupted: 0,
+            beyond_window: 0,
+            timing: Timing::new(),
+            rx: Series::new(0, 1, 1),
+            arrived: Series::new(0, 1, 1),
+        }
+    }
+}
+
+/// What one port received.
+#[derive(Debug)]
+pub struct PortArrivals {
+    /// Where the last probe was found.
+    hint: u32,
+    /// All frames.
+    pub frames: u64,
+    /// Their bytes, FCS counted.
+    pub bytes: u64,
+    /// Frames that are not test frames.
+    pub foreign: u64,
+    /// Test frames by arrival.
+    pub rx: Series,
+    /// Their bytes.
+    pub rx_bytes: Series,
+}
+
+/// The receiving side of all ports.
+#[derive(Debug)]
+pub struct Receiver {
+    /// Streams, in the order of the trial.
+    pub streams: Vec<Arrivals>,
+    /// Ports, in the order of the trial.
+    pub ports: Vec<PortArrivals>,
+    /// What is remembered of each flow.
+    pub flows: Flows,
+    verify: bool,
+    /// Departures outside of these are not of this trial.
+    from_ps: u64,
+    until_ps: u64,
+}
+
+impl Receiver {
+    /// Receives `streams` on `ports` ports; checks checksums if `verify`.
+    #[must_use]
+    pub fn new(streams: Vec<Arrivals>, ports: usize, verify: bool) -> Self {
+        let silent = || PortArrivals {
+            hint: 0,
+            frames: 0,
+            bytes: 0,
+            foreign: 0,
+            rx: Series::new(0, 1, 1),
+            rx_bytes: Series::new(0, 1, 1),
+        };
+        let flows = streams.last().map_or(0, |stream| stream.end);
+        Self {
+            streams,
+            ports: (0..ports).map(|_| silent()).collect(),
+            flows: Flows::new(flows as usize),
+            verify,
+            from_ps: u64::MAX,
+            until_ps: 0,
+        }
+    }
+
+    /// Traffic departs from `start_ps` to `until_ps` and is counted in `samples` samples of `sample_ps`.
+    pub fn begin(&mut self, start_ps: u64, until_ps: u64, sample_ps: u64, samples: usize) {
+        let series = Series::new(start_ps, sample_ps, samples);
+        (self.from_ps, self.until_ps) = (start_ps, until_ps);
+        for stream in &mut self.streams {
+            (stream.rx, stream.arrived) = (series.clone(), series.clone());
+        }
+        for port in &mut self.ports {
+            (port.rx, port.rx_bytes) = (series.clone(), series.clone());
+        }
+    }
+
+    /// Takes in a burst that arrived on `port`. Frames later than `until_ps` do not count. `foreign` is
+    /// called with what is not a test frame and when it arrived.
+    pub fn take(&mut self, port: usize, burst: &Burst<'_>, until_ps: u64, foreign: &mut dyn FnMut(&[u8], u64)) {
+        let to = &mut self.ports[port];
+        let (first_flow, flows) = (0, self.streams.last().map_or(0, |stream| stream.end));
+        // The stream of the last frame and its flows: most frames are of the same one.
+        let (mut current, mut from, mut end) = (usize::MAX, first_flow, first_flow);
+        for (index, slot) in burst.slots().iter().enumerate() {
+            let at = slot.at.ps;
+            if at > until_ps {
+                continue;
+            }
+            let frame = burst.frame(index);
+            let bytes = u64::from(slot.len) + FCS_BYTES;
+            to.frames += 1;
+            to.bytes += bytes;
+            let probe = find(frame, &mut to.hint)
+                .map(|(probe, _)| probe)
+                .filter(|probe| probe.flow < flows && probe.departure_ps >= self.from_ps && probe.departure_ps <= self.until_ps);
+            let Some(probe) = probe else {
+                Self::stranger(&mut self.streams, to, port, frame, at, foreign);
+                continue;
+            };
+            if probe.flow < from || probe.flow >= end {
+                current = self.streams.partition_point(|stream| stream.end <= probe.flow);
+                from = if current == 0 { 0 } else { self.streams[current - 1].end };
+                end = self.streams[current].end;
+            }
+            let stream = &mut self.streams[current];
+            if probe.sequence >= stream.sequences {
+                Self::stranger(&mut self.streams, to, port, frame, at, foreign);
+                continue;
+            }
+            to.rx.add(at, 1);
+            to.rx_bytes.add(at, bytes);
+            if stream.rx_port != port {
+                stream.elsewhere += 1;
+                continue;
+            }
+            if self.verify && !intact(frame) {
+                stream.corrupted += 1;
+                continue;
+            }
+            match self.flows.see(probe.flow as usize, probe.sequence) {
+                Order::Next => {}
+                Order::Late => stream.out_of_order += 1,
+                Order::Copy => {
+                    stream.duplicates += 1;
+                    continue;
+                }
+                Order::Beyond => {
+                    stream.beyond_window += 1;
+                    continue;
+                }
+            }
+            stream.received += 1;
+            stream.received_bytes += bytes;
+            stream.timing.record(probe.departure_ps, at);
+            stream.rx.add(at, 1);
+            stream.arrived.add(probe.departure_ps, 1);
+        }
+    }
+
+    /// A frame without a probe of this trial: a test frame whose content is broken, or none of ours.
+    #[cold]
+    fn stranger(streams: &mut [Arrivals], to: &mut PortArrivals, port: usize, frame: &[u8], at: u64, foreign: &mut dyn FnMut(&[u8], u64)) {
+        let sending = streams.iter_mut().filter(|stream| stream.rx_port == port && stream.sequences > 0);
+        if let Some(stream) = sending.into_iter().find(|stream| stream.signature.matches(frame)) {
+            stream.corrupted += 1;
+            to.rx.add(at, 1);
+            to.rx_bytes.add(at, frame.len() as u64 + FCS_BYTES);
+        } else {
+            to.foreign += 1;
+            foreign(frame, at);
+        }
+    }
+
+    /// Flows of stream `index` that arrived.
+    #[must_use]
+    pub fn flows_received(&self, index: usize) -> u64 {
+        self.flow_range(index).filter(|&flow| self.flows.received(flow) > 0).count() as u64
+    }
+
+    /// Numbers of the flows of stream `index`.
+    pub fn flow_range(&self, index: usize) -> std::ops::Range<usize> {
+        let from = if index == 0 { 0 } else { self.streams[index - 1].end };
+        from as usize..self.streams[index].end as usize
+    }
+}
+
+/// Whether the checksums that are there are right.
+#[inline]
+fn intact(frame: &[u8]) -> bool {
+    parse(frame).is_some_and(|layers| verify(frame, &layers).is_good())
+}

@@ -1,0 +1,217 @@
+//! From a finished trial to its result: counts only.
+
+use crate::result::{Health, PhaseResult, PortResult, StreamResult, TrialResult};
+use crate::spec::TrialSpec;
+use crate::transmit::Lane;
+use crate::trial::{Stage, Trial};
+
+/// A tester that was away for longer than this, in traffic, did not offer what it should have.
+const STARVED_PS: u64 = 100_000_000_000;
+
+/// The names of the phases: before traffic, the segments, after it.
+pub fn phase_names(spec: &TrialSpec) -> Vec<String> {
+    let segments = longest_schedule(spec).iter().map(|segment| segment.name.clone());
+    let before = ["resolve", "settle"].map(str::to_owned);
+    before
+        .into_iter()
+        .chain(segments)
+        .chain(["drain", "done"].map(str::to_owned))
+        .collect()
+}
+
+/// The phases of traffic are those of the first stream with the longest schedule.
+fn longest_schedule(spec: &TrialSpec) -> &[crate::spec::Segment] {
+    let length = |segments: &[crate::spec::Segment]| segments.iter().map(|segment| segment.duration_ns).sum::<u64>();
+    let mut longest: &[_] = &[];
+    for stream in &spec.streams {
+        if longest.is_empty() || length(&stream.schedule) > length(longest) {
+            longest = &stream.schedule;
+        }
+    }
+    longest
+}
+
+/// The phase (index into [`phase_names`]) at `now`, and `now` or the end of the trial.
+pub fn phase_at(trial: &Trial, stage: Stage, now: u64) -> (usize, u64) {
+    let segments = longest_schedule(&trial.spec);
+    match stage {
+        Stage::New | Stage::Resolve { .. } => (0, now),
+        Stage::Settle { .. } => (1, now),
+        Stage::Traffic => {
+            let mut end = trial.times.traffic;
+            let past = segments.iter().take_while(|segment| {
+                end += segment.duration_ns * 1000;
+                end <= now
+            });
+            (2 + past.count().min(segments.len().saturating_sub(1)), now)
+        }
+        Stage::Drain { .. } => (2 + segments.len(), now),
+        Stage::Done => (3 + segments.len(), trial.times.ended),
+    }
+}
+
+/// What the trial found.
+pub fn result(trial: &Trial) -> TrialResult {
+    let mut invalid = trial.invalid.clone();
+    let streams: Vec<StreamResult> = (0..trial.spec.streams.len()).map(|index| stream(trial, index)).collect();
+    for stream in &streams {
+        if stream.lost < 0 {
+            let more = stream.received + stream.corrupted;
+            invalid.push(format!(
+                "stream `{}`: {more} distinct frames received, more than the {} offered",
+                stream.name, stream.offered
+            ));
+        }
+        if let Some(negative) = stream
+            .latency
+            .as_ref()
+            .map(|latency| latency.negative)
+            .filter(|&negative| negative > 0)
+        {
+            invalid.push(format!(
+                "stream `{}`: {negative} frames arrived before they departed; a clock is wrong",
+                stream.name
+            ));
+        }
+    }
+    if trial.longest_gap_ps > STARVED_PS {
+        let gap = trial.longest_gap_ps / 1_000_000_000;
+        invalid.push(format!("the tester was kept from its core for {gap} ms while sending"));
+    }
+    TrialResult {
+        health: health(trial, &streams),
+        streams,
+        ports: (0..trial.ports.len()).map(|index| port(trial, index)).collect(),
+        phases: phases(trial),
+        sample_ns: trial.spec.sample_ns,
+        resolved: trial
+            .hosts
+            .iter()
+            .flat_map(|host| host.answered())
+            .map(|(address, mac)| (address.to_string(), mac.to_string()))
+            .collect(),
+        invalid,
+    }
+}
+
+fn stream(trial: &Trial, index: usize) -> StreamResult {
+    let lanes = trial.senders.iter().flat_map(|sender| &sender.lanes);
+    let Some(lane) = lanes.into_iter().find(|lane| lane.stream == index) else {
+        return StreamResult::default();
+    };
+    let intended = match (trial.took_place, trial.cancelled) {
+        (false, _) => 0,
+        (true, true) => lane
+            .schedule()
+            .frames_before(trial.times.stopped.saturating_sub(trial.times.traffic)),
+        (true, false) => lane.schedule().frames(),
+    };
+    let arrivals = &trial.receiver.streams[index];
+    let lost = lane.offered as i64 - arrivals.received as i64 - arrivals.corrupted as i64;
+    StreamResult {
+        name: trial.spec.streams[index].name.clone(),
+        intended: intended.max(lane.offered),
+        offered: lane.offered,
+        offered_bytes: lane.offered_bytes,
+        received: arrivals.received,
+        received_bytes: arrivals.received_bytes,
+        duplicates: arrivals.duplicates,
+        elsewhere: arrivals.elsewhere,
+        out_of_order: arrivals.out_of_order,
+        corrupted: arrivals.corrupted,
+        lost,
+        beyond_window: arrivals.beyond_window,
+        flows_received: trial.receiver.flows_received(index),
+        latency: arrivals.timing.clone().finish(),
+        tx: lane.tx.bins().to_vec(),
+        rx: arrivals.rx.bins().to_vec(),
+        arrived: arrivals.arrived.bins().to_vec(),
+        first_loss_ns: (lost > 0).then(|| first_loss_ns(trial, lane)).flatten(),
+    }
+}
+
+/// When the first frame that did not arrive intact was due to depart: exactly, if each flow's first gap
+/// is still in its window, else the start of the first sample in which fewer arrived than departed.
+fn first_loss_ns(trial: &Trial, lane: &Lane) -> Option<u64> {
+    let range = trial.receiver.flow_range(lane.stream);
+    let flows = range.len() as u64;
+    let sent = |flow: u64| (lane.offered.saturating_sub(flow)).div_ceil(flows) as u32;
+    let mut first = u64::MAX;
+    for (flow, number) in (0..).zip(range) {
+        if trial.receiver.flows.received(number) == sent(flow) {
+            continue;
+        }
+        match trial.receiver.flows.first_missing(number, sent(flow)) {
+            Some(sequence) => first = first.min(u64::from(sequence) * flows + flow),
+            None => {
+                let (tx, arrived) = (lane.tx.bins(), trial.receiver.streams[lane.stream].arrived.bins());
+                let sample = tx.iter().zip(arrived).position(|(tx, arrived)| tx > arrived)?;
+                return Some(sample as u64 * trial.spec.sample_ns);
+            }
+        }
+    }
+    lane.schedule().departure_ps(first).map(|ps| ps / 1000)
+}
+
+fn port(trial: &Trial, index: usize) -> PortResult {
+    let (sender, arrivals) = (&trial.senders[index], &trial.receiver.ports[index]);
+    PortResult {
+        name: trial.ports[index].info().name.clone(),
+        tx_frames: sender.frames,
+        tx_bytes: sender.bytes,
+        rx_frames: arrivals.frames,
+        rx_bytes: arrivals.bytes,
+        foreign: arrivals.foreign,
+        tx: sender.tx.bins().to_vec(),
+        tx_bytes_series: sender.tx_bytes.bins().to_vec(),
+        rx: arrivals.rx.bins().to_vec(),
+        rx_bytes_series: arrivals.rx_bytes.bins().to_vec(),
+    }
+}
+
+fn health(trial: &Trial, streams: &[StreamResult]) -> Health {
+    let counters = trial
+        .ports
+        .iter()
+        .zip(&trial.before)
+        .map(|(port, before)| (port.counters(), *before));
+    let (mut rx_dropped, mut tx_full) = (0, 0);
+    for (now, before) in counters {
+        rx_dropped += now.rx_dropped.saturating_sub(before.rx_dropped);
+        tx_full += now.tx_full.saturating_sub(before.tx_full);
+    }
+    Health {
+        unsent: streams.iter().map(|stream| stream.intended - stream.offered).sum(),
+        latest_departure_ns: trial.senders.iter().map(|sender| sender.latest_ps).max().unwrap_or(0) / 1000,
+        longest_gap_ns: trial.longest_gap_ps / 1000,
+        rx_dropped,
+        tx_full,
+        core_share_ppm: None,
+    }
+}
+
+fn phases(trial: &Trial) -> Vec<PhaseResult> {
+    let times = &trial.times;
+    let mut phases = Vec::new();
+    let mut add = |name: &str, from: u64, until: u64| {
+        phases.push(PhaseResult {
+            name: name.to_owned(),
+            start_ns: from.saturating_sub(times.began) / 1000,
+            duration_ns: until.saturating_sub(from) / 1000,
+        });
+    };
+    add("resolve", times.began, times.resolved);
+    add("settle", times.resolved, times.traffic);
+    let mut from = times.traffic;
+    let segments = longest_schedule(&trial.spec);
+    for (index, segment) in segments.iter().enumerate() {
+        // What could not be sent in time belongs to the last segment.
+        let last = if index + 1 == segments.len() { times.drain } else { times.stopped };
+        let planned = from + segment.duration_ns * 1000;
+        let until = if index + 1 == segments.len() { last } else { planned.min(last) };
+        add(&segment.name, from.min(until), until);
+        from = planned;
+    }
+    add("drain", times.drain, times.ended);
+    phases
+}

@@ -1,0 +1,99 @@
+//! Knowing a stream's frame again when its probe is broken: by the header bytes no frame of it changes.
+
+use netdyno_frame::parse::{Packet, parse, protocol};
+use netdyno_frame::template::Template;
+
+/// Flows looked at to find out which bytes never change.
+const SAMPLES: u32 = 256;
+
+/// Header bytes that all frames of a stream share, from layer 3 on: a router changes what is before.
+#[derive(Clone, Debug)]
+pub struct Signature {
+    /// Value and mask of each byte from layer 3 up to the payload.
+    bytes: Vec<(u8, u8)>,
+    /// Lengths from layer 3 on, one for each size.
+    lengths: Vec<usize>,
+}
+
+impl Signature {
+    /// The signature of the frames of `template`, which has `sizes` sizes.
+    #[must_use]
+    pub fn new(template: &Template, sizes: usize) -> Self {
+        let longest = (0..sizes).map(|size| template.length(size)).max().unwrap_or(0);
+        let mut frame = vec![0; longest];
+        let mut bytes: Vec<(u8, u8)> = Vec::new();
+        let mut l3 = 14;
+        let flows = template.flows();
+        let mut cursor = template.cursor();
+        for sample in 0..flows.min(SAMPLES) {
+            // Both neighbours, which differ in low bits, and distant ones.
+            let flow = if sample % 2 == 0 {
+                sample / 2
+            } else {
+                (u64::from(flows) * u64::from(sample) / u64::from(SAMPLES)) as u32
+            };
+            template.seek(&mut cursor, u64::from(flow));
+            let length = template.write(&mut cursor, 0, 0, &mut frame);
+            let Some(layers) = parse(&frame[..length]) else { break };
+            l3 = layers.outer.l3 as usize;
+            let headers = &frame[l3..(layers.inner.payload as usize).max(l3)];
+            if bytes.is_empty() {
+                bytes = headers.iter().map(|&byte| (byte, 0xff)).collect();
+                for packet in [&layers.outer, &layers.inner] {
+                    hide_changeable(&mut bytes, packet, l3);
+                }
+            }
+            for ((value, mask), &byte) in bytes.iter_mut().zip(headers) {
+                *mask &= !(*value ^ byte);
+            }
+        }
+        Self {
+            bytes,
+            lengths: (0..sizes).map(|size| template.length(size).saturating_sub(l3)).collect(),
+        }
+    }
+
+    /// Whether `frame`, which holds no valid probe, looks like a frame of this stream.
+    #[must_use]
+    pub fn matches(&self, frame: &[u8]) -> bool {
+        let Some(layers) = parse(frame) else { return false };
+        let Some(packet) = frame.get(layers.outer.l3 as usize..) else {
+            return false;
+        };
+        // A device that takes a tag off pads to the smallest frame again.
+        let as_long = self.lengths.contains(&packet.len()) || frame.len() == 60;
+        let shared: u32 = self.bytes.iter().map(|(_, mask)| mask.count_ones()).sum();
+        as_long
+            && shared >= 32
+            && packet.len() >= self.bytes.len()
+            && self
+                .bytes
+                .iter()
+                .zip(packet)
+                .all(|((value, mask), byte)| (value ^ byte) & mask == 0)
+    }
+}
+
+/// Lengths differ from size to size, TTL and checksums from hop to hop.
+fn hide_changeable(bytes: &mut [(u8, u8)], packet: &Packet, from: usize) {
+    let ip: &[usize] = match packet.version {
+        4 => &[2, 3, 8, 10, 11],
+        6 => &[4, 5, 7],
+        _ => &[],
+    };
+    let transport: &[usize] = match packet.protocol {
+        protocol::UDP => &[4, 5, 6, 7],
+        protocol::TCP => &[16, 17],
+        protocol::ICMP | protocol::ICMPV6 => &[2, 3],
+        _ => &[],
+    };
+    let places = ip
+        .iter()
+        .map(|at| packet.l3 as usize + at)
+        .chain(transport.iter().map(|at| packet.l4 as usize + at));
+    for place in places {
+        if let Some((_, mask)) = place.checked_sub(from).and_then(|at| bytes.get_mut(at)) {
+            *mask = 0;
+        }
+    }
+}

@@ -1,0 +1,388 @@
+//! The sending side of one port: its streams merged by departure, its line used by one frame at a time.
+
+use crate::schedule::{BLOCK, Departures, Schedule};
+use crate::series::Series;
+use netdyno_frame::template::{Cursor, Slots, Template};
+use netdyno_io::port::{Burst, MIN_SLOT_BYTES, Port, PortError, PortInfo, WIRE_OVERHEAD_BYTES};
+use netdyno_io::time::Instant;
+use std::collections::VecDeque;
+
+/// Bytes of the FCS, which no slot holds and every count does.
+const FCS_BYTES: u64 = 4;
+
+/// A stream as its sending port sees it.
+#[derive(Debug)]
+pub struct Lane {
+    /// Index of the stream in the trial.
+    pub stream: usize,
+    /// What its frames look like.
+    pub template: Template,
+    cursor: Cursor,
+    schedule: Schedule,
+    departures: Departures,
+    /// Per size: frame size, FCS counted.
+    sizes: Vec<u64>,
+    /// Per size: time on the line, in picoseconds rounded down; 0 on a port without a rate.
+    line_ps: Vec<u64>,
+    flows: u64,
+    /// Frames sent.
+    pub offered: u64,
+    /// Bytes sent, FCS counted.
+    pub offered_bytes: u64,
+    /// Frames sent per sample.
+    pub tx: Series,
+}
+
+impl Lane {
+    /// A stream that sends frames of `template` by `schedule` on a port of kind `info`.
+    #[must_use]
+    pub fn new(stream: usize, template: Template, schedule: Schedule, sizes: &[u32], flows: u32, info: &PortInfo) -> Self {
+        let line_ps = sizes
+            .iter()
+            .map(|&size| {
+                let bits = u64::from(size).max(64) * 8 + (WIRE_OVERHEAD_BYTES - FCS_BYTES) * 8;
+                bits.checked_mul(1_000_000_000_000)
+                    .and_then(|scaled| scaled.checked_div(info.rate_bps))
+                    .unwrap_or(0)
+            })
+            .collect();
+        Self {
+            stream,
+            cursor: template.cursor(),
+            template,
+            departures: schedule.departures(),
+            schedule,
+            sizes: sizes.iter().map(|&size| u64::from(size)).collect(),
+            line_ps,
+            flows: u64::from(flows),
+            offered: 0,
+            offered_bytes: 0,
+            tx: Series::new(0, 1, 1),
+        }
+    }
+
+    /// One more than the highest sequence number sent in any flow.
+    #[must_use]
+    pub fn sequences(&self) -> u32 {
+        self.offered.div_ceil(self.flows) as u32
+    }
+
+    /// Its load over time.
+    #[must_use]
+    pub fn schedule(&self) -> &Schedule {
+        &self.schedule
+    }
+}
+
+/// A frame of the tester's own (ARP, ND, learning, echo reply), and when it is due.
+#[derive(Debug)]
+struct OwnFrame {
+    at_ps: u64,
+    bytes: Vec<u8>,
+}
+
+/// The sending side of one port.
+#[derive(Debug)]
+pub struct Sender {
+    /// The streams it sends.
+    pub lanes: Vec<Lane>,
+    own: VecDeque<OwnFrame>,
+    exact: bool,
+    rate_bps: u64,
+    /// Start of traffic; lanes count from here.
+    start_ps: u64,
+    /// When the line is free again (exact time only).
+    free_ps: u64,
+    /// Departure of the last test frame.
+    pub last_departure_ps: u64,
+    /// The most a frame departed after its time.
+    pub latest_ps: u64,
+    /// Frames sent, test and own.
+    pub frames: u64,
+    /// Their bytes, FCS counted.
+    pub bytes: u64,
+    /// Test frames per sample.
+    pub tx: Series,
+    /// Their bytes per sample.
+    pub tx_bytes: Series,
+    at: [u64; BLOCK],
+    lane_of: [u8; BLOCK],
+    /// Places in the lanes' blocks while a burst is merged.
+    places: Vec<usize>,
+}
+
+impl Sender {
+    /// The sending side of a port of kind `info`, for `lanes`.
+    #[must_use]
+    pub fn new(lanes: Vec<Lane>, info: &PortInfo) -> Self {
+        Self {
+            places: vec![0; lanes.len()],
+            lanes,
+            own: VecDeque::new(),
+            exact: info.exact_time,
+            rate_bps: info.rate_bps,
+            start_ps: u64::MAX,
+            free_ps: 0,
+            last_departure_ps: 0,
+            latest_ps: 0,
+            frames: 0,
+            bytes: 0,
+            tx: Series::new(0, 1, 1),
+            tx_bytes: Series::new(0, 1, 1),
+            at: [0; BLOCK],
+            lane_of: [0; BLOCK],
+        }
+    }
+
+    /// Traffic starts at `start_ps`, counted in `samples` samples of `sample_ps`.
+    pub fn begin(&mut self, start_ps: u64, sample_ps: u64, samples: usize) {
+        let series = Series::new(start_ps, sample_ps, samples);
+        self.start_ps = start_ps;
+        self.tx = series.clone();
+        self.tx_bytes = series.clone();
+        for lane in &mut self.lanes {
+            lane.tx = series.clone();
+        }
+    }
+
+    /// Sends `bytes` at `at_ps`, or as soon after it as the line is free. Own frames go in order of time.
+    pub fn own(&mut self, at_ps: u64, bytes: Vec<u8>) {
+        let mut bytes = bytes;
+        // Short frames are padded here: not every port does it.
+        bytes.resize(bytes.len().max(MIN_SLOT_BYTES as usize), 0);
+        let place = self.own.partition_point(|frame| frame.at_ps <= at_ps);
+        self.own.insert(place, OwnFrame { at_ps, bytes });
+    }
+
+    /// Whether every frame of every stream has been sent.
+    #[must_use]
+    pub fn done(&self) -> bool {
+        self.lanes.iter().all(|lane| lane.departures.peek() == u64::MAX)
+    }
+
+    /// When the next frame should depart, if `traffic` is on or an own frame waits.
+    #[must_use]
+    pub fn next_departure(&self, traffic: bool) -> Option<u64> {
+        let own = self.own.front().map(|frame| frame.at_ps);
+        let test = traffic.then(|| self.next_test()).flatten();
+        let next = own.into_iter().chain(test).min()?;
+        Some(if self.exact { next.max(self.free_ps) } else { next })
+    }
+
+    fn next_test(&self) -> Option<u64> {
+        let next = self.lanes.iter().map(|lane| lane.departures.peek()).min()?;
+        (next != u64::MAX).then(|| self.start_ps + next)
+    }
+
+    /// Sends what is due at or before `now`: own frames and, up to `until_ps`, test frames; at most
+    /// `bursts` bursts. Stops early when the port has no room.
+    ///
+    /// # Errors
+    /// If the port is gone or the system refuses.
+    pub fn send(&mut self, port: &mut dyn Port, now: Instant, until_ps: Option<u64>, bursts: usize) -> Result<(), PortError> {
+        for _ in 0..bursts {
+            let own_at = self.own.front().map_or(u64::MAX, |frame| frame.at_ps);
+            if let Some(until_ps) = until_ps {
+                let bound = now.ps.min(until_ps).min(own_at.saturating_sub(1));
+                if self
+                    .next_test()
+                    .is_some_and(|at| (if self.exact { at.max(self.free_ps) } else { at }) <= bound)
+                {
+                    if !self.burst(port, now, bound)? {
+                        return Ok(());
+                    }
+                    continue;
+                }
+            }
+            let at = if self.exact { own_at.max(self.free_ps) } else { own_at };
+            if at > now.ps || !self.send_own(port, now, at)? {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends the first own frame. Whether there was room.
+    fn send_own(&mut self, port: &mut dyn Port, now: Instant, at: u64) -> Result<bool, PortError> {
+        let Some(frame) = self.own.front() else {
+            return Ok(false);
+        };
+        let at = if self.exact { at } else { now.ps };
+        let taken = port.transmit(now, 1, &mut |burst| {
+            let room = burst.frame_mut(0);
+            room[..frame.bytes.len()].copy_from_slice(&frame.bytes);
+            burst.set(0, frame.bytes.len(), Instant { ps: at });
+            1
+        })?;
+        if taken == 0 {
+            return Ok(false);
+        }
+        let on_line = frame.bytes.len() as u64 + WIRE_OVERHEAD_BYTES;
+        self.free_ps = at + (on_line * 8_000_000_000_000).checked_div(self.rate_bps).unwrap_or(0);
+        self.frames += 1;
+        self.bytes += frame.bytes.len() as u64 + FCS_BYTES;
+        self.own.pop_front();
+        Ok(true)
+    }
+
+    /// Sends one burst of the test frames due at or before `bound`. Whether all written were taken.
+    fn burst(&mut self, port: &mut dyn Port, now: Instant, bound: u64) -> Result<bool, PortError> {
+        let mut written = 0;
+        let taken = port.transmit(now, BLOCK, &mut |burst| {
+            written = if self.lanes.len() == 1 {
+                self.write_one(burst, now, bound)
+            } else {
+                self.write_merged(burst, now, bound)
+            };
+            written
+        })?;
+        if taken < written {
+            // The others stay due: the cursors go back to the first of them.
+            for (number, lane) in self.lanes.iter_mut().enumerate() {
+                let kept = self.lane_of[..taken].iter().filter(|&&it| usize::from(it) == number).count();
+                lane.template.seek(&mut lane.cursor, lane.offered + kept as u64);
+            }
+        }
+        if taken > 0 {
+            self.account(taken);
+        }
+        Ok(taken == written && written > 0)
+    }
+
+    /// Writes frames of the only stream. How many.
+    fn write_one(&mut self, burst: &mut Burst<'_>, now: Instant, bound: u64) -> usize {
+        let lane = &mut self.lanes[0];
+        let (times, sizes) = lane.departures.block();
+        let room = burst.len().min(times.len());
+        let mut count = 0;
+        if self.exact {
+            let mut free = self.free_ps;
+            let mut latest = self.latest_ps;
+            while count < room {
+                let intended = self.start_ps + times[count];
+                let at = intended.max(free);
+                if at > bound {
+                    break;
+                }
+                latest = latest.max(at - intended);
+                self.at[count] = at;
+                free = at + lane.line_ps[usize::from(sizes[count])];
+                count += 1;
+            }
+            self.latest_ps = latest;
+        } else {
+            let last = bound - self.start_ps;
+            count = if times[room - 1] <= last {
+                room
+            } else {
+                times[..room].partition_point(|&time| time <= last)
+            };
+            self.at[..count].fill(now.ps);
+            self.latest_ps = self.latest_ps.max(now.ps.saturating_sub(self.start_ps + times[0]));
+        }
+        let mut slots = Lent {
+            burst,
+            sizes,
+            at: &self.at,
+        };
+        lane.template.write_burst(&mut lane.cursor, count, &mut slots);
+        count
+    }
+
+    /// Writes frames of several streams in order of departure. How many.
+    fn write_merged(&mut self, burst: &mut Burst<'_>, now: Instant, bound: u64) -> usize {
+        let mut free = self.free_ps;
+        self.places.fill(0);
+        let mut count = 0;
+        while count < burst.len().min(BLOCK) {
+            let (mut chosen, mut earliest) = (usize::MAX, u64::MAX);
+            for (number, lane) in self.lanes.iter().enumerate() {
+                match lane.departures.block().0.get(self.places[number]) {
+                    Some(&time) if time < earliest => (chosen, earliest) = (number, time),
+                    // This block is used up, and what follows it may come first: the burst ends here.
+                    None if self.places[number] > 0 => return count,
+                    _ => {}
+                }
+            }
+            let intended = self.start_ps.saturating_add(earliest);
+            let at = if self.exact { intended.max(free) } else { now.ps };
+            if intended.max(if self.exact { at } else { 0 }) > bound || chosen == usize::MAX {
+                break;
+            }
+            self.latest_ps = self.latest_ps.max(at.saturating_sub(intended));
+            let lane = &mut self.lanes[chosen];
+            let size = lane.departures.block().1[self.places[chosen]];
+            let len = lane.template.write(&mut lane.cursor, usize::from(size), at, burst.frame_mut(count));
+            burst.set(count, len, Instant { ps: at });
+            self.at[count] = at;
+            self.lane_of[count] = chosen as u8;
+            self.places[chosen] += 1;
+            free = at + lane.line_ps[usize::from(size)];
+            count += 1;
+        }
+        count
+    }
+
+    /// Counts the `taken` frames of a burst and goes past them.
+    fn account(&mut self, taken: usize) {
+        let (first, last) = (self.at[0], self.at[taken - 1]);
+        self.last_departure_ps = last;
+        self.frames += taken as u64;
+        if let [lane] = &mut self.lanes[..] {
+            let sizes = &lane.departures.block().1[..taken];
+            let bytes = match lane.sizes[..] {
+                [size] => size * taken as u64,
+                ref table => sizes.iter().map(|&size| table[usize::from(size)]).sum(),
+            };
+            self.free_ps = last + lane.line_ps[usize::from(sizes[taken - 1])];
+            self.tx.add(first, 0);
+            if self.tx.holds(last) {
+                self.tx.add(first, taken as u64);
+                self.tx_bytes.add(first, bytes);
+                lane.tx.add(first, taken as u64);
+            } else {
+                for (&at, &size) in self.at[..taken].iter().zip(sizes) {
+                    self.tx.add(at, 1);
+                    self.tx_bytes.add(at, lane.sizes[usize::from(size)]);
+                    lane.tx.add(at, 1);
+                }
+            }
+            lane.offered += taken as u64;
+            lane.offered_bytes += bytes;
+            self.bytes += bytes;
+            lane.departures.advance(taken);
+            return;
+        }
+        for index in 0..taken {
+            let lane = &mut self.lanes[usize::from(self.lane_of[index])];
+            let (at, size) = (self.at[index], lane.departures.peek_size());
+            self.tx.add(at, 1);
+            self.tx_bytes.add(at, lane.sizes[size]);
+            lane.tx.add(at, 1);
+            lane.offered += 1;
+            lane.offered_bytes += lane.sizes[size];
+            self.bytes += lane.sizes[size];
+            self.free_ps = at + lane.line_ps[size];
+            lane.departures.advance(1);
+        }
+    }
+}
+
+/// A burst that a template fills.
+struct Lent<'a, 'b> {
+    burst: &'a mut Burst<'b>,
+    sizes: &'a [u8],
+    at: &'a [u64; BLOCK],
+}
+
+impl Slots for Lent<'_, '_> {
+    #[inline]
+    fn slot(&mut self, index: usize) -> (usize, u64, &mut [u8]) {
+        (usize::from(self.sizes[index]), self.at[index], self.burst.frame_mut(index))
+    }
+
+    #[inline]
+    fn written(&mut self, index: usize, len: usize) {
+        self.burst.set(index, len, Instant { ps: self.at[index] });
+    }
+}
