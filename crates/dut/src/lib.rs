@@ -1,4 +1,23 @@
 //! Emulated devices and the closed-form truth about them.
 #![forbid(unsafe_code)]
 
+mod bridge;
+mod build;
+mod device;
+mod egress;
+mod error;
+mod flight;
+mod header;
+mod impair;
+mod ingress;
+mod instruments;
+mod lag;
+mod lpm;
+mod pool;
+mod ring;
+mod router;
+mod service;
 pub mod spec;
+
+pub use device::Device;
+pub use error::DeviceError;

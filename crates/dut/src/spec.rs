@@ -200,7 +200,8 @@ pub enum Fault {
     },
 }
 
-/// Which frames a fault meets. Counted per egress port, from 0.
+/// Which frames a fault meets. Counted per egress port, from 0; `lose` counts the frame like any other, and a
+/// duplicate is not counted again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum When {
@@ -213,7 +214,8 @@ pub enum When {
     },
     /// Exactly these.
     Frames(Vec<u64>),
-    /// Each with chance `parts` in `of`, from a seed.
+    /// Each with chance `parts` in `of`, from a seed: frame `n` is hit if the upper 64 bits of `draw * of` are below
+    /// `parts`, `draw` being output `n` of SplitMix64 started from `seed`.
     Chance {
         /// Numerator.
         parts: u64,
@@ -231,7 +233,7 @@ pub struct DeviceCounters {
     pub ports: Vec<DevicePortCounters>,
     /// Dropped because the box was busy and its queue full.
     pub box_drops: u64,
-    /// Dropped: no route, no neighbour, TTL, malformed, unknown.
+    /// Dropped: no route, no neighbour, no cross connect. None of those below.
     pub no_route: u64,
     /// TTL or hop limit ran out.
     pub ttl_expired: u64,
@@ -239,6 +241,23 @@ pub struct DeviceCounters {
     pub malformed: u64,
     /// Frames flooded by a bridge.
     pub flooded: u64,
+    /// Copies a bridge made of flooded frames, beyond the first.
+    #[serde(default)]
+    pub copies: u64,
+    /// Not forwarded by a bridge: the destination is where the frame came from, or an address no bridge forwards.
+    #[serde(default)]
+    pub filtered: u64,
+    /// For the router itself: ARP, ND, and what it has no answer to.
+    #[serde(default)]
+    pub consumed: u64,
+    /// Frames the device made by itself (ARP and ND).
+    #[serde(default)]
+    pub originated: u64,
+    /// Frames in the device now: being served, waiting for a line, a neighbour or their turn. At any time since the
+    /// counters were last reset with nothing held: received + originated + copies + duplicates = sent + all drops +
+    /// filtered + consumed + lost by injection + held.
+    #[serde(default)]
+    pub held: u64,
     /// Faults injected, by name: `lose`, `duplicate`, `reorder`, `corrupt`, `stall`.
     pub injected: std::collections::BTreeMap<String, u64>,
 }

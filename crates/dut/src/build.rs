@@ -1,0 +1,263 @@
+//! From a specification to a device: every value is checked here, so that the pipeline need not.
+
+use crate::bridge::Bridge;
+use crate::device::{Core, Count, Device, Forwarder};
+use crate::egress::{MEMBERS, Member, Output};
+use crate::error::{DeviceError, mac};
+use crate::impair::Impair;
+use crate::ingress::{Input, Lane, Shared};
+use crate::lag::Spread;
+use crate::pool::Pool;
+use crate::ring::Ring;
+use crate::router::Router;
+use crate::service::{Line, Server};
+use crate::spec::{DevicePortSpec, DeviceSpec, Forwarding, FrameRate, When};
+use netdyno_io::port::Port;
+use std::collections::VecDeque;
+
+/// With `both_fps` the fixed delay is the step in which servers are advanced; below this the steps get too small.
+const SHARED_DELAY_NS: u64 = 1000;
+
+impl Device {
+    /// A device with the ports of `spec`, in its order; `max_frame` is the longest frame it takes, FCS not counted.
+    ///
+    /// # Errors
+    /// If a value of `spec` cannot be: the error names the field.
+    pub fn new(spec: DeviceSpec, ports: Vec<Box<dyn Port>>, max_frame: u32) -> Result<Self, DeviceError> {
+        check(&spec, &ports, max_frame)?;
+        let mut inputs = Vec::new();
+        let mut lanes = Vec::new();
+        let mut outputs = Vec::new();
+        for (index, port) in spec.ports.iter().enumerate() {
+            inputs.push(input(index, port, lanes.len(), max_frame)?);
+            for member in 0..port.members as usize {
+                lanes.push(lane(index, member, port)?);
+            }
+            outputs.push(output(index, port, &spec)?);
+        }
+        let core = Core {
+            server: server("box_fps".to_owned(), spec.box_fps, spec.box_queue)?,
+            forwarder: forwarder(&spec)?,
+            delay: picoseconds("delay_ns", spec.delay_ns)?,
+            delay_per_byte: spec.delay_per_byte_ps,
+            alarm: u64::MAX,
+            count: Count::default(),
+        };
+        Ok(Self {
+            names: spec.ports.iter().map(|port| port.name.clone()).collect(),
+            failed: vec![None; ports.len()],
+            ports,
+            inputs,
+            shared: lanes.iter().any(|lane| lane.shared.is_some()),
+            lanes,
+            outputs,
+            core,
+            horizon: 0,
+            // Our own ND messages must fit whatever the ports carry.
+            pool: Pool::new(max_frame as usize),
+        })
+    }
+}
+
+fn check(spec: &DeviceSpec, ports: &[Box<dyn Port>], max_frame: u32) -> Result<(), DeviceError> {
+    if spec.ports.len() != ports.len() {
+        let why = format!(
+            "device `{}` has {} ports and was given {}",
+            spec.name,
+            spec.ports.len(),
+            ports.len()
+        );
+        return Err(DeviceError::new("ports", why));
+    }
+    if spec.ports.is_empty() {
+        return Err(DeviceError::new("ports", format!("device `{}` has none", spec.name)));
+    }
+    // 86: the longest frame a device makes by itself, a neighbour solicitation.
+    if !(86..=65_535).contains(&max_frame) {
+        return Err(DeviceError::new(
+            "max_frame",
+            format!("{max_frame} bytes; a device takes 86 to 65535 without FCS"),
+        ));
+    }
+    for (index, (port, real)) in spec.ports.iter().zip(ports).enumerate() {
+        let field = |name: &str| format!("ports[{index}].{name}");
+        if port.rate_bps == 0 {
+            return Err(DeviceError::new(field("rate_bps"), "0 bit/s: nothing would ever leave"));
+        }
+        if port.members == 0 || port.members as usize > MEMBERS {
+            let why = format!("{} members; a plain port has 1, a group up to {MEMBERS}", port.members);
+            return Err(DeviceError::new(field("members"), why));
+        }
+        if real.info().max_frame < max_frame {
+            let why = format!(
+                "port `{}` carries frames of {} bytes, the device {max_frame}",
+                real.info().name,
+                real.info().max_frame
+            );
+            return Err(DeviceError::new(field("max_frame"), why));
+        }
+        if port.both_fps.is_some() && spec.delay_ns < SHARED_DELAY_NS {
+            let why = format!("{} ns with `both_fps` on port `{}`", spec.delay_ns, port.name);
+            return Err(DeviceError::new("delay_ns", why).hint(format!("give at least {SHARED_DELAY_NS} ns")));
+        }
+    }
+    if spec.delay_per_byte_ps > 1_000_000_000 {
+        return Err(DeviceError::new(
+            "delay_per_byte_ps",
+            format!("{} ps a byte; at most 1 ms", spec.delay_per_byte_ps),
+        ));
+    }
+    impairments(spec)
+}
+
+fn impairments(spec: &DeviceSpec) -> Result<(), DeviceError> {
+    for (index, impairment) in spec.impairments.iter().enumerate() {
+        let field = |name: &str| format!("impairments[{index}].{name}");
+        if let Some(port) = impairment.port.filter(|port| *port >= spec.ports.len()) {
+            return Err(no_such_port(field("port"), port, spec));
+        }
+        match impairment.when {
+            When::Every { every: 0, .. } => return Err(DeviceError::new(field("when.every"), "0: the same frame for ever")),
+            When::Chance { of: 0, .. } => return Err(DeviceError::new(field("when.of"), "a chance of parts in 0")),
+            When::Chance { parts, of, .. } if parts > of => {
+                return Err(DeviceError::new(
+                    field("when.parts"),
+                    format!("a chance of {parts} in {of} is more than all"),
+                ));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn no_such_port(field: String, port: usize, spec: &DeviceSpec) -> DeviceError {
+    DeviceError::new(
+        field,
+        format!("there is no port {port}; device `{}` has 0 to {}", spec.name, spec.ports.len() - 1),
+    )
+}
+
+fn picoseconds(field: &str, ns: u64) -> Result<u64, DeviceError> {
+    const HOUR_NS: u64 = 3_600_000_000_000;
+    if ns > HOUR_NS {
+        return Err(DeviceError::new(field, format!("{ns} ns is more than an hour")));
+    }
+    Ok(ns * 1000)
+}
+
+fn server(field: String, rate: Option<FrameRate>, queue: u32) -> Result<Option<Server>, DeviceError> {
+    let Some(rate) = rate else { return Ok(None) };
+    match Server::new(rate, queue) {
+        Some(server) => Ok(Some(server)),
+        None => Err(
+            DeviceError::new(field, format!("{}/{} frames per second with a queue of {queue}", rate.0, rate.1))
+                .hint("give a positive fraction; the queue must drain within some months"),
+        ),
+    }
+}
+
+fn line(field: String, rate_bps: u64, queue: u32) -> Result<Line, DeviceError> {
+    Line::new(rate_bps, queue).ok_or_else(|| DeviceError::new(field, "0 bit/s: nothing would ever leave"))
+}
+
+fn input(index: usize, port: &DevicePortSpec, first_lane: usize, max_frame: u32) -> Result<Input, DeviceError> {
+    let partner_lines = if port.members == 1 { 0 } else { port.members };
+    let field = || format!("ports[{index}].rate_bps");
+    Ok(Input {
+        first_lane,
+        partner: Spread::new(port.partner_hash, port.members),
+        partner_lines: (0..partner_lines)
+            .map(|_| line(field(), port.rate_bps, port.partner_queue))
+            .collect::<Result<_, _>>()?,
+        floor: 0,
+        max_frame: max_frame as usize,
+        rx_frames: 0,
+        partner_drops: 0,
+        in_drops: 0,
+        malformed: 0,
+    })
+}
+
+fn lane(index: usize, member: usize, port: &DevicePortSpec) -> Result<Lane, DeviceError> {
+    let shared = server(format!("ports[{index}].both_fps"), port.both_fps, port.in_queue)?;
+    Ok(Lane {
+        port: index,
+        member,
+        server: server(format!("ports[{index}].in_fps"), port.in_fps, port.in_queue)?,
+        shared: shared.map(|server| Shared {
+            server,
+            inbound: Ring::with_room(1024),
+            outbound: Ring::with_room(1024),
+            leaving: Ring::with_room(1024),
+            drops: 0,
+        }),
+        ready: Ring::with_room(1024),
+        rx_frames: 0,
+    })
+}
+
+fn output(index: usize, port: &DevicePortSpec, spec: &DeviceSpec) -> Result<Output, DeviceError> {
+    let member = |_| {
+        Ok(Member {
+            line: line(format!("ports[{index}].rate_bps"), port.rate_bps, port.out_queue)?,
+            queue: Ring::with_room(1024),
+            tx_frames: 0,
+            drops: 0,
+        })
+    };
+    Ok(Output {
+        spread: Spread::new(port.hash, port.members),
+        members: (0..port.members).map(member).collect::<Result<_, _>>()?,
+        last: 0,
+        impair: Impair::new(&spec.impairments, index),
+        held: Vec::new(),
+        stalls: VecDeque::new(),
+    })
+}
+
+fn forwarder(spec: &DeviceSpec) -> Result<Forwarder, DeviceError> {
+    match &spec.forwarding {
+        Forwarding::CrossConnect { pairs } => cross_connect(spec, pairs),
+        Forwarding::Bridge { ageing_ns, table_limit } => {
+            // A table is twice its limit; 16 M entries are half a gigabyte and more than any bridge has.
+            const LIMIT: u32 = 1 << 24;
+            if *table_limit > LIMIT {
+                return Err(DeviceError::new(
+                    "forwarding.table_limit",
+                    format!("{table_limit} addresses; at most {LIMIT}"),
+                ));
+            }
+            Ok(Forwarder::Bridge(Bridge::new(*table_limit, ageing_ns.saturating_mul(1000))))
+        }
+        Forwarding::Router { routes, neighbours } => {
+            let macs = spec
+                .ports
+                .iter()
+                .enumerate()
+                .map(|(index, port)| mac(&format!("ports[{index}].mac"), &port.mac));
+            let macs = macs.collect::<Result<Vec<_>, _>>()?;
+            Ok(Forwarder::Router(Box::new(Router::new(spec, routes, neighbours, &macs)?)))
+        }
+    }
+}
+
+fn cross_connect(spec: &DeviceSpec, pairs: &[(usize, usize)]) -> Result<Forwarder, DeviceError> {
+    let mut peers: Vec<Option<usize>> = vec![None; spec.ports.len()];
+    for (index, &(one, other)) in pairs.iter().enumerate() {
+        let field = format!("forwarding.pairs[{index}]");
+        for (port, peer) in [(one, other), (other, one)] {
+            if port >= peers.len() {
+                return Err(no_such_port(field, port, spec));
+            }
+            if port == peer {
+                return Err(DeviceError::new(field, format!("port {port} with itself")));
+            }
+            if peers[port].is_some() {
+                return Err(DeviceError::new(field, format!("port {port} is in two pairs")));
+            }
+            peers[port] = Some(peer);
+        }
+    }
+    Ok(Forwarder::CrossConnect(peers))
+}

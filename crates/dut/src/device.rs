@@ -1,0 +1,450 @@
+//! The forwarding core: one pipeline for every kind of device, every decision made in order of time.
+//!
+//! ```text
+//! arrival -> (group: far end's line) -> in_fps -> both_fps -> [switching point: box_fps, forwarding]
+//!         -> delay, in order per egress -> faults -> both_fps -> member -> line -> departure
+//! ```
+//!
+//! Queues are decided when a frame arrives at them (see `service.rs`), so a frame needs no events of its
+//! own: it is handled once on its way to the switching point, and once behind it. The frames of all ports
+//! pass the switching point in order of time (ties: the lower port, then the lower member). Only `both_fps`
+//! makes a circle, since a frame that leaves by a port competes with those that come in there. The fixed
+//! delay cuts it: what passes the switching point after `T` reaches an egress server after `T + delay`, so all
+//! servers can be advanced to `T + delay` once everything up to `T` is switched.
+
+use crate::bridge::{Bridge, Path};
+use crate::egress::{Held, Output};
+use crate::flight::Flight;
+use crate::impair::{self, HOLD_PS};
+use crate::ingress::{Input, Lane};
+use crate::pool::Pool;
+use crate::router::neighbour::Due;
+use crate::router::{Router, Verdict};
+use crate::service::Server;
+use netdyno_io::drive::Node;
+use netdyno_io::port::Port;
+use netdyno_io::time::Instant;
+
+/// An emulated device.
+pub struct Device {
+    pub(crate) names: Vec<String>,
+    pub(crate) ports: Vec<Box<dyn Port>>,
+    /// A port that failed is not touched again.
+    pub(crate) failed: Vec<Option<String>>,
+    pub(crate) inputs: Vec<Input>,
+    pub(crate) lanes: Vec<Lane>,
+    pub(crate) outputs: Vec<Output>,
+    pub(crate) core: Core,
+    /// Whether any port has `both_fps`.
+    pub(crate) shared: bool,
+    /// Everything that reaches the switching point by now has been switched.
+    pub(crate) horizon: u64,
+    pub(crate) pool: Pool,
+}
+
+/// The switching point.
+#[derive(Debug)]
+pub(crate) struct Core {
+    pub(crate) server: Option<Server>,
+    pub(crate) forwarder: Forwarder,
+    /// Picoseconds.
+    pub(crate) delay: u64,
+    pub(crate) delay_per_byte: u64,
+    /// When the device has to act by itself: a neighbour to ask, a held frame to let go.
+    pub(crate) alarm: u64,
+    pub(crate) count: Count,
+}
+
+/// How frames find their way.
+#[derive(Debug)]
+pub(crate) enum Forwarder {
+    /// The port at the other end, per port.
+    CrossConnect(Vec<Option<usize>>),
+    Bridge(Bridge),
+    Router(Box<Router>),
+}
+
+/// What the switching point counts.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Count {
+    pub(crate) box_drops: u64,
+    pub(crate) no_route: u64,
+    pub(crate) ttl_expired: u64,
+    pub(crate) malformed: u64,
+    pub(crate) flooded: u64,
+    pub(crate) copies: u64,
+    pub(crate) filtered: u64,
+    pub(crate) consumed: u64,
+    pub(crate) originated: u64,
+}
+
+impl std::fmt::Debug for Device {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Device")
+            .field("ports", &self.names)
+            .field("horizon", &self.horizon)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Node for Device {
+    fn next_wakeup(&self) -> Option<Instant> {
+        let arrivals = self.ports.iter().filter_map(|port| port.next_arrival()).map(|at| at.ps).min();
+        let wake = arrivals.unwrap_or(u64::MAX).min(self.next_internal());
+        let wake = self.outputs.iter().fold(wake, |wake, output| wake.min(output.next_start()));
+        (wake != u64::MAX).then_some(Instant { ps: wake })
+    }
+
+    fn step(&mut self, now: Instant) {
+        for port in 0..self.ports.len() {
+            self.receive(port, now);
+        }
+        if self.shared {
+            self.switch_shared(now.ps);
+        } else {
+            self.switch_until(now.ps);
+        }
+        self.horizon = self.horizon.max(now.ps);
+        for port in 0..self.ports.len() {
+            self.transmit(port, now);
+        }
+    }
+}
+
+impl Device {
+    fn receive(&mut self, port: usize, now: Instant) {
+        let Self {
+            ports,
+            failed,
+            inputs,
+            lanes,
+            pool,
+            ..
+        } = self;
+        if failed[port].is_some() {
+            return;
+        }
+        let (from, input) = (&mut ports[port], &mut inputs[port]);
+        input.floor = input.floor.max(self.horizon);
+        // In virtual time all that has arrived must be seen before anything is decided. In real time a
+        // bounded number, so that a flooded port does not keep the others waiting.
+        let rounds = if from.info().exact_time { usize::MAX } else { 4 };
+        for _ in 0..rounds {
+            let got = from.receive(now, crate::egress::BURST, &mut |burst| {
+                for index in 0..burst.len() {
+                    input.arrive(burst.frame(index), burst.slots()[index].at.ps, lanes, pool);
+                }
+            });
+            match got {
+                Ok(0) => return,
+                Ok(_) => {}
+                Err(error) => {
+                    failed[port] = Some(error.to_string());
+                    return;
+                }
+            }
+        }
+    }
+
+    fn transmit(&mut self, port: usize, now: Instant) {
+        if self.failed[port].is_some() {
+            return;
+        }
+        if let Err(error) = self.outputs[port].transmit(&mut *self.ports[port], now, &mut self.pool) {
+            self.failed[port] = Some(error.to_string());
+        }
+    }
+
+    /// When something inside the device is due next, lines excepted.
+    fn next_internal(&self) -> u64 {
+        self.lanes.iter().fold(self.core.alarm, |next, lane| {
+            let shared = lane.shared.as_ref().map_or(u64::MAX, |shared| {
+                shared.next().min(shared.leaving.front().map_or(u64::MAX, |flight| flight.at))
+            });
+            next.min(lane.ready.front().map_or(u64::MAX, |flight| flight.at)).min(shared)
+        })
+    }
+
+    /// Advances servers and switching point in turn, never further apart than the delay.
+    fn switch_shared(&mut self, until: u64) {
+        loop {
+            // Nothing happens before the next event, so idle time is jumped over.
+            let idle_until = self.next_internal().saturating_sub(1).max(self.horizon);
+            let next = idle_until.saturating_add(self.core.delay).min(until);
+            self.serve(next);
+            self.switch_until(next);
+            self.horizon = self.horizon.max(next);
+            if next >= until {
+                return;
+            }
+        }
+    }
+
+    fn serve(&mut self, until: u64) {
+        let Self { lanes, outputs, pool, .. } = self;
+        for lane in lanes {
+            let Some(shared) = &mut lane.shared else { continue };
+            shared.serve(until, &mut lane.ready, pool);
+            while let Some(flight) = shared.leaving.front().filter(|flight| flight.at <= until) {
+                shared.leaving.pop();
+                outputs[lane.port].enqueue(lane.member, flight, pool);
+            }
+        }
+    }
+
+    /// Switches all frames that reach the switching point by `until`.
+    fn switch_until(&mut self, until: u64) {
+        loop {
+            let mut first = 0;
+            let mut t = u64::MAX;
+            for (index, lane) in self.lanes.iter().enumerate() {
+                let at = lane.ready.front().map_or(u64::MAX, |flight| flight.at);
+                if at < t {
+                    (first, t) = (index, at);
+                }
+            }
+            if self.core.alarm <= t.min(until) {
+                self.ring(self.core.alarm);
+                continue;
+            }
+            if t > until {
+                return;
+            }
+            let lane = &mut self.lanes[first];
+            let (port, Some(flight)) = (lane.port, lane.ready.pop()) else {
+                return;
+            };
+            self.switch(port, flight);
+        }
+    }
+
+    #[inline]
+    fn switch(&mut self, port: usize, flight: Flight) {
+        let core = &mut self.core;
+        let mut t = flight.at;
+        if let Some(server) = &mut core.server {
+            match server.admit(t) {
+                Some(done) => t = done,
+                None => {
+                    core.count.box_drops += 1;
+                    return self.pool.give_back(flight.slot, flight.len);
+                }
+            }
+        }
+        let flight = Flight { at: t, ..flight };
+        let dropped = match &mut core.forwarder {
+            Forwarder::CrossConnect(peers) => match peers[port] {
+                Some(out) => return self.leave(out, flight),
+                None => &mut core.count.no_route,
+            },
+            Forwarder::Bridge(bridge) => match bridge.forward(self.pool.frame(flight.slot, flight.len), port, t) {
+                Path::To(out) => return self.leave(out, flight),
+                Path::Flood => return self.flood(port, flight),
+                Path::Filter => &mut core.count.filtered,
+            },
+            Forwarder::Router(router) => match router.forward(self.pool.frame_mut(flight.slot, flight.len), port) {
+                Verdict::To(out) => return self.leave(out, flight),
+                Verdict::Answer => return self.leave(port, flight),
+                Verdict::Wait(neighbour) => return self.wait(neighbour, flight),
+                Verdict::Heard(heard) => {
+                    core.count.consumed += 1;
+                    self.pool.give_back(flight.slot, flight.len);
+                    return self.heard(port, *heard, t);
+                }
+                Verdict::Consumed => &mut core.count.consumed,
+                Verdict::NoRoute => &mut core.count.no_route,
+                Verdict::Expired => &mut core.count.ttl_expired,
+                Verdict::Malformed => &mut core.count.malformed,
+            },
+        };
+        *dropped += 1;
+        self.pool.give_back(flight.slot, flight.len);
+    }
+
+    /// To all ports but one.
+    #[cold]
+    fn flood(&mut self, port: usize, flight: Flight) {
+        let others: Vec<usize> = (0..self.ports.len()).filter(|out| *out != port).collect();
+        let Some((last, before)) = others.split_last() else {
+            self.core.count.filtered += 1;
+            return self.pool.give_back(flight.slot, flight.len);
+        };
+        self.core.count.flooded += 1;
+        self.core.count.copies += before.len() as u64;
+        for out in before {
+            let slot = self.pool.duplicate(flight.slot, flight.len);
+            self.leave(*out, Flight { slot, ..flight });
+        }
+        self.leave(*last, flight);
+    }
+
+    /// A frame leaves the switching point at `flight.at` towards `out`.
+    #[inline]
+    fn leave(&mut self, out: usize, flight: Flight) {
+        let size = u64::from(flight.len).max(netdyno_io::port::MIN_SLOT_BYTES) + 4;
+        let output = &mut self.outputs[out];
+        let at = (flight.at + self.core.delay + self.core.delay_per_byte * size).max(output.last);
+        output.last = at;
+        let flight = Flight { at, ..flight };
+        if output.impair.is_some() {
+            return self.impair(out, flight);
+        }
+        self.depart(out, flight);
+    }
+
+    #[cold]
+    fn impair(&mut self, out: usize, flight: Flight) {
+        let Some(hit) = self.outputs[out].impair.as_mut().map(crate::impair::Impair::next) else {
+            return;
+        };
+        if hit.lose {
+            return self.pool.give_back(flight.slot, flight.len);
+        }
+        if let Some(draw) = hit.corrupt {
+            impair::flip(self.pool.frame_mut(flight.slot, flight.len), draw);
+        }
+        if hit.stall > 0 {
+            self.outputs[out].stalls.push_back((flight.at, hit.stall));
+        }
+        for copy in 0..=hit.duplicates {
+            // The original goes last: until then its bytes are copied from.
+            let slot = if copy == hit.duplicates {
+                flight.slot
+            } else {
+                self.pool.duplicate(flight.slot, flight.len)
+            };
+            let flight = Flight { slot, ..flight };
+            if hit.reorder == 0 {
+                self.depart(out, flight);
+                continue;
+            }
+            let until = flight.at.saturating_add(HOLD_PS);
+            let left = hit.reorder;
+            self.outputs[out].held.push(Held { left, until, flight });
+            self.core.alarm = self.core.alarm.min(until);
+        }
+        if hit.reorder == 0 {
+            self.overtaken(out, flight.at);
+        }
+    }
+
+    /// A frame has passed those held back: lets go which have been passed often enough.
+    fn overtaken(&mut self, out: usize, at: u64) {
+        let held = std::mem::take(&mut self.outputs[out].held);
+        for mut frame in held {
+            frame.left -= 1;
+            if frame.left == 0 {
+                self.depart(out, Flight { at, ..frame.flight });
+            } else {
+                self.outputs[out].held.push(frame);
+            }
+        }
+    }
+
+    /// Behind delay and faults: the choice of a member, then its shared server or its line.
+    #[inline]
+    fn depart(&mut self, out: usize, flight: Flight) {
+        let output = &mut self.outputs[out];
+        let member = output.spread.member(self.pool.frame(flight.slot, flight.len));
+        if self.shared
+            && let Some(shared) = &mut self.lanes[self.inputs[out].first_lane + member].shared
+        {
+            return shared.outbound.push(flight);
+        }
+        output.enqueue(member, flight, &mut self.pool);
+    }
+
+    #[cold]
+    fn wait(&mut self, neighbour: usize, flight: Flight) {
+        let Forwarder::Router(router) = &mut self.core.forwarder else {
+            return;
+        };
+        let (displaced, ask) = router.neighbours.wait(neighbour, (flight.slot, flight.len), flight.at);
+        if let Some((slot, len)) = displaced {
+            self.core.count.no_route += 1;
+            self.pool.give_back(slot, len);
+        }
+        if ask {
+            self.ask(neighbour, flight.at);
+        }
+        self.set_alarm();
+    }
+
+    fn ask(&mut self, neighbour: usize, t: u64) {
+        let Forwarder::Router(router) = &self.core.forwarder else { return };
+        if let Some((port, frame)) = router.request(neighbour) {
+            self.originate(port, &frame, t);
+        }
+    }
+
+    fn originate(&mut self, port: usize, frame: &[u8], t: u64) {
+        self.core.count.originated += 1;
+        let flight = Flight {
+            at: t,
+            slot: self.pool.store(frame),
+            len: frame.len() as u16,
+        };
+        self.leave(port, flight);
+    }
+
+    /// The answer first, then the frames that waited for what was learned.
+    #[cold]
+    fn heard(&mut self, port: usize, heard: crate::router::Heard, t: u64) {
+        if let Some(answer) = heard.answer {
+            self.originate(port, &answer, t);
+        }
+        let Some((neighbour, mac)) = heard.learned else { return };
+        let Forwarder::Router(router) = &mut self.core.forwarder else {
+            return;
+        };
+        let waited = router.neighbours.learn(neighbour, mac);
+        let out = router.neighbours.get(neighbour).port;
+        for (slot, len) in waited {
+            let Forwarder::Router(router) = &mut self.core.forwarder else {
+                return;
+            };
+            router.rewrite(self.pool.frame_mut(slot, len), out, mac);
+            self.leave(out, Flight { at: t, slot, len });
+        }
+        self.set_alarm();
+    }
+
+    /// Does what is due by itself at `t`.
+    #[cold]
+    fn ring(&mut self, t: u64) {
+        for out in 0..self.outputs.len() {
+            let held = std::mem::take(&mut self.outputs[out].held);
+            for frame in held {
+                if frame.until > t {
+                    self.outputs[out].held.push(frame);
+                    continue;
+                }
+                let at = t.saturating_add(self.core.delay).max(self.outputs[out].last);
+                self.outputs[out].last = at;
+                self.depart(out, Flight { at, ..frame.flight });
+            }
+        }
+        while let Forwarder::Router(router) = &mut self.core.forwarder {
+            match router.neighbours.due(t) {
+                Some(Due::Request(neighbour)) => self.ask(neighbour, t),
+                Some(Due::GiveUp(frames)) => {
+                    self.core.count.no_route += frames.len() as u64;
+                    for (slot, len) in frames {
+                        self.pool.give_back(slot, len);
+                    }
+                }
+                None => break,
+            }
+        }
+        self.set_alarm();
+    }
+
+    fn set_alarm(&mut self) {
+        let neighbours = match &self.core.forwarder {
+            Forwarder::Router(router) => router.neighbours.next_due(),
+            _ => u64::MAX,
+        };
+        let held = self.outputs.iter().flat_map(|output| &output.held).map(|frame| frame.until).min();
+        self.core.alarm = neighbours.min(held.unwrap_or(u64::MAX));
+    }
+}

@@ -1,0 +1,183 @@
+//! From the switching point to the line: delay without overtaking, faults, the choice of a member, the line.
+
+use crate::flight::Flight;
+use crate::impair::Impair;
+use crate::lag::Spread;
+use crate::pool::{self, Pool};
+use crate::ring::Ring;
+use crate::service::{Line, wire_bytes};
+use netdyno_io::port::{Port, PortError};
+use netdyno_io::time::Instant;
+use std::collections::VecDeque;
+
+/// Frames handed to a port at once.
+pub(crate) const BURST: usize = 256;
+/// Members a group may have (IEEE 802.1AX sets no limit; devices have 8, 16 or 64).
+pub(crate) const MEMBERS: usize = 64;
+
+/// What leaves by one port.
+#[derive(Debug)]
+pub(crate) struct Output {
+    pub(crate) spread: Spread,
+    pub(crate) members: Vec<Member>,
+    /// When the last frame left the delay: none overtakes it.
+    pub(crate) last: u64,
+    pub(crate) impair: Option<Impair>,
+    /// Frames held back to be overtaken.
+    pub(crate) held: Vec<Held>,
+    /// Pauses of the line to come: when, and for how long.
+    pub(crate) stalls: VecDeque<(u64, u64)>,
+}
+
+/// A frame that is held back.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Held {
+    /// Frames that have yet to overtake it.
+    pub(crate) left: u32,
+    /// When it is let go if they do not come.
+    pub(crate) until: u64,
+    pub(crate) flight: Flight,
+}
+
+/// One egress line.
+#[derive(Debug)]
+pub(crate) struct Member {
+    pub(crate) line: Line,
+    /// Frames by the time of their first bit.
+    pub(crate) queue: Ring<Flight>,
+    pub(crate) tx_frames: u64,
+    pub(crate) drops: u64,
+}
+
+impl Output {
+    /// A frame reaches the line of `member` at `flight.at`. In order of time per member.
+    #[inline]
+    pub(crate) fn enqueue(&mut self, member: usize, flight: Flight, pool: &mut Pool) {
+        if !self.stalls.is_empty() {
+            self.stall(flight.at);
+        }
+        let member = &mut self.members[member];
+        match member.line.admit(flight.at, wire_bytes(flight.len)) {
+            Some(passage) => member.queue.push(Flight {
+                at: passage.start,
+                ..flight
+            }),
+            None => {
+                member.drops += 1;
+                pool.give_back(flight.slot, flight.len);
+            }
+        }
+    }
+
+    /// Applies the pauses that begin by `now`: frames that would have begun later wait for their end.
+    #[cold]
+    fn stall(&mut self, now: u64) {
+        while let Some(&(at, length)) = self.stalls.front().filter(|(at, _)| *at <= now) {
+            self.stalls.pop_front();
+            for Member { line, queue, .. } in &mut self.members {
+                line.pause(at, at.saturating_add(length));
+                for index in 0..queue.len() {
+                    if let Some(flight) = queue.get_mut(index).filter(|flight| flight.at > at) {
+                        flight.at = line.again(flight.at, wire_bytes(flight.len));
+                    }
+                }
+            }
+        }
+    }
+
+    /// When the next frame begins to leave.
+    pub(crate) fn next_start(&self) -> u64 {
+        let starts = self.members.iter().filter_map(|member| member.queue.front());
+        starts.map(|flight| flight.at).min().unwrap_or(u64::MAX)
+    }
+
+    /// Hands to `port` what begins by `now`.
+    pub(crate) fn transmit(&mut self, port: &mut dyn Port, now: Instant, pool: &mut Pool) -> Result<(), PortError> {
+        if !self.stalls.is_empty() {
+            self.stall(now.ps);
+        }
+        loop {
+            let due: usize = self.members.iter().map(|member| member.due(now.ps)).sum();
+            let limit = due.min(BURST);
+            if limit == 0 {
+                return Ok(());
+            }
+            let members = &self.members;
+            let taken = port.transmit(now, limit, &mut |burst| {
+                let mut next = Merge::new(members);
+                let room = burst.len().min(limit);
+                for index in 0..room {
+                    let flight = next.take();
+                    pool::copy(burst.frame_mut(index), pool.frame(flight.slot, flight.len));
+                    burst.set(index, flight.len as usize, Instant { ps: flight.at });
+                }
+                room
+            })?;
+            self.forget(taken, pool);
+            if taken < limit {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The first `count` frames have left.
+    fn forget(&mut self, count: usize, pool: &mut Pool) {
+        for _ in 0..count {
+            let first = match &mut self.members[..] {
+                [only] => only,
+                several => several
+                    .iter_mut()
+                    .min_by_key(|member| member.queue.front().map_or(u64::MAX, |flight| flight.at))
+                    .expect("a port has members"),
+            };
+            let Some(flight) = first.queue.pop() else { return };
+            first.tx_frames += 1;
+            pool.give_back(flight.slot, flight.len);
+        }
+    }
+}
+
+impl Member {
+    /// Frames that begin by `now`, at most a burst.
+    #[inline]
+    fn due(&self, now: u64) -> usize {
+        let waiting = self.queue.len().min(BURST);
+        if waiting == 0 || self.queue.get(waiting - 1).is_some_and(|flight| flight.at <= now) {
+            return waiting;
+        }
+        (0..waiting)
+            .take_while(|index| self.queue.get(*index).is_some_and(|flight| flight.at <= now))
+            .count()
+    }
+}
+
+/// The frames of all members in order of their first bit; at the same picosecond the lower member first.
+struct Merge<'a> {
+    members: &'a [Member],
+    taken: [usize; MEMBERS],
+}
+
+impl<'a> Merge<'a> {
+    fn new(members: &'a [Member]) -> Self {
+        Self {
+            members,
+            taken: [0; MEMBERS],
+        }
+    }
+
+    /// The next frame; there must be one.
+    #[inline]
+    fn take(&mut self) -> Flight {
+        let at = |member: usize| self.members[member].queue.get(self.taken[member]);
+        let mut first = 0;
+        for member in 1..self.members.len() {
+            let start = |member: usize| at(member).map_or(u64::MAX, |flight| flight.at);
+            if start(member) < start(first) {
+                first = member;
+            }
+        }
+        let flight = at(first).expect("the caller counted the frames");
+        self.taken[first] += 1;
+        flight
+    }
+}

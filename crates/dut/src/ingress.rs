@@ -1,0 +1,128 @@
+//! From the line to the switching point: the far end of a group, the ingress server, the shared server.
+
+use crate::flight::Flight;
+use crate::lag::Spread;
+use crate::pool::Pool;
+use crate::ring::Ring;
+use crate::service::{Line, Server, wire_bytes};
+
+/// What a port takes in, and how it is spread over lanes.
+#[derive(Debug)]
+pub(crate) struct Input {
+    /// Index of its first member among all lanes.
+    pub(crate) first_lane: usize,
+    /// How the far end picks a member.
+    pub(crate) partner: Spread,
+    /// The far end's lines, one a member; none for a plain port, whose wire is the line itself.
+    pub(crate) partner_lines: Vec<Line>,
+    /// Nothing arrives before this: what has been decided stays decided, and frames stay in order.
+    pub(crate) floor: u64,
+    pub(crate) max_frame: usize,
+    pub(crate) rx_frames: u64,
+    pub(crate) partner_drops: u64,
+    pub(crate) in_drops: u64,
+    pub(crate) malformed: u64,
+}
+
+/// One member of a port on its way in, and its shared server, which frames also pass on their way out.
+#[derive(Debug)]
+pub(crate) struct Lane {
+    pub(crate) port: usize,
+    pub(crate) member: usize,
+    pub(crate) server: Option<Server>,
+    pub(crate) shared: Option<Shared>,
+    /// Frames by the time they reach the switching point.
+    pub(crate) ready: Ring<Flight>,
+    pub(crate) rx_frames: u64,
+}
+
+/// Capacity for both directions of a port, first come first served (`both_fps`). At the same picosecond a
+/// frame on its way out goes first.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) server: Server,
+    pub(crate) inbound: Ring<Flight>,
+    pub(crate) outbound: Ring<Flight>,
+    /// Served on their way out, by the time they reach the line.
+    pub(crate) leaving: Ring<Flight>,
+    pub(crate) drops: u64,
+}
+
+impl Input {
+    /// A frame has arrived from the line at `at`.
+    #[inline]
+    pub(crate) fn arrive(&mut self, frame: &[u8], at: u64, lanes: &mut [Lane], pool: &mut Pool) {
+        let mut t = at.max(self.floor);
+        self.floor = t;
+        if frame.len() < crate::header::ETHERNET || frame.len() > self.max_frame {
+            self.rx_frames += 1;
+            self.malformed += 1;
+            return;
+        }
+        let len = frame.len() as u16;
+        let mut member = 0;
+        if !self.partner_lines.is_empty() {
+            member = self.partner.member(frame);
+            match self.partner_lines[member].admit(t, wire_bytes(len)) {
+                Some(passage) => t = passage.last_bit,
+                None => {
+                    self.partner_drops += 1;
+                    return;
+                }
+            }
+        }
+        self.rx_frames += 1;
+        let lane = &mut lanes[self.first_lane + member];
+        lane.rx_frames += 1;
+        if let Some(server) = &mut lane.server {
+            match server.admit(t) {
+                Some(done) => t = done,
+                None => {
+                    self.in_drops += 1;
+                    return;
+                }
+            }
+        }
+        let flight = Flight {
+            at: t,
+            slot: pool.store(frame),
+            len,
+        };
+        match &mut lane.shared {
+            Some(shared) => shared.inbound.push(flight),
+            None => lane.ready.push(flight),
+        }
+    }
+}
+
+impl Shared {
+    /// When the next frame reaches the server.
+    pub(crate) fn next(&self) -> u64 {
+        let at = |ring: &Ring<Flight>| ring.front().map_or(u64::MAX, |flight| flight.at);
+        at(&self.inbound).min(at(&self.outbound))
+    }
+
+    /// Serves all that arrive by `until`, in order of time. Frames inward go to `ready`.
+    pub(crate) fn serve(&mut self, until: u64, ready: &mut Ring<Flight>, pool: &mut Pool) {
+        loop {
+            let inward = self.inbound.front().map_or(u64::MAX, |flight| flight.at);
+            let outward = self.outbound.front().map_or(u64::MAX, |flight| flight.at);
+            if inward.min(outward) > until {
+                return;
+            }
+            let (from, to) = if outward <= inward {
+                (&mut self.outbound, &mut self.leaving)
+            } else {
+                (&mut self.inbound, &mut *ready)
+            };
+            let Some(flight) = from.pop() else { return };
+            match self.server.admit(flight.at) {
+                Some(done) => to.push(Flight { at: done, ..flight }),
+                None => {
+                    self.drops += 1;
+                    pool.give_back(flight.slot, flight.len);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! What a device can be asked: its own counters.
+
+use crate::device::{Count, Device};
+use crate::impair::Injected;
+use crate::spec::{DeviceCounters, DevicePortCounters};
+
+impl Device {
+    /// What the device has counted since it was built or [`Self::reset_counters`] was called.
+    #[must_use]
+    pub fn counters(&self) -> DeviceCounters {
+        let count = &self.core.count;
+        let mut injected = std::collections::BTreeMap::new();
+        for impair in self.outputs.iter().filter_map(|output| output.impair.as_ref()) {
+            for (name, frames) in impair.injected.named() {
+                *injected.entry(name.to_owned()).or_insert(0) += frames;
+            }
+        }
+        injected.retain(|_, frames| *frames > 0);
+        DeviceCounters {
+            ports: (0..self.ports.len()).map(|port| self.port_counters(port)).collect(),
+            box_drops: count.box_drops,
+            no_route: count.no_route,
+            ttl_expired: count.ttl_expired,
+            malformed: count.malformed + self.inputs.iter().map(|input| input.malformed).sum::<u64>(),
+            flooded: count.flooded,
+            copies: count.copies,
+            filtered: count.filtered,
+            consumed: count.consumed,
+            originated: count.originated,
+            held: self.pool.taken() as u64,
+            injected,
+        }
+    }
+
+    fn port_counters(&self, port: usize) -> DevicePortCounters {
+        let (input, output) = (&self.inputs[port], &self.outputs[port]);
+        let lanes = &self.lanes[input.first_lane..][..output.members.len()];
+        DevicePortCounters {
+            name: self.names[port].clone(),
+            rx_frames: input.rx_frames,
+            tx_frames: output.members.iter().map(|member| member.tx_frames).sum(),
+            partner_drops: input.partner_drops,
+            in_drops: input.in_drops,
+            both_drops: lanes
+                .iter()
+                .filter_map(|lane| lane.shared.as_ref())
+                .map(|shared| shared.drops)
+                .sum(),
+            out_drops: output.members.iter().map(|member| member.drops).sum(),
+            member_tx: output.members.iter().map(|member| member.tx_frames).collect(),
+            member_rx: lanes.iter().map(|lane| lane.rx_frames).collect(),
+        }
+    }
+
+    /// Sets all counters to zero. What is in the device, learned or still to be injected stays.
+    pub fn reset_counters(&mut self) {
+        self.core.count = Count::default();
+        for input in &mut self.inputs {
+            input.rx_frames = 0;
+            input.partner_drops = 0;
+            input.in_drops = 0;
+            input.malformed = 0;
+        }
+        for lane in &mut self.lanes {
+            lane.rx_frames = 0;
+            if let Some(shared) = &mut lane.shared {
+                shared.drops = 0;
+            }
+        }
+        for output in &mut self.outputs {
+            for member in &mut output.members {
+                member.tx_frames = 0;
+                member.drops = 0;
+            }
+            if let Some(impair) = &mut output.impair {
+                impair.injected = Injected::default();
+            }
+        }
+    }
+
+    /// Why a port stopped working, per port, if one did. The device goes on with the others.
+    pub fn failures(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.names
+            .iter()
+            .zip(&self.failed)
+            .filter_map(|(name, failed)| Some((name.as_str(), failed.as_deref()?)))
+    }
+}

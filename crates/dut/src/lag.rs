@@ -1,0 +1,210 @@
+//! Which member of a group a frame takes.
+//!
+//! As Linux bonding folds it (`bond_xmit_hash` and the documentation of `xmit_hash_policy`): the chosen
+//! fields are XORed to 32 bits, `h ^= h >> 16; h ^= h >> 8`, and the low 8 bits modulo the number of
+//! members name the member, from 0. What is XORed:
+//!
+//! | hash | what |
+//! |---|---|
+//! | `l2` | the six bytes of source and destination MAC, each with each |
+//! | `src-ip`, `dst-ip` | that address; IPv6: its four 32-bit words |
+//! | `src-dst-ip` | both |
+//! | `l3-l4` | both, and `source port << 16 \| destination port` of UDP or TCP that is not a fragment |
+//!
+//! Tags are looked through. A frame without IP is hashed by `l2`.
+
+use crate::header::{self, be16, be32};
+use crate::spec::Hash;
+
+/// The hash of one end of a group, with its number of members.
+#[derive(Clone, Debug)]
+pub(crate) struct Spread {
+    hash: Hash,
+    /// Member by folded hash; a table, so that no frame costs a division.
+    member: Box<[u8; 256]>,
+    single: bool,
+}
+
+impl Spread {
+    /// `members` is at least 1 and at most 256.
+    pub(crate) fn new(hash: Hash, members: u32) -> Self {
+        let mut member = Box::new([0u8; 256]);
+        for (value, place) in member.iter_mut().enumerate() {
+            *place = (value as u32 % members) as u8;
+        }
+        Self {
+            hash,
+            member,
+            single: members == 1,
+        }
+    }
+
+    /// The member that `frame` takes.
+    #[inline]
+    pub(crate) fn member(&self, frame: &[u8]) -> usize {
+        if self.single {
+            return 0;
+        }
+        usize::from(self.member[usize::from(fold(mixed(self.hash, frame)))])
+    }
+}
+
+#[inline]
+fn fold(hash: u32) -> u8 {
+    let hash = hash ^ hash >> 16;
+    (hash ^ hash >> 8) as u8
+}
+
+#[inline]
+fn mixed(hash: Hash, frame: &[u8]) -> u32 {
+    let addresses = match hash {
+        Hash::L2 => None,
+        _ => addresses(frame),
+    };
+    let Some(Addresses {
+        source,
+        destination,
+        ports,
+    }) = addresses
+    else {
+        return macs(frame);
+    };
+    match hash {
+        Hash::SrcIp => source,
+        Hash::DstIp => destination,
+        Hash::L3L4 => source ^ destination ^ ports,
+        Hash::L2 | Hash::SrcDstIp => source ^ destination,
+    }
+}
+
+/// All twelve bytes of both MAC addresses XORed into one.
+fn macs(frame: &[u8]) -> u32 {
+    frame.iter().take(12).fold(0, |mixed, byte| mixed ^ u32::from(*byte))
+}
+
+struct Addresses {
+    source: u32,
+    destination: u32,
+    ports: u32,
+}
+
+#[inline]
+fn addresses(frame: &[u8]) -> Option<Addresses> {
+    let (kind, at) = header::network(frame)?;
+    match kind {
+        header::IPV4 if frame.len() >= at + 20 => {
+            let fragment = be16(frame, at + 6) & 0x3fff != 0;
+            let ports = at + usize::from(frame[at] & 0x0f) * 4;
+            Some(Addresses {
+                source: be32(frame, at + 12),
+                destination: be32(frame, at + 16),
+                ports: if fragment { 0 } else { l4_ports(frame, frame[at + 9], ports) },
+            })
+        }
+        header::IPV6 if frame.len() >= at + 40 => {
+            let words = |from: usize| (0..4).fold(0, |mixed, word| mixed ^ be32(frame, from + word * 4));
+            Some(Addresses {
+                source: words(at + 8),
+                destination: words(at + 24),
+                ports: l4_ports(frame, frame[at + 6], at + 40),
+            })
+        }
+        _ => None,
+    }
+}
+
+#[inline]
+fn l4_ports(frame: &[u8], protocol: u8, at: usize) -> u32 {
+    const TCP: u8 = 6;
+    const UDP: u8 = 17;
+    if matches!(protocol, TCP | UDP) && frame.len() >= at + 4 {
+        be32(frame, at)
+    } else {
+        0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::Ipv6Addr;
+
+    fn udp4(source: [u8; 4], destination: [u8; 4], sport: u16, dport: u16, tags: &[[u8; 4]]) -> Vec<u8> {
+        let mut frame = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1];
+        frame.extend(tags.iter().flatten());
+        frame.extend([0x08, 0x00, 0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17, 0, 0]);
+        frame.extend(source);
+        frame.extend(destination);
+        frame.extend(sport.to_be_bytes());
+        frame.extend(dport.to_be_bytes());
+        frame.resize(60 + tags.len() * 4, 0);
+        frame
+    }
+
+    fn member(hash: Hash, members: u32, frame: &[u8]) -> usize {
+        Spread::new(hash, members).member(frame)
+    }
+
+    /// The single flow of the ASR9006 article: each group's two directions meet different members.
+    #[test]
+    fn the_single_flow_of_the_article() {
+        let there = udp4([16, 0, 0, 1], [48, 0, 0, 1], 1025, 12, &[]);
+        let back = udp4([48, 0, 0, 1], [16, 0, 0, 1], 1025, 12, &[]);
+        for frame in [&there, &back] {
+            assert_eq!(member(Hash::DstIp, 2, frame), 1, "1 ^ 48 = 49 and 1 ^ 16 = 17 are odd");
+            assert_eq!(member(Hash::SrcIp, 2, frame), 1);
+            assert_eq!(member(Hash::SrcDstIp, 2, frame), 0, "16.0.0.1 ^ 48.0.0.1 = 32.0.0.0, even");
+        }
+    }
+
+    /// Worked by hand: 10.1.2.3 folds to 10 ^ 1 ^ 2 ^ 3 = 10, 192.168.7.9 to 192 ^ 168 ^ 7 ^ 9 = 102.
+    #[test]
+    fn ipv4_literals() {
+        let frame = udp4([10, 1, 2, 3], [192, 168, 7, 9], 0x0102, 0x0408, &[]);
+        assert_eq!(member(Hash::SrcIp, 256, &frame), 10);
+        assert_eq!(member(Hash::DstIp, 256, &frame), 102);
+        assert_eq!(member(Hash::SrcDstIp, 256, &frame), 10 ^ 102);
+        // 0x01 ^ 0x02 ^ 0x04 ^ 0x08 = 0x0f
+        assert_eq!(member(Hash::L3L4, 256, &frame), 10 ^ 102 ^ 0x0f);
+        assert_eq!(member(Hash::L2, 256, &frame), 3, "02:..:02 ^ 02:..:01");
+        assert_eq!(member(Hash::SrcDstIp, 3, &frame), (10 ^ 102) % 3);
+        assert_eq!(member(Hash::SrcDstIp, 1, &frame), 0);
+    }
+
+    #[test]
+    fn tags_are_looked_through_and_fragments_have_no_ports() {
+        let tags = [[0x88, 0xa8, 0, 20], [0x81, 0, 0, 10]];
+        let tagged = udp4([10, 1, 2, 3], [192, 168, 7, 9], 1025, 12, &tags);
+        let plain = udp4([10, 1, 2, 3], [192, 168, 7, 9], 1025, 12, &[]);
+        assert_eq!(member(Hash::L3L4, 256, &tagged), member(Hash::L3L4, 256, &plain));
+        let mut fragment = plain.clone();
+        fragment[14 + 6] = 0x20;
+        assert_eq!(member(Hash::L3L4, 256, &fragment), member(Hash::SrcDstIp, 256, &plain));
+        // "do not fragment" is no fragment
+        let mut whole = plain.clone();
+        whole[14 + 6] = 0x40;
+        assert_eq!(member(Hash::L3L4, 256, &whole), member(Hash::L3L4, 256, &plain));
+    }
+
+    #[test]
+    fn ipv6_words_are_folded() {
+        let mut frame = vec![0u8; 62];
+        frame[12..14].copy_from_slice(&[0x86, 0xdd]);
+        frame[14] = 0x60;
+        frame[20] = 17;
+        frame[22..38].copy_from_slice(&"2001:db8::1".parse::<Ipv6Addr>().unwrap().octets());
+        frame[38..54].copy_from_slice(&"2001:db8:ff::2".parse::<Ipv6Addr>().unwrap().octets());
+        // 20 ^ 01 ^ 0d ^ b8 ^ 01 = 0x95; 20 ^ 01 ^ 0d ^ b8 ^ ff ^ 02 = 0x69
+        assert_eq!(member(Hash::SrcIp, 256, &frame), 0x95);
+        assert_eq!(member(Hash::DstIp, 256, &frame), 0x69);
+        assert_eq!(member(Hash::SrcDstIp, 256, &frame), 0xfc);
+    }
+
+    #[test]
+    fn what_is_not_ip_goes_by_mac() {
+        let mut arp = vec![0u8; 60];
+        arp[..14].copy_from_slice(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 0, 9, 8, 6]);
+        assert_eq!(member(Hash::SrcDstIp, 256, &arp), 0x02 ^ 0x09);
+        assert_eq!(member(Hash::L3L4, 256, &[]), 0);
+    }
+}

@@ -1,0 +1,344 @@
+//! An IPv4/IPv6 router (RFC 1812, RFC 8200): longest prefix match, TTL, MAC rewrite, ARP and ND both ways.
+
+mod build;
+pub(crate) mod neighbour;
+
+use crate::header::{self, ETHERNET, be16, be32, is_group, mac, put_mac};
+use crate::lpm::Trie;
+use neighbour::{LEARNED_LIMIT, Neighbours};
+use netdyno_frame::arp::Arp;
+use netdyno_frame::icmp::echo_reply;
+use netdyno_frame::nd::Neighbour as Discovery;
+use netdyno_frame::spec::Mac;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// Where a matching prefix leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hop {
+    /// To a next hop: index of a neighbour.
+    Via(usize),
+    /// To the destination itself, on this port's link.
+    Connected(usize),
+    /// To the router itself.
+    Local,
+}
+
+/// A router's port.
+#[derive(Clone, Debug)]
+struct Interface {
+    mac: u64,
+    v4: Option<(Ipv4Addr, u8)>,
+    v6: Option<(Ipv6Addr, u8)>,
+}
+
+/// What becomes of a frame.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// Rewritten; it leaves by this port.
+    To(usize),
+    /// It waits for this neighbour.
+    Wait(usize),
+    /// It was for the router; the answer, if any, has taken its place and leaves by the port it came in on.
+    Answer,
+    /// It was for the router, and there is no answer.
+    Consumed,
+    /// It was for the router, which has something to say or has learned something.
+    Heard(Box<Heard>),
+    /// Dropped.
+    NoRoute,
+    /// Dropped: TTL or hop limit.
+    Expired,
+    /// Dropped: not a frame this router forwards.
+    Malformed,
+}
+
+/// What came of a message to the router itself.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Heard {
+    /// An answer, by the port the message came in on.
+    pub(crate) answer: Option<Vec<u8>>,
+    /// A neighbour and its MAC address.
+    pub(crate) learned: Option<(usize, u64)>,
+}
+
+/// The router.
+#[derive(Debug)]
+pub(crate) struct Router {
+    interfaces: Vec<Interface>,
+    v4: Trie<4>,
+    v6: Trie<16>,
+    hops: Vec<Hop>,
+    pub(crate) neighbours: Neighbours,
+}
+
+impl Router {
+    /// Decides on a frame that came in on `port`, and rewrites it if it goes on.
+    #[inline]
+    pub(crate) fn forward(&mut self, frame: &mut [u8], port: usize) -> Verdict {
+        if frame.len() < ETHERNET {
+            return Verdict::Malformed;
+        }
+        let destination = mac(frame, 0);
+        if destination != self.interfaces[port].mac {
+            return self.not_to_us(frame, port, destination);
+        }
+        match be16(frame, 12) {
+            header::IPV4 => self.forward_v4(frame),
+            header::IPV6 => self.forward_v6(frame, port),
+            header::ARP => self.hear_arp(frame, port),
+            _ => Verdict::Malformed,
+        }
+    }
+
+    /// Of frames to groups a router takes part in ARP and ND only; others' frames are none of its business.
+    #[cold]
+    fn not_to_us(&mut self, frame: &[u8], port: usize, destination: u64) -> Verdict {
+        if !is_group(destination) {
+            return Verdict::Malformed;
+        }
+        match be16(frame, 12) {
+            header::ARP => self.hear_arp(frame, port),
+            header::IPV6 => self.hear_discovery(frame, port).unwrap_or(Verdict::Consumed),
+            _ => Verdict::Consumed,
+        }
+    }
+
+    #[inline]
+    fn forward_v4(&mut self, frame: &mut [u8]) -> Verdict {
+        // RFC 1812, section 5.2.2: version, lengths, header checksum.
+        let Some(packet) = frame.get(ETHERNET..).filter(|packet| packet.len() >= 20) else {
+            return Verdict::Malformed;
+        };
+        let header = usize::from(packet[0] & 0x0f) * 4;
+        let total = usize::from(be16(packet, 2));
+        if packet[0] >> 4 != 4 || header < 20 || total < header || packet.len() < total {
+            return Verdict::Malformed;
+        }
+        let checked = if header == 20 {
+            sum20(packet)
+        } else {
+            header::sum(&packet[..header])
+        };
+        if checked != 0xffff {
+            return Verdict::Malformed;
+        }
+        let ttl = packet[8];
+        let destination = [packet[16], packet[17], packet[18], packet[19]];
+        let hop = match destination[0] {
+            // Loopback, groups, reserved and broadcast addresses are not routed (RFC 1812, section 5.3.7).
+            0 | 127 | 224..=255 => None,
+            _ => self.v4.lookup(&destination).map(|index| self.hops[index as usize]),
+        };
+        let neighbour = match hop {
+            None => return Verdict::NoRoute,
+            Some(Hop::Local) => {
+                return if echo_reply(frame) { Verdict::Answer } else { Verdict::Consumed };
+            }
+            // For the router itself a TTL of 1 is enough; to go on it takes 2 (RFC 1812, section 5.3.1).
+            Some(_) if ttl <= 1 => return Verdict::Expired,
+            Some(Hop::Via(index)) => index,
+            Some(Hop::Connected(out)) => match self.connected(IpAddr::from(destination), out) {
+                Some(index) => index,
+                None => return Verdict::NoRoute,
+            },
+        };
+        self.send(frame, neighbour)
+    }
+
+    #[inline]
+    fn forward_v6(&mut self, frame: &mut [u8], port: usize) -> Verdict {
+        let Some(packet) = frame.get(ETHERNET..).filter(|packet| packet.len() >= 40) else {
+            return Verdict::Malformed;
+        };
+        if packet[0] >> 4 != 6 || packet.len() < 40 + usize::from(be16(packet, 4)) {
+            return Verdict::Malformed;
+        }
+        let hops_left = packet[7];
+        let mut destination = [0; 16];
+        destination.copy_from_slice(&packet[24..40]);
+        let address = Ipv6Addr::from(destination);
+        let hop = if address.is_multicast() || address.is_loopback() || address.is_unspecified() {
+            None
+        } else if address.is_unicast_link_local() {
+            // RFC 4291, section 2.5.6: never forwarded.
+            (address == link_local(self.interfaces[port].mac)).then_some(Hop::Local)
+        } else {
+            self.v6.lookup(&destination).map(|index| self.hops[index as usize])
+        };
+        let neighbour = match hop {
+            None => return Verdict::NoRoute,
+            Some(Hop::Local) => {
+                if let Some(verdict) = self.hear_discovery(frame, port) {
+                    return verdict;
+                }
+                return if echo_reply(frame) { Verdict::Answer } else { Verdict::Consumed };
+            }
+            Some(_) if hops_left <= 1 => return Verdict::Expired,
+            Some(Hop::Via(index)) => index,
+            Some(Hop::Connected(out)) => match self.connected(IpAddr::from(destination), out) {
+                Some(index) => index,
+                None => return Verdict::NoRoute,
+            },
+        };
+        self.send(frame, neighbour)
+    }
+
+    fn connected(&mut self, destination: IpAddr, port: usize) -> Option<usize> {
+        if let Some(index) = self.neighbours.find(destination) {
+            return Some(index);
+        }
+        (self.neighbours.len() < LEARNED_LIMIT).then(|| self.neighbours.add(destination, port))
+    }
+
+    #[inline]
+    fn send(&mut self, frame: &mut [u8], neighbour: usize) -> Verdict {
+        let to = self.neighbours.get(neighbour);
+        match to.mac {
+            Some(mac) => {
+                let out = to.port;
+                self.rewrite(frame, out, mac);
+                Verdict::To(out)
+            }
+            None => Verdict::Wait(neighbour),
+        }
+    }
+
+    /// New MAC addresses, one hop less. The frame has been checked.
+    #[inline]
+    pub(crate) fn rewrite(&self, frame: &mut [u8], out: usize, neighbour: u64) {
+        put_mac(frame, 0, neighbour);
+        put_mac(frame, 6, self.interfaces[out].mac);
+        if frame[12] == 0x08 {
+            // RFC 1624, equation 3: HC' = ~(~HC + ~m + m'), m being the word of TTL and protocol.
+            let before = be16(frame, ETHERNET + 8);
+            let after = before - 0x0100;
+            let checksum = be16(frame, ETHERNET + 10);
+            let changed = !header::fold(u32::from(!checksum) + u32::from(!before) + u32::from(after));
+            frame[ETHERNET + 8] -= 1;
+            frame[ETHERNET + 10..ETHERNET + 12].copy_from_slice(&changed.to_be_bytes());
+        } else {
+            frame[ETHERNET + 7] -= 1;
+        }
+    }
+
+    #[cold]
+    fn hear_arp(&mut self, frame: &[u8], port: usize) -> Verdict {
+        let Some(arp) = Arp::parse(frame) else {
+            return Verdict::Malformed;
+        };
+        let interface = &self.interfaces[port];
+        let Some((own, len)) = interface.v4 else {
+            return Verdict::Consumed;
+        };
+        let sender_mac = number(arp.sender_mac);
+        if is_group(sender_mac) || arp.sender_ip == own {
+            return Verdict::Consumed;
+        }
+        // RFC 826: merge what is known already; add the sender only if we are the target.
+        let on_link = build::same_network_v4(arp.sender_ip, own, len);
+        let sender = IpAddr::V4(arp.sender_ip);
+        let answer = (arp.is_request() && arp.target_ip == own).then(|| arp.reply(bytes(interface.mac)).build());
+        let learned = if on_link {
+            self.whom(sender, port, arp.target_ip == own)
+        } else {
+            None
+        };
+        said(answer, learned.map(|index| (index, sender_mac)))
+    }
+
+    #[cold]
+    fn hear_discovery(&mut self, frame: &[u8], port: usize) -> Option<Verdict> {
+        let interface = &self.interfaces[port];
+        let (own, len) = interface.v6?;
+        let heard = Discovery::parse(frame)?;
+        if !heard.is_solicitation() {
+            let known = if heard.target == own {
+                None
+            } else {
+                self.whom(IpAddr::V6(heard.target), port, false)
+            };
+            let mac = heard.link_layer.map(number).filter(|mac| !is_group(*mac));
+            return Some(said(None, known.zip(mac)));
+        }
+        if heard.target != own && heard.target != link_local(interface.mac) {
+            return Some(Verdict::Consumed);
+        }
+        let answer = heard.reply(bytes(interface.mac), true).build();
+        let on_link = build::same_network_v6(heard.source, own, len) && heard.source != own;
+        let mac = heard.link_layer.map(number).filter(|mac| !is_group(*mac));
+        let learned = match mac {
+            Some(mac) if on_link => self.whom(IpAddr::V6(heard.source), port, true).map(|index| (index, mac)),
+            _ => None,
+        };
+        Some(said(Some(answer), learned))
+    }
+
+    /// The neighbour to learn about, on its own port only.
+    fn whom(&mut self, ip: IpAddr, port: usize, add: bool) -> Option<usize> {
+        match self.neighbours.find(ip) {
+            Some(index) => (self.neighbours.get(index).port == port).then_some(index),
+            None if add && self.neighbours.len() < LEARNED_LIMIT => Some(self.neighbours.add(ip, port)),
+            None => None,
+        }
+    }
+
+    /// The request for a neighbour, and the port to send it from. `None` if the port has no address to ask with.
+    pub(crate) fn request(&self, neighbour: usize) -> Option<(usize, Vec<u8>)> {
+        let neighbour = self.neighbours.get(neighbour);
+        let interface = &self.interfaces[neighbour.port];
+        let frame = match neighbour.ip {
+            IpAddr::V4(target) => Arp::request(&[], bytes(interface.mac), interface.v4?.0, target).build(),
+            IpAddr::V6(target) => Discovery::solicitation(&[], bytes(interface.mac), interface.v6?.0, target).build(),
+        };
+        Some((neighbour.port, frame))
+    }
+}
+
+fn said(answer: Option<Vec<u8>>, learned: Option<(usize, u64)>) -> Verdict {
+    if answer.is_none() && learned.is_none() {
+        return Verdict::Consumed;
+    }
+    Verdict::Heard(Box::new(Heard { answer, learned }))
+}
+
+/// The link-local address of an interface by its MAC address (RFC 4291, appendix A).
+fn link_local(mac: u64) -> Ipv6Addr {
+    let high = (mac >> 24) << 40 ^ 0x0200_0000_0000_0000;
+    let interface = high | 0xff_fe00_0000 | mac & 0xff_ffff;
+    Ipv6Addr::from(0xfe80_u128 << 112 | u128::from(interface))
+}
+
+fn number(mac: Mac) -> u64 {
+    header::mac(&mac.0, 0)
+}
+
+fn bytes(mac: u64) -> Mac {
+    let mut bytes = Mac::default();
+    put_mac(&mut bytes.0, 0, mac);
+    bytes
+}
+
+/// Sum of a header without options: ten words, no loop.
+#[inline]
+fn sum20(packet: &[u8]) -> u16 {
+    let words = u64::from(be32(packet, 0))
+        + u64::from(be32(packet, 4))
+        + u64::from(be32(packet, 8))
+        + u64::from(be32(packet, 12))
+        + u64::from(be32(packet, 16));
+    header::fold(((words >> 32) + (words >> 16 & 0xffff) + (words & 0xffff)) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 4291, appendix A: 34-56-78-9A-BC-DE has the interface identifier 36-56-78-FF-FE-9A-BC-DE.
+    #[test]
+    fn link_local_address_of_a_mac() {
+        assert_eq!(
+            link_local(0x3456_789a_bcde),
+            "fe80::3656:78ff:fe9a:bcde".parse::<Ipv6Addr>().unwrap()
+        );
+    }
+}
