@@ -9,11 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from netdyno.methods import starved
+from netdyno.methods import frames_per_second, starved
+from netdyno.store.records import StoredGoal
 from netdyno.trial import Limit, Result, Situation, StreamResult, TrialResult, Value, Verdict
-from netdyno.units import decimal
+from netdyno.units import Percent, decimal
+
+if TYPE_CHECKING:
+    from netdyno.plan import Goal
 
 LINE_SHARE = Fraction(99, 100)
 """From this share of the line on, the line is the limit."""
@@ -60,6 +64,70 @@ def judge(result: Result, evidence: Evidence) -> dict[str, Verdict]:
     if "sum" in headlines:
         verdicts["sum"] = _judge_sum(verdicts)
     return verdicts
+
+
+def judge_goals(
+    goals: Sequence[Goal], result: Result, verdicts: Mapping[str, Verdict], evidence: Evidence
+) -> list[StoredGoal]:
+    """Each goal of the plan against each direction: met only if every direction meets it.
+
+    A number that fell short because of the tester is a lower bound: it can show that a goal was met,
+    never that it was missed.
+    """
+    return [_judge_goal(goal, result, verdicts, evidence) for goal in goals]
+
+
+def _judge_goal(
+    goal: Goal, result: Result, verdicts: Mapping[str, Verdict], evidence: Evidence
+) -> StoredGoal:
+    situation = evidence.situation
+    share = goal.value == "loss"
+    assert not share or isinstance(goal.bound.amount, Percent)
+    bound = goal.bound.amount.amount if share else frames_per_second(goal.bound, situation)
+    missed, unknown, met = [], [], []
+    for stream in situation.streams:
+        number, is_bound, text = _found(goal.value, stream, result, evidence)
+        limit = verdicts[stream].limit if stream in verdicts else "invalid"
+        text = f"{stream}: {text}"
+        if number is None or limit == "invalid":
+            unknown.append(text)
+        elif goal.holds(number, bound):
+            met.append(text) if not (is_bound and goal.operator in ("<", "<=")) else unknown.append(text)
+        elif (is_bound and goal.operator in (">", ">=")) or limit in ("tester", "receiver", "inconclusive"):
+            unknown.append(f"{text}, limited by: {limit}")
+        else:
+            missed.append(text)
+    if missed:
+        return StoredGoal(str(goal), False, "; ".join(missed))
+    if unknown or not met:
+        return StoredGoal(
+            str(goal), None, "cannot be judged: " + ("; ".join(unknown) or "nothing was measured")
+        )
+    return StoredGoal(str(goal), True, "; ".join(met))
+
+
+def _found(name: str, stream: str, result: Result, evidence: Evidence) -> tuple[Fraction | None, bool, str]:
+    """The number a goal is about, whether it is a lower bound only, and the number in words."""
+    wanted = "loss at the end" if name == "loss" else name
+    value = next((value for value in result.values if (value.name, value.scope) == (wanted, stream)), None)
+    if value is None and name == "loss":
+        # A search: what was lost in the trial that its result rests on, the first it names.
+        counts = [found for trial in evidence.trials[:1] for found in trial.streams if found.name == stream]
+        if not counts or not counts[0].offered:
+            return None, False, "no trial"
+        ratio = Fraction(counts[0].lost, counts[0].offered)
+        return ratio, False, f"{counts[0].lost} of {counts[0].offered} frames were lost"
+    if value is None:
+        return None, False, f"the method `{result.method}` gives no {name}"
+    if value.number is None:
+        return value.low, True, value.note or "not found"
+    if name == "loss":
+        return value.number, False, f"{decimal(value.number * 100, 4)} % were lost ({value.note})"
+    return (
+        value.number,
+        False,
+        f"{_fps(value.number)} fps, {_share(value.number, evidence.situation.line_fps)} of the line",
+    )
 
 
 def _judge_stream(value: Value, evidence: Evidence) -> Verdict:

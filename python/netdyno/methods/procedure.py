@@ -23,7 +23,7 @@ class Parameters(BaseModel):
 
     def scaled(self, scale: Fraction) -> Any:
         """The same with every duration multiplied, for a rehearsal."""
-        return self if scale == 1 else _scaled(self, scale)
+        return self if scale == 1 else scaled(self, scale)
 
     def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
         """Every load the method may ask for, with its place in the parameters."""
@@ -102,12 +102,13 @@ def _intended(result: TrialResult) -> int:
     return sum(stream.intended for stream in result.streams)
 
 
-def _scaled(model: BaseModel, scale: Fraction) -> Any:
+def scaled(model: BaseModel, scale: Fraction) -> Any:
+    """A model with every duration in it multiplied; what is not zero stays at least 1 ns."""
     changes: dict[str, Any] = {}
     for name in type(model).model_fields:
         value = getattr(model, name)
         if isinstance(value, Duration):
-            changes[name] = type(value).of_ns(max(1, round(value.ns * scale)))
+            changes[name] = type(value).of_ns(max(min(value.ns, 1), round(value.ns * scale)))
         elif isinstance(value, BaseModel):
-            changes[name] = _scaled(value, scale)
+            changes[name] = scaled(value, scale)
     return model.model_copy(update=changes)

@@ -1,0 +1,283 @@
+"""One case, in a process of its own: build the lab, ask the method for trials, run each, say what came of it.
+
+Nothing is written here. Everything is sent as an event to the one process that holds the store.
+"""
+
+from __future__ import annotations
+
+import json
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from netdyno.errors import NetdynoError
+from netdyno.labs import KINDS, Wiring
+from netdyno.matrix import situation
+from netdyno.methods import METHODS
+from netdyno.spec import read_result, session_spec, trial_spec
+from netdyno.store import CaseWiring, StoredGoal, StoredTrial, StoredVerdict
+from netdyno.trial import Result, Situation, Trial, TrialResult
+from netdyno.verdict import Evidence, judge, judge_goals
+
+if TYPE_CHECKING:
+    from netdyno.matrix import Case
+    from netdyno.plan import Plan
+
+ATTEMPTS = 3
+"""How often a trial is made if it turns out invalid (METHODOLOGY: repeat, bounded, every attempt kept)."""
+
+RFC_SIZES = 5
+"""RFC 2544 section 9: at least five frame sizes."""
+
+SNAPSHOT_S = 0.3
+"""How often a running trial is looked at."""
+
+GRACE_S = 60.0
+"""How long a cancelled trial may take to stop, drain and be read."""
+
+
+class StopRequestedError(Exception):
+    """The case was asked to stop, and did so in order."""
+
+
+class NotMeasuredError(NetdynoError):
+    """The case ended without a result: no attempt at a trial was valid."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A case to run. `done`: its trials of an earlier, killed run, in order."""
+
+    plan: Plan
+    case: Case
+    engine: str
+    """Name of the module with the engine's `Session`."""
+    done: tuple[StoredTrial, ...] = ()
+
+
+@dataclass(frozen=True)
+class Wired:
+    """The lab of the case is built."""
+
+    case: int
+    wiring: CaseWiring
+
+
+@dataclass(frozen=True)
+class Looked:
+    """How the running trial stands: the engine's snapshot (docs/interfaces.md)."""
+
+    case: int
+    trial: str
+    number: int
+    snapshot: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class TrialEnded:
+    """A trial has ended, well or not."""
+
+    case: int
+    trial: StoredTrial
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The case has a result."""
+
+    case: int
+    result: Result
+    verdicts: tuple[StoredVerdict, ...]
+    goals: tuple[StoredGoal, ...]
+
+
+@dataclass(frozen=True)
+class Failed:
+    """The case could not be measured. trace: of a bug in netdyno, else empty."""
+
+    case: int
+    message: str
+    hint: str | None = None
+    trace: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True)
+class Interrupted:
+    """The case was stopped before it had a result."""
+
+    case: int
+
+
+Event: TypeAlias = Wired | Looked | TrialEnded | Measured | Failed | Interrupted
+
+
+class Session(Protocol):
+    """The engine's door, docs/interfaces.md."""
+
+    def start(self, trial_json: str) -> None: ...
+    def snapshot(self) -> str: ...
+    def wait(self, timeout_s: float) -> bool: ...
+    def cancel(self) -> None: ...
+    def result(self) -> str: ...
+    def close(self) -> None: ...
+
+
+def run_case(job: Job, emit: Callable[[Event], None], stopping: Callable[[], bool]) -> None:
+    """Runs a case to its end; the last event is `Measured`, `Failed` or `Interrupted`."""
+    number = job.case.number
+    try:
+        emit(_measure(job, emit, stopping))
+    except StopRequestedError:
+        emit(Interrupted(number))
+    except NetdynoError as error:
+        emit(Failed(number, error.message, error.hint))
+    except OSError as error:
+        emit(Failed(number, f"the operating system refused: {error}", None, traceback.format_exc()))
+    except ValueError as error:
+        # A lab that cannot be so (Kind.wire); a checked plan has none.
+        emit(Failed(number, str(error), None, traceback.format_exc()))
+    except Exception as error:
+        hint = getattr(error, "hint", None)
+        engine_error = type(error).__name__ == "EngineError"
+        message = str(error) if engine_error else f"a bug in netdyno: {type(error).__name__}: {error}"
+        emit(Failed(number, message, hint, "" if engine_error else traceback.format_exc()))
+
+
+def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], bool]) -> Measured:
+    plan, case = job.plan, job.case
+    kind = KINDS[plan.lab.kind]
+    with kind.build(kind.wire(plan.lab.links, case.settings)) as wiring:
+        known = situation(case, wiring)
+        emit(Wired(case.number, _wired(wiring, known)))
+        session: Session = import_module(job.engine).Session(json.dumps(session_spec(wiring)))
+        try:
+            trials = _Trials(job, wiring, session, emit, stopping)
+            result = trials.follow(known)
+        finally:
+            session.close()
+    evidence = Evidence(
+        situation=known,
+        clock=wiring.clock,
+        enforced_rate=all(port.enforced_rate for port in wiring.ports),
+        trials=tuple(trials.outcomes[number] for number in result.trials),
+    )
+    verdicts = judge(result, evidence)
+    return Measured(
+        case.number,
+        result,
+        tuple(StoredVerdict(scope, verdict.limit, verdict.reason) for scope, verdict in verdicts.items()),
+        tuple(judge_goals(plan.goals, result, verdicts, evidence)),
+    )
+
+
+def _wired(wiring: Wiring, known: Situation) -> CaseWiring:
+    return CaseWiring(
+        clock=wiring.clock,
+        situation=known,
+        enforced_rate=all(port.enforced_rate for port in wiring.ports),
+        notes=wiring.notes,
+        session=json.dumps(session_spec(wiring)),
+    )
+
+
+class _Trials:
+    """The trials of one case: those of an earlier run first, then new ones."""
+
+    def __init__(
+        self,
+        job: Job,
+        wiring: Wiring,
+        session: Session,
+        emit: Callable[[Event], None],
+        stopping: Callable[[], bool],
+    ) -> None:
+        self.plan = job.plan
+        self.case = job.case
+        self.wiring = wiring
+        self.session = session
+        self.emit = emit
+        self.stopping = stopping
+        self.stored = {trial.number: trial for trial in job.done if trial.state == "done"}
+        self.attempts = {trial.number: trial.attempt + 1 for trial in job.done if trial.state == "invalid"}
+        self.outcomes: list[TrialResult] = []
+
+    def follow(self, known: Situation) -> Result:
+        """Gives the method what it asks for until it has a result."""
+        method = METHODS[self.plan.method].start(self.plan.parameters, known)
+        trial = next(method)
+        while True:
+            self.outcomes.append(self._outcome(len(self.outcomes), trial))
+            try:
+                trial = method.send(self.outcomes[-1])
+            except StopIteration as stop:
+                result: Result = stop.value
+                return replace(result, compliance=(*result.compliance, *deviations(self.plan)))
+
+    def _outcome(self, number: int, trial: Trial) -> TrialResult:
+        """The trial as stored, if it was made before the run was killed; else as it goes now."""
+        stored = self.stored.get(number)
+        if stored is not None:
+            if stored.segments != trial.segments:
+                raise NotMeasuredError(
+                    f"trial {number} of the stored run asked for another load than the plan does now",
+                    "start a new run instead of resuming this one",
+                )
+            return stored.result
+        reasons: tuple[str, ...] = ()
+        # An invalid trial of a killed run counts as an attempt; one more is always made.
+        first = min(self.attempts.get(number, 0), ATTEMPTS - 1)
+        for attempt in range(first, ATTEMPTS):
+            ended = self._attempt(number, attempt, trial)
+            self.emit(TrialEnded(self.case.number, ended))
+            if ended.state == "cancelled":
+                raise StopRequestedError
+            if ended.state == "done":
+                return ended.result
+            reasons = ended.result.invalid
+        raise NotMeasuredError(f"trial `{trial.name}` was invalid {ATTEMPTS} times: {'; '.join(reasons)}")
+
+    def _attempt(self, number: int, attempt: int, trial: Trial) -> StoredTrial:
+        if self.stopping():
+            raise StopRequestedError
+        spec = json.dumps(trial_spec(self.plan, self.case, self.wiring, trial))
+        started = datetime.now(UTC)
+        self.session.start(spec)
+        cancelled = False
+        while not self.session.wait(SNAPSHOT_S):
+            if self.stopping():
+                cancelled = True
+                self.session.cancel()
+                self.session.wait(GRACE_S)
+                break
+            snapshot = json.loads(self.session.snapshot())
+            self.emit(Looked(self.case.number, trial.name, number, snapshot))
+        result = read_result(self.session.result())
+        return StoredTrial(
+            case=self.case.number,
+            number=number,
+            attempt=attempt,
+            name=trial.name,
+            state="cancelled" if cancelled else "invalid" if result.invalid else "done",
+            segments=trial.segments,
+            spec=spec,
+            result=result,
+            started=started,
+            ended=datetime.now(UTC),
+        )
+
+
+def deviations(plan: Plan) -> tuple[str, ...]:
+    """What the plan as a whole does against the method's standard, a sentence each."""
+    sentences = list(plan.deviations)
+    if METHODS[plan.method].standard.startswith("RFC 2544"):
+        used = dict(plan.axes)["profile"]
+        mixes = [plan.profiles[name].mix.weights for name in used]
+        sizes = {weights[0][0] for weights in mixes if len(weights) == 1}
+        if len(sizes) < RFC_SIZES:
+            sentences.append(
+                f"{len(sizes)} frame sizes are tested, RFC 2544 section 9 asks for at least five"
+            )
+    return tuple(sentences)

@@ -1,0 +1,393 @@
+"""The command line: words, options and exit codes. What needs time to import is imported where it is used.
+
+Exit codes: 0 all is well; 1 a goal was missed; 2 the command or the plan is wrong; 3 something could not
+be measured; 130 interrupted, what was measured is kept. Data goes to stdout, all else to stderr.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from netdyno.errors import NetdynoError, PlanErrors, Problem, Problems, suggestion
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from netdyno.run import Outcome, Selection
+    from netdyno.store import StoredRun
+
+RUNS = Path("runs")
+PASSED, MISSED, USAGE, NOT_MEASURED, INTERRUPTED = 0, 1, 2, 3, 130
+FORMATS = click.Choice(["table", "json", "csv", "md"])
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+def cli() -> None:
+    """A dynamometer for routers and switches.
+
+    Write a plan, check it, run it, read the report:
+
+    \b
+      netdyno check plan.yaml
+      netdyno run plan.yaml --report html
+      netdyno report runs/2026-11-21T1912Z-plan-ab12 --as markdown
+    """
+
+
+@cli.command()
+@click.argument("plan", required=False, type=click.Path(path_type=Path))
+@click.option(
+    "--out", default=RUNS, show_default=True, type=click.Path(path_type=Path), help="Where runs go."
+)
+@click.option("--resume", type=click.Path(path_type=Path), help="Go on with the run in this folder.")
+@click.option("--scale", default="1", metavar="1/100", help="Multiply every duration: a rehearsal.")
+@click.option("--only", multiple=True, metavar="AXIS=VALUE", help="Run these cases only; may be repeated.")
+@click.option("--dry-run", is_flag=True, help="Say what would be run, and start nothing.")
+@click.option(
+    "--report", "reports", multiple=True, metavar="NAME", help="Write a report when done; may be repeated."
+)
+def run(
+    plan: Path | None,
+    out: Path,
+    resume: Path | None,
+    scale: str,
+    only: tuple[str, ...],
+    dry_run: bool,
+    reports: tuple[str, ...],
+) -> None:
+    """Run a PLAN, or go on with a run that was interrupted or killed."""
+    for name in reports:
+        _known_report(name)
+    if (plan is None) == (resume is None):
+        raise click.UsageError("give a plan, or a folder with --resume")
+    if resume is not None and (only or scale != "1" or dry_run):
+        raise click.UsageError(
+            "a run goes on as it began: --resume goes without --scale, --only and --dry-run"
+        )
+    selection = _selection(scale, only)
+
+    from netdyno import live
+    from netdyno import run as runner
+    from netdyno.plan import load
+
+    if resume is not None:
+        outcome = runner.resume(resume, live.watcher())
+    else:
+        assert plan is not None
+        loaded = load(plan)
+        if dry_run:
+            _dry_run(selection.plan(loaded), selection)
+            return
+        outcome = runner.run(loaded, out, live.watcher(), selection)
+    _conclude(outcome, reports)
+
+
+@cli.command()
+@click.argument("plan", type=click.Path(path_type=Path))
+def check(plan: Path) -> None:
+    """Check a PLAN completely and start nothing."""
+    from netdyno.plan import load
+    from netdyno.run import Selection
+
+    loaded = load(plan)
+    count = len(Selection().cases(loaded))
+    click.echo(f"{plan}: {loaded.title}: {count} cases, {_about(loaded, count)}")
+
+
+@cli.command()
+def schema() -> None:
+    """Print the JSON Schema of a plan, for editors."""
+    import json
+
+    from netdyno.plan import json_schema
+
+    click.echo(json.dumps(json_schema(), indent=2))
+
+
+@cli.command()
+@click.argument("rate")
+@click.argument("size")
+@click.option("--tags", default=0, type=click.IntRange(0, 8), help="VLAN tags each frame carries on top.")
+@click.option("--format", "form", default="table", type=FORMATS, show_default=True)
+def rate(rate: str, size: str, tags: int, form: str) -> None:
+    """What a RATE (`10Gbps`, `14.88Mpps`) is in frames and on each layer, for a SIZE or a mix.
+
+    Bit rates are L1 unless L2 is said: `9.5Gbps L2`. Sizes count the FCS.
+    """
+    from netdyno.arithmetic import rate_table
+
+    table = rate_table(rate, size, tags)
+    if form == "json":
+        import json
+
+        click.echo(json.dumps(table, indent=2))
+        return
+    rows = [_rate_row(table["mix"], "", table["mean_size"]["printed"], table)]
+    if len(table["sizes"]) > 1:
+        rows += [
+            _rate_row(f"{row['size']}B", str(row["weight"]), f"{row['tagged_size']} B", row)
+            for row in table["sizes"]
+        ]
+    _print_table(["size", "weight", "on the wire", "frames/s", "L1", "L2", "L3"], rows, form)
+
+
+@cli.command("list")
+@click.argument("folder", default=RUNS, type=click.Path(path_type=Path))
+@click.option("--format", "form", default="table", type=FORMATS, show_default=True)
+def list_(folder: Path, form: str) -> None:
+    """List the runs in FOLDER."""
+    from netdyno.store import list_runs
+
+    columns = ["run", "title", "started", "state", "cases", "done", "failed", "limits"]
+    rows = [
+        [
+            str(run.folder),
+            run.head.title,
+            run.started.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            run.state,
+            str(run.cases),
+            str(run.done),
+            str(run.failed),
+            " ".join(f"{limit}:{count}" for limit, count in sorted(run.limits.items())),
+        ]
+        for run in list_runs(folder)
+    ]
+    if not rows and form == "table":
+        click.echo(f"no runs in {folder}", err=True)
+        return
+    _print_table(columns, rows, form)
+
+
+@cli.command()
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option(
+    "--as", "name", default="terminal", show_default=True, metavar="NAME", help="See `netdyno reports`."
+)
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="A file; stdout unless given.")
+def report(run: Path, name: str, output: Path | None) -> None:
+    """Render the RUN in a folder. Measures nothing and writes nothing into the store."""
+    _known_report(name)
+    from netdyno.store import open_run
+
+    with open_run(run) as stored:
+        text = _render(stored, name, colour=output is None)
+    if output is None:
+        sys.stdout.write(text)
+    else:
+        output.write_text(text)
+        click.echo(f"wrote {output}", err=True)
+
+
+@cli.command()
+@click.option("--format", "form", default="table", type=FORMATS, show_default=True)
+def kinds(form: str) -> None:
+    """List the kinds of devices a plan can name."""
+    from netdyno.labs import KINDS
+
+    rows = [
+        [
+            kind.name,
+            kind.title,
+            "yes" if kind.emulated else "no",
+            "; ".join(f"{name}: {', '.join(values)}" for name, values in kind.settings.items()),
+        ]
+        for kind in KINDS.values()
+    ]
+    _print_table(["kind", "what it is", "emulated", "settings"], rows, form)
+
+
+@cli.command()
+@click.option("--format", "form", default="table", type=FORMATS, show_default=True)
+def methods(form: str) -> None:
+    """List the methods a plan can name."""
+    from netdyno.methods import METHODS
+
+    rows = [[method.name, method.standard, method.doc] for method in METHODS.values()]
+    _print_table(["method", "standard", "what it finds"], rows, form)
+
+
+@cli.command()
+@click.option("--format", "form", default="table", type=FORMATS, show_default=True)
+def reports(form: str) -> None:
+    """List the renderings of a run."""
+    from netdyno.reports import REPORTS
+
+    _print_table(["report", "what it is"], [[report.name, report.help] for report in REPORTS.values()], form)
+
+
+@cli.command()
+def version() -> None:
+    """Print the versions of netdyno and of what it runs on."""
+    from netdyno.run import versions
+
+    for name, what in versions().items():
+        click.echo(f"{name} {what}")
+
+
+def main() -> NoReturn:
+    """Runs the command line; never shows a traceback for a mistake of the user's."""
+    try:
+        code = cli.main(standalone_mode=False)
+        sys.stdout.flush()
+    except PlanErrors as error:
+        for problem in error.errors:
+            _complain(str(problem), problem.hint)
+        sys.exit(USAGE)
+    except NetdynoError as error:
+        _complain(error.message, error.hint)
+        sys.exit(_code(error))
+    except Problems as error:
+        for problem_ in error.problems:
+            _complain(problem_.message, problem_.hint)
+        sys.exit(USAGE)
+    except Problem as error:
+        _complain(error.message, error.hint)
+        sys.exit(USAGE)
+    except click.ClickException as error:
+        context = getattr(error, "ctx", None)
+        hint = f"`{context.command_path} --help` shows how" if context is not None else None
+        _complain(error.format_message(), hint)
+        sys.exit(USAGE)
+    except (click.Abort, KeyboardInterrupt):
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        # The reader of our output went away, as `head` does.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(PASSED)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        _complain(f"{where}{error.strerror or error}", None)
+        sys.exit(NOT_MEASURED)
+    sys.exit(code if isinstance(code, int) else PASSED)
+
+
+def _code(error: NetdynoError) -> int:
+    from netdyno.labs.wiring import LabError
+    from netdyno.run import EngineMissingError
+
+    return NOT_MEASURED if isinstance(error, LabError | EngineMissingError) else USAGE
+
+
+def _complain(message: str, hint: str | None) -> None:
+    click.echo(f"error: {message}", err=True)
+    if hint:
+        click.echo(f"hint: {hint}", err=True)
+
+
+def _selection(scale: str, only: Iterable[str]) -> Selection:
+    from netdyno.run import Selection
+
+    chosen: dict[str, str] = {}
+    for pair in only:
+        axis, equals, value = pair.partition("=")
+        if not equals or not axis or not value:
+            raise click.UsageError(f"--only: `{pair}` is not AXIS=VALUE, as in `--only direction=bidir`")
+        if chosen.get(axis, value) != value:
+            raise click.UsageError(f"--only: `{axis}` is given twice")
+        chosen[axis] = value
+    return Selection(_scale(scale), chosen)
+
+
+def _scale(text: str) -> Fraction:
+    from fractions import Fraction
+
+    try:
+        scale = Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        scale = Fraction(0)
+    if not 0 < scale <= 1:
+        raise click.UsageError(f"--scale: `{text}` is not a share, as in `--scale 1/100`")
+    return scale
+
+
+def _dry_run(plan: Any, selection: Selection) -> None:
+    chosen = selection.cases(plan)
+    for case in chosen:
+        wiring = plan.kind.wire(plan.lab.links, case.settings)
+        click.echo(f"{case.number:4}  {case.name}  ({wiring.clock} time)")
+    click.echo(f"{len(chosen)} cases, {_about(plan, len(chosen))}; nothing was started", err=True)
+
+
+def _about(plan: Any, count: int) -> str:
+    from netdyno.live import clock
+    from netdyno.run import traffic_seconds
+
+    return f"about {clock(float(traffic_seconds(plan, count)))} if run in real time"
+
+
+def _conclude(outcome: Outcome, reports: Iterable[str]) -> NoReturn:
+    from netdyno.reports import REPORTS
+    from netdyno.store import open_run
+
+    with open_run(outcome.folder) as stored:
+        sys.stdout.write(_render(stored, "terminal", colour=True))
+        for name in dict.fromkeys(reports):
+            file = outcome.folder / f"report{REPORTS[name].suffix}"
+            file.write_text(_render(stored, name, colour=False))
+            click.echo(f"report: {file}", err=True)
+        failures = [case for case in stored.cases if case.error]
+    for case in failures[:10]:
+        _complain(f"{case.head.name}: {case.error}", case.hint)
+    click.echo(f"run: {outcome.folder}", err=True)
+    if outcome.exit_code == INTERRUPTED:
+        click.echo(f"hint: `netdyno run --resume {outcome.folder}` goes on with it", err=True)
+    sys.stdout.flush()
+    sys.exit(outcome.exit_code)
+
+
+def _known_report(name: str) -> None:
+    from netdyno.reports import REPORTS
+
+    if name not in REPORTS:
+        raise NetdynoError(f"there is no report `{name}`", suggestion(name, REPORTS, "reports"))
+
+
+def _render(stored: StoredRun, name: str, *, colour: bool) -> str:
+    if name == "terminal":
+        import shutil
+
+        from netdyno.reports import terminal
+        from netdyno.reports.from_store import view
+
+        on_terminal = colour and sys.stdout.isatty()
+        width = shutil.get_terminal_size().columns if on_terminal else None
+        return terminal.render(view(stored), width=width, colour=colour and _colours())
+    from netdyno.reports import render
+
+    return render(stored, name)
+
+
+def _colours() -> bool:
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()
+
+
+def _rate_row(name: str, weight: str, size: str, row: Any) -> list[str]:
+    return [name, weight, size, *(row[layer]["printed"] for layer in ("fps", "L1", "L2", "L3"))]
+
+
+def _print_table(columns: list[str], rows: list[list[str]], form: str) -> None:
+    if form == "json":
+        import json
+
+        click.echo(json.dumps([dict(zip(columns, row, strict=True)) for row in rows], indent=2))
+    elif form == "csv":
+        import csv
+
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(rows)
+    elif form == "md":
+        for row in [columns, ["---"] * len(columns), *rows]:
+            click.echo("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |")
+    else:
+        widths = [max(len(row[place]) for row in [columns, *rows]) for place in range(len(columns))]
+        for row in [columns, *rows]:
+            click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())

@@ -1,0 +1,274 @@
+"""How a run goes, on stderr: a live table on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TextIO
+
+from netdyno.case import Event, Failed, Interrupted, Looked, Measured, TrialEnded, Wired
+from netdyno.store import CaseWiring
+from netdyno.trial import Value
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.live import Live
+
+    from netdyno.matrix import Case
+    from netdyno.plan import Plan
+
+PLAIN_EVERY_S = 10.0
+"""How often a plain view says where it is, between the ends of cases."""
+
+WIRE_OVERHEAD_BITS = 160
+"""What each frame takes on the wire beyond its own bytes: preamble, SFD and gap, 20 bytes."""
+
+
+def watcher(stream: TextIO = sys.stderr) -> PlainView:
+    """The view that fits the stream: NO_COLOR and FORCE_COLOR are heeded."""
+    if stream.isatty() and os.environ.get("TERM") != "dumb":
+        return RichView(stream)
+    return PlainView(stream)
+
+
+@dataclass
+class PortRates:
+    """Rates of one port between two looks."""
+
+    name: str
+    tx_pps: float = 0.0
+    tx_bps: float = 0.0
+    rx_pps: float = 0.0
+    rx_bps: float = 0.0
+    tx_frames: int = 0
+    rx_frames: int = 0
+
+
+@dataclass
+class Now:
+    """A case under way."""
+
+    case: Case
+    wiring: CaseWiring | None = None
+    trial: str = ""
+    phase: str = "building the lab"
+    elapsed_ns: int = 0
+    total_ns: int = 0
+    ports: tuple[PortRates, ...] = ()
+
+    def look(self, event: Looked) -> None:
+        """Takes in a snapshot. Rates are over the time between two snapshots, as the trial counts it."""
+        snapshot = event.snapshot
+        before = {port.name: port for port in self.ports} if event.trial == self.trial else {}
+        passed = (snapshot["elapsed_ns"] - self.elapsed_ns) / 1e9 if before else snapshot["elapsed_ns"] / 1e9
+        self.ports = tuple(_rates(port, before.get(port["name"]), passed) for port in snapshot["ports"])
+        self.trial, self.phase = event.trial, snapshot["phase"]
+        self.elapsed_ns, self.total_ns = snapshot["elapsed_ns"], snapshot["total_ns"]
+
+
+class PlainView:
+    """A line for each end of a case, and one every ten seconds."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+        self.now: dict[int, Now] = {}
+        self.plan: Plan | None = None
+        self.cases: dict[int, Case] = {}
+        self.total = 0
+        self.ended = 0
+        self.began = self.told = time.monotonic()
+
+    def begin(self, plan: Plan, cases: Sequence[Case], already: int) -> None:
+        """The run begins; so many cases were done before."""
+        self.plan = plan
+        self.cases = {case.number: case for case in cases}
+        self.total, self.ended = len(cases) + already, already
+        self.already = already
+        self.began = self.told = time.monotonic()
+        left = f", {already} done before" if already else ""
+        self.say(f"{plan.title}: {self.total} cases{left}")
+
+    def event(self, event: Event) -> None:
+        """Something happened."""
+        now = self.now.setdefault(event.case, Now(self.cases[event.case]))
+        match event:
+            case Wired():
+                now.wiring, now.phase = event.wiring, "starting"
+            case Looked():
+                now.look(event)
+            case TrialEnded():
+                now.trial, now.phase = event.trial.name, event.trial.state
+                if event.trial.state == "invalid":
+                    reasons = "; ".join(event.trial.result.invalid)
+                    name = now.case.name
+                    self.say(f"warning: {name}: trial `{event.trial.name}` does not count: {reasons}")
+            case Measured() | Failed() | Interrupted():
+                self._ended(now, event)
+        self.tick()
+
+    def tick(self) -> None:
+        """Time has passed."""
+        if time.monotonic() - self.told >= PLAIN_EVERY_S and self.now:
+            self.say(self._where())
+
+    def end(self) -> None:
+        """The run is over."""
+
+    def say(self, line: str) -> None:
+        """A line of text."""
+        self.told = time.monotonic()
+        print(line, file=self.stream, flush=True)
+
+    def left_s(self) -> float | None:
+        """How long the rest will take if it goes on like this; None before the first case has ended."""
+        here = self.ended - self.already
+        if not here:
+            return None
+        return (time.monotonic() - self.began) / here * (self.total - self.ended)
+
+    def _ended(self, now: Now, event: Measured | Failed | Interrupted) -> None:
+        self.now.pop(event.case, None)
+        if isinstance(event, Interrupted):
+            self.say(f"[{self.ended}/{self.total}] {now.case.name}: interrupted")
+            return
+        self.ended += 1
+        place = f"[{self.ended}/{self.total}] {now.case.name}"
+        if isinstance(event, Failed):
+            hint = f" (hint: {event.hint})" if event.hint else ""
+            self.say(f"{place}: not measured: {event.message}{hint}")
+            return
+        verdict = next((verdict.limit for verdict in event.verdicts if verdict.scope == "sum"), "no verdict")
+        found = next((value for value in event.result.values if value.scope == "sum"), None)
+        self.say(f"{place}: {headline(found)}, limit: {verdict}")
+        for goal in event.goals:
+            if goal.passed is not True:
+                outcome = "missed" if goal.passed is False else "not judged"
+                self.say(f"    goal `{goal.name}` {outcome}: {goal.reason}")
+
+    def _where(self) -> str:
+        now = next(iter(self.now.values()))
+        share = f" {100 * now.elapsed_ns // now.total_ns} %" if now.total_ns else ""
+        rates = ", ".join(f"{port.name} tx {pps(port.tx_pps)} rx {pps(port.rx_pps)}" for port in now.ports)
+        left = self.left_s()
+        rest = f", about {clock(left)} left" if left is not None else ""
+        return f"[{self.ended}/{self.total}] {now.case.name}: {now.trial} {now.phase}{share} {rates}{rest}"
+
+
+class RichView(PlainView):
+    """The same on a terminal: what has ended scrolls by, what runs stands below it."""
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__(stream)
+        self.live: Live | None = None
+        self.console: Console | None = None
+
+    def begin(self, plan: Plan, cases: Sequence[Case], already: int) -> None:
+        from rich.console import Console
+        from rich.live import Live
+
+        self.console = Console(file=self.stream, highlight=False)
+        self.live = Live(console=self.console, auto_refresh=False, transient=True)
+        self.live.start()
+        super().begin(plan, cases, already)
+        self.drawn = 0.0
+
+    def tick(self) -> None:
+        if self.live is not None and time.monotonic() - self.drawn >= 0.3:
+            self.drawn = time.monotonic()
+            self.live.update(self._table(), refresh=True)
+
+    def end(self) -> None:
+        if self.live is not None:
+            self.live.stop()
+
+    def say(self, line: str) -> None:
+        if self.console is None:
+            super().say(line)
+        else:
+            self.console.print(line, markup=False, soft_wrap=True)
+
+    def _table(self) -> RenderableType:
+        from rich.console import Group
+        from rich.table import Table
+        from rich.text import Text
+
+        left = self.left_s()
+        rest = f", about {clock(left)} left" if left is not None else ""
+        head = f"case {self.ended + 1 if self.ended < self.total else self.total} of {self.total}"
+        parts: list[RenderableType] = [
+            Text(f"{head}, {clock(time.monotonic() - self.began)} so far{rest}", style="bold")
+        ]
+        for now in self.now.values():
+            share = f"{100 * now.elapsed_ns // now.total_ns} %" if now.total_ns else ""
+            parts.append(Text(f"{now.case.name}: {now.trial} {now.phase} {share}"))
+            if len(self.now) > 2 or not now.ports:
+                continue
+            table = Table(box=None, pad_edge=True)
+            table.add_column("")
+            for port in now.ports:
+                table.add_column(port.name, justify="right")
+            # The order of T-Rex's port table, which network engineers have in their heads.
+            table.add_row("Tx L1 bps", *(bps(port.tx_bps) for port in now.ports))
+            table.add_row("Tx pps", *(pps(port.tx_pps) for port in now.ports))
+            table.add_row("Rx L1 bps", *(bps(port.rx_bps) for port in now.ports))
+            table.add_row("Rx pps", *(pps(port.rx_pps) for port in now.ports))
+            table.add_row("opackets", *(str(port.tx_frames) for port in now.ports))
+            table.add_row("ipackets", *(str(port.rx_frames) for port in now.ports))
+            parts.append(table)
+            sent = sum(port.tx_frames for port in now.ports)
+            missing = sent - sum(port.rx_frames for port in now.ports)
+            if sent:
+                # Frames under way are among them: the count that is kept is taken after draining.
+                parts.append(Text(f"not back yet: {missing} of {sent} frames ({100 * missing / sent:.3f} %)"))
+        return Group(*parts)
+
+
+def _rates(port: dict[str, Any], before: PortRates | None, seconds: float) -> PortRates:
+    tx, rx = port["tx_frames"], port["rx_frames"]
+    rates = PortRates(port["name"], tx_frames=tx, rx_frames=rx)
+    if seconds <= 0:
+        return rates
+    was_tx, was_rx = (before.tx_frames, before.rx_frames) if before else (0, 0)
+    tx_bytes, rx_bytes = port["tx_bytes"], port["rx_bytes"]
+    mean_tx = 8 * tx_bytes / tx if tx else 0.0
+    mean_rx = 8 * rx_bytes / rx if rx else 0.0
+    rates.tx_pps, rates.rx_pps = (tx - was_tx) / seconds, (rx - was_rx) / seconds
+    rates.tx_bps = rates.tx_pps * (mean_tx + WIRE_OVERHEAD_BITS)
+    rates.rx_bps = rates.rx_pps * (mean_rx + WIRE_OVERHEAD_BITS)
+    return rates
+
+
+def headline(value: Value | None) -> str:
+    """The first number of a result, `ramp max Rx 14.66 Mpps`."""
+    if value is None:
+        return "no value"
+    if value.number is None:
+        return f"{value.name}: {value.note or 'none'}"
+    return f"{value.name} {pps(float(value.number))}"
+
+
+def pps(rate: float) -> str:
+    """`14.881 Mpps`."""
+    return _prefixed(rate, "pps")
+
+
+def bps(rate: float) -> str:
+    """`9.876 Gbps`."""
+    return _prefixed(rate, "bps")
+
+
+def _prefixed(rate: float, unit: str) -> str:
+    for factor, prefix in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(rate) >= factor:
+            return f"{rate / factor:.3f} {prefix}{unit}"
+    return f"{rate:.0f} {unit}"
+
+
+def clock(seconds: float) -> str:
+    """`1:02:03` or `2:03`."""
+    minutes, second = divmod(round(seconds), 60)
+    hours, minute = divmod(minutes, 60)
+    return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"

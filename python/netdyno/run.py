@@ -1,0 +1,269 @@
+"""A run from plan to record: the only place where plan, lab, method, engine, store and verdict meet."""
+
+from __future__ import annotations
+
+import os
+import platform
+import signal
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from fractions import Fraction
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as package_version
+from pathlib import Path
+from types import FrameType
+from typing import Protocol
+
+from netdyno.case import Event, Failed, Interrupted, Job, Looked, Measured, TrialEnded, Wired
+from netdyno.errors import NetdynoError
+from netdyno.labs import KINDS
+from netdyno.matrix import Case, cases
+from netdyno.methods import METHODS, scaled
+from netdyno.plan import Plan, parse
+from netdyno.store import CaseHead, RunHead, RunWriter, StoredTrial, new_folder, open_run
+from netdyno.workers import Workers
+
+ENGINE = "netdyno._engine"
+
+
+class EngineMissingError(NetdynoError):
+    """The engine's module is not there or cannot be loaded."""
+
+
+class Watcher(Protocol):
+    """Who is told how the run goes: the live view."""
+
+    def begin(self, plan: Plan, cases: Sequence[Case], already: int) -> None: ...
+    def event(self, event: Event) -> None: ...
+    def tick(self) -> None: ...
+    def end(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended. exit_code: ECOSYSTEM's, 0, 1, 3 or 130."""
+
+    folder: Path
+    exit_code: int
+
+
+@dataclass
+class Selection:
+    """What of a plan is run: the scale on top of the plan's own, and values of the matrix."""
+
+    scale: Fraction = Fraction(1)
+    only: Mapping[str, str] | None = None
+
+    def plan(self, plan: Plan) -> Plan:
+        """The plan at the chosen scale. Resolving is a time limit and no phase: it stays."""
+        if self.scale == 1:
+            return plan
+        trial = scaled(plan.trial, self.scale).model_copy(update={"resolve": plan.trial.resolve})
+        parameters = plan.parameters.scaled(self.scale)
+        return replace(plan, scale=plan.scale * self.scale, trial=trial, parameters=parameters)
+
+    def cases(self, plan: Plan) -> tuple[Case, ...]:
+        """The chosen cases, numbered as in the whole matrix."""
+        wanted = dict(self.only or {})
+        axes = dict(plan.axes)
+        for axis, value in wanted.items():
+            if axis not in axes:
+                raise NetdynoError(f"--only: the matrix has no axis `{axis}`", f"its axes: {', '.join(axes)}")
+            if value not in axes[axis]:
+                hint = f"its values: {', '.join(axes[axis])}"
+                raise NetdynoError(f"--only: the axis `{axis}` has no value `{value}`", hint)
+        found = tuple(case for case in cases(plan) if wanted.items() <= dict(case.choices).items())
+        if not found:
+            raise NetdynoError("--only: no case of the plan is left")
+        return found
+
+
+def run(plan: Plan, parent: Path, watcher: Watcher, selection: Selection, engine: str = ENGINE) -> Outcome:
+    """Runs a plan into a new folder below `parent`."""
+    plan = selection.plan(plan)
+    chosen = selection.cases(plan)
+    name = Path(plan.file).stem
+    head = RunHead(
+        name=name,
+        title=plan.title,
+        plan=plan.text,
+        plan_path=plan.file,
+        lab="\n".join(plan.included.values()),
+        scale=selection.scale,
+        only=dict(selection.only or {}),
+        seed=plan.seed,
+        versions=versions(engine),
+    )
+    now = datetime.now(UTC)
+    folder = new_folder(parent, name, now)
+    _keep_included(folder, plan.included)
+    with RunWriter.create(folder, head, [_head(plan, case) for case in chosen], now) as store:
+        return _campaign(store, [Job(plan, case, engine) for case in chosen], watcher, already=0)
+
+
+def _keep_included(folder: Path, included: Mapping[str, str]) -> None:
+    """Keeps the files a plan includes beside the record, where resuming looks for them."""
+    for name, text in included.items():
+        copy = (folder / name).resolve()
+        if copy.is_relative_to(folder.resolve()):
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_text(text)
+
+
+def resume(folder: Path, watcher: Watcher, engine: str = ENGINE) -> Outcome:
+    """Goes on with a run that was killed or interrupted. What is done is not done again."""
+    with open_run(folder) as stored:
+        head = stored.head
+        selection = Selection(head.scale, head.only)
+        plan = selection.plan(parse(head.plan, name=head.plan_path, base=folder))
+        finished = {case.head.number for case in stored.cases if case.state == "done"}
+        chosen = selection.cases(plan)
+        jobs = [
+            Job(plan, case, engine, _trials_to_keep(stored.trials(case.number)))
+            for case in chosen
+            if case.number not in finished
+        ]
+    with RunWriter.resume(folder) as store:
+        return _campaign(store, jobs, watcher, already=len(finished))
+
+
+def _trials_to_keep(trials: Iterator[StoredTrial]) -> tuple[StoredTrial, ...]:
+    return tuple(trial for trial in trials if trial.state != "cancelled")
+
+
+def _campaign(store: RunWriter, jobs: list[Job], watcher: Watcher, already: int) -> Outcome:
+    """Virtual cases on all cores, then real ones one by one. This process alone writes the store."""
+    if jobs:
+        watcher.begin(jobs[0].plan, [job.case for job in jobs], already)
+    virtual = [job for job in jobs if _clock(job) == "virtual"]
+    real = [job for job in jobs if _clock(job) == "real"]
+    stopped = False
+    try:
+        for group, count, fresh in ((virtual, os.cpu_count() or 1, False), (real, 1, True)):
+            if not group or stopped:
+                continue
+            with Workers(min(count, len(group)), fresh=fresh) as workers, _signals(workers) as signals:
+                for event in workers.run(group):
+                    if event is None:
+                        watcher.tick()
+                        continue
+                    _record(store, event)
+                    watcher.event(event)
+                stopped = bool(signals)
+    finally:
+        watcher.end()
+    with open_run(store.folder) as stored:
+        ended = stored.cases
+    now = datetime.now(UTC)
+    if stopped and any(case.state not in ("done", "failed") for case in ended):
+        store.run_ended("interrupted", now)
+        return Outcome(store.folder, 130)
+    failed = any(case.state != "done" for case in ended)
+    store.run_ended("failed" if failed else "done", now)
+    goals = [goal for case in ended for goal in case.goals]
+    if failed or any(goal.passed is None for goal in goals):
+        return Outcome(store.folder, 3)
+    if any(verdict.limit == "invalid" for case in ended for verdict in case.verdicts):
+        return Outcome(store.folder, 3)
+    return Outcome(store.folder, 1 if any(goal.passed is False for goal in goals) else 0)
+
+
+def _record(store: RunWriter, event: Event) -> None:
+    now = datetime.now(UTC)
+    match event:
+        case Wired():
+            store.case_wired(event.case, event.wiring, now)
+        case TrialEnded():
+            store.add_trial(event.trial)
+        case Measured():
+            store.case_done(event.case, event.result, event.verdicts, event.goals, now)
+        case Failed():
+            if event.trace:
+                with (store.folder / "bugs.txt").open("a") as file:
+                    file.write(f"case {event.case}\n{event.trace}\n")
+            store.case_ended(event.case, "failed", event.message, event.hint, now)
+        case Interrupted():
+            store.case_ended(event.case, "interrupted", None, None, now)
+        case Looked():
+            pass
+
+
+@contextmanager
+def _signals(workers: Workers) -> Iterator[list[int]]:
+    """SIGINT and SIGTERM end the run in order, a second one at once. Yields the signals seen."""
+    seen: list[int] = []
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        seen.append(number)
+        if len(seen) == 1:
+            workers.stop()
+        else:
+            workers.kill()
+
+    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield seen
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _clock(job: Job) -> str:
+    return job.plan.kind.wire(job.plan.lab.links, job.case.settings).clock
+
+
+def _head(plan: Plan, case: Case) -> CaseHead:
+    kind = KINDS[plan.lab.kind]
+    return CaseHead(
+        number=case.number,
+        name=case.name,
+        axes=dict(case.choices),
+        kind=kind.name,
+        kind_title=kind.title,
+        emulated=kind.emulated,
+        settings=dict(case.settings),
+        method=plan.method,
+        parameters=plan.parameters.model_dump_json(by_alias=True),
+        seed=case.seed,
+    )
+
+
+def traffic_seconds(plan: Plan, count: int) -> Fraction:
+    """About how long so many cases take in real time, settling and draining included."""
+    around = plan.trial.settle.amount + plan.trial.drain.amount
+    return count * (METHODS[plan.method].traffic_seconds(plan.parameters) + around)
+
+
+def versions(engine: str = ENGINE) -> dict[str, str]:
+    """What a run was made with."""
+    try:
+        own = package_version("netdyno")
+    except PackageNotFoundError:
+        own = "unknown (not installed)"
+    try:
+        engine_version = str(import_module(engine).version())
+    except ImportError as error:
+        raise EngineMissingError(
+            f"the engine cannot be loaded: {error}", "build it: `make demo` does"
+        ) from error
+    return {
+        "netdyno": own,
+        "engine": engine_version,
+        "python": platform.python_version(),
+        "sqlite": sqlite3.sqlite_version,
+        "kernel": platform.release(),
+        "cpu": _cpu(),
+    }
+
+
+def _cpu() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.machine()
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return f"{len(names)} x {names[0]}" if names else platform.machine()
