@@ -194,11 +194,17 @@ impl Line {
             } else {
                 (&mut upper[index - self.capacity], &mut lower[index - self.capacity])
             };
-            if slot.len.wrapping_sub(MIN_SENT_BYTES) > self.max_frame - MIN_SENT_BYTES {
-                return Err(refuse_length(info, index - first, slot.len));
+            let len = slot.len;
+            if len.wrapping_sub(MIN_SENT_BYTES) > self.max_frame - MIN_SENT_BYTES {
+                return Err(refuse_length(info, index - first, len));
             }
-            slot.at.ps = serializer.send(slot.len, slot.at.ps) + self.propagation_ps;
-            *twin = *slot;
+            // Field by field: copying the slot whole would wait for the two stores into it to leave the core.
+            let at = Instant {
+                ps: serializer.send(len, slot.at.ps) + self.propagation_ps,
+            };
+            slot.at = at;
+            twin.len = len;
+            twin.at = at;
         }
         self.serializer = serializer;
         self.tail += wrote;

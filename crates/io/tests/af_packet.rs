@@ -1,0 +1,144 @@
+//! What only a kernel interface does: VLAN tags taken off and put back, sizes and speeds asked of the kernel, errors.
+
+mod support;
+
+use netdyno_io::backend::af_packet::AfPacketPort;
+use netdyno_io::port::{Port, PortError};
+use netdyno_io::time::Instant;
+use support::{LATE, collect, frame, namespace, receive, send_all, send_at};
+
+fn open(interface: &str, max_frame: u32) -> AfPacketPort {
+    AfPacketPort::open(interface, interface, max_frame).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn pair(max_frame: u32) -> [AfPacketPort; 2] {
+    namespace::ENDS.map(|interface| open(interface, max_frame))
+}
+
+/// A frame with these four-byte tags between addresses and type (IEEE 802.1Q clause 9).
+fn tagged(number: u64, tags: &[[u8; 4]], len: usize) -> Vec<u8> {
+    let plain = frame(number, len - 4 * tags.len());
+    [&plain[..12], &tags.concat(), &plain[12..]].concat()
+}
+
+#[test]
+fn vlan_tags_arrive_as_they_were_sent() {
+    namespace::with_veth("vlan_tags_arrive_as_they_were_sent", 1500, || {
+        let [mut west, mut east] = pair(1522);
+        // 802.1Q VLAN 100 priority 5; 802.1ad; QinQ; an old QinQ of two 0x8100; VLAN 0; drop eligible 4095.
+        let tags: [&[[u8; 4]]; 7] = [
+            &[[0x81, 0x00, 0xa0, 0x64]],
+            &[[0x88, 0xa8, 0x00, 0x0a]],
+            &[[0x88, 0xa8, 0x60, 0x0a], [0x81, 0x00, 0x00, 0x64]],
+            &[[0x81, 0x00, 0x00, 0x01], [0x81, 0x00, 0x00, 0x02]],
+            &[[0x81, 0x00, 0x00, 0x00]],
+            &[[0x81, 0x00, 0x1f, 0xff]],
+            &[],
+        ];
+        let mut frames = Vec::new();
+        for (number, tags) in tags.iter().enumerate() {
+            for len in [60, 64, 777, 1514] {
+                frames.push(tagged(number as u64, tags, len));
+            }
+        }
+        // The longest: a full MTU behind one 802.1Q tag.
+        frames.push(tagged(99, &[[0x81, 0x00, 0x00, 0x07]], 1518));
+        send_all(&mut west, &frames);
+        let got = collect(&mut east, frames.len());
+        for (index, (got, sent)) in got.iter().zip(&frames).enumerate() {
+            assert_eq!(got, sent, "frame {index}");
+        }
+        assert_eq!(got.len(), frames.len());
+    });
+}
+
+#[test]
+fn what_a_port_sends_it_does_not_receive() {
+    namespace::with_veth("what_a_port_sends_it_does_not_receive", 1500, || {
+        let [mut west, mut east] = pair(1514);
+        send_all(&mut west, &[frame(1, 60)]);
+        assert_eq!(collect(&mut east, 1).len(), 1);
+        assert!(receive(&mut west, 64).is_empty());
+    });
+}
+
+#[test]
+fn slots_follow_the_mtu_and_a_pretended_speed_is_not_believed() {
+    namespace::with_veth("slots_follow_the_mtu_and_a_pretended_speed_is_not_believed", 1500, || {
+        let [mut west, _east] = pair(9018);
+        // 1500 and the Ethernet header and one tag; veth says 10 Gbit/s to whoever asks.
+        assert_eq!((west.info().max_frame, west.info().rate_bps), (1518, 0));
+        let long = send_at(&mut west, Instant::ZERO, &[frame(1, 1518)]);
+        let Err(PortError::Unfit { why, .. }) = long else {
+            panic!("an untagged frame of 1518 bytes is beyond the MTU: {long:?}")
+        };
+        assert!(why.contains("raise its MTU"), "{why}");
+        assert_eq!(open("nd1", 300).info().max_frame, 300);
+    });
+}
+
+#[test]
+fn frames_longer_than_a_slot_are_counted_and_not_cut() {
+    namespace::with_veth("frames_longer_than_a_slot_are_counted_and_not_cut", 1500, || {
+        let (mut west, mut east) = (open("nd0", 1514), open("nd1", 100));
+        let frames = [
+            frame(1, 60),
+            frame(2, 101),
+            frame(3, 100),
+            tagged(4, &[[0x81, 0, 0, 9]], 101),
+            frame(5, 1000),
+        ];
+        send_all(&mut west, &frames);
+        assert_eq!(collect(&mut east, 2), [frames[0].clone(), frames[2].clone()]);
+        assert_eq!(east.counters().rx_dropped, 3);
+        assert_eq!(east.counters().rx_frames, 2);
+    });
+}
+
+#[test]
+fn a_reader_that_does_not_read_is_told_how_much_it_lost() {
+    namespace::with_veth("a_reader_that_does_not_read_is_told_how_much_it_lost", 1500, || {
+        let [mut west, mut east] = pair(1514);
+        let burst: Vec<_> = (0..64).map(|number| frame(number, 1514)).collect();
+        let mut sent = 0;
+        // At most 128 MiB of socket buffer (the kernel doubles what is asked) at 2 KiB or more a frame.
+        while sent < 100_000 && east.counters().rx_dropped == 0 {
+            for _ in 0..16 {
+                sent += send_at(&mut west, Instant::ZERO, &burst).expect("transmits") as u64;
+            }
+        }
+        let dropped = east.counters().rx_dropped;
+        assert!(dropped > 0, "{sent} frames and none dropped");
+        assert_eq!(east.counters().rx_dropped, dropped, "asking twice changes nothing");
+        let mut got = 0;
+        while let more @ 1.. = receive(&mut east, 64).len() as u64 {
+            got += more;
+        }
+        assert_eq!(got + east.counters().rx_dropped, sent);
+    });
+}
+
+#[test]
+fn missing_or_down_or_removed_interfaces_are_named() {
+    namespace::with_veth("missing_or_down_or_removed_interfaces_are_named", 1500, || {
+        for absent in ["p9", "", "a-name-beyond-fifteen-characters"] {
+            let error = AfPacketPort::open("west", absent, 1514).expect_err("it does not exist").to_string();
+            let expected = format!("port `west`: there is no interface `{absent}` here; there are: ");
+            let (start, list) = error.split_at(expected.len().min(error.len()));
+            assert_eq!(start, expected);
+            let mut names: Vec<_> = list.split(", ").collect();
+            names.sort_unstable();
+            assert!(names.contains(&"lo") && names.ends_with(&["nd0", "nd1"]), "{error}");
+        }
+        let mut west = open("nd0", 1514);
+        let mut east = open("nd1", 1514);
+        namespace::ip(&["link", "set", "nd1", "down"]).expect("ip works");
+        let error = AfPacketPort::open("east", "nd1", 1514).expect_err("it is down").to_string();
+        assert_eq!(error, "port `east`: interface `nd1` is down; bring it up: ip link set nd1 up");
+        let gone = east.receive(LATE, 64, &mut |_| panic!("nothing was sent"));
+        assert!(matches!(gone, Err(PortError::Gone { .. })), "{gone:?}");
+        namespace::ip(&["link", "del", "nd0"]).expect("ip works");
+        let gone = send_at(&mut west, Instant::ZERO, &[frame(1, 60)]);
+        assert!(matches!(gone, Err(PortError::Gone { .. })), "{gone:?}");
+    });
+}
