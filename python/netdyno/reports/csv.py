@@ -20,7 +20,7 @@ def render(run: RunView) -> str:
         *(f"setting_{name}" for name in settings),
         *["profile", "direction", "state", "method", "value", "scope"],
         *["fps", "low_fps", "high_fps", "l1_bps", "line_fps", "line_l1_bps", "share_of_line_percent"],
-        *["ns", "low_ns", "high_ns", "other", "other_unit"],
+        *["ns", "low_ns", "high_ns", "ratio", "other", "other_unit"],
         *["limit", "reason", "mean_frame_size_bytes", "flows", "emulated"],
         *(f"{name}_frames" for name in COUNTS),
         *["deviations", "note", "error"],
@@ -68,6 +68,8 @@ def _rows(run: RunView) -> list[dict[str, str]]:
             bounds = {"": value.number, "low_": value.low, "high_": value.high}
             if value.unit in ("fps", "ns"):
                 row |= {f"{prefix}{value.unit}": quantity.exact(number) for prefix, number in bounds.items()}
+            elif value.unit == "ratio":
+                row["ratio"] = quantity.exact(value.number, places=12)
             else:
                 row |= {"other": quantity.exact(value.number), "other_unit": value.unit}
             if value.unit == "fps" and value.number is not None:

@@ -115,8 +115,10 @@ def number(value: Value) -> str:
     if value.number is None:
         return "n/a"
     text = _quantity(value.number, value.unit)
-    if value.low is not None and value.high is not None and value.low != value.high:
-        text += f" ({_quantity(value.low, value.unit)} to {_quantity(value.high, value.unit)})"
+    if value.low is not None and value.high is not None:
+        low, high = _quantity(value.low, value.unit), _quantity(value.high, value.unit)
+        if low != high:
+            text += f" ({low} to {high})"
     return text
 
 
@@ -125,19 +127,23 @@ def _quantity(number: Fraction, unit: str) -> str:
         return quantity.rate(number, "pps")
     if unit == "ns":
         return quantity.duration(number)
+    if unit == "ratio":
+        return quantity.percent(number, 3)
     return f"{quantity.exact(number)} {unit}".strip()
 
 
 def caption(run: RunView) -> str:
     """What the numbers of the tables are, in one sentence."""
-    names = " or ".join(run.headline_names) or "no value"
     about = {
         "ramp max Rx": "the highest rate received in any sample of a rising load; frames may be lost at it,"
         " so it is not a throughput",
         "throughput": "the highest load at which no frame was lost (RFC 1242, section 3.17)",
     }
-    meaning = "; ".join(f"{name}: {about[name]}" for name in run.headline_names if name in about)
-    return f"{names[:1].upper()}{names[1:]}. {meaning[:1].upper()}{meaning[1:]}." if meaning else f"{names}."
+    if not run.headline_names:
+        return "No case has a result that stands for it."
+    return " ".join(
+        f"{name[0].upper()}{name[1:]}: {about.get(name, 'see the method')}." for name in run.headline_names
+    )
 
 
 def summary(run: RunView) -> list[str]:

@@ -10,7 +10,6 @@ import json
 from fractions import Fraction
 from typing import Any
 
-from netdyno.reports import quantity
 from netdyno.reports.histogram import decode
 from netdyno.reports.view import COUNTS, CaseView, RunView, TrialView
 from netdyno.trial import Latency, Value
@@ -194,7 +193,7 @@ def _latency(latency: Latency | None) -> dict[str, Any] | None:
 def _number(number: Fraction | None) -> int | float | None:
     if number is None:
         return None
-    return number.numerator if number.denominator == 1 else float(quantity.exact(number))
+    return number.numerator if number.denominator == 1 else float(number)
 
 
 def _exact(number: Fraction | None) -> str | None:

@@ -70,9 +70,9 @@ def count(number: int) -> str:
     return f"{number:,}".replace(",", "\u202f")
 
 
-def exact(number: Fraction | None) -> str:
-    """For files: plain digits, at most six decimals, empty if not measured."""
-    return "" if number is None else _trim(fixed(number, 6))
+def exact(number: Fraction | None, places: int = 6) -> str:
+    """For files: plain digits, at most so many decimals, empty if not measured."""
+    return "" if number is None else _trim(fixed(number, places))
 
 
 def size(sizes: tuple[tuple[int, int], ...]) -> str:

@@ -35,18 +35,6 @@ class Stretch:
     rx_max_fps: Fraction
 
 
-def summed(trial: TrialView) -> tuple[list[int], list[int], list[int]]:
-    """Frames sent, received, and received of those sent, per sample over all streams."""
-    streams = trial.result.streams
-    length = max((len(stream.tx) for stream in streams), default=0)
-
-    def total(name: str) -> list[int]:
-        rows = [getattr(stream, name) for stream in streams]
-        return [sum(row[i] for row in rows if i < len(row)) for i in range(length)]
-
-    return total("tx"), total("rx"), total("arrived")
-
-
 def samples_of(trial: TrialView, segment_name: str | None) -> range:
     """The samples that lie wholly in a segment; None: in any segment."""
     step = trial.result.sample_ns
@@ -61,7 +49,7 @@ def samples_of(trial: TrialView, segment_name: str | None) -> range:
 
 def points(trial: TrialView, segment_name: str | None, buckets: int) -> list[Point]:
     """At most `buckets` points over a segment, or over the whole trial."""
-    tx, rx, arrived = summed(trial)
+    tx, rx, arrived = trial.samples.tx, trial.samples.rx, trial.samples.arrived
     span = [i for i in samples_of(trial, segment_name) if i < len(tx)]
     per_sample = Fraction(10**9, trial.result.sample_ns)
     width = max(1, -(-len(span) // buckets))
@@ -85,7 +73,7 @@ def points(trial: TrialView, segment_name: str | None, buckets: int) -> list[Poi
 
 def stretch(trial: TrialView, segment_name: str) -> Stretch | None:
     """A segment at a glance; None if it was not run or is shorter than a sample."""
-    tx, rx, arrived = summed(trial)
+    tx, rx, arrived = trial.samples.tx, trial.samples.rx, trial.samples.arrived
     indices = [i for i in samples_of(trial, segment_name) if i < len(tx)]
     if not indices:
         return None

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+from itertools import zip_longest
 
 from netdyno.trial import Result, Segment, StreamResult, TrialResult, Value, Verdict
 
@@ -20,6 +22,15 @@ HEADLINES = ("throughput", "ramp max Rx")
 
 ALL = "sum"
 """The scope of a value that is of all streams together."""
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Frames per sample, from the start of traffic: sent, received, and received of those sent in it."""
+
+    tx: list[int]
+    rx: list[int]
+    arrived: list[int]
 
 
 @dataclass(frozen=True)
@@ -39,6 +50,18 @@ class TrialView:
     def duration_ns(self) -> int:
         """Time with traffic as asked for."""
         return sum(segment.duration_ns for segment in self.segments)
+
+    @cached_property
+    def samples(self) -> Samples:
+        """The series over all streams together."""
+        streams = self.result.streams
+        longest = max((len(stream.tx) for stream in streams), default=0)
+
+        def total(name: str) -> list[int]:
+            rows = [getattr(stream, name) for stream in streams]
+            return [sum(counts) for counts in zip_longest(*rows, fillvalue=0)][:longest]
+
+        return Samples(total("tx"), total("rx"), total("arrived"))
 
     def segment(self, name: str) -> tuple[Segment, int] | None:
         """The segment of that name and its start, ns from the start of traffic."""

@@ -1,0 +1,365 @@
+"""The figures of a report as Vega-Lite: one per profile, received against offered, loss below.
+
+Altair builds and checks the specs; nothing here draws. Colour stands for the first setting that varies,
+dash and marker for the others, so that lines can be told apart without colour. The palette is that of
+Okabe and Ito, chosen for readers who are colour-blind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import altair as alt
+
+from netdyno.reports import quantity, series
+from netdyno.reports.view import CaseView, RunView
+
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F3C8D", "#4D4D4D")
+DASHES = ((1, 0), (7, 4), (2, 2.5), (10, 3, 2, 3))
+SHAPES = ("circle", "square", "diamond", "triangle-up")
+BUCKETS = 120
+WIDTHS = {1: 860, 2: 400}
+"""Of a panel, by the number of panels beside each other."""
+FONT = "Helvetica Neue, Arial, Liberation Sans, sans-serif"
+INK, SOFT, AXIS, GRID = "#1f2933", "#52606d", "#9aa5b1", "#e4e7eb"
+CONFIG = {
+    "background": "white",
+    "padding": 4,
+    "view": {"stroke": None},
+    "title": {
+        "font": FONT,
+        "fontSize": 12.5,
+        "fontWeight": "bold",
+        "color": INK,
+        "anchor": "start",
+        "offset": 8,
+    },
+    "legend": {
+        "labelFont": FONT,
+        "titleFont": FONT,
+        "labelFontSize": 12,
+        "labelColor": INK,
+        "columnPadding": 18,
+    },
+    "axis": {
+        "labelFont": FONT,
+        "titleFont": FONT,
+        "labelFontSize": 11,
+        "titleFontSize": 11.5,
+        "titleFontWeight": "normal",
+        "titlePadding": 8,
+        "labelColor": SOFT,
+        "titleColor": SOFT,
+        "gridColor": GRID,
+        "domainColor": AXIS,
+        "tickColor": AXIS,
+    },
+}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure. live: the spec the page draws, with hover; still: the same without what only moves."""
+
+    key: str
+    profile: str
+    title: str
+    note: str
+    live: dict[str, Any]
+    still: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A case as a line of a panel. Rates are in units of `unit`, over all its streams."""
+
+    case: CaseView
+    colour: str
+    dash: str
+    points: tuple[series.Point, ...]
+
+
+def figures(run: RunView) -> list[Figure]:
+    """The figures of a run, one per profile that has anything to draw, in the plan's order."""
+    found: list[Figure] = []
+    for profile in run.profiles:
+        lines = [line for case in run.cases if case.profile == profile and (line := _line(run, case)).points]
+        if lines:
+            found.append(_figure(run, profile, lines, f"figure-{len(found) + 1}"))
+    return found
+
+
+def _line(run: RunView, case: CaseView) -> _Line:
+    varied = [name for name in run.setting_names if len(run.setting_values(name)) > 1]
+    first = case.settings.get(varied[0], "") if varied else (case.device_title or "device")
+    rest = " / ".join(case.settings.get(name, "") for name in varied[1:])
+    return _Line(case, first, rest, tuple(_points(case)))
+
+
+def _points(case: CaseView) -> list[series.Point]:
+    """The rising stretch of a ramp, or a point a trial where loads are constant."""
+    found: list[series.Point] = []
+    for trial in case.trials:
+        if trial.state != "done":
+            continue
+        rising = [segment.name for segment in trial.segments if segment.from_fps != segment.to_fps]
+        if rising:
+            for name in rising:
+                found += series.points(trial, name, BUCKETS)
+        else:
+            found += series.points(trial, None, 1)
+    return sorted((p for p in found if p.offered_fps > 0), key=lambda p: p.offered_fps)
+
+
+def _figure(run: RunView, profile: str, lines: list[_Line], key: str) -> Figure:
+    directions = [d for d in run.directions if any(line.case.direction == d for line in lines)]
+    width = WIDTHS.get(len(directions), 300)
+    scale, unit = (10**6, "Mpps") if max(_top(line) for line in lines) >= 10**6 else (10**3, "kpps")
+    scales = _Scales(lines, scale, unit)
+    names = [f"{key}-{number}".replace("-", "_") for number in range(len(directions))]
+    panels = [
+        _panel([line for line in lines if line.case.direction == direction], direction, scales, width, name)
+        for direction, name in zip(directions, names, strict=True)
+    ]
+    live = {
+        "$schema": alt.SCHEMA_URL,
+        "config": CONFIG,
+        "params": [_zoom(name) for name in names],
+        "datasets": scales.datasets,
+        "hconcat": panels,
+        "spacing": 36,
+    }
+    still = _without_hover({key: part for key, part in live.items() if key != "params"})
+    note = "The grey diagonal is what a perfect device would return."
+    if any(case.value("knee") for case in run.cases):
+        note += " A large marker is the knee: the highest load before loss; its bar is one step of the ramp."
+    if any(_hold(line.case) for line in lines):
+        note += " A small open mark at the right is the hold phase: mean, with a bar from least to most."
+    size = next((quantity.size(line.case.sizes) for line in lines if line.case.sizes), "")
+    title = " · ".join(part for part in (profile, size) if part)
+    return Figure(key, profile, title, note, live, still)
+
+
+class _Scales:
+    """What the panels of a figure share."""
+
+    def __init__(self, lines: list[_Line], divisor: int, unit: str) -> None:
+        self.divisor, self.unit = divisor, unit
+        self.datasets: dict[str, list[dict[str, Any]]] = {}
+        colours = list(dict.fromkeys(line.colour for line in lines))
+        dashes = list(dict.fromkeys(line.dash for line in lines))
+
+        def scale(domain: list[str], marks: Iterable[Any]) -> alt.Scale:
+            wheel = list(marks)
+            return alt.Scale(domain=domain, range=[wheel[i % len(wheel)] for i in range(len(domain))])
+
+        legend = alt.Legend(title=None, orient="top", symbolStrokeWidth=2.5, symbolOpacity=1, symbolSize=110)
+        self.colour = alt.Color("colour:N", scale=scale(colours, PALETTE), legend=legend)
+        # Where lines coincide the later one is thinner, so that both are seen.
+        widths = [1.8 + 1.4 * (len(colours) - 1 - i) for i in range(len(colours))]
+        self.width = alt.StrokeWidth("colour:N", scale=scale(colours, widths), legend=None)
+        # Vega-Lite draws the legend of a lone nameless dash as an empty entry.
+        shown = legend if dashes != [""] else None
+        self.dash = alt.StrokeDash("dash:N", scale=scale(dashes, map(list, DASHES)), legend=shown)
+        self.shape = alt.Shape("dash:N", scale=scale(dashes, SHAPES), legend=None)
+
+    def data(self, rows: list[dict[str, Any]]) -> alt.NamedData:
+        """Rows that layers share by name: inline they would be repeated, and checked, in every layer."""
+        name = f"rows{len(self.datasets)}"
+        self.datasets[name] = rows
+        return alt.NamedData(name=name)
+
+
+def _panel(lines: list[_Line], direction: str, scales: _Scales, width: int, name: str) -> dict[str, Any]:
+    top = float(max(_top(line) for line in lines) / scales.divisor)
+    worst = max((float(p.loss or 0) for line in lines for p in line.points), default=0.0)
+    heading = {"uni": "Unidirectional", "bidir": "Bidirectional, both directions together"}.get(
+        direction, direction
+    )
+    rows = scales.data([row for line in lines for row in _rows(line, scales.divisor)])
+    axis_x = alt.Axis(labels=False, ticks=False, title=None)
+    x = alt.X("x:Q", scale=alt.Scale(domain=[0, top], nice=False))
+    quiet_x, named_x = x.axis(axis_x), x.axis(alt.Axis(title=f"offered, {scales.unit}", tickCount=6))
+    y = alt.Y(
+        "y:Q", scale=alt.Scale(domain=[0, top], nice=False), axis=alt.Axis(title=f"received, {scales.unit}")
+    )
+    base = alt.Chart(rows)
+    grouped = base.encode(quiet_x, scales.colour, alt.Detail(["case:N"]))
+    ideal = alt.Chart(scales.data([{"x": 0, "y": 0}, {"x": top, "y": top}]))
+    layers = [
+        ideal.mark_line(color="#cbd2d9", strokeWidth=1.5, clip=True)
+        .encode(quiet_x, y)
+        .properties(name=f"{name}_received"),
+        grouped.mark_area(opacity=0.16, clip=True).encode(alt.Y("lo:Q"), alt.Y2("hi:Q")),
+        grouped.mark_line(clip=True, strokeJoin="round").encode(y, scales.dash, scales.width),
+    ]
+    layers += _hold_marks(lines, scales, quiet_x)
+    layers += _knee_marks(lines, scales, quiet_x)
+    layers.append(_hover(base, quiet_x, y, scales))
+    loss_y = alt.Y(
+        "loss:Q",
+        scale=alt.Scale(domain=[0, max(1.0, 100 * worst)], nice=True),
+        axis=alt.Axis(title="lost, %", tickCount=3),
+    )
+    loss = [
+        base.mark_line(clip=True, strokeJoin="round")
+        .encode(named_x, loss_y, scales.colour, scales.dash, scales.width, alt.Detail(["case:N"]))
+        .properties(name=f"{name}_lost")
+    ]
+    loss.append(_hover(base, named_x, loss_y, scales))
+    return {
+        "resolve": {"scale": {"x": "shared"}},
+        "spacing": 10,
+        "vconcat": [
+            {"title": heading, "width": width, "height": 270, "layer": _units(layers)},
+            {"width": width, "height": 90, "layer": _units(loss)},
+        ],
+    }
+
+
+def _units(charts: list[alt.Chart]) -> list[dict[str, Any]]:
+    """Layers as plain specs. Altair would copy every layer at every level above it, and check it there; the
+    tests check the whole figure, once."""
+    extra = ("$schema", "config")
+    return [
+        {key: part for key, part in chart.to_dict(validate=False).items() if key not in extra}
+        for chart in charts
+    ]
+
+
+def _rows(line: _Line, divisor: int) -> list[dict[str, Any]]:
+    name = line.case.name
+
+    def shown(rate: Fraction) -> float:
+        return float(f"{float(rate / divisor):.5g}")
+
+    return [
+        {
+            "case": name,
+            "colour": line.colour,
+            "dash": line.dash,
+            "x": shown(point.offered_fps),
+            "y": shown(point.rx_fps),
+            "lo": shown(point.rx_min_fps),
+            "hi": shown(point.rx_max_fps),
+            "loss": None if point.loss is None else float(f"{float(100 * point.loss):.4g}"),
+        }
+        for point in line.points
+    ]
+
+
+def _hover(base: alt.Chart, x: alt.X, y: alt.Y, scales: _Scales) -> alt.Chart:
+    """Points nobody sees, which say under the pointer what they are."""
+    tooltip = [
+        alt.Tooltip("case:N", title="case"),
+        alt.Tooltip("x:Q", title=f"offered, {scales.unit}"),
+        alt.Tooltip("y:Q", title=f"received, {scales.unit}"),
+        alt.Tooltip("loss:Q", title="lost, %"),
+    ]
+    marks: alt.Chart = base.mark_circle(size=90, opacity=0, clip=True)
+    return marks.encode(x, y, scales.colour, alt.Detail(["case:N"]), tooltip=tooltip)
+
+
+def _without_hover(spec: Any) -> Any:
+    """The spec without the points nobody sees: in a still they would be most of its bytes."""
+    if isinstance(spec, dict):
+        return {key: part if key == "datasets" else _without_hover(part) for key, part in spec.items()}
+    if isinstance(spec, list):
+        return [_without_hover(part) for part in spec if not _unseen(part)]
+    return spec
+
+
+def _unseen(part: Any) -> bool:
+    mark = part.get("mark") if isinstance(part, dict) else None
+    return isinstance(mark, dict) and mark.get("opacity") == 0
+
+
+def _zoom(name: str) -> dict[str, Any]:
+    """Both views of a panel move together. A plain wheel turns the page; with shift it zooms."""
+    select = {"type": "interval", "encodings": ["x"], "zoom": "wheel![event.shiftKey]"}
+    views = [f"{name}_received", f"{name}_lost"]
+    return {"name": f"zoom_{name}", "select": select, "bind": "scales", "views": views}
+
+
+def _knee_marks(lines: list[_Line], scales: _Scales, x: alt.X) -> list[alt.Chart]:
+    rows = []
+    for line in lines:
+        value = line.case.value("knee")
+        if value is None or value.number is None or value.unit != "fps":
+            continue
+        low, high = value.low or value.number, value.high or value.number
+        knee = float(value.number / scales.divisor)
+        rows.append(
+            {
+                "case": line.case.name,
+                "colour": line.colour,
+                "dash": line.dash,
+                "x": knee,
+                "y": knee,
+                "low": float(low / scales.divisor),
+                "high": float(high / scales.divisor),
+                "limit": line.case.limit(value.scope),
+            }
+        )
+    if not rows:
+        return []
+    chart = alt.Chart(scales.data(rows))
+    y = alt.Y("y:Q")
+    bar = chart.mark_rule(strokeWidth=3, clip=True).encode(alt.X("low:Q"), alt.X2("high:Q"), y, scales.colour)
+    tooltip = [
+        alt.Tooltip("case:N", title="knee of"),
+        alt.Tooltip("x:Q", title=f"offered, {scales.unit}", format=".4~f"),
+        alt.Tooltip("limit:N", title="limit"),
+    ]
+    point = chart.mark_point(size=95, filled=True, stroke="white", strokeWidth=1.2, opacity=1, clip=True)
+    return [bar, point.encode(x, y, scales.colour, scales.shape, tooltip=tooltip)]
+
+
+def _hold(case: CaseView) -> series.Stretch | None:
+    for trial in case.resting_trials:
+        found = series.stretch(trial, "hold")
+        if found is not None:
+            return found
+    return None
+
+
+def _hold_marks(lines: list[_Line], scales: _Scales, x: alt.X) -> list[alt.Chart]:
+    rows = []
+    for line in lines:
+        hold = _hold(line.case)
+        if hold is None:
+            continue
+        seconds = Fraction(hold.duration_ns, 10**9)
+        rows.append(
+            {
+                "case": line.case.name,
+                "colour": line.colour,
+                "dash": line.dash,
+                "x": float(hold.offered / seconds / scales.divisor),
+                "y": float(hold.rx_mean_fps / scales.divisor),
+                "lo": float(hold.rx_min_fps / scales.divisor),
+                "hi": float(hold.rx_max_fps / scales.divisor),
+            }
+        )
+    if not rows:
+        return []
+    chart = alt.Chart(scales.data(rows))
+    bar = chart.mark_rule(strokeWidth=1.5).encode(x, alt.Y("lo:Q"), alt.Y2("hi:Q"), scales.colour)
+    tooltip = [
+        alt.Tooltip("case:N", title="hold of"),
+        alt.Tooltip("y:Q", title=f"received, {scales.unit}", format=".4~f"),
+        alt.Tooltip("lo:Q", title="least", format=".4~f"),
+        alt.Tooltip("hi:Q", title="most", format=".4~f"),
+    ]
+    point = chart.mark_point(size=45, filled=False, strokeWidth=1.6, fill="white", opacity=1)
+    return [bar, point.encode(x, alt.Y("y:Q"), scales.colour, scales.shape, tooltip=tooltip)]
+
+
+def _top(line: _Line) -> Fraction:
+    """The most the axes of a line must show: the line rate of its streams, or what was offered."""
+    offered = max(point.offered_fps for point in line.points)
+    ceiling = line.case.line("sum") or offered
+    return max(offered, ceiling)

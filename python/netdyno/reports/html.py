@@ -1,0 +1,221 @@
+"""One self-contained page: summary, tables, zoomable figures, every case, the plan. Works offline.
+
+Nothing is loaded from anywhere: the Vega bundle that vl-convert ships is in the file once, a still of
+each figure stands in the page, and the script replaces it by the live one. The page's own
+Content-Security-Policy forbids all else, by the hash of each script. Jinja escapes every text.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from importlib import resources
+from typing import Any
+
+import jinja2
+import vl_convert
+from markupsafe import Markup
+
+from netdyno.reports import grid, quantity, series, sparkline
+from netdyno.reports.figures import Figure, figures
+from netdyno.reports.histogram import Histogram, decode
+from netdyno.reports.markdown import provenance
+from netdyno.reports.view import CaseView, RunView, TrialView, stream_results
+from netdyno.trial import Latency, StreamResult
+
+EDITOR_URL = "https://vega.github.io/editor/"
+"""The bundle's only address that could be opened (by a menu that the page turns off)."""
+
+PERCENTILES = (Fraction(1, 2), Fraction(9, 10), Fraction(99, 100), Fraction(999, 1000), Fraction(9999, 10000))
+
+
+def render(run: RunView) -> str:
+    """The page."""
+    drawn = figures(run)
+    scripts = [_bundle(), _asset("report.js")] if drawn else []
+    page = _environment().get_template("report.html.j2")
+    return page.render(
+        run=run,
+        policy=_policy(scripts),
+        style=Markup(_asset("report.css")),
+        scripts=[Markup(script) for script in scripts],
+        sentences=grid.summary(run),
+        caption=grid.caption(run),
+        provenance=provenance(run),
+        overview=_overview(run),
+        tables=grid.tables(run) if grid.fits(run) else (),
+        directions=grid.DIRECTIONS,
+        general=(grid.GENERAL_COLUMNS, grid.general(run)),
+        figures=[_drawn(run, figure) for figure in drawn],
+        cases=[_case(case) for case in run.cases],
+        traffic=_traffic(run),
+    )
+
+
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_asset),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["count"] = quantity.count
+    environment.filters["duration"] = quantity.duration
+    environment.filters["exact"] = quantity.exact
+    environment.filters["slug"] = lambda text: (
+        re.sub(r"[^a-z0-9]+", "-", str(text).lower()).strip("-") or "unknown"
+    )
+    return environment
+
+
+def _asset(name: str) -> str:
+    return resources.files("netdyno.reports").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def _bundle() -> str:
+    """Vega, Vega-Lite and vega-embed as one script that names no place to go to."""
+    # Without arguments it is ready-made; with a version it is put together anew, which takes seconds.
+    text: str = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub is wrong
+    if "</script" in text.lower():
+        raise ValueError("the Vega bundle of vl-convert cannot stand in a page as it is")
+    return text.replace(EDITOR_URL, "about:blank")
+
+
+def _policy(scripts: list[str]) -> str:
+    hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
+    allowed = " ".join(f"'sha256-{value}'" for value in hashes) or "'none'"
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+@dataclass(frozen=True)
+class _Overview:
+    """Share of line of every case: a row for each profile and direction, a column for each combination."""
+
+    combinations: tuple[str, ...]
+    rows: tuple[tuple[str, str, tuple[grid.Cell | None, ...]], ...]
+
+
+def _overview(run: RunView) -> _Overview | None:
+    if not grid.fits(run) or len(run.cases) < 2:
+        return None
+    rows = []
+    for profile in run.profiles:
+        for direction in grid.DIRECTIONS:
+            cases = [run.case(combination, profile, direction) for combination in run.combinations]
+            if any(cases):
+                rows.append((profile, direction, tuple(grid.cell(case) if case else None for case in cases)))
+    return _Overview(tuple(" / ".join(c) or "all" for c in run.combinations), tuple(rows))
+
+
+def _drawn(run: RunView, figure: Figure) -> dict[str, Any]:
+    still: str = vl_convert.vegalite_to_svg(figure.still)
+    spec = json.dumps(figure.live, ensure_ascii=False, separators=(",", ":"))
+    return {
+        "figure": figure,
+        "still": Markup(still),
+        # Within a script element only `<` can end it; JSON has it in strings alone.
+        "spec": Markup(spec.replace("<", "\\u003c")),
+        "rows": [_figure_row(case) for case in run.cases if case.profile == figure.profile and case.result],
+    }
+
+
+def _figure_row(case: CaseView) -> dict[str, Any]:
+    """Knee, maximum and hold of a case as numbers."""
+    knee, best, hold = case.value("knee"), case.headline, None
+    for trial in case.resting_trials:
+        hold = hold or series.stretch(trial, "hold")
+    return {
+        "case": case,
+        "limit": case.limit(best.scope if best else "sum"),
+        "knee": "none" if knee is not None and knee.number is None else grid.number(knee) if knee else "n/a",
+        "best": grid.number(best) if best else "n/a",
+        "hold": quantity.rate(hold.rx_mean_fps, "pps") if hold else "n/a",
+        "hold_range": f"{quantity.rate(hold.rx_min_fps, 'pps')} to {quantity.rate(hold.rx_max_fps, 'pps')}"
+        if hold
+        else "",
+        "hold_loss": quantity.loss(hold.lost, hold.offered) if hold else "n/a",
+    }
+
+
+def _case(case: CaseView) -> dict[str, Any]:
+    cell = grid.cell(case)
+    return {
+        "case": case,
+        "cell": cell,
+        "reasons": _reasons(case),
+        "size": quantity.size(case.sizes) if case.sizes else "n/a",
+        "line": "n/a" if case.line_fps is None else quantity.rate(case.line_fps, "pps"),
+        "line_l1": "n/a" if case.line_bps is None else quantity.rate(case.line_bps, "bps"),
+        "values": [_value(case, number) for number in range(len(case.result.values))] if case.result else [],
+        "sparks": [Markup(svg) for trial in _worth_drawing(case) if (svg := sparkline.svg(trial))],
+        "streams": [_stream(trial, stream) for trial, stream in stream_results(case)],
+        "latencies": [
+            _latency(trial, stream.name, stream.latency)
+            for trial, stream in stream_results(case)
+            if stream.latency is not None and stream.latency.count
+        ],
+        "percentiles": [f"{quantity.exact(share * 100)} %" for share in PERCENTILES],
+    }
+
+
+def _reasons(case: CaseView) -> list[tuple[str, str, str]]:
+    """Scope, limit and reason; one line where all scopes say the same."""
+    said: list[tuple[str, str, str]] = [
+        ("all" if scope == "sum" else scope, v.limit, v.reason) for scope, v in case.verdicts.items()
+    ]
+    return said[:1] if len({(limit, reason) for _, limit, reason in said}) == 1 else said
+
+
+def _worth_drawing(case: CaseView) -> list[TrialView]:
+    return [trial for trial in case.resting_trials if trial.duration_ns > 0][:3]
+
+
+def _value(case: CaseView, number: int) -> dict[str, str]:
+    assert case.result is not None
+    value = case.result.values[number]
+    share = case.share_of_line(value)
+    rate = value.number if value.unit == "fps" else None
+    l1 = None if rate is None else case.l1_bps(rate)
+    return {
+        "name": value.name,
+        "scope": "all" if value.scope == "sum" else value.scope,
+        "number": grid.number(value),
+        "l1": "" if l1 is None else quantity.rate(l1, "bps"),
+        "share": "" if share is None else quantity.percent(share),
+        "limit": case.limit(value.scope),
+        "note": value.note,
+    }
+
+
+def _stream(trial: TrialView, stream: StreamResult) -> dict[str, Any]:
+    return {"trial": trial, "stream": stream, "loss": quantity.loss(stream.lost, stream.offered)}
+
+
+def _latency(trial: TrialView, name: str, latency: Latency) -> dict[str, Any]:
+    histogram: Histogram = decode(latency.histogram)
+    # A bucket reports its upper end, which may lie above the greatest value there was.
+    found = [histogram.percentile(share) for share in PERCENTILES]
+    return {
+        "trial": trial,
+        "stream": name,
+        "latency": latency,
+        "mean": quantity.duration(Fraction(latency.sum_ns, latency.count)),
+        "percentiles": ["n/a" if p is None else quantity.duration(min(p, latency.max_ns)) for p in found],
+    }
+
+
+def _traffic(run: RunView) -> list[tuple[str, str, str]]:
+    rows = {}
+    for case in run.cases:
+        if case.sizes and case.profile not in rows:
+            flows = "n/a" if case.flows is None else quantity.count(case.flows)
+            rows[case.profile] = (case.profile, quantity.size(case.sizes), flows)
+    return list(rows.values())
