@@ -158,9 +158,9 @@ def anchors(path: Path) -> set[str]:
 
 
 def names() -> Iterator[tuple[str, str]]:
-    from netdyno.cli import main
+    from netdyno.cli import cli
 
-    for command in main.commands:
+    for command in cli.commands:
         yield "command", f"netdyno {command}"
     for kind in KINDS:
         yield "kind", f"`{kind}`"
@@ -191,9 +191,9 @@ def test_every_make_target_is_listed_by_help() -> None:
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.yaml")), ids=lambda path: path.name)
 def test_every_example_is_a_plan_without_mistakes(path: Path) -> None:
     from click.testing import CliRunner
-    from netdyno.cli import main
+    from netdyno.cli import cli
 
-    done = CliRunner().invoke(main, ["check", str(path)])
+    done = CliRunner().invoke(cli, ["check", str(path)])
     assert done.exit_code == 0, done.output
 
 

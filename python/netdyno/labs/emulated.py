@@ -93,8 +93,10 @@ class Emulated:
         yield wiring
 
 
-# Without a capacity these are as fast as their lines.
-_IDEAL: Mapping[str, tuple[str, ...]] = {"capacity": ()}
+# What each port takes in: as much as the line brings, or this.
+_IDEAL: Mapping[str, tuple[str, ...]] = {
+    "capacity": ("line", "10kpps", "100kpps", "1Mpps", "2Mpps", "5Mpps", "10Mpps")
+}
 
 CROSS_CONNECT = Emulated("emulated/cross-connect", "emulated cross connect", _IDEAL)
 BRIDGE = Emulated("emulated/bridge", "emulated learning bridge", _IDEAL)
@@ -118,19 +120,16 @@ def _chosen(known: Mapping[str, tuple[str, ...]], given: Mapping[str, str]) -> d
     for name, value in given.items():
         if name not in known:
             raise ValueError(f"`{name}` is not a setting of this device; it has {_listed(known) or 'none'}")
-        if known[name] and value not in known[name]:
+        if value not in known[name]:
             raise ValueError(f"`{name}` cannot be `{value}`; it is one of {_listed(known[name])}")
-    return {name: given.get(name, values[0] if values else "") for name, values in known.items()}
+    return {name: given.get(name, values[0]) for name, values in known.items()}
 
 
 def _asked_for(text: str) -> Capacity:
-    """The frame rate each port takes in, as a plan writes it: `1.2Mpps`."""
-    if not text:
+    if text == "line":
         return Capacity()
-    rate = FrameRate.parse(text).amount
-    if rate.denominator != 1 or rate <= 0:
-        raise ValueError(f"a capacity of `{text}` is not a whole number of frames per second above zero")
-    return Capacity(int(rate), int(rate), source=f"in {rate} frames/s on each port, as the plan says")
+    rate = int(FrameRate.parse(text).amount)
+    return Capacity(rate, rate, source=f"in {rate} frames/s on each port, as the plan says")
 
 
 def _listed(names: Mapping[str, Any] | tuple[str, ...]) -> str:

@@ -86,10 +86,7 @@ class Kind(Protocol):
 
     @property
     def settings(self) -> Mapping[str, tuple[str, ...]]:
-        """Per-case device settings it knows, with their values, the default first.
-
-        No values: anything that `wire` can read; without it the device has no such limit.
-        """
+        """Per-case device settings it knows, with their values, the default first."""
         ...
 
     def wire(self, links: tuple[LabLink, ...], settings: Mapping[str, str]) -> Wiring:
