@@ -223,8 +223,18 @@ def test_ramp_max_rx_is_not_taken_from_a_sample_that_a_border_cuts() -> None:
     )
     # Samples wholly inside: ramp 200..1100 ms, hold 1100..1500 ms.
     assert value(result, "ramp max Rx").number == 1_000_000
-    assert "best of 13 samples" in value(result, "ramp max Rx").note
+    assert "best 100 ms of 13 samples" in value(result, "ramp max Rx").note
     assert max(outcomes[0].streams[0].rx) == 900_000
+
+
+def test_a_handful_of_frames_is_no_rate() -> None:
+    """At 1.5 kpps a sample of 100 ms holds 150 frames, 151 now and then; seven samples make 1000."""
+    slow = Situation(streams=("west-east",), line_fps=Fraction(1495), mean_size=Fraction(1514))
+    result, _ = ramp(passes_everything(), slow, warmup="1s at 100pps")
+    found = value(result, "ramp max Rx")
+    assert found.note.startswith("best 700 ms")
+    assert found.number is not None
+    assert abs(found.number - 1495) <= 7 / Fraction(7, 10)
 
 
 def test_the_threshold_is_a_parameter() -> None:

@@ -46,7 +46,7 @@ def cli() -> None:
     "--out", default=RUNS, show_default=True, type=click.Path(path_type=Path), help="Where runs go."
 )
 @click.option("--resume", type=click.Path(path_type=Path), help="Go on with the run in this folder.")
-@click.option("--scale", default="1", metavar="1/100", help="Multiply every duration: a rehearsal.")
+@click.option("--scale", metavar="1/100", help="Multiply every duration, instead of the plan's own scale.")
 @click.option("--only", multiple=True, metavar="AXIS=VALUE", help="Run these cases only; may be repeated.")
 @click.option("--dry-run", is_flag=True, help="Say what would be run, and start nothing.")
 @click.option(
@@ -56,7 +56,7 @@ def run(
     plan: Path | None,
     out: Path,
     resume: Path | None,
-    scale: str,
+    scale: str | None,
     only: tuple[str, ...],
     dry_run: bool,
     reports: tuple[str, ...],
@@ -66,7 +66,7 @@ def run(
         _known_report(name)
     if (plan is None) == (resume is None):
         raise click.UsageError("give a plan, or a folder with --resume")
-    if resume is not None and (only or scale != "1" or dry_run):
+    if resume is not None and (only or scale or dry_run):
         raise click.UsageError(
             "a run goes on as it began: --resume goes without --scale, --only and --dry-run"
         )
@@ -280,7 +280,7 @@ def _complain(message: str, hint: str | None) -> None:
         click.echo(f"hint: {hint}", err=True)
 
 
-def _selection(scale: str, only: Iterable[str]) -> Selection:
+def _selection(scale: str | None, only: Iterable[str]) -> Selection:
     from netdyno.run import Selection
 
     chosen: dict[str, str] = {}
@@ -291,7 +291,7 @@ def _selection(scale: str, only: Iterable[str]) -> Selection:
         if chosen.get(axis, value) != value:
             raise click.UsageError(f"--only: `{axis}` is given twice")
         chosen[axis] = value
-    return Selection(_scale(scale), chosen)
+    return Selection(None if scale is None else _scale(scale), chosen)
 
 
 def _scale(text: str) -> Fraction:

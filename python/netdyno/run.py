@@ -53,18 +53,18 @@ class Outcome:
 
 @dataclass
 class Selection:
-    """What of a plan is run: the scale on top of the plan's own, and values of the matrix."""
+    """What of a plan is run: the scale instead of the plan's own, and values of the matrix."""
 
-    scale: Fraction = Fraction(1)
+    scale: Fraction | None = None
     only: Mapping[str, str] | None = None
 
     def plan(self, plan: Plan) -> Plan:
         """The plan at the chosen scale. Resolving is a time limit and no phase: it stays."""
-        if self.scale == 1:
+        if self.scale is None or self.scale == plan.scale:
             return plan
-        trial = scaled(plan.trial, self.scale).model_copy(update={"resolve": plan.trial.resolve})
-        parameters = plan.parameters.scaled(self.scale)
-        return replace(plan, scale=plan.scale * self.scale, trial=trial, parameters=parameters)
+        factor = self.scale / plan.scale
+        trial = scaled(plan.trial, factor).model_copy(update={"resolve": plan.trial.resolve})
+        return replace(plan, scale=self.scale, trial=trial, parameters=plan.parameters.scaled(factor))
 
     def cases(self, plan: Plan) -> tuple[Case, ...]:
         """The chosen cases, numbered as in the whole matrix."""
@@ -93,7 +93,7 @@ def run(plan: Plan, parent: Path, watcher: Watcher, selection: Selection, engine
         plan=plan.text,
         plan_path=plan.file,
         lab="\n".join(plan.included.values()),
-        scale=selection.scale,
+        scale=plan.scale,
         only=dict(selection.only or {}),
         seed=plan.seed,
         versions=versions(engine),

@@ -7,6 +7,7 @@ Rx* and *knee*, never throughput (RFC 1242 section 3.17 keeps that word for zero
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ from pydantic import Field, model_validator
 from netdyno.methods.procedure import Parameters, Procedure, Shape, frames_per_second, starved
 from netdyno.trial import Method, Result, Segment, Situation, Trial, TrialResult, Value
 from netdyno.units import FrameRate, Load, Percent, PositiveDuration, UnitError, decimal
+
+MIN_FRAMES = 1000
+"""A rate is read from at least as many frames as this at line rate, so that one frame is 0.1 % of it."""
 
 
 class WarmUp(Shape):
@@ -112,7 +116,7 @@ def ramp(parameters: RampParameters, situation: Situation) -> Method:
     for scope, samples in _scopes(outcome):
         rise = _inside(samples, trial, "ramp", outcome.sample_ns)
         hold = _inside(samples, trial, "hold", outcome.sample_ns)
-        values.append(_max_rx(scope, [*rise, *hold], outcome.sample_ns))
+        values.append(_max_rx(scope, (rise, hold), outcome.sample_ns, situation))
         values.append(_knee(scope, rise, hold, threshold, outcome.sample_ns, situation))
         values.append(_loss_at_the_end(scope, hold or rise[-1:]))
         values.append(_hold_rate(scope, hold, outcome.sample_ns))
@@ -166,14 +170,33 @@ def _inside(samples: Sequence[_Sample], trial: Trial, name: str, sample_ns: int)
     return []
 
 
-def _max_rx(scope: str, samples: Sequence[_Sample], sample_ns: int) -> Value:
-    """The best forwarding rate over one sample; a count is within one frame of the rate."""
-    if not samples:
-        return Value("ramp max Rx", scope, None, "fps", note="no whole sample in the ramp")
-    best = max(sample.rx for sample in samples)
-    note = f"best of {len(samples)} samples of {_milliseconds(sample_ns)}"
-    low, high = _fps(max(best - 1, 0), sample_ns), _fps(best + 1, sample_ns)
-    return Value("ramp max Rx", scope, _fps(best, sample_ns), "fps", low, high, note)
+def _max_rx(scope: str, parts: Sequence[Sequence[_Sample]], sample_ns: int, situation: Situation) -> Value:
+    """The best forwarding rate over one sample, or over so many that the line carries 1000 frames in them.
+
+    A count is within one frame of the rate times the time: from a handful of frames even a full line
+    would look like more than it can carry.
+    """
+    width = math.ceil(MIN_FRAMES * 10**9 / (situation.line_fps * sample_ns))
+    windows = [
+        sum(sample.rx for sample in part[begin : begin + width])
+        for part in parts
+        for begin in range(len(part) - width + 1)
+    ]
+    if not windows:
+        return Value(
+            "ramp max Rx", scope, None, "fps", note=f"the ramp is shorter than {width} whole samples"
+        )
+    best, length = max(windows), width * sample_ns
+    note = f"best {_milliseconds(length)} of {sum(len(part) for part in parts)} samples"
+    return Value(
+        "ramp max Rx",
+        scope,
+        _fps(best, length),
+        "fps",
+        _fps(max(best - 1, 0), length),
+        _fps(best + 1, length),
+        note,
+    )
 
 
 def _knee(
