@@ -74,7 +74,7 @@ CONTRACTS = {
         ENGINE,
     ),
     "verdict.py": (*MEASURING, "sqlite3", "ruamel", "rich", "click"),
-    "run.py": ("sqlite3", "ruamel", "rich", "click", "altair"),
+    "run.py": ("ruamel", "rich", "click", "altair"),
     "store": (*MEASURING, "netdyno.reports", "netdyno.methods", "netdyno.labs", "rich", "click"),
     "reports": (*MEASURING, "sqlite3", "netdyno.labs", "netdyno.methods"),
 }
