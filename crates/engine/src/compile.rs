@@ -27,8 +27,16 @@ const HIGHEST_BPS: u64 = 10_000_000_000_000;
 /// The most addresses of one stream that bridges are taught.
 const MOST_LEARNED: u32 = 65_536;
 
+/// Everything a trial is made of.
+pub fn trial(spec: &TrialSpec, infos: &[PortInfo]) -> Result<(Vec<Host>, Vec<Sender>, Receiver, Vec<Hop>), SpecError> {
+    let mut hosts = hosts(spec, infos.len())?;
+    let (senders, receiver) = streams(spec, infos, &hosts)?;
+    let hops = hops(spec, &senders, &mut hosts)?;
+    Ok((hosts, senders, receiver, hops))
+}
+
 /// The tester's ports as hosts.
-pub fn hosts(spec: &TrialSpec, ports: usize) -> Result<Vec<Host>, SpecError> {
+fn hosts(spec: &TrialSpec, ports: usize) -> Result<Vec<Host>, SpecError> {
     if spec.ports.len() != ports {
         let why = format!("{} ports, but the session has {ports}", spec.ports.len());
         return Err(SpecError::new("ports", why, "describe each port of the session once, in its order"));
@@ -41,7 +49,7 @@ pub fn hosts(spec: &TrialSpec, ports: usize) -> Result<Vec<Host>, SpecError> {
 }
 
 /// Senders per port and the receiving side of all.
-pub fn streams(spec: &TrialSpec, infos: &[PortInfo], hosts: &[Host]) -> Result<(Vec<Sender>, Receiver), SpecError> {
+fn streams(spec: &TrialSpec, infos: &[PortInfo], hosts: &[Host]) -> Result<(Vec<Sender>, Receiver), SpecError> {
     let flows: u64 = spec.streams.iter().map(|stream| u64::from(stream.flows)).sum();
     if flows > MOST_FLOWS {
         let why = format!("{flows} flows in all, at most {MOST_FLOWS} are told apart");
@@ -129,7 +137,7 @@ fn template(
 }
 
 /// The next hops to resolve; tells the hosts to ask for them.
-pub fn hops(spec: &TrialSpec, senders: &[Sender], hosts: &mut [Host]) -> Result<Vec<Hop>, SpecError> {
+fn hops(spec: &TrialSpec, senders: &[Sender], hosts: &mut [Host]) -> Result<Vec<Hop>, SpecError> {
     let mut hops = Vec::new();
     for (port, sender) in senders.iter().enumerate() {
         for (number, lane) in sender.lanes.iter().enumerate() {

@@ -19,4 +19,4 @@ mod trial;
 
 pub use error::SpecError;
 pub use progress::{PortSnapshot, Progress, Snapshot};
-pub use trial::Trial;
+pub use trial::{Refused, Trial};

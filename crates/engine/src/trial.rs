@@ -65,6 +65,20 @@ pub(crate) struct Hop {
     pub address: IpAddr,
 }
 
+/// A trial that cannot be, and the ports it was to run on.
+pub struct Refused {
+    /// Why.
+    pub error: SpecError,
+    /// As they were given.
+    pub ports: Vec<Box<dyn Port>>,
+}
+
+impl std::fmt::Debug for Refused {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Refused").field(&self.error).finish()
+    }
+}
+
 /// One trial on ports it owns for its time.
 pub struct Trial {
     pub(crate) spec: TrialSpec,
@@ -106,12 +120,13 @@ impl Trial {
     /// A trial of `spec` on `ports`, which are those of the spec in order.
     ///
     /// # Errors
-    /// If the specification cannot be met: where and why.
-    pub fn new(spec: TrialSpec, ports: Vec<Box<dyn Port>>) -> Result<Self, SpecError> {
+    /// If the specification cannot be met: where and why; the ports come back with it.
+    pub fn new(spec: TrialSpec, ports: Vec<Box<dyn Port>>) -> Result<Self, Refused> {
         let infos: Vec<_> = ports.iter().map(|port| port.info().clone()).collect();
-        let mut hosts = compile::hosts(&spec, infos.len())?;
-        let (senders, receiver) = compile::streams(&spec, &infos, &hosts)?;
-        let hops = compile::hops(&spec, &senders, &mut hosts)?;
+        let (hosts, senders, receiver, hops) = match compile::trial(&spec, &infos) {
+            Ok(parts) => parts,
+            Err(error) => return Err(Refused { error, ports }),
+        };
         let duration_ps = senders
             .iter()
             .flat_map(|sender| &sender.lanes)
@@ -212,7 +227,8 @@ impl Trial {
                 Stage::Resolve { ask_ps } => {
                     let limit = self.times.began + self.spec.resolve_ns * 1000;
                     if self.hosts.iter().all(|host| host.unanswered().next().is_none()) {
-                        self.settle(if self.exact { self.times.resolved } else { now });
+                        // Not at the answer itself: in virtual time that is over when it is seen.
+                        self.settle(if self.exact { self.times.resolved + ANSWER_PS } else { now });
                     } else if now >= limit {
                         self.give_up(limit);
                     } else if now >= ask_ps {

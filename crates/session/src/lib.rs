@@ -2,4 +2,10 @@
 //! session spec names, runs trials in virtual or real time, hands back counts.
 #![forbid(unsafe_code)]
 
+mod error;
+mod open;
+mod session;
 pub mod spec;
+
+pub use error::SessionError;
+pub use session::{Outcome, Session};

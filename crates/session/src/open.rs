@@ -1,0 +1,107 @@
+//! From a session spec to open ports and devices.
+
+use crate::error::SessionError;
+use crate::spec::{ClockKind, Link, SessionSpec};
+use netdyno_dut::Device;
+use netdyno_io::backend::{self, BackendSpec, ClockFit, LinkSpec};
+use netdyno_io::port::Port;
+use netdyno_io::time::Duration;
+
+/// Ports and devices, joined.
+pub struct Opened {
+    /// The tester's ports, in the order of the spec.
+    pub ports: Vec<Box<dyn Port>>,
+    /// The devices, in the order of the spec.
+    pub devices: Vec<Device>,
+}
+
+/// Checks what can be checked before anything is opened.
+pub fn check(spec: &SessionSpec) -> Result<(), SessionError> {
+    if spec.ports.is_empty() {
+        return Err(SessionError::new("the session has no ports"));
+    }
+    for port in &spec.ports {
+        let backend = port.backend.backend();
+        let fits = match backend.clock {
+            ClockFit::Either => true,
+            ClockFit::Virtual => spec.clock == ClockKind::Virtual,
+            ClockFit::Real => spec.clock == ClockKind::Real,
+        };
+        if !fits {
+            let (clock, other) = match spec.clock {
+                ClockKind::Virtual => ("virtual", "real"),
+                ClockKind::Real => ("real", "virtual"),
+            };
+            let why = format!("port `{}`: a `{}` port cannot follow the {clock} clock", port.name, backend.name);
+            return Err(SessionError::new(why).hint(format!("set the session's clock to `{other}`, or use another backend")));
+        }
+    }
+    for (number, link) in spec.links.iter().enumerate() {
+        check_link(spec, number, link)?;
+    }
+    for (index, port) in spec.ports.iter().enumerate() {
+        let links = spec.links.iter().filter(|link| link.port == index).count();
+        let needed = usize::from(port.backend.backend().needs_link());
+        if links != needed {
+            let kind = port.backend.kind();
+            let why = format!("port `{}`: a `{kind}` port has {needed} link(s), here {links}", port.name);
+            return Err(SessionError::new(why).hint("link each wire or ring port to one port of an emulated device, and no other port"));
+        }
+    }
+    Ok(())
+}
+
+fn check_link(spec: &SessionSpec, number: usize, link: &Link) -> Result<(), SessionError> {
+    let bad = |why: String| Err(SessionError::new(format!("links[{number}]: {why}")));
+    let Some(port) = spec.ports.get(link.port) else {
+        return bad(format!("there is no port {}", link.port));
+    };
+    let Some(device) = spec.devices.get(link.device) else {
+        return bad(format!("port `{}` leads to device {}, which there is not", port.name, link.device));
+    };
+    let Some(device_port) = device.ports.get(link.device_port) else {
+        return bad(format!("device `{}` has no port {}", device.name, link.device_port));
+    };
+    let same = |other: &&Link| (other.device, other.device_port) == (link.device, link.device_port);
+    if spec.links[..number].iter().any(|other| same(&other)) {
+        return bad(format!("port `{}` of device `{}` is linked twice", device_port.name, device.name));
+    }
+    Ok(())
+}
+
+/// Opens everything for frames of up to `max_frame` bytes without FCS.
+pub fn open(spec: &SessionSpec, max_frame: u32) -> Result<Opened, SessionError> {
+    let mut ports: Vec<Option<Box<dyn Port>>> = spec.ports.iter().map(|_| None).collect();
+    let mut far: Vec<Vec<Option<Box<dyn Port>>>> = spec.devices.iter().map(|it| it.ports.iter().map(|_| None).collect()).collect();
+    for link in &spec.links {
+        let (port, device) = (&spec.ports[link.port], &spec.devices[link.device]);
+        let far_name = format!("{}:{}", device.name, device.ports[link.device_port].name);
+        let mut wanted = LinkSpec::new(&port.name, &far_name, link.rate_bps, max_frame);
+        wanted.propagation = Duration { ps: link.delay_ps };
+        let (near, other) = backend::pair(&port.backend, &wanted)?;
+        ports[link.port] = Some(near);
+        far[link.device][link.device_port] = Some(other);
+    }
+    let mut opened = Opened {
+        ports: Vec::new(),
+        devices: Vec::new(),
+    };
+    for (port, linked) in spec.ports.iter().zip(ports) {
+        opened.ports.push(match linked {
+            Some(linked) => linked,
+            None => backend::open(&port.name, &port.backend, max_frame)?,
+        });
+    }
+    for (device, linked) in spec.devices.iter().zip(far) {
+        let mut its = Vec::new();
+        for (port, linked) in device.ports.iter().zip(linked) {
+            its.push(match linked {
+                Some(linked) => linked,
+                // Nobody is at the other end: what leaves here is gone.
+                None => backend::open(&format!("{}:{}", device.name, port.name), &BackendSpec::Null {}, max_frame)?,
+            });
+        }
+        opened.devices.push(Device::new(device.clone(), its, max_frame)?);
+    }
+    Ok(opened)
+}

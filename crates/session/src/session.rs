@@ -1,0 +1,195 @@
+//! Trials, one after another, on the same ports and devices.
+
+use crate::error::SessionError;
+use crate::open::{self, Opened};
+use crate::spec::{ClockKind, SessionSpec};
+use netdyno_dut::Device;
+use netdyno_dut::spec::DeviceCounters;
+use netdyno_engine::result::TrialResult;
+use netdyno_engine::spec::TrialSpec;
+use netdyno_engine::{Progress, Trial};
+use netdyno_io::drive::{Node, RunReport, pin_to_core, run_real, run_virtual};
+use netdyno_io::time::{Clock, Duration, Instant};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The least that virtual time advances in a round: some 120 frames of 64 bytes at 10 Gbit/s, whose
+/// bytes stay in the nearest cache on their way through a device.
+const QUANTUM: Duration = Duration::from_us(8);
+/// Slots hold at least this much: a device's own longest frame is an ND message of 86 bytes.
+const LEAST_FRAME: u32 = 124;
+/// Bytes of the FCS, which sizes count and slots do not hold.
+const FCS_BYTES: u32 = 4;
+
+/// What a trial found, and what the emulated devices counted meanwhile.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// The tester's view.
+    pub trial: TrialResult,
+    /// The devices' own, in the order of the session.
+    pub devices: Vec<DeviceCounters>,
+}
+
+/// A lab with its ports open. Tables that devices have learned are kept from trial to trial.
+pub struct Session {
+    spec: SessionSpec,
+    quantum: Duration,
+    clock: Option<Clock>,
+    /// Virtual time reached so far.
+    now: Instant,
+    /// The longest frame that ports and devices were opened for.
+    max_frame: u32,
+    opened: Option<Opened>,
+    trial: Option<Trial>,
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session")
+            .field("spec", &self.spec)
+            .field("trial", &self.trial)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Session {
+    /// Opens the ports and builds the devices of `spec`.
+    ///
+    /// # Errors
+    /// If a port, link or device cannot be had: which one and why.
+    pub fn open(spec: SessionSpec) -> Result<Self, SessionError> {
+        open::check(&spec)?;
+        let clock = (spec.clock == ClockKind::Real).then(Clock::start);
+        let opened = open::open(&spec, LEAST_FRAME)?;
+        Ok(Self {
+            spec,
+            quantum: QUANTUM,
+            clock,
+            now: Instant::ZERO,
+            max_frame: LEAST_FRAME,
+            opened: Some(opened),
+            trial: None,
+        })
+    }
+
+    /// Sets the least that virtual time advances in a round. No result depends on it.
+    pub fn set_quantum(&mut self, quantum: Duration) {
+        self.quantum = quantum;
+    }
+
+    /// Readies a trial, to be [run](Self::run) next; the answer is to watch and cancel it with.
+    ///
+    /// # Errors
+    /// If the trial's specification does not fit the session: where and why.
+    pub fn prepare(&mut self, trial: TrialSpec) -> Result<Arc<Progress>, SessionError> {
+        if let Some(unused) = self.trial.take() {
+            self.give_back(unused);
+        }
+        let sizes = trial.streams.iter().flat_map(|stream| &stream.sizes).map(|size| size.size);
+        let longest = sizes.max().unwrap_or(0).saturating_sub(FCS_BYTES);
+        // Slots no longer than needed keep frames in the cache. A trial with longer ones opens all anew,
+        // and devices forget what they have learned.
+        if longest > self.max_frame || self.opened.is_none() {
+            self.max_frame = self.max_frame.max(longest);
+            self.opened = None;
+            self.opened = Some(open::open(&self.spec, self.max_frame)?);
+        }
+        let Some(opened) = &mut self.opened else {
+            return Err(SessionError::new("the session is closed"));
+        };
+        match Trial::new(trial, std::mem::take(&mut opened.ports)) {
+            Ok(trial) => {
+                let progress = trial.progress();
+                self.trial = Some(trial);
+                Ok(progress)
+            }
+            Err(refused) => {
+                opened.ports = refused.ports;
+                Err(refused.error.into())
+            }
+        }
+    }
+
+    /// Runs the trial that was prepared, to its end.
+    ///
+    /// # Errors
+    /// If none was, or a thread could not be pinned or panicked.
+    pub fn run(&mut self) -> Result<Outcome, SessionError> {
+        let Some(mut trial) = self.trial.take() else {
+            return Err(SessionError::new("no trial was prepared"));
+        };
+        let Some(mut opened) = self.opened.take() else {
+            return Err(SessionError::new("the session is closed"));
+        };
+        opened.devices.iter_mut().for_each(Device::reset_counters);
+        // On an error the ports are dropped with the trial, and opened anew for the next one.
+        let report = match self.clock {
+            None => {
+                self.now = run_in_virtual_time(&mut trial, &mut opened.devices, self.now, self.quantum);
+                None
+            }
+            Some(clock) => Some(run_in_real_time(&mut trial, &mut opened.devices, clock, &self.spec.cores)?),
+        };
+        let mut result = trial.result();
+        if let Some(report) = report {
+            result.health.core_share_ppm = Some((report.cpu_share() * 1e6) as u32);
+        }
+        for (device, spec) in opened.devices.iter().zip(&self.spec.devices) {
+            let failed = |(port, why): (&str, &str)| format!("device `{}`: port `{port}` failed: {why}", spec.name);
+            result.invalid.extend(device.failures().map(failed));
+        }
+        let devices = opened.devices.iter().map(Device::counters).collect();
+        self.opened = Some(opened);
+        self.give_back(trial);
+        Ok(Outcome { trial: result, devices })
+    }
+
+    fn give_back(&mut self, trial: Trial) {
+        if let Some(opened) = &mut self.opened {
+            opened.ports = trial.into_ports();
+        }
+    }
+}
+
+fn run_in_virtual_time(trial: &mut Trial, devices: &mut [Device], start: Instant, quantum: Duration) -> Instant {
+    let mut nodes: Vec<&mut dyn Node> = vec![trial];
+    nodes.extend(devices.iter_mut().map(|device| device as &mut dyn Node));
+    run_virtual(&mut nodes, start, quantum, Instant::NEVER, &|| false)
+}
+
+/// The trial on a thread of its own, each device on another.
+fn run_in_real_time(trial: &mut Trial, devices: &mut [Device], clock: Clock, cores: &[usize]) -> Result<RunReport, SessionError> {
+    let stop = AtomicBool::new(false);
+    let run = |node: &mut dyn Node, core: Option<usize>, stop: &AtomicBool| -> Result<RunReport, SessionError> {
+        if let Some(core) = core {
+            pin_to_core(core)?;
+        }
+        Ok(run_real(node, &clock, stop, Instant::NEVER))
+    };
+    std::thread::scope(|scope| {
+        let never = AtomicBool::new(false);
+        let beside: Vec<_> = devices
+            .iter_mut()
+            .enumerate()
+            .map(|(number, device)| {
+                let core = (!cores.is_empty()).then(|| cores[(number + 1) % cores.len()]);
+                let (run, stop) = (&run, &stop);
+                scope.spawn(move || run(device, core, stop))
+            })
+            .collect();
+        let core = cores.first().copied();
+        let tester = scope.spawn({
+            let (run, trial) = (&run, trial);
+            move || run(trial, core, &never)
+        });
+        let report = tester.join();
+        stop.store(true, Ordering::Relaxed);
+        for device in beside {
+            device
+                .join()
+                .map_err(|panic| SessionError::bug("the thread of an emulated device", &*panic))??;
+        }
+        report.map_err(|panic| SessionError::bug("the thread of the trial", &*panic))?
+    })
+}
