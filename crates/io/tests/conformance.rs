@@ -6,7 +6,7 @@ mod support;
 use netdyno_io::backend::{self, BACKENDS, BackendSpec, LinkSpec};
 use netdyno_io::port::{Port, PortCounters, PortError};
 use netdyno_io::time::Instant;
-use support::{LATE, collect, frame, namespace, receive, send_all, send_at, write_frame};
+use support::{LATE, collect, frame, gather, namespace, receive, send_all, send_at, write_frame};
 
 /// Two ports that face each other; `far` is absent where frames lead nowhere.
 struct Rig {
@@ -278,10 +278,7 @@ fn wrap_around(rig: &mut Rig) {
         number += frames.len() as u64;
         send_all(rig.near.as_mut(), &frames);
         if let Some(far) = &mut rig.far {
-            let mut got = Vec::new();
-            while got.len() < frames.len() {
-                got.extend(receive(far.as_mut(), 1 + round as usize % 64));
-            }
+            let got = gather(far.as_mut(), frames.len(), 1 + round as usize % 64);
             assert!(got == frames, "round {round}");
         }
     }
@@ -294,16 +291,8 @@ fn both_ways(rig: &mut Rig) {
         let (there, back) = (frame(round, 60), frame(1000 + round, 100));
         send_all(near.as_mut(), std::slice::from_ref(&there));
         send_all(far.as_mut(), &[back.clone(), there.clone()]);
-        let mut got = Vec::new();
-        while got.len() < 2 {
-            got.extend(receive(near.as_mut(), 64));
-        }
-        assert_eq!(got, [back, there.clone()]);
-        let mut got = Vec::new();
-        while got.is_empty() {
-            got.extend(receive(far.as_mut(), 64));
-        }
-        assert_eq!(got, [there]);
+        assert_eq!(gather(near.as_mut(), 2, 64), [back, there.clone()]);
+        assert_eq!(gather(far.as_mut(), 1, 64), [there]);
     }
 }
 

@@ -80,14 +80,20 @@ pub fn receive(port: &mut dyn Port, limit: usize) -> Vec<Vec<u8>> {
     got
 }
 
-/// Collects `count` frames, then looks whether more come than that.
-pub fn collect(port: &mut dyn Port, count: usize) -> Vec<Vec<u8>> {
+/// Collects `count` frames, at most `limit` a call.
+pub fn gather(port: &mut dyn Port, count: usize, limit: usize) -> Vec<Vec<u8>> {
     let clock = Clock::start();
     let mut got = Vec::new();
     while got.len() < count {
-        got.extend(receive(port, 64));
+        got.extend(receive(port, limit));
         assert!(clock.now() < Instant::ZERO + PATIENCE, "only {} of {count} frames came", got.len());
     }
+    got
+}
+
+/// Collects `count` frames, then looks whether more come than that.
+pub fn collect(port: &mut dyn Port, count: usize) -> Vec<Vec<u8>> {
+    let mut got = gather(port, count, 64);
     if !port.info().exact_time {
         sleep(Duration::from_ms(2));
     }
