@@ -51,7 +51,7 @@ def cases(plan: Plan) -> tuple[Case, ...]:
         if any(_matches(entry, chosen) for entry in plan.skip):
             continue
         name = " / ".join(values)
-        defaults = {setting: known[0] for setting, known in plan.kind.settings.items()}
+        defaults = {setting: known[0] for setting, known in plan.kind.settings.items() if known}
         own = {axis: value for axis, value in choices if axis in plan.kind.settings}
         found.append(
             Case(

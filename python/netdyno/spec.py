@@ -93,9 +93,9 @@ def _frames(case: Case, port: WiredPort, *, reverse: bool) -> dict[str, Any]:
             )
         if header["type"] == "gre" and header["key"] is None:
             del header["key"]
-    destination: Any = (
-        "written" if written else "peer" if port.destination == "peer" else {"gateway": port.destination}
-    )
+    network = next((header["type"] for header in headers if header["type"] in ("ipv4", "ipv6")), "ipv4")
+    hop = (network == "ipv6" and port.destination_ipv6) or port.destination
+    destination: Any = "written" if written else "peer" if hop == "peer" else {"gateway": hop}
     return {"headers": headers, "destination": destination}
 
 

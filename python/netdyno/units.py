@@ -359,7 +359,7 @@ class Load:
         return {
             "type": "string",
             "pattern": cls.pattern(),
-            "description": "Load of each direction: frames/s, bits/s (L1 unless L2 is said), share of the line.",
+            "description": "Load of each direction: frames/s, bits/s (L1 unless said), share of the line.",
             "examples": list(LOAD_EXAMPLES),
         }
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from netdyno.errors import PlanErrors
 from netdyno.lab import Lab
-from netdyno.plan.models import Goal, Profile, TrialSettings
+from netdyno.plan.models import Goal, TrialSettings
+from netdyno.plan.traffic import Profile
 
 if TYPE_CHECKING:
     from netdyno.labs.wiring import Kind

@@ -33,15 +33,22 @@ def check(source: Source, base: Path | None, tables: Tables) -> Plan | None:
         return None
     included = include(source, base)
     raw: dict[str, Any] = source.value
-    whole = problems.valid(m.PlanFile, raw, source)
+    whole = problems.valid(m.PlanFile, raw, source, told=() if included is not None else ("lab",))
     # The rules below look at the parts that are right, so that one slip does not hide another.
     planned = lab(source, raw.get("lab"), tables)
     known = profiles(source, raw.get("traffic"))
     kind = tables.kinds[planned.kind] if planned else only_kind(raw, tables)
-    matrix = axes(source, raw, kind)
+    matrix = axes(source, raw, kind, tables)
     filters(source, raw, matrix)
     method, parameters = _method(source, raw.get("method"), tables)
-    if planned is None or matrix is None or method is None or parameters is None or not known:
+    if (
+        included is None
+        or planned is None
+        or matrix is None
+        or method is None
+        or parameters is None
+        or not known
+    ):
         return None
     scale = whole.scale if whole else Fraction(1)
     plan = Plan(
@@ -118,12 +125,9 @@ def _scaled(trial: m.TrialSettings, scale: Fraction) -> m.TrialSettings:
 def _cases(source: Source, plan: Plan) -> None:
     """Every case must be wirable, and no load above what its line carries."""
     # What is unknown has been told; the cases that can be understood are looked at all the same.
-    known = {
-        **{name: set(values) for name, values in plan.kind.settings.items()},
-        "profile": set(plan.profiles),
-    }
+    known = {**plan.kind.settings, "profile": tuple(plan.profiles), "direction": m.DIRECTIONS}
     axes = tuple(
-        (axis, tuple(value for value in values if value in known.get(axis, values)))
+        (axis, tuple(value for value in values if value in (known.get(axis) or values)))
         for axis, values in plan.axes
     )
     found = cases(replace(plan, axes=axes))

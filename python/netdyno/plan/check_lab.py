@@ -16,8 +16,8 @@ from netdyno.plan.problems import quiet
 from netdyno.plan.source import Source, read_file
 
 
-def include(source: Source, base: Path | None) -> dict[str, str]:
-    """`lab: lab.yaml` stands for the content of that file, beside the plan."""
+def include(source: Source, base: Path | None) -> dict[str, str] | None:
+    """`lab: lab.yaml` stands for the content of that file, beside the plan. None: it could not be read."""
     name = source.value.get("lab")
     if not isinstance(name, str):
         return {}
@@ -27,18 +27,16 @@ def include(source: Source, base: Path | None) -> dict[str, str]:
             f"`lab` must be a mapping or a file, not `{name[:40]}`",
             "needed here: `nodes` and `links`",
         )
-        source.value["lab"] = None
-        return {}
+        return None
     try:
         other = read_file(base / name, name)
     except PlanErrors as found:
-        source.value["lab"] = None
         for error in found.errors:
             if error.line:
                 source.errors.append(error)
             else:
                 source.report(("lab",), f"`{name[:60]}`: {error.message}", error.hint)
-        return {}
+        return None
     source.graft(("lab",), other)
     source.value["lab"] = other.value
     return {name: other.text}
@@ -106,7 +104,7 @@ def _settings(source: Source, place: tuple[str | int, ...], given: Mapping[str, 
                 else f"`{kind.name}` has no settings"
             )
             source.report((*place, name), f"`{kind.name}` has no setting `{name}`", hint, key=True)
-        elif value not in kind.settings[name]:
+        elif kind.settings[name] and value not in kind.settings[name]:
             hint = suggestion(value, kind.settings[name], "values")
             source.report((*place, name), f"`{name}` of `{kind.name}` cannot be `{value[:40]}`", hint)
 
@@ -124,7 +122,7 @@ def _links(
         ends = _ends(value)
         for side, end in enumerate(ends or ()):
             where = (*place, "endpoints", side)
-            if end[0] not in known and nodes_right:
+            if end[0] not in known and known:
                 right = False
                 source.report(
                     where, f"`{end[0]}` is not a node of the lab", suggestion(end[0], known, "nodes")

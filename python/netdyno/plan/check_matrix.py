@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from netdyno.errors import suggestion
@@ -12,58 +13,56 @@ from netdyno.plan.source import Source
 MAX_CASES = 10_000
 
 
-def axes(source: Source, raw: dict[str, Any], kind: Any) -> tuple[tuple[str, tuple[str, ...]], ...] | None:
+def axes(
+    source: Source, raw: dict[str, Any], kind: Any, tables: Tables
+) -> tuple[tuple[str, tuple[str, ...]], ...] | None:
     """The matrix in order; `profile` and `direction` are filled in where they are not given."""
     matrix = raw.get("matrix", {})
     if not isinstance(matrix, dict):
         return None
-    profiles = [str(name) for name in raw.get("traffic", {})] if isinstance(raw.get("traffic"), dict) else []
-    axes: dict[str, tuple[str, ...]] = {}
-    count = 1
+    traffic = raw.get("traffic")
+    profiles = tuple(str(name) for name in traffic) if isinstance(traffic, dict) else ()
+    # With the kind unknown, an axis may be a setting of any kind. No values listed: any value.
+    of_device: dict[str, tuple[str, ...] | None] = (
+        {setting: values or None for setting, values in kind.settings.items()}
+        if kind is not None
+        else {setting: None for any_kind in tables.kinds.values() for setting in any_kind.settings}
+    )
+    known = {"profile": profiles or None, "direction": DIRECTIONS, **of_device}
+    found: dict[str, tuple[str, ...]] = {}
     for name, values in matrix.items():
-        place = ("matrix", name)
-        known: list[str] | None = None
-        if name == "profile":
-            known = profiles
-        elif name == "direction":
-            known = list(DIRECTIONS)
-        elif kind is not None and name in kind.settings:
-            known = list(kind.settings[name])
-        elif kind is not None:
-            hint = suggestion(str(name), ["profile", "direction", *kind.settings], "axes")
-            source.report(place, f"unknown axis `{str(name)[:40]}` of the matrix", hint, key=True)
-        if not isinstance(values, list):
-            continue
-        seen: list[str] = []
-        for index, value in enumerate(values):
-            text = str(value).lower() if isinstance(value, bool) else str(value)
-            if not isinstance(value, str | int):
-                continue
-            if known is not None and text not in known:
-                what = "profile" if name == "profile" else f"value `{text[:40]}` of axis"
-                message = f"unknown {what} `{text[:40] if name == 'profile' else name}`"
-                source.report(
-                    (*place, index),
-                    message,
-                    suggestion(text, known, "profiles" if name == "profile" else "values"),
-                )
-            if text in seen:
-                source.report(
-                    (*place, index),
-                    f"`{text[:40]}` stands twice on the axis `{name}`",
-                    "remove one of the two",
-                )
-            seen.append(text)
-        axes[str(name)] = tuple(seen)
-        count *= max(1, len(seen))
-    axes.setdefault("profile", tuple(profiles))
-    axes.setdefault("direction", ("uni", "bidir"))
+        if name not in known:
+            hint = suggestion(str(name), known, "axes")
+            source.report(("matrix", name), f"unknown axis `{str(name)[:40]}` of the matrix", hint, key=True)
+        if isinstance(values, list):
+            found[str(name)] = _values(source, name, values, known.get(name))
+    found.setdefault("profile", profiles)
+    found.setdefault("direction", ("uni", "bidir"))
+    count = math.prod(len(values) for values in found.values())
     if count > MAX_CASES:
-        source.report(
-            ("matrix",), f"the matrix has {count} cases", f"at most {MAX_CASES}: split the plan", key=True
-        )
+        message = f"the matrix has {count} cases"
+        source.report(("matrix",), message, f"at most {MAX_CASES}: split the plan", key=True)
         return None
-    return tuple(axes.items())
+    return tuple(found.items())
+
+
+def _values(source: Source, axis: Any, values: list[Any], known: tuple[str, ...] | None) -> tuple[str, ...]:
+    """The values of an axis as text; each one known, and none twice."""
+    found: list[str] = []
+    for index, value in enumerate(values):
+        if not isinstance(value, str | int):
+            continue
+        place = ("matrix", axis, index)
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        if known is not None and text not in known:
+            what = (
+                f"unknown profile `{text[:40]}`" if axis == "profile" else f"`{axis}` cannot be `{text[:40]}`"
+            )
+            source.report(place, what, suggestion(text, known, "profiles" if axis == "profile" else "values"))
+        if text in found:
+            source.report(place, f"`{text[:40]}` stands twice on the axis `{axis}`", "remove one of the two")
+        found.append(text)
+    return tuple(found)
 
 
 def only_kind(raw: dict[str, Any], tables: Tables) -> Any:

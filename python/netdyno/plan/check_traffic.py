@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from netdyno.plan import models as m
 from netdyno.plan.headers import distinct_flows, length, smallest_frame
 from netdyno.plan.problems import quiet
 from netdyno.plan.source import Source
+from netdyno.plan.traffic import Profile
 
 
-def profiles(source: Source, raw: object) -> dict[str, m.Profile]:
-    found: dict[str, m.Profile] = {}
+def profiles(source: Source, raw: object) -> dict[str, Profile]:
+    found: dict[str, Profile] = {}
     for name, value in raw.items() if isinstance(raw, dict) else ():
-        profile = quiet(m.Profile, value)
+        profile = quiet(Profile, value)
         if profile is None:
             continue
         found[str(name)] = profile
@@ -39,7 +39,7 @@ def profiles(source: Source, raw: object) -> dict[str, m.Profile]:
     return found
 
 
-def _size(source: Source, place: tuple[str | int, ...], profile: m.Profile) -> None:
+def _size(source: Source, place: tuple[str | int, ...], profile: Profile) -> None:
     """Every frame must hold its headers, a probe and the FCS."""
     least = smallest_frame(profile.stack)
     for size, _ in profile.mix.weights:
@@ -56,7 +56,7 @@ def _size(source: Source, place: tuple[str | int, ...], profile: m.Profile) -> N
             )
 
 
-def _flows(source: Source, place: tuple[str | int, ...], profile: m.Profile) -> None:
+def _flows(source: Source, place: tuple[str | int, ...], profile: Profile) -> None:
     have = distinct_flows(profile.stack)
     if profile.flows > have:
         message = (

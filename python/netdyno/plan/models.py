@@ -11,10 +11,10 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
 
-from netdyno.errors import Problem, Problems, names, suggestion
-from netdyno.mixes import MIXES, Mix, read_mix
-from netdyno.plan.headers import Element, Ethernet, Header, Ipv4, Ipv6, Tcp, Udp, Vlan, check_order
-from netdyno.units import Duration, FrameRate, FrameSize, L1Rate, L2Rate, Load, Percent, PositiveDuration
+from netdyno.errors import Problem, Problems, suggestion
+from netdyno.plan.headers import Element
+from netdyno.plan.traffic import Profile
+from netdyno.units import Duration, L1Rate, Load, Percent, PositiveDuration
 
 TESTER = "netdyno"
 """The kind of the node that is netdyno itself."""
@@ -142,189 +142,6 @@ class Lab(Element):
     links: list[Link]
 
 
-@dataclass(frozen=True)
-class Addresses:
-    """Where traffic comes from and goes to: two prefixes, hosts drawn at random; ports as constants.
-
-    one: the pair that a single flow uses.
-    """
-
-    name: str
-    source: str
-    destination: str
-    sport: int
-    dport: int
-    one: tuple[str, str] | None = None
-    note: str = ""
-
-    @property
-    def version(self) -> int:
-        """4 or 6."""
-        return ipaddress.ip_network(self.source).version
-
-
-ADDRESSES: Mapping[str, Addresses] = {
-    table.name: table
-    for table in (
-        Addresses(
-            "trex", "16.0.0.0/8", "48.0.0.0/8", 1025, 12, ("16.0.0.1", "48.0.0.1"), "as in T-Rex's profiles"
-        ),
-        Addresses(
-            "rfc2544",
-            "198.18.0.0/16",
-            "198.19.0.0/16",
-            0xC020,
-            7,
-            ("198.18.0.2", "198.19.0.2"),
-            "RFC 2544, C.2.2",
-        ),
-        Addresses(
-            "rfc5180",
-            "2001:2::/49",
-            "2001:2:0:8000::/49",
-            0xC020,
-            7,
-            None,
-            "RFC 5180 section 8, as corrected",
-        ),
-    )
-}
-
-
-def _addresses(value: object) -> Addresses:
-    if isinstance(value, str):
-        if value in ADDRESSES:
-            return ADDRESSES[value]
-        raise Problem(f"unknown addresses `{value[:40]}`", suggestion(value, ADDRESSES))
-    if not isinstance(value, Mapping) or set(value) != {"source", "destination"}:
-        raise Problem("addresses are a name, or `source` and `destination`", f"names: {names(ADDRESSES)}")
-    networks, problems = [], []
-    for end in ("source", "destination"):
-        try:
-            networks.append(ipaddress.ip_network(value[end] if isinstance(value[end], str) else "no"))
-        except ValueError:
-            hint = "an IP prefix without host bits, as in `16.0.0.0/8`"
-            problems.append(Problem(f"`{str(value[end])[:40]}` is not a prefix", hint, (end,)))
-    if problems:
-        raise Problems(problems)
-    if networks[0].version != networks[1].version:
-        raise Problem("source and destination are of different IP versions", "both IPv4 or both IPv6")
-    return Addresses("own", str(networks[0]), str(networks[1]), 1025, 12)
-
-
-def hosts(prefix: str) -> tuple[str, str, int]:
-    """First and last address of a prefix to draw from, and how many there are: without the two ends."""
-    network = ipaddress.ip_network(prefix)
-    edge = 1 if network.num_addresses > 2 else 0
-    return str(network[edge]), str(network[-1 - edge]), network.num_addresses - 2 * edge
-
-
-def _vlans(value: object) -> object:
-    """`10`, `{vid: 10}` or a list of such, outermost first."""
-    tags = value if isinstance(value, list) else [value]
-    return [{"type": "vlan", **(tag if isinstance(tag, Mapping) else {"vid": tag})} for tag in tags]
-
-
-def _not_bool(value: object) -> object:
-    if isinstance(value, bool):
-        raise Problem(f"`{str(value).lower()}` is not a number", "write the number in digits")
-    return value
-
-
-class Profile(Element):
-    """A kind of traffic, the same in each direction."""
-
-    size: Annotated[
-        Mix,
-        PlainValidator(read_mix),
-        PlainSerializer(lambda mix: mix.name if mix.name in MIXES else dict(mix.weights)),
-        WithJsonSchema(
-            {
-                "anyOf": [
-                    {"type": "string", "pattern": FrameSize.pattern(), "examples": ["64B", "1518B"]},
-                    {"enum": list(MIXES)},
-                    {
-                        "type": "object",
-                        "minProperties": 1,
-                        "additionalProperties": {"type": "integer", "minimum": 1},
-                    },
-                ]
-            }
-        ),
-    ] = Field(description="Frame size with FCS, a named mix, or sizes with weights.")
-    flows: int = Field(default=65536, ge=1, le=2**32 - 1, description="Number of flows.")
-    ip: Literal[4, 6] = Field(default=4, description="IP version.")
-    protocol: Literal["udp", "tcp"] = "udp"
-    vlan: Annotated[list[Vlan], BeforeValidator(_vlans), Field(max_length=8)] = Field(
-        default=[],
-        description="Tags, outermost first: `10`, or `[{vid: 100, tpid: 0x88a8}, 200]`.",
-        json_schema_extra={"type": ["integer", "object", "array"], "items": {"type": ["integer", "object"]}},
-    )
-    addresses: (
-        Annotated[
-            Addresses,
-            PlainValidator(_addresses),
-            PlainSerializer(
-                lambda own: (
-                    own.name
-                    if own.name in ADDRESSES
-                    else {"source": own.source, "destination": own.destination}
-                )
-            ),
-            WithJsonSchema(
-                {
-                    "anyOf": [
-                        {"enum": list(ADDRESSES)},
-                        {"type": "object", "required": ["source", "destination"]},
-                    ]
-                }
-            ),
-        ]
-        | None
-    ) = Field(default=None, description="Where frames come from and go to: a name, or two prefixes.")
-    headers: (
-        Annotated[
-            list[Header],
-            AfterValidator(lambda stack: list(check_order(tuple(stack)))),
-            Field(min_length=1, max_length=24),
-        ]
-        | None
-    ) = Field(
-        default=None, description="The whole header stack, instead of ip, protocol, vlan and addresses."
-    )
-
-    @property
-    def mix(self) -> Mix:
-        """Its sizes."""
-        return self.size
-
-    @property
-    def pool(self) -> Addresses:
-        """Its addresses, the default of its IP version filled in."""
-        return self.addresses or ADDRESSES["trex" if self.ip == 4 else "rfc5180"]
-
-    @property
-    def stack(self) -> tuple[Any, ...]:
-        """Its header stack in the forward direction, outermost first."""
-        if self.headers is not None:
-            return tuple(self.headers)
-        pool = self.pool
-        ends: list[Any] = []
-        for side, prefix in enumerate((pool.source, pool.destination)):
-            low, high, _ = hosts(prefix)
-            one = pool.one[side] if pool.one else low
-            # Two independent draws: RFC 4814 section 4. Stepping both together, as T-Rex's var2 does,
-            # keeps their XOR constant, and a hash over both sees a single flow.
-            ends.append(one if self.flows == 1 or low == high else {"random": {"min": low, "max": high}})
-        ip = (
-            Ipv4(type="ipv4", src=ends[0], dst=ends[1])
-            if pool.version == 4
-            else Ipv6(type="ipv6", src=ends[0], dst=ends[1])
-        )
-        l4 = (Udp if self.protocol == "udp" else Tcp)(type=self.protocol, sport=pool.sport, dport=pool.dport)  # type: ignore[arg-type]
-        return (Ethernet(type="ethernet"), *self.vlan, ip, l4)
-
-
 class TrialSettings(Element):
     """How every trial is run, whatever the method."""
 
@@ -444,6 +261,3 @@ class PlanFile(Element):
         default=Fraction(1), description="Divides all durations, for rehearsals; a stated deviation."
     )
     seed: int = Field(default=1, ge=0, le=2**63 - 1, description="Everything random follows from it.")
-
-
-Rate = FrameRate | L1Rate | L2Rate

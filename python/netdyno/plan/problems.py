@@ -13,9 +13,13 @@ from netdyno.errors import Problem, Problems, names, suggestion
 from netdyno.plan.source import Path_, Source
 
 
-def report(source: Source, base: Path_, model: type[BaseModel], error: ValidationError) -> None:
+def report(
+    source: Source, base: Path_, model: type[BaseModel], error: ValidationError, told: tuple[str, ...] = ()
+) -> None:
     """Notes every finding of a validation whose value stands at `base`."""
     for finding in error.errors(include_url=False):
+        if finding["loc"][:1] and finding["loc"][0] in told:
+            continue
         path = (*base, *finding["loc"])
         cause = finding.get("ctx", {}).get("error")
         if isinstance(cause, Problems):
@@ -155,12 +159,17 @@ def _step(place: Any, part: str | int) -> list[Any]:
 MODEL = TypeVar("MODEL", bound=BaseModel)
 
 
-def valid(model: type[MODEL], raw: Any, source: Source, base: Path_ = ()) -> MODEL | None:
-    """A part of a plan as its model has it; None if it is wrong, and then everything wrong is noted."""
+def valid(
+    model: type[MODEL], raw: Any, source: Source, base: Path_ = (), told: tuple[str, ...] = ()
+) -> MODEL | None:
+    """A part of a plan as its model has it; None if it is wrong, and then everything wrong is noted.
+
+    told: fields whose mistakes have been noted already.
+    """
     try:
         return model.model_validate(raw)
     except ValidationError as error:
-        report(source, base, model, error)
+        report(source, base, model, error, told)
         return None
 
 

@@ -37,7 +37,12 @@ def schema(tables: Tables) -> dict[str, Any]:
             settings.setdefault(setting, set()).update(values)
     values_of = {"direction": list(DIRECTIONS), **{name: sorted(values) for name, values in settings.items()}}
     axes = {"profile": {"type": "array", "items": {"type": "string"}, "minItems": 1, "uniqueItems": True}} | {
-        name: {"type": "array", "items": {"enum": values}, "minItems": 1, "uniqueItems": True}
+        name: {
+            "type": "array",
+            "items": {"enum": values} if values else {},
+            "minItems": 1,
+            "uniqueItems": True,
+        }
         for name, values in values_of.items()
     }
     top["properties"]["matrix"] = {
