@@ -16,8 +16,8 @@
 //! - any change within one word is found, but for 0x0000 to 0xffff and back, which are both zero in ones'
 //!   complement; every flip of a single bit is found.
 
-use crate::bytes::{array, be16};
-use crate::checksum::fold;
+use crate::bytes::{array, be16, put};
+use crate::checksum::{add_words, fold};
 use crate::parse;
 
 /// Length of a probe in bytes.
@@ -38,25 +38,24 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// The 18 bytes.
-    #[inline]
-    #[must_use]
-    pub fn to_bytes(self) -> [u8; PROBE_BYTES] {
-        let mut bytes = [0; PROBE_BYTES];
-        let who = u64::from(self.flow) << 32 | u64::from(self.sequence);
-        bytes[0..2].copy_from_slice(&self.check().to_be_bytes());
-        bytes[2..10].copy_from_slice(&who.to_be_bytes());
-        bytes[10..18].copy_from_slice(&self.departure_ps.to_be_bytes());
-        bytes
-    }
-
     /// Writes the probe to the first 18 bytes of `payload`.
     ///
     /// # Panics
     /// If `payload` is shorter.
     #[inline]
     pub fn write(&self, payload: &mut [u8]) {
-        payload[..PROBE_BYTES].copy_from_slice(&self.to_bytes());
+        self.put(payload, 0);
+    }
+
+    /// Writes the probe at `at`: field by field, for the bytes put together in one place and copied to the other
+    /// would have to wait for each other in the store buffer.
+    #[inline]
+    pub(crate) fn put(&self, bytes: &mut [u8], at: usize) {
+        let who = u64::from(self.flow) << 32 | u64::from(self.sequence);
+        let bytes = &mut bytes[at..at + PROBE_BYTES];
+        put(bytes, 0, self.check().to_be_bytes());
+        put(bytes, 2, who.to_be_bytes());
+        put(bytes, 10, self.departure_ps.to_be_bytes());
     }
 
     /// The probe at the beginning of `payload`, if its check is right.
@@ -74,11 +73,13 @@ impl Probe {
         (be16(bytes, 0)? == probe.check()).then_some(probe)
     }
 
-    /// The one value in 1..=0xffff that makes the words sum to [`MAGIC`].
+    /// What makes the words sum to [`MAGIC`].
     #[inline]
     const fn check(self) -> u16 {
-        let words = self.flow as u64 + self.sequence as u64 + (self.departure_ps >> 32) + (self.departure_ps & 0xffff_ffff);
-        fold(MAGIC as u64 + !fold(words) as u64)
+        // The sum of 64-bit words, folded, is the sum of their 16-bit words (RFC 1071 section 2 C); the complement
+        // is the negative.
+        let who = (self.flow as u64) << 32 | self.sequence as u64;
+        fold(!add_words(add_words(who, self.departure_ps), !MAGIC as u64))
     }
 }
 

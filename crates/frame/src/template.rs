@@ -239,11 +239,7 @@ impl Template {
     /// As [`Self::write`].
     #[inline]
     pub fn write_burst(&self, cursor: &mut Cursor, count: usize, slots: &mut impl Slots) {
-        for index in 0..count {
-            let (size_index, departure_ps, slot) = slots.slot(index);
-            let len = self.write(cursor, size_index, departure_ps, slot);
-            slots.written(index, len);
-        }
+        self.plan.burst(&self.images, cursor, self.flows, self.first_flow, count, slots);
     }
 }
 

@@ -4,7 +4,7 @@
 mod common;
 
 use common::gallery;
-use netdyno_frame::template::{Template, minimum_size};
+use netdyno_frame::template::{Slots, Template, minimum_size};
 
 #[test]
 fn the_hot_path_writes_what_is_built_from_scratch() {
@@ -35,6 +35,75 @@ fn the_hot_path_writes_what_is_built_from_scratch() {
                 assert_eq!(slot[..length], expected, "{name}, frame {number}");
                 assert!(slot[length..].iter().all(|byte| *byte == 0xee), "{name}: wrote beyond the frame");
             }
+        }
+    }
+}
+
+/// A burst into one piece of memory.
+struct Burst {
+    memory: Vec<u8>,
+    lengths: Vec<usize>,
+    sizes: usize,
+}
+
+impl Slots for Burst {
+    fn slot(&mut self, index: usize) -> (usize, u64, &mut [u8]) {
+        (
+            index % self.sizes,
+            index as u64 * 1_000_003,
+            &mut self.memory[index * 2048..][..2048],
+        )
+    }
+
+    fn written(&mut self, index: usize, len: usize) {
+        self.lengths[index] = len;
+    }
+}
+
+#[test]
+fn a_burst_is_the_same_as_frame_by_frame() {
+    for (name, headers) in gallery() {
+        let minimum = minimum_size(&headers);
+        let sizes = [minimum, 594, 1518];
+        for flows in [1, 5, 64, 100] {
+            let mut template = Template::new(&headers, &sizes, flows, 99).expect(name);
+            template.set_first_flow(1_000);
+            let (mut cursor, mut other) = (template.cursor(), template.cursor());
+            for count in [1, 0, 64, 63] {
+                let mut burst = Burst {
+                    memory: vec![0; 64 * 2048],
+                    lengths: vec![0; 64],
+                    sizes: sizes.len(),
+                };
+                template.write_burst(&mut cursor, count, &mut burst);
+                for index in 0..count {
+                    let mut slot = [0; 2048];
+                    let length = template.write(&mut other, index % sizes.len(), index as u64 * 1_000_003, &mut slot);
+                    assert_eq!(burst.lengths[index], length);
+                    assert_eq!(burst.memory[index * 2048..][..2048], slot, "{name}, {flows} flows");
+                }
+                assert_eq!((cursor.flow(), cursor.sequence()), (other.flow(), other.sequence()));
+            }
+        }
+    }
+}
+
+#[test]
+fn frames_not_accepted_can_be_taken_back() {
+    for (name, headers) in gallery() {
+        let template = Template::new(&headers, &[minimum_size(&headers)], 10, 1).expect(name);
+        let mut cursor = template.cursor();
+        let mut slot = [0; 256];
+        let mut frames = Vec::new();
+        for _ in 0..33 {
+            let length = template.write(&mut cursor, 0, 0, &mut slot);
+            frames.push(slot[..length].to_vec());
+        }
+        let position = template.position(&cursor) - 17;
+        template.seek(&mut cursor, position);
+        for frame in &frames[16..] {
+            let length = template.write(&mut cursor, 0, 0, &mut slot);
+            assert_eq!(slot[..length], *frame, "{name}");
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The hot path: what is written over a copied image, frame by frame, without division, allocation or search.
 
+use super::Slots;
 use crate::bytes::put;
-use crate::checksum::{finish, finish_udp};
+use crate::checksum::{add_halves, finish, finish_half, finish_udp};
 use crate::parse::protocol;
 use crate::probe::Probe;
 use crate::stack::{Checksum, MOST_HEADERS, Stack, StackField};
@@ -210,19 +211,41 @@ impl Patch {
 impl Udp4 {
     #[inline]
     fn write(&self, cursor: &Cursor, image: &Image, probe: Probe, slot: &mut [u8]) {
+        let ports = self.sport.number(cursor) << 16 | self.dport.number(cursor);
+        let (src, dst) = (self.src.number(cursor), self.dst.number(cursor));
+        self.put(image, src as u32, dst as u32, ports as u32, probe, slot);
+    }
+
+    #[inline]
+    fn put(&self, image: &Image, src: u32, dst: u32, ports: u32, probe: Probe, slot: &mut [u8]) {
         let Some(window) = slot[self.l3..].first_chunk_mut::<46>() else {
             return;
         };
-        let (src, dst) = (self.src.number(cursor), self.dst.number(cursor));
-        let ports = self.sport.number(cursor) << 16 | self.dport.number(cursor);
-        let addresses = src + dst;
-        let ip = finish(u64::from(image.ip) + addresses);
-        let udp = finish_udp(u64::from(image.l4) + addresses + ports) & self.checksum;
+        let addresses = add_halves(src, dst);
+        let ip = finish_half(add_halves(addresses, u32::from(image.ip)));
+        let udp = finish_half(add_halves(add_halves(addresses, ports), u32::from(image.l4)));
+        let udp = if udp == 0 { 0xffff } else { udp } & self.checksum;
         put(window, 10, ip.to_be_bytes());
-        put(window, 12, (src << 32 | dst).to_be_bytes());
-        put(window, 20, (ports as u32).to_be_bytes());
+        put(window, 12, (u64::from(src) << 32 | u64::from(dst)).to_be_bytes());
+        put(window, 20, ports.to_be_bytes());
         put(window, 26, udp.to_be_bytes());
-        put(window, 28, probe.to_bytes());
+        probe.put(window, 28);
+    }
+}
+
+/// Both addresses random and nothing else: the case that has to be fast.
+struct RandomPair<'a> {
+    shape: &'a Udp4,
+    src: (u64, u64, u64),
+    dst: (u64, u64, u64),
+    ports: u32,
+}
+
+impl RandomPair<'_> {
+    #[inline]
+    fn write(&self, flow: u32, image: &Image, probe: Probe, slot: &mut [u8]) {
+        let draw = |(key, min, span): (u64, u64, u64)| (min + scale(hash(key, flow), span)) as u32;
+        self.shape.put(image, draw(self.src), draw(self.dst), self.ports, probe, slot);
     }
 }
 
@@ -250,16 +273,100 @@ impl Plan {
     /// To the next flow, or the next sequence of the first.
     #[inline]
     pub fn advance(&self, cursor: &mut Cursor, flows: u32) {
-        cursor.flow += 1;
-        for (counter, period) in cursor.counters.iter_mut().zip(&self.periods) {
-            *counter += 1;
-            if *counter == *period {
+        let flow = cursor.flow + 1;
+        if flow == flows {
+            cursor.flow = 0;
+            cursor.sequence += 1;
+            for counter in &mut cursor.counters {
                 *counter = 0;
             }
+        } else {
+            cursor.flow = flow;
+            for (counter, period) in cursor.counters.iter_mut().zip(&self.periods) {
+                let next = *counter + 1;
+                *counter = if next == *period { 0 } else { next };
+            }
         }
-        if cursor.flow == flows {
-            (cursor.flow, cursor.sequence) = (0, cursor.sequence + 1);
-            cursor.counters.fill(0);
+    }
+
+    /// The case of [`Shape::Udp4`] that has to be fast.
+    fn random_pair(&self) -> Option<RandomPair<'_>> {
+        let Shape::Udp4(shape) = &self.shape else { return None };
+        let (
+            Draw::Random { key, min, span },
+            Draw::Random {
+                key: key2,
+                min: min2,
+                span: span2,
+            },
+        ) = (&shape.src, &shape.dst)
+        else {
+            return None;
+        };
+        let (Draw::Constant(sport), Draw::Constant(dport)) = (&shape.sport, &shape.dport) else {
+            return None;
+        };
+        let ports = (sport << 16 | dport) as u32;
+        let pair = RandomPair {
+            shape,
+            src: (*key, *min, *span),
+            dst: (*key2, *min2, *span2),
+            ports,
+        };
+        (self.patches.is_empty() && self.periods.is_empty()).then_some(pair)
+    }
+
+    /// Writes a burst. The cases that matter most have loops of their own, so that what decides between cases, and
+    /// the cursor, stay out of them.
+    #[inline]
+    pub fn burst(&self, images: &[u8], cursor: &mut Cursor, flows: u32, first_flow: u32, count: usize, slots: &mut impl Slots) {
+        let begin = |size_index: usize, slot: &mut [u8]| {
+            let image = &self.images[size_index];
+            copy(&images[image.start..][..image.len], &mut slot[..image.len]);
+            image
+        };
+        if let Some(pair) = self.random_pair() {
+            flat(cursor, flows, count, |index, flow, sequence| {
+                let (size_index, departure_ps, slot) = slots.slot(index);
+                let image = begin(size_index, slot);
+                let probe = Probe {
+                    flow: first_flow.wrapping_add(flow),
+                    sequence: sequence as u32,
+                    departure_ps,
+                };
+                pair.write(flow, image, probe, slot);
+                slots.written(index, image.len);
+            });
+        } else if let Shape::Constant = self.shape {
+            flat(cursor, flows, count, |index, flow, sequence| {
+                let (size_index, departure_ps, slot) = slots.slot(index);
+                let image = begin(size_index, slot);
+                let probe = Probe {
+                    flow: first_flow.wrapping_add(flow),
+                    sequence: sequence as u32,
+                    departure_ps,
+                };
+                probe.put(slot, self.payload);
+                slots.written(index, image.len);
+            });
+        } else {
+            for index in 0..count {
+                let (size_index, departure_ps, slot) = slots.slot(index);
+                let image = begin(size_index, slot);
+                let flow = first_flow.wrapping_add(cursor.flow);
+                self.patch(
+                    cursor,
+                    image,
+                    Probe {
+                        flow,
+                        sequence: cursor.sequence as u32,
+                        departure_ps,
+                    },
+                    slot,
+                );
+                self.advance(cursor, flows);
+                slots.written(index, image.len);
+            }
         }
     }
 
@@ -267,7 +374,7 @@ impl Plan {
     #[inline]
     pub fn patch(&self, cursor: &Cursor, image: &Image, probe: Probe, slot: &mut [u8]) {
         match &self.shape {
-            Shape::Constant => put(slot, self.payload, probe.to_bytes()),
+            Shape::Constant => probe.put(slot, self.payload),
             Shape::Udp4(shape) => {
                 shape.write(cursor, image, probe, slot);
                 for patch in &self.patches {
@@ -279,7 +386,7 @@ impl Plan {
     }
 
     fn patch_general(&self, cursor: &Cursor, image: &Image, probe: Probe, slot: &mut [u8]) {
-        put(slot, self.payload, probe.to_bytes());
+        probe.put(slot, self.payload);
         let mut totals = [0u64; MOST_HEADERS];
         for (total, sum) in totals.iter_mut().zip(&image.sums) {
             *total = u64::from(*sum);
@@ -306,6 +413,20 @@ impl Plan {
             add(&mut totals, sum.counts_in, u64::from(value));
         }
     }
+}
+
+/// Counts flow and sequence on over a burst, for a cursor without counters.
+#[inline]
+fn flat(cursor: &mut Cursor, flows: u32, count: usize, mut write: impl FnMut(usize, u32, u64)) {
+    let (mut flow, mut sequence) = (cursor.flow, cursor.sequence);
+    for index in 0..count {
+        write(index, flow, sequence);
+        flow += 1;
+        if flow == flows {
+            (flow, sequence) = (0, sequence + 1);
+        }
+    }
+    (cursor.flow, cursor.sequence) = (flow, sequence);
 }
 
 #[inline]
