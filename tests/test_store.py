@@ -1,0 +1,355 @@
+"""The store: what is written comes back, old stores are migrated, readers are not in the way."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+import textwrap
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from netdyno.store import (
+    FILE,
+    CaseHead,
+    CaseWiring,
+    RunHead,
+    RunWriter,
+    StoredGoal,
+    StoredTrial,
+    StoredVerdict,
+    StoreError,
+    list_runs,
+    new_folder,
+    open_run,
+    schema,
+)
+from netdyno.store.columns import from_series, to_series
+from netdyno.trial import (
+    Health,
+    Latency,
+    Phase,
+    PortResult,
+    Result,
+    Segment,
+    Situation,
+    StreamResult,
+    TrialResult,
+    Value,
+)
+
+NOW = datetime(2026, 11, 21, 19, 12, 3, 123456, tzinfo=UTC)
+
+HEAD = RunHead(
+    name="asr9006",
+    title="ASR9006 \N{EM DASH} 48 tests",
+    plan="title: x\n",
+    plan_path="plans/asr9006.yaml",
+    lab="",
+    scale=Fraction(1, 100),
+    only={"direction": "uni"},
+    seed=2**63 - 1,
+    versions={"netdyno": "0.1.0"},
+)
+CASE = CaseHead(
+    number=3,
+    name="ipv4 / bidir",
+    axes={"forwarding": "ipv4", "direction": "bidir"},
+    kind="emulated/router",
+    kind_title="emulated IPv4 router",
+    emulated=True,
+    settings={"lag": "plain"},
+    method="ramp",
+    parameters="{}",
+    seed=7,
+)
+WIRING = CaseWiring(
+    clock="virtual",
+    situation=Situation(("a-b", "b-a"), Fraction(312500000, 21), Fraction(64), Fraction(7, 3)),
+    enforced_rate=True,
+    notes=("The device is emulated.",),
+    session='{"clock": "virtual"}',
+)
+
+
+def stream(name: str, latency: Latency | None) -> StreamResult:
+    return StreamResult(
+        name=name,
+        intended=10,
+        offered=9,
+        offered_bytes=576,
+        received=12,
+        received_bytes=768,
+        duplicates=1,
+        elsewhere=2,
+        out_of_order=3,
+        corrupted=4,
+        lost=-7,
+        beyond_window=5,
+        flows_received=6,
+        latency=latency,
+        tx=(4, 5, 0),
+        rx=(3, 6, 2**63),
+        arrived=(4, 5, 2**64 - 1),
+        first_loss_ns=None if latency is None else 17,
+    )
+
+
+LATENCY = Latency(count=9, min_ns=1, sum_ns=2**80, max_ns=2**40, over=2, negative=1, histogram="HISTFAAAAA==")
+
+
+def trial(case: int = 3, number: int = 0, attempt: int = 0, state: str = "done") -> StoredTrial:
+    result = TrialResult(
+        streams=(stream("a-b", LATENCY), stream("b-a", None)),
+        ports=(PortResult("a", 1, 64, 2, 128, 3, (1,), (64,), (2,), (128,)),),
+        health=Health(1, 2, 3, 4, 5, 999_000),
+        phases=(Phase("settle", 0, 5), Phase("ramp", 5, 10)),
+        sample_ns=1_000_000,
+        resolved=(("100.64.0.1", "02:00:00:00:00:01"),),
+        invalid=("link flap",) if state == "invalid" else (),
+        devices=({"ports": [{"partner_drops": 3}]},),
+    )
+    segments = (Segment("ramp", 10, Fraction(0), Fraction(312500000, 21)),)
+    return StoredTrial(case, number, attempt, "ramp", state, segments, '{"seed": 7}', result, NOW, NOW)  # type: ignore[arg-type]
+
+
+RESULT = Result(
+    method="ramp",
+    values=(
+        Value("ramp max Rx", "a-b", Fraction(7, 3), "fps", Fraction(2), Fraction(8, 3), "best"),
+        Value("knee", "sum", None, "fps", Fraction(1), None, "no knee"),
+    ),
+    trials=(0,),
+    compliance=("a deviation",),
+    notes=("a note", "another"),
+)
+
+
+def new(tmp_path: Path) -> tuple[Path, RunWriter]:
+    folder = new_folder(tmp_path, "asr9006", NOW)
+    return folder, RunWriter.create(folder, HEAD, [CASE], NOW)
+
+
+def test_everything_written_comes_back(tmp_path: Path) -> None:
+    folder, writer = new(tmp_path)
+    writer.case_wired(3, WIRING, NOW)
+    writer.add_trial(trial(attempt=0, state="invalid"))
+    writer.add_trial(trial(attempt=1))
+    verdicts = [StoredVerdict("a-b", "device", "because"), StoredVerdict("sum", "line", "full")]
+    goals = [StoredGoal("g", True, "x"), StoredGoal("h", None, "y"), StoredGoal("i", False, "z")]
+    writer.case_done(3, RESULT, verdicts, goals, NOW)
+    writer.run_ended("done", NOW)
+    writer.close()
+    with open_run(folder) as run:
+        assert run.head == HEAD
+        assert (run.state, run.started, run.ended) == ("done", NOW, NOW)
+        (case,) = run.cases
+        assert (case.head, case.state, case.wiring, case.result) == (CASE, "done", WIRING, RESULT)
+        assert case.verdicts == tuple(verdicts)
+        assert case.goals == tuple(goals)
+        assert case.verdict("sum") == verdicts[1]
+        assert list(run.trials(3)) == [trial(attempt=0, state="invalid"), trial(attempt=1)]
+        assert run.trial(3, 0) == trial(attempt=1)
+        assert run.trial(3, 1) is None
+        summary = run.summary()
+        assert (summary.cases, summary.done, summary.failed, summary.limits) == (1, 1, 0, {"line": 1})
+    assert [run.folder for run in list_runs(tmp_path)] == [folder]
+
+
+def test_what_was_not_measured_is_absent(tmp_path: Path) -> None:
+    folder, writer = new(tmp_path)
+    writer.close()
+    with open_run(folder) as run:
+        (case,) = run.cases
+        assert (case.state, case.wiring, case.result, case.started, case.verdicts) == (
+            "pending",
+            None,
+            None,
+            None,
+            (),
+        )
+        assert list(run.trials(3)) == []
+        assert run.ended is None
+
+
+def test_the_folder_is_named_after_time_and_plan(tmp_path: Path) -> None:
+    folder = new_folder(tmp_path, "ASR 9006/RSP", NOW)
+    assert folder.name.startswith("2026-11-21T1912Z-asr-9006-rsp-")
+    assert len(folder.name.rsplit("-", 1)[1]) == 4
+
+
+def test_a_cancelled_trial_makes_room_and_a_measured_one_does_not(tmp_path: Path) -> None:
+    folder, writer = new(tmp_path)
+    writer.add_trial(trial(state="cancelled"))
+    writer.add_trial(trial(state="done"))
+    with pytest.raises(sqlite3.IntegrityError):
+        writer.add_trial(trial(state="done"))
+    with open_run(folder) as run:
+        assert [found.state for found in run.trials(3)] == ["done"]
+
+
+def test_resuming_makes_cases_under_way_pending_again(tmp_path: Path) -> None:
+    folder, writer = new(tmp_path)
+    writer.case_wired(3, WIRING, NOW)
+    writer.run_ended("interrupted", NOW)
+    writer.close()
+    RunWriter.resume(folder).close()
+    with open_run(folder) as run:
+        assert (run.state, run.cases[0].state, run.ended) == ("running", "pending", None)
+
+
+@given(st.lists(st.integers(min_value=0, max_value=2**64 - 1), max_size=300))
+def test_series_come_back(counts: list[int]) -> None:
+    assert to_series(len(counts), from_series(counts)) == tuple(counts)
+
+
+def test_a_series_is_read_by_what_the_schema_says_of_it(tmp_path: Path) -> None:
+    """The recipe in the comment of the schema, run by a Python that does not know netdyno."""
+    folder, writer = new(tmp_path)
+    writer.add_trial(trial())
+    writer.close()
+    code = f"""
+        import sqlite3, struct, zlib
+        rows = sqlite3.connect({str(folder / FILE)!r}).execute(
+            "SELECT samples, data FROM series WHERE owner = 'stream' AND number = 0 AND name = 'arrived'")
+        for samples, data in rows:
+            print(struct.unpack(f"<{{samples}}Q", zlib.decompress(data)))
+    """
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == str((4, 5, 2**64 - 1))
+
+
+# The file
+
+
+def test_tables_are_strict_and_survive_a_power_cut(tmp_path: Path) -> None:
+    folder, writer = new(tmp_path)
+    connection = sqlite3.connect(folder / FILE)
+    tables = connection.execute(
+        "SELECT name, strict FROM pragma_table_list WHERE schema = 'main' AND type = 'table'"
+    )
+    assert {strict for name, strict in tables if not name.startswith("sqlite_")} == {1}
+    assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    with pytest.raises(sqlite3.IntegrityError):
+        connection.execute("UPDATE cases SET seed = 'no number'")
+    connection.close()
+    writer.close()
+
+
+def test_a_store_written_by_a_newer_netdyno_is_refused(tmp_path: Path) -> None:
+    folder, writer = new(tmp_path)
+    writer.close()
+    connection = sqlite3.connect(folder / FILE)
+    connection.execute("PRAGMA user_version = 9999")
+    connection.close()
+    for opening in (open_run, RunWriter.resume):
+        with pytest.raises(StoreError, match="newer netdyno"):
+            opening(folder)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"plain text, and long enough to be taken for a page of a database" * 100]
+)
+def test_what_is_not_a_store_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / FILE).write_bytes(content)
+    with pytest.raises(StoreError):
+        open_run(tmp_path)
+
+
+def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="no such file"):
+        open_run(tmp_path / "nothing")
+    with pytest.raises(StoreError, match="no run"):
+        RunWriter.resume(tmp_path)
+
+
+def test_migrations_are_applied_in_order_and_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A store of today opened by a netdyno that has one migration more."""
+    folder, writer = new(tmp_path)
+    writer.add_trial(trial())
+    writer.close()
+    more = [
+        *schema.migrations(),
+        (len(schema.migrations()) + 1, "ALTER TABLE cases ADD COLUMN colour TEXT;\n"),
+    ]
+    monkeypatch.setattr(schema, "migrations", lambda: more)
+    for _ in range(2):
+        with open_run(folder) as run:
+            assert run.trial(3, 0) == trial()
+    connection = sqlite3.connect(folder / FILE)
+    assert connection.execute("PRAGMA user_version").fetchone() == (len(more),)
+    assert connection.execute("SELECT colour FROM cases").fetchall() == [(None,)]
+    connection.close()
+
+
+def test_a_migration_that_fails_leaves_the_store_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, writer = new(tmp_path)
+    writer.close()
+    number = len(schema.migrations()) + 1
+    broken = [
+        *schema.migrations(),
+        (number, "ALTER TABLE cases ADD COLUMN colour TEXT;\nALTER TABLE nothing ADD x;\n"),
+    ]
+    with monkeypatch.context() as patch:
+        patch.setattr(schema, "migrations", lambda: broken)
+        with pytest.raises(StoreError):
+            open_run(folder)
+    with open_run(folder) as run:
+        assert run.head == HEAD
+
+
+def test_another_process_reads_while_this_one_writes(tmp_path: Path) -> None:
+    """The reader sees every trial once it is acknowledged, and never half of one."""
+    folder, writer = new(tmp_path)
+    code = f"""
+        import sys
+        from pathlib import Path
+        from netdyno.store import open_run
+        with open_run(Path({str(folder)!r})) as run:
+            print("open", flush=True)
+            for line in sys.stdin:
+                trials = list(run.trials(3))
+                assert all(len(trial.result.streams) == 2 for trial in trials)
+                print(len(trials), flush=True)
+    """
+    reader = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert reader.stdin is not None
+    assert reader.stdout is not None
+    assert reader.stdout.readline() == "open\n"
+    for number in range(20):
+        writer.add_trial(trial(number=number))
+        print("look", file=reader.stdin, flush=True)
+        assert reader.stdout.readline() == f"{number + 1}\n"
+    reader.stdin.close()
+    assert reader.wait(20) == 0
+    reader.stdout.close()
+    writer.close()
+
+
+def test_a_run_of_48_cases_is_a_few_megabytes(tmp_path: Path) -> None:
+    """1800 samples of seven series a port and direction each, as the article's ramp has them."""
+    ramp = tuple(range(0, 1_488_000, 827))
+    folder, writer = new(tmp_path)
+    both = tuple(
+        StreamResult("s", 1, 1, 64, 1, 64, 0, 0, 0, 0, 0, 0, 1, None, ramp, ramp, ramp, None)
+        for _ in range(2)
+    )
+    ports = tuple(PortResult("p", 1, 64, 1, 64, 0, ramp, ramp, ramp, ramp) for _ in range(2))
+    for number in range(48):
+        result = TrialResult(both, ports, Health(0, 0, 0, 0, 0, None), (), 10**8, (), ())
+        writer.add_trial(StoredTrial(3, number, 0, "ramp", "done", (), "{}", result, NOW, NOW))
+    writer.close()
+    assert (folder / FILE).stat().st_size < 8 * 2**20
