@@ -1,1 +1,134 @@
-//! The door between Rust and Python: conversion and the exception map, nothing else.
+//! The door between Rust and Python: conversion, the trial's thread, and the exception map.
+//!
+//! No Python is called from Rust: Python starts a trial, looks at it and waits for it without holding the
+//! interpreter's lock.
+
+mod running;
+
+use netdyno_session::SessionError;
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+use running::Running;
+use std::sync::{Mutex, PoisonError};
+
+pyo3::create_exception!(
+    netdyno._engine,
+    EngineError,
+    PyException,
+    "The engine could not do what it was asked to. `hint` says what to do about it, or is None."
+);
+
+fn raise(py: Python<'_>, error: &SessionError) -> PyErr {
+    let raised = EngineError::new_err(error.message.clone());
+    // Setting an attribute on a fresh exception does not fail; if it did, that error would be raised later.
+    match raised.value(py).setattr("hint", error.hint.as_deref()) {
+        Ok(()) => raised,
+        Err(other) => other,
+    }
+}
+
+fn parse<T: serde::de::DeserializeOwned>(what: &str, json: &str) -> Result<T, SessionError> {
+    serde_json::from_str(json).map_err(|why| SessionError {
+        message: format!("the {what} is not as it should be: {why}"),
+        hint: None,
+    })
+}
+
+/// A lab with its ports open. Runs one trial at a time, in a thread of its own.
+#[pyclass(module = "netdyno._engine")]
+struct Session {
+    running: Mutex<Running>,
+}
+
+impl Session {
+    fn with<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&mut Running) -> Result<T, SessionError> + Send) -> PyResult<T> {
+        let done = py.detach(|| work(&mut self.running.lock().unwrap_or_else(PoisonError::into_inner)));
+        done.map_err(|error| raise(py, &error))
+    }
+}
+
+#[pymethods]
+impl Session {
+    /// Opens the ports and builds the emulated devices of a session.
+    #[new]
+    fn new(py: Python<'_>, session_json: &str) -> PyResult<Self> {
+        let opened = py.detach(|| parse("session", session_json).and_then(Running::open));
+        match opened {
+            Ok(running) => Ok(Self {
+                running: Mutex::new(running),
+            }),
+            Err(error) => Err(raise(py, &error)),
+        }
+    }
+
+    /// Starts a trial and returns at once.
+    fn start(&self, py: Python<'_>, trial_json: &str) -> PyResult<()> {
+        self.with(py, |running| running.start(parse("trial", trial_json)?))
+    }
+
+    /// Where the trial stands, as JSON.
+    fn snapshot(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, |running| running.snapshot())
+    }
+
+    /// Waits until the trial is done or `timeout_s` seconds are over. Whether it is done.
+    fn wait(&self, py: Python<'_>, timeout_s: f64) -> PyResult<bool> {
+        let done = self.with(py, |running| Ok(running.done()))?;
+        Ok(py.detach(|| done.wait(timeout_s)))
+    }
+
+    /// Ends the trial in order: stop, drain, read.
+    fn cancel(&self, py: Python<'_>) -> PyResult<()> {
+        self.with(py, |running| {
+            running.cancel();
+            Ok(())
+        })
+    }
+
+    /// What the trial found, as JSON. Waits for it.
+    fn result(&self, py: Python<'_>) -> PyResult<String> {
+        // Not under the lock, so that another thread can cancel meanwhile.
+        let done = self.with(py, |running| Ok(running.done()))?;
+        py.detach(|| done.wait(f64::INFINITY));
+        self.with(py, Running::result)
+    }
+
+    /// Stops what runs and closes the ports. Safe to call twice.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.with(py, |running| {
+            running.close();
+            Ok(())
+        })
+    }
+}
+
+/// What a perfect tester finds when it runs a trial on an emulated device, as JSON.
+#[pyfunction]
+fn truth(py: Python<'_>, device_json: &str, session_json: &str, trial_json: &str) -> PyResult<String> {
+    let found = py.detach(|| {
+        let (device, session, trial) = (
+            parse("device", device_json)?,
+            parse("session", session_json)?,
+            parse("trial", trial_json)?,
+        );
+        netdyno_session::truth(&device, &session, &trial)
+    });
+    found.map_err(|error| raise(py, &error))
+}
+
+/// The engine's version.
+#[pyfunction]
+fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+/// The native part of netdyno.
+#[pymodule]
+fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let error = module.py().get_type::<EngineError>();
+    error.setattr("hint", module.py().None())?;
+    module.add("EngineError", error)?;
+    module.add_class::<Session>()?;
+    module.add_function(wrap_pyfunction!(truth, module)?)?;
+    module.add_function(wrap_pyfunction!(version, module)?)
+}

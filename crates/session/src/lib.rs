@@ -6,6 +6,10 @@ mod error;
 mod open;
 mod session;
 pub mod spec;
+mod truth;
 
 pub use error::SessionError;
+pub use netdyno_engine::Progress;
+pub use netdyno_engine::spec::TrialSpec;
 pub use session::{Outcome, Session};
+pub use truth::truth;

@@ -1,0 +1,37 @@
+"""The native part of netdyno: JSON in, JSON out. See docs/interfaces.md for the shapes."""
+
+class EngineError(Exception):
+    """The engine could not do what it was asked to: where and why, a sentence."""
+
+    hint: str | None
+    """What to do about it."""
+
+class Session:
+    """A lab with its ports open. Runs one trial at a time, in a thread of its own."""
+
+    def __init__(self, session_json: str) -> None:
+        """Opens the ports and builds the emulated devices of a SessionSpec."""
+
+    def start(self, trial_json: str) -> None:
+        """Starts a trial (a TrialSpec) and returns at once."""
+
+    def snapshot(self) -> str:
+        """Where the trial stands: phase, elapsed_ns, total_ns and counters per port."""
+
+    def wait(self, timeout_s: float) -> bool:
+        """Waits until the trial is done or the time is over; whether it is done."""
+
+    def cancel(self) -> None:
+        """Ends the trial in order: stop, drain, read. Its result holds what was measured."""
+
+    def result(self) -> str:
+        """What the last trial found: {"trial": TrialResult, "devices": [DeviceCounters]}. Waits for it."""
+
+    def close(self) -> None:
+        """Stops what runs and closes the ports."""
+
+def truth(device_json: str, session_json: str, trial_json: str) -> str:
+    """What a perfect tester finds when it runs the trial on the emulated device."""
+
+def version() -> str:
+    """The engine's version."""
