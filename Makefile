@@ -55,5 +55,6 @@ packages-test:
 
 # An editable install: the extension goes beside the Python sources, and these stay what is run.
 .venv/.engine: $(RUST) pyproject.toml .venv/.run
-	$(CARGO) -- $(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
+	PATH="$(CURDIR)/$(BIN):$$PATH" MATURIN_PEP517_ARGS=--locked $(CARGO) -- \
+		$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
