@@ -12,7 +12,7 @@ use crate::spec::{Header, Mac};
 use crate::stack::{self, Kind, Stack};
 use crate::vary::Source;
 use crate::{FCS_BYTES, FrameError, MAXIMUM_SIZE};
-use patch::{Plan, copy};
+use patch::{Flows, Plan};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 pub use patch::Cursor;
@@ -26,8 +26,7 @@ pub struct Template {
     stack: Stack,
     /// Frame sizes, FCS counted.
     sizes: Vec<u32>,
-    flows: u32,
-    first_flow: u32,
+    flows: Flows,
     /// How many VLAN headers follow the first.
     tags: usize,
     /// The images, one after another.
@@ -95,8 +94,7 @@ impl Template {
         Ok(Self {
             stack,
             sizes: sizes.to_vec(),
-            flows,
-            first_flow: 0,
+            flows: Flows { count: flows, first: 0 },
             tags,
             images,
             plan,
@@ -120,19 +118,19 @@ impl Template {
                 field.source = Source::Constant(number);
             }
         }
-        (self.images, self.plan) = patch::compile(&self.stack, &self.sizes, self.flows);
+        (self.images, self.plan) = patch::compile(&self.stack, &self.sizes, self.flows.count);
     }
 
     /// Sets the number that flow 0 of this template has in the probe (flows are counted over all streams of a
     /// trial); 0 at first. [`Cursor::flow`] and [`Self::flow_fields`] keep counting from 0.
     pub fn set_first_flow(&mut self, first: u32) {
-        self.first_flow = first;
+        self.flows.first = first;
     }
 
     /// Number of flows.
     #[must_use]
     pub fn flows(&self) -> u32 {
-        self.flows
+        self.flows.count
     }
 
     /// Length in a slot (no FCS) of frames of size `size_index`.
@@ -187,7 +185,7 @@ impl Template {
     pub fn frame(&self, flow: u32, sequence: u64, size_index: usize, departure_ps: u64) -> Vec<u8> {
         let values: Vec<u128> = self.stack.fields.iter().map(|field| field.source.value(flow)).collect();
         let probe = Probe {
-            flow: self.first_flow.wrapping_add(flow),
+            flow: self.flows.first.wrapping_add(flow),
             sequence: sequence as u32,
             departure_ps,
         };
@@ -203,14 +201,14 @@ impl Template {
     /// Moves `cursor` so that frame `position` (counted from 0 over all flows) is next: to take back frames that
     /// a port did not accept. Divides; not for the hot path.
     pub fn seek(&self, cursor: &mut Cursor, position: u64) {
-        let flows = u64::from(self.flows);
+        let flows = u64::from(self.flows.count);
         self.plan.seek(cursor, (position % flows) as u32, position / flows);
     }
 
     /// How many frames `cursor` has passed: the position [`Self::seek`] takes.
     #[must_use]
     pub fn position(&self, cursor: &Cursor) -> u64 {
-        cursor.sequence() * u64::from(self.flows) + u64::from(cursor.flow())
+        cursor.sequence() * u64::from(self.flows.count) + u64::from(cursor.flow())
     }
 
     /// Writes the next frame, and returns its length without FCS.
@@ -219,18 +217,7 @@ impl Template {
     /// If `slot` is shorter than [`Self::length`] of the size, or there is no such size.
     #[inline]
     pub fn write(&self, cursor: &mut Cursor, size_index: usize, departure_ps: u64, slot: &mut [u8]) -> usize {
-        let image = self.plan.image(size_index);
-        let slot = &mut slot[..image.len];
-        copy(&self.images[image.start..][..image.len], slot);
-        let flow = self.first_flow.wrapping_add(cursor.flow());
-        let probe = Probe {
-            flow,
-            sequence: cursor.sequence() as u32,
-            departure_ps,
-        };
-        self.plan.patch(cursor, image, probe, slot);
-        self.plan.advance(cursor, self.flows);
-        image.len
+        self.plan.write(&self.images, cursor, self.flows, size_index, departure_ps, slot)
     }
 
     /// Writes the next `count` frames.
@@ -239,7 +226,7 @@ impl Template {
     /// As [`Self::write`].
     #[inline]
     pub fn write_burst(&self, cursor: &mut Cursor, count: usize, slots: &mut impl Slots) {
-        self.plan.burst(&self.images, cursor, self.flows, self.first_flow, count, slots);
+        self.plan.burst(&self.images, cursor, self.flows, count, slots);
     }
 }
 

@@ -33,11 +33,18 @@ impl Cursor {
     }
 }
 
+/// How many flows there are, and the number of the first in the probe.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Flows {
+    pub count: u32,
+    pub first: u32,
+}
+
 /// One size's image: where it lies, and the sums of what its checksums cover, less what is patched.
 #[derive(Clone, Debug)]
-pub(super) struct Image {
-    pub start: usize,
-    pub len: usize,
+struct Image {
+    start: usize,
+    len: usize,
     /// As [`Plan::sums`]; of a [`Shape::Udp4`] the IPv4 header's and the UDP segment's.
     sums: Vec<u16>,
     ip: u16,
@@ -142,7 +149,7 @@ pub(super) struct Plan {
 
 /// Copies an image. The lengths of short frames are known to the compiler, which then needs no call.
 #[inline]
-pub(super) fn copy(image: &[u8], slot: &mut [u8]) {
+fn copy(image: &[u8], slot: &mut [u8]) {
     if let (Ok(from), Ok(to)) = (<&[u8; 60]>::try_from(image), <&mut [u8; 60]>::try_from(&mut *slot)) {
         *to = *from;
     } else if image.len() <= 128
@@ -250,11 +257,6 @@ impl RandomPair<'_> {
 }
 
 impl Plan {
-    #[inline]
-    pub fn image(&self, size_index: usize) -> &Image {
-        &self.images[size_index]
-    }
-
     pub fn cursor(&self) -> Cursor {
         Cursor {
             flow: 0,
@@ -272,7 +274,7 @@ impl Plan {
 
     /// To the next flow, or the next sequence of the first.
     #[inline]
-    pub fn advance(&self, cursor: &mut Cursor, flows: u32) {
+    fn advance(&self, cursor: &mut Cursor, flows: u32) {
         let flow = cursor.flow + 1;
         if flow == flows {
             cursor.flow = 0;
@@ -319,60 +321,85 @@ impl Plan {
     /// Writes a burst. The cases that matter most have loops of their own, so that what decides between cases, and
     /// the cursor, stay out of them.
     #[inline]
-    pub fn burst(&self, images: &[u8], cursor: &mut Cursor, flows: u32, first_flow: u32, count: usize, slots: &mut impl Slots) {
-        let begin = |size_index: usize, slot: &mut [u8]| {
-            let image = &self.images[size_index];
-            copy(&images[image.start..][..image.len], &mut slot[..image.len]);
-            image
-        };
+    pub fn burst(&self, images: &[u8], cursor: &mut Cursor, flows: Flows, count: usize, slots: &mut impl Slots) {
         if let Some(pair) = self.random_pair() {
-            flat(cursor, flows, count, |index, flow, sequence| {
-                let (size_index, departure_ps, slot) = slots.slot(index);
-                let image = begin(size_index, slot);
-                let probe = Probe {
-                    flow: first_flow.wrapping_add(flow),
-                    sequence: sequence as u32,
-                    departure_ps,
-                };
-                pair.write(flow, image, probe, slot);
-                slots.written(index, image.len);
+            self.flat(images, cursor, flows, count, slots, |flow, image, probe, slot| {
+                pair.write(flow, image, probe, slot)
             });
         } else if let Shape::Constant = self.shape {
-            flat(cursor, flows, count, |index, flow, sequence| {
-                let (size_index, departure_ps, slot) = slots.slot(index);
-                let image = begin(size_index, slot);
-                let probe = Probe {
-                    flow: first_flow.wrapping_add(flow),
-                    sequence: sequence as u32,
-                    departure_ps,
-                };
-                probe.put(slot, self.payload);
-                slots.written(index, image.len);
+            self.flat(images, cursor, flows, count, slots, |_, _, probe, slot| {
+                probe.put(slot, self.payload)
             });
         } else {
-            for index in 0..count {
-                let (size_index, departure_ps, slot) = slots.slot(index);
-                let image = begin(size_index, slot);
-                let flow = first_flow.wrapping_add(cursor.flow);
-                self.patch(
-                    cursor,
-                    image,
-                    Probe {
-                        flow,
-                        sequence: cursor.sequence as u32,
-                        departure_ps,
-                    },
-                    slot,
-                );
-                self.advance(cursor, flows);
-                slots.written(index, image.len);
+            self.any(images, cursor, flows, count, slots);
+        }
+    }
+
+    /// The burst of a cursor without counters.
+    #[inline(never)]
+    fn flat(
+        &self,
+        images: &[u8],
+        cursor: &mut Cursor,
+        flows: Flows,
+        count: usize,
+        slots: &mut impl Slots,
+        write: impl Fn(u32, &Image, Probe, &mut [u8]),
+    ) {
+        let (mut flow, mut sequence) = (cursor.flow, cursor.sequence);
+        for index in 0..count {
+            let (size_index, departure_ps, slot) = slots.slot(index);
+            let image = &self.images[size_index];
+            let slot = &mut slot[..image.len];
+            copy(&images[image.start..][..image.len], slot);
+            let probe = Probe {
+                flow: flows.first.wrapping_add(flow),
+                sequence: sequence as u32,
+                departure_ps,
+            };
+            write(flow, image, probe, slot);
+            slots.written(index, image.len);
+            flow += 1;
+            if flow == flows.count {
+                (flow, sequence) = (0, sequence + 1);
             }
         }
+        (cursor.flow, cursor.sequence) = (flow, sequence);
+    }
+
+    #[inline(never)]
+    fn any(&self, images: &[u8], cursor: &mut Cursor, flows: Flows, count: usize, slots: &mut impl Slots) {
+        for index in 0..count {
+            let (size_index, departure_ps, slot) = slots.slot(index);
+            let len = self.write(images, cursor, flows, size_index, departure_ps, slot);
+            slots.written(index, len);
+        }
+    }
+
+    /// Writes one frame.
+    #[inline]
+    pub fn write(&self, images: &[u8], cursor: &mut Cursor, flows: Flows, size_index: usize, departure_ps: u64, slot: &mut [u8]) -> usize {
+        let image = &self.images[size_index];
+        let slot = &mut slot[..image.len];
+        copy(&images[image.start..][..image.len], slot);
+        let flow = flows.first.wrapping_add(cursor.flow);
+        self.patch(
+            cursor,
+            image,
+            Probe {
+                flow,
+                sequence: cursor.sequence as u32,
+                departure_ps,
+            },
+            slot,
+        );
+        self.advance(cursor, flows.count);
+        image.len
     }
 
     /// Makes the copied image the frame at `cursor`.
     #[inline]
-    pub fn patch(&self, cursor: &Cursor, image: &Image, probe: Probe, slot: &mut [u8]) {
+    fn patch(&self, cursor: &Cursor, image: &Image, probe: Probe, slot: &mut [u8]) {
         match &self.shape {
             Shape::Constant => probe.put(slot, self.payload),
             Shape::Udp4(shape) => {
@@ -413,20 +440,6 @@ impl Plan {
             add(&mut totals, sum.counts_in, u64::from(value));
         }
     }
-}
-
-/// Counts flow and sequence on over a burst, for a cursor without counters.
-#[inline]
-fn flat(cursor: &mut Cursor, flows: u32, count: usize, mut write: impl FnMut(usize, u32, u64)) {
-    let (mut flow, mut sequence) = (cursor.flow, cursor.sequence);
-    for index in 0..count {
-        write(index, flow, sequence);
-        flow += 1;
-        if flow == flows {
-            (flow, sequence) = (0, sequence + 1);
-        }
-    }
-    (cursor.flow, cursor.sequence) = (flow, sequence);
 }
 
 #[inline]
