@@ -50,8 +50,14 @@ class RunWriter:
 
     @classmethod
     def create(cls, folder: Path, head: RunHead, cases: Iterable[CaseHead], now: datetime) -> RunWriter:
-        """Starts the record of a new run in an existing folder."""
-        writer = cls(folder, open_for_writing(folder / FILE))
+        """Starts the record of a new run in an existing folder.
+
+        It appears under its name once it holds the plan and every case: whoever sees it can read it, and
+        a run killed before has none.
+        """
+        unborn = folder / f"{FILE}.new"
+        unborn.unlink(missing_ok=True)
+        writer = cls(folder, open_for_writing(unborn))
         with writer._transaction() as sql:
             sql.execute(
                 "INSERT INTO run VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', ?, NULL)",
@@ -85,7 +91,10 @@ class RunWriter:
                         case.seed,
                     ),
                 )
-        return writer
+        # The last connection that closes moves the log into the file, which then is whole by itself.
+        writer.close()
+        unborn.rename(folder / FILE)
+        return cls(folder, open_for_writing(folder / FILE))
 
     @classmethod
     def resume(cls, folder: Path) -> RunWriter:

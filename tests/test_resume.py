@@ -1,0 +1,150 @@
+"""Killed at any moment: no acknowledged trial is lost, and going on ends where not stopping would have."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sqlite3
+import time
+from pathlib import Path
+from typing import Any
+
+from campaigns import finish, gone, start, wait_for, write_plan
+from netdyno.store import FILE, StoreError, open_run
+
+KILLS = 12
+LIMIT_S = 12.0
+
+
+def acknowledged(folder: Path) -> dict[tuple[int, int, int], str]:
+    """What the record holds: trial -> its counts."""
+    try:
+        with open_run(folder) as run:
+            return {
+                (trial.case, trial.number, trial.attempt): repr(trial.result)
+                for case in run.cases
+                for trial in run.trials(case.head.number)
+                if trial.state == "done"
+            }
+    except StoreError:
+        return {}
+
+
+def essence(folder: Path) -> list[Any]:
+    """All of a run but times and versions."""
+    with open_run(folder) as run:
+        return [
+            (
+                case.head,
+                case.state,
+                case.wiring,
+                case.result,
+                case.verdicts,
+                [
+                    (trial.number, trial.attempt, trial.state, trial.spec, trial.result)
+                    for trial in run.trials(case.head.number)
+                ],
+            )
+            for case in run.cases
+        ]
+
+
+def test_a_run_killed_again_and_again_ends_like_one_that_was_not(tmp_path: Path) -> None:
+    plan = write_plan(tmp_path)
+    code, whole, _ = finish("run", plan, tmp_path / "whole")
+    assert code == 0
+
+    seed = random.SystemRandom().randrange(2**32)
+    moments = random.Random(seed)
+    parent = tmp_path / "killed"
+    began = time.monotonic()
+    process = start("run", plan, parent, FAKE_TRIAL_S="0.05")
+    wait_for(lambda: list(parent.glob("*/" + FILE)) or process.poll() is not None)
+    (folder,) = parent.iterdir()
+    known: dict[tuple[int, int, int], str] = {}
+    kills = 0
+    for _ in range(KILLS):
+        time.sleep(moments.uniform(0.0, 1.0))
+        # What a reader was shown before the kill is acknowledged.
+        seen = acknowledged(folder)
+        # The first process alone is killed: its workers have to notice.
+        process.kill()
+        process.wait()
+        kills += 1
+        wait_for(lambda group=process.pid: gone(group))  # type: ignore[misc]
+        connection = sqlite3.connect(folder / FILE)
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",), f"seed {seed}"
+        connection.close()
+        now = acknowledged(folder)
+        assert known.items() <= seen.items() <= now.items(), f"seed {seed}: an acknowledged trial is lost"
+        known = now
+        if time.monotonic() - began > LIMIT_S or done(folder):
+            break
+        if not recorded(folder):
+            # Killed before the record had begun: there is nothing to go on with, and it says so.
+            assert finish_fails("resume", folder)
+            process = start("run", plan, parent, FAKE_TRIAL_S="0.05")
+            wait_for(lambda: len(list(parent.glob("*/" + FILE))) > 1)
+            folder = max(parent.iterdir(), key=lambda path: path.stat().st_mtime)
+            continue
+        process = start("resume", folder, FAKE_TRIAL_S="0.05")
+    assert kills > 0
+    code, _, _ = finish("resume", folder)
+    assert code == 0
+    assert known.items() <= acknowledged(folder).items()
+    assert essence(folder) == essence(whole), f"seed {seed}"
+
+
+def done(folder: Path) -> bool:
+    try:
+        with open_run(folder) as run:
+            return run.state == "done"
+    except StoreError:
+        return False
+
+
+def recorded(folder: Path) -> bool:
+    try:
+        with open_run(folder):
+            return True
+    except StoreError:
+        return False
+
+
+def finish_fails(*arguments: object) -> bool:
+    process = start(*arguments)
+    process.communicate(timeout=60)
+    return process.returncode != 0
+
+
+def test_a_finished_run_resumes_to_itself(tmp_path: Path) -> None:
+    _, folder, _ = finish("run", write_plan(tmp_path), tmp_path)
+    before = essence(folder)
+    code, _, _ = finish("resume", folder)
+    assert code == 0
+    assert essence(folder) == before
+
+
+def test_stored_trials_are_fed_back_and_not_measured_again(tmp_path: Path) -> None:
+    """The engine would crash: so whatever the method asks for comes from the record."""
+    _, folder, _ = finish("run", write_plan(tmp_path), tmp_path)
+    before = essence(folder)
+    connection = sqlite3.connect(folder / FILE)
+    for table in ("results", "result_values", "verdicts", "goals"):
+        connection.execute(f"DELETE FROM {table}")
+    connection.execute("UPDATE cases SET state = 'running'")
+    connection.commit()
+    connection.close()
+    code, _, err = finish("resume", folder, FAKE_CRASH="1")
+    assert code == 0, err
+    assert essence(folder) == before
+
+
+def test_workers_of_a_killed_run_do_not_outlive_it(tmp_path: Path) -> None:
+    process = start("run", write_plan(tmp_path), tmp_path, FAKE_TRIAL_S="30")
+    wait_for(lambda: list(tmp_path.glob("*/" + FILE)))
+    time.sleep(1.0)
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    wait_for(lambda: gone(process.pid), seconds=10)
