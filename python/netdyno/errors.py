@@ -61,9 +61,9 @@ class PlanErrors(NetdynoError):  # noqa: N818, there are several
 
     def __init__(self, file: str, errors: Iterable[PlanError]) -> None:
         self.file = file
-        self.errors = tuple(
-            sorted(set(errors), key=lambda e: (e.file != file, e.file, e.line, e.column, e.message))
-        )
+        # What an alias repeats stands at one place, and is one mistake.
+        told = {(error.file, error.line, error.column, error.message): error for error in errors}
+        self.errors = tuple(told[key] for key in sorted(told, key=lambda key: (key[0] != file, *key)))
         super().__init__(self.render())
 
     def render(self) -> str:

@@ -69,7 +69,7 @@ def cases(plan: Plan) -> tuple[Case, ...]:
 
 
 def _matches(entry: Mapping[str, tuple[str, ...]], chosen: Mapping[str, str]) -> bool:
-    return all(chosen[axis] in values for axis, values in entry.items())
+    return all(chosen.get(axis) in values for axis, values in entry.items())
 
 
 def case_seed(seed: int, name: str) -> int:

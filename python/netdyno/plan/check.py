@@ -150,7 +150,8 @@ def _cases(source: Source, plan: Plan) -> None:
         slowest = L1Rate(Fraction(min(port.rate_bps for port in wirings[chosen].ports)))
         for path, load in plan.parameters.loads():
             asked = load_fps(load, line=slowest, size=at_hand.mean_size)
-            if asked.amount > at_hand.line_fps and path not in told:
+            above = isinstance(load.amount, Percent) and load.amount.amount > 1  # which has been told
+            if asked.amount > at_hand.line_fps and path not in told and not above:
                 told.add(path)
                 share = decimal(100 * asked.amount / at_hand.line_fps, 2)
                 most = decimal(line_rate(slowest, at_hand.mean_size).amount, 0)

@@ -73,26 +73,23 @@ def lab(source: Source, raw: object, tables: Tables) -> PlannedLab | None:
             source.report((*place, "kind"), f"unknown device kind `{node.kind[:60]}`", hint)
     if isinstance(table, dict) and complete:
         if len(testers) != 1:
-            count = "no" if not testers else "more than one"
-            source.report(
-                ("lab", "nodes"),
-                f"the lab has {count} node of kind `{TESTER}`",
-                "exactly one node is the tester",
-                key=True,
-            )
-        if len(devices) != 1:
-            count = "no" if not devices else "more than one"
-            source.report(
-                ("lab", "nodes"),
-                f"the lab has {count} device under test",
-                f"kinds: {names(tables.kinds)}",
-                key=True,
-            )
+            message = f"the lab has {'no' if not testers else 'more than one'} node of kind `{TESTER}`"
+            source.report(("lab", "nodes"), message, "exactly one node is the tester", key=True)
+        elif len(devices) != 1:
+            message = f"the lab has {'no' if not devices else 'more than one'} device under test"
+            source.report(("lab", "nodes"), message, f"kinds: {names(tables.kinds)}", key=True)
     links = _links(source, raw.get("links"), known, testers, isinstance(table, dict) and complete)
     if links is None or not complete or len(testers) != 1 or len(devices) != 1:
         return None
     (name, node) = devices[0]
-    return PlannedLab(testers[0], name, node.kind, dict(node.settings), links)
+    # A setting that is wrong has been told; the cases are looked at without it.
+    known_values = tables.kinds[node.kind].settings
+    settings = {
+        setting: value
+        for setting, value in node.settings.items()
+        if setting in known_values and value in (known_values[setting] or (value,))
+    }
+    return PlannedLab(testers[0], name, node.kind, settings, links)
 
 
 def _settings(source: Source, place: tuple[str | int, ...], given: Mapping[str, str], kind: Any) -> None:

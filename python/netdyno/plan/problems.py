@@ -39,7 +39,8 @@ def report(
         elif finding["type"] == "missing":
             known_at = fields_at(model, finding["loc"][:-1], required=True)
             where = source.settle((*base, *finding["loc"][:-1]))
-            owner = f" of `{where[-1]}`" if where else ""
+            named = [part for part in where if isinstance(part, str)]
+            owner = f" of `{named[-1]}`" if named else ""
             source.report(
                 where,
                 f"`{finding['loc'][-1]}`{owner} is missing",

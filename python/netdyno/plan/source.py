@@ -301,7 +301,7 @@ class _Builder:
         ):
             raise self._stop(
                 at,
-                f"the tag `{str(tag)[:40]}` means nothing in a plan",
+                f"the tag `{str(tag)[:80]}` means nothing in a plan",
                 "plans are plain YAML: remove the tag",
             )
 
