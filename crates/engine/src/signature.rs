@@ -26,9 +26,9 @@ impl Signature {
         let flows = template.flows();
         let mut cursor = template.cursor();
         for sample in 0..flows.min(SAMPLES) {
-            // Both neighbours, which differ in low bits, and distant ones.
-            let flow = if sample % 2 == 0 {
-                sample / 2
+            // All of them, or both neighbours, which differ in low bits, and distant ones.
+            let flow = if flows <= SAMPLES || sample % 2 == 0 {
+                sample
             } else {
                 (u64::from(flows) * u64::from(sample) / u64::from(SAMPLES)) as u32
             };

@@ -1,0 +1,98 @@
+//! Real time: only relations hold, whatever the machine is doing.
+
+mod common;
+use common::*;
+use netdyno_session::{Session, TrialSpec};
+use serde_json::json;
+
+#[test]
+fn a_ring_through_an_emulated_device_accounts_for_every_frame() {
+    let both = |east| stream(east, 16, json!("peer"), size(64), constant(50_000, BITS_64 * 50_000));
+    let mut spec = trial(&[both(false), both(true)]);
+    spec["drain_ns"] = json!(100_000_000);
+    let found = run(session("real", "ring", cross_connect()), spec);
+    for stream in &found.trial.streams {
+        // 50 ms at 50,000 frames a second.
+        assert_eq!(stream.intended, 2500);
+        assert_eq!(stream.offered + found.trial.health.unsent.min(2500), 2500);
+        assert_eq!(stream.lost, stream.offered as i64 - stream.received as i64);
+        assert!(stream.received > 0);
+        assert_eq!((stream.duplicates, stream.corrupted, stream.elsewhere, stream.out_of_order), (0, 0, 0, 0));
+        let latency = stream.latency.as_ref().expect("timed");
+        assert_eq!((latency.count, latency.negative), (stream.received, 0));
+        // The device holds each frame for 5 us.
+        assert!(latency.min_ns >= 5000);
+    }
+    let phases: Vec<&str> = found.trial.phases.iter().map(|phase| phase.name.as_str()).collect();
+    assert_eq!(phases, ["resolve", "settle", "traffic", "drain"]);
+    assert!(found.trial.phases[3].duration_ns == 100_000_000);
+    assert!(found.trial.health.core_share_ppm.is_some());
+}
+
+#[test]
+fn sessions_go_on_after_a_trial_and_after_a_refused_one() {
+    for (clock, backend) in [("virtual", "wire"), ("real", "ring")] {
+        let mut session = open(session(clock, backend, router()));
+        let good = |bytes| {
+            let streams = [(false, "198.18.0.1"), (true, "198.18.0.5")]
+                .map(|(east, hop)| stream(east, 4, json!({"gateway": hop}), size(bytes), constant(20_000, BITS_64 * 10_000)));
+            trial(&streams)
+        };
+        for bytes in [64, 1518, 64] {
+            let found = run_on(&mut session, good(bytes));
+            for stream in &found.trial.streams {
+                assert_eq!(stream.offered, found.devices[0].ports[usize::from(stream.name == "east-west")].rx_frames.min(stream.offered));
+                assert!(stream.received > 0 && stream.lost >= 0, "{clock}: {stream:?}");
+            }
+        }
+        let mut wrong = good(64);
+        wrong["streams"][0]["rx_port"] = json!(7);
+        let wrong: TrialSpec = serde_json::from_value(wrong).expect("reads");
+        let error = session.prepare(wrong).expect_err("there is no port 7");
+        assert_eq!(error.message, "trial: streams[0] (west-east): rx_port: there is no port 7; ports are numbered 0 to 1");
+        assert!(run_on(&mut session, good(64)).trial.streams[0].received > 0);
+    }
+}
+
+#[test]
+fn a_trial_is_cancelled_from_another_thread_and_keeps_what_it_measured() {
+    for (clock, backend) in [("virtual", "wire"), ("real", "ring")] {
+        let mut session = open(session(clock, backend, cross_connect()));
+        let hour = stream(false, 1, json!("peer"), size(64), constant(3_600_000_000, BITS_64 * 100_000));
+        let mut spec = trial(&[hour]);
+        // An hour of samples of 0.1 ms would be much memory.
+        spec["sample_ns"] = json!(1_000_000_000_u64);
+        let progress = session.prepare(serde_json::from_value(spec).expect("reads")).expect("fits");
+        let found = std::thread::scope(|scope| {
+            let running = scope.spawn(|| session.run());
+            while progress.snapshot().ports[1].rx_frames < 1000 {
+                std::thread::yield_now();
+            }
+            assert_eq!(progress.snapshot().phase, "traffic");
+            progress.cancel();
+            running.join().expect("no panic").expect("runs")
+        });
+        let stream = &found.trial.streams[0];
+        assert!(stream.intended >= stream.offered && stream.intended < 360_000_000, "{clock}: {stream:?}");
+        assert!(stream.received >= 1000 && stream.lost >= 0);
+        assert_eq!(found.trial.invalid, [""; 0], "{clock}");
+        assert!(found.trial.phases[2].duration_ns < 3_600_000_000_000);
+        assert_eq!(progress.snapshot().phase, "done");
+    }
+}
+
+#[test]
+fn labs_that_cannot_be_are_refused_with_the_reason() {
+    let refuse = |session: serde_json::Value| {
+        let error = Session::open(serde_json::from_value(session).expect("reads")).expect_err("refused");
+        assert!(error.hint.is_some() || error.message.starts_with("links["), "{error:?}");
+        error.message
+    };
+    assert_eq!(refuse(session("real", "wire", cross_connect())), "port `west`: a `wire` port cannot follow the real clock");
+    let mut unlinked = session("virtual", "wire", cross_connect());
+    unlinked["links"] = json!([unlinked["links"][0]]);
+    assert_eq!(refuse(unlinked), "port `east`: a `wire` port has 1 link(s), here 0");
+    let mut twice = session("virtual", "wire", cross_connect());
+    twice["links"][1]["device_port"] = json!(0);
+    assert_eq!(refuse(twice), "links[1]: port `a` of device `dut` is linked twice");
+}
