@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 
 from netdyno.store import (
@@ -60,7 +61,7 @@ SIZES = {
 
 @dataclass(frozen=True)
 class Asked:
-    """A case, and how many frames a second the device forwards in each direction; None: it cannot be built."""
+    """A case, and how many frames a second the device forwards each way; None: it cannot be built."""
 
     axes: Mapping[str, str]
     capacity_fps: int | None
@@ -246,7 +247,7 @@ def _stream(name: str, capacity: int, line: Fraction, mean: Fraction, sample: Sa
     ends = [sum(offered[:0], Fraction(0))]
     for rate in offered:
         ends.append(ends[-1] + rate * seconds)
-    tx = tuple(int(after) - int(before) for before, after in zip(ends, ends[1:], strict=False))
+    tx = tuple(int(after) - int(before) for before, after in pairwise(ends))
     rx = tuple(min(sent, int(capacity * seconds)) for sent in tx)
     received = sum(rx)
     return StreamResult(

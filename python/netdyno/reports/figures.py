@@ -21,7 +21,7 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7
 DASHES = ((1, 0), (7, 4), (2, 2.5), (10, 3, 2, 3))
 SHAPES = ("circle", "square", "diamond", "triangle-up")
 BUCKETS = 120
-WIDTHS = {1: 860, 2: 400}
+WIDTHS = {1: 860, 2: 440}
 """Of a panel, by the number of panels beside each other."""
 FONT = "Helvetica Neue, Arial, Liberation Sans, sans-serif"
 INK, SOFT, AXIS, GRID = "#1f2933", "#52606d", "#9aa5b1", "#e4e7eb"
@@ -156,15 +156,18 @@ class _Scales:
             wheel = list(marks)
             return alt.Scale(domain=domain, range=[wheel[i % len(wheel)] for i in range(len(domain))])
 
-        legend = alt.Legend(title=None, orient="top", symbolStrokeWidth=2.5, symbolOpacity=1, symbolSize=110)
+        legend = alt.Legend(
+            title=None, orient="top", symbolStrokeWidth=2.5, symbolOpacity=1, symbolSize=110, padding=6
+        )
         self.colour = alt.Color("colour:N", scale=scale(colours, PALETTE), legend=legend)
         # Where lines coincide the later one is thinner, so that both are seen.
-        widths = [1.8 + 1.4 * (len(colours) - 1 - i) for i in range(len(colours))]
-        self.width = alt.StrokeWidth("colour:N", scale=scale(colours, widths), legend=None)
+        self.widths = {name: 1.8 + 1.4 * (len(colours) - 1 - i) for i, name in enumerate(colours)}
+        self.width = alt.StrokeWidth("width:Q", scale=None, legend=None)
         # Vega-Lite draws the legend of a lone nameless dash as an empty entry.
-        shown = legend if dashes != [""] else None
+        marked = alt.Legend(**legend.to_dict(), symbolStrokeColor=SOFT, symbolFillColor="transparent")
+        shown = marked if dashes != [""] else None
         self.dash = alt.StrokeDash("dash:N", scale=scale(dashes, map(list, DASHES)), legend=shown)
-        self.shape = alt.Shape("dash:N", scale=scale(dashes, SHAPES), legend=None)
+        self.shape = alt.Shape("dash:N", scale=scale(dashes, SHAPES), legend=shown)
 
     def data(self, rows: list[dict[str, Any]]) -> alt.NamedData:
         """Rows that layers share by name: inline they would be repeated, and checked, in every layer."""
@@ -179,12 +182,14 @@ def _panel(lines: list[_Line], direction: str, scales: _Scales, width: int, name
     heading = {"uni": "Unidirectional", "bidir": "Bidirectional, both directions together"}.get(
         direction, direction
     )
-    rows = scales.data([row for line in lines for row in _rows(line, scales.divisor)])
+    rows = scales.data([row for line in lines for row in _rows(line, scales)])
     axis_x = alt.Axis(labels=False, ticks=False, title=None)
-    x = alt.X("x:Q", scale=alt.Scale(domain=[0, top], nice=False))
+    x = alt.X("x:Q", scale=alt.Scale(domain=[0, 1.02 * top], nice=False))
     quiet_x, named_x = x.axis(axis_x), x.axis(alt.Axis(title=f"offered, {scales.unit}", tickCount=6))
     y = alt.Y(
-        "y:Q", scale=alt.Scale(domain=[0, top], nice=False), axis=alt.Axis(title=f"received, {scales.unit}")
+        "y:Q",
+        scale=alt.Scale(domain=[0, 1.02 * top], nice=False),
+        axis=alt.Axis(title=f"received, {scales.unit}"),
     )
     base = alt.Chart(rows)
     grouped = base.encode(quiet_x, scales.colour, alt.Detail(["case:N"]))
@@ -230,11 +235,11 @@ def _units(charts: list[alt.Chart]) -> list[dict[str, Any]]:
     ]
 
 
-def _rows(line: _Line, divisor: int) -> list[dict[str, Any]]:
+def _rows(line: _Line, scales: _Scales) -> list[dict[str, Any]]:
     name = line.case.name
 
     def shown(rate: Fraction) -> float:
-        return float(f"{float(rate / divisor):.5g}")
+        return float(f"{float(rate / scales.divisor):.5g}")
 
     return [
         {
@@ -245,6 +250,7 @@ def _rows(line: _Line, divisor: int) -> list[dict[str, Any]]:
             "y": shown(point.rx_fps),
             "lo": shown(point.rx_min_fps),
             "hi": shown(point.rx_max_fps),
+            "width": scales.widths[line.colour],
             "loss": None if point.loss is None else float(f"{float(100 * point.loss):.4g}"),
         }
         for point in line.points

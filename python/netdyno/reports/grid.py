@@ -118,7 +118,8 @@ def number(value: Value) -> str:
     if value.low is not None and value.high is not None:
         low, high = _quantity(value.low, value.unit), _quantity(value.high, value.unit)
         if low != high:
-            text += f" ({low} to {high})"
+            same_unit = low.split()[-1] == high.split()[-1] == text.split()[-1]
+            text += f" ({low.split()[0]} to {high.split()[0]})" if same_unit else f" ({low} to {high})"
     return text
 
 

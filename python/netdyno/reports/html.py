@@ -138,7 +138,9 @@ def _figure_row(case: CaseView) -> dict[str, Any]:
         "knee": "none" if knee is not None and knee.number is None else grid.number(knee) if knee else "n/a",
         "best": grid.number(best) if best else "n/a",
         "hold": quantity.rate(hold.rx_mean_fps, "pps") if hold else "n/a",
-        "hold_range": f"{quantity.rate(hold.rx_min_fps, 'pps')} to {quantity.rate(hold.rx_max_fps, 'pps')}"
+        "hold_range": " to ".join(
+            dict.fromkeys(quantity.rate(r, "pps") for r in (hold.rx_min_fps, hold.rx_max_fps))
+        )
         if hold
         else "",
         "hold_loss": quantity.loss(hold.lost, hold.offered) if hold else "n/a",

@@ -1,0 +1,152 @@
+"""The HTML report in Debian's Chromium, headless: seen, quiet, alone, zoomable, printable."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from netdyno.reports import render
+from report_sample import article, write
+
+CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
+
+playwright = pytest.importorskip(
+    "playwright.sync_api", reason="the Python package playwright is not installed"
+)
+pytestmark = pytest.mark.skipif(
+    not Path(CHROMIUM).exists(), reason="no Chromium here: `apt-get install chromium` for the browser tests"
+)
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("browser")
+    with write(folder, article((30, 120, 30))) as run:
+        file = folder / "report.html"
+        file.write_text(render(run, "html"), encoding="utf-8")
+    return file
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as engine:
+        # The sandbox of Chromium needs what containers and root do not have; the page is our own.
+        found = engine.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        yield found
+        found.close()
+
+
+class Opened:
+    """A page, with everything it asked for and everything it complained of."""
+
+    def __init__(self, browser: Any, file: Path, **options: Any) -> None:
+        self.context = browser.new_context(viewport={"width": 1200, "height": 1400}, **options)
+        self.page = self.context.new_page()
+        self.asked: list[str] = []
+        self.said: list[str] = []
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.on("console", lambda message: self.said.append(f"{message.type}: {message.text}"))
+        self.page.on("pageerror", lambda error: self.said.append(f"error: {error}"))
+        self.page.goto(file.as_uri())
+
+    def live(self) -> Any:
+        """The page once every figure is live."""
+        everything = "[...document.querySelectorAll('figure')].every(f => f.classList.contains('is-live'))"
+        self.page.wait_for_function(everything, timeout=60_000)
+        return self.page
+
+
+@pytest.fixture
+def opened(browser: Any, report: Path) -> Iterator[Opened]:
+    found = Opened(browser, report)
+    yield found
+    found.context.close()
+
+
+def test_it_asks_for_nothing_but_itself_and_says_nothing(opened: Opened, report: Path) -> None:
+    page = opened.live()
+    page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    assert opened.asked == [report.as_uri()]
+    assert opened.said == []
+    assert page.title() == "ASR9006 / RSP440-SE (emulated Cisco ASR9006)"
+
+
+def test_figures_are_live_and_zoom(opened: Opened) -> None:
+    page = opened.live()
+    figure = page.locator("figure").nth(2)
+    assert figure.locator(".live svg").count() == 1
+    assert not figure.locator(".still").is_visible()
+    figure.scroll_into_view_if_needed()
+    box = figure.locator(".live svg").bounding_box()
+    texts = "document.querySelectorAll('figure')[2].querySelectorAll('.live svg text')"
+    labels = f"[...{texts}].map(t => t.textContent)"
+    before = page.evaluate(labels)
+    page.mouse.move(box["x"] + box["width"] / 4, box["y"] + box["height"] / 2)
+    page.mouse.wheel(0, -300)
+    page.wait_for_timeout(300)
+    assert page.evaluate(labels) == before, "a plain wheel turns the page"
+    figure.scroll_into_view_if_needed()
+    box = figure.locator(".live svg").bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 4, box["y"] + box["height"] / 2)
+    page.keyboard.down("Shift")
+    for _ in range(5):
+        page.mouse.wheel(0, -200)
+    page.keyboard.up("Shift")
+    page.wait_for_function(f"JSON.stringify({labels}) !== {labels_of(before)!r}", timeout=10_000)
+    assert opened.said == []
+
+
+def labels_of(found: list[str]) -> str:
+    """As the browser's JSON.stringify writes it."""
+    import json
+
+    return json.dumps(found, ensure_ascii=False, separators=(",", ":"))
+
+
+def test_a_point_says_what_it_is(opened: Opened) -> None:
+    page = opened.live()
+    page.locator("figure").nth(2).scroll_into_view_if_needed()
+    marks = page.locator("figure").nth(2).locator(".live path[aria-roledescription='circle']")
+    marks.nth(60).hover(force=True)
+    tip = page.locator("#vg-tooltip-element.visible")
+    tip.wait_for(timeout=10_000)
+    text = tip.inner_text()
+    assert "received, Mpps" in text
+    assert "64b-multi" in text
+
+
+def test_without_javascript_the_stills_stand(browser: Any, report: Path) -> None:
+    found = Opened(browser, report, java_script_enabled=False)
+    stills = found.page.locator("figure .still svg")
+    assert stills.count() == 4
+    assert all(still.is_visible() for still in stills.all())
+    found.context.close()
+
+
+def test_a_case_opens_by_its_link(opened: Opened) -> None:
+    page = opened.live()
+    page.locator("table.heat a").nth(5).click()
+    page.wait_for_function("document.querySelectorAll('details[open]').length === 1", timeout=10_000)
+    assert page.locator("details[open] table").first.is_visible()
+
+
+def test_it_prints(opened: Opened, tmp_path: Path) -> None:
+    page = opened.live()
+    file = tmp_path / "report.pdf"
+    page.pdf(path=str(file), prefer_css_page_size=True)
+    assert file.read_bytes().startswith(b"%PDF")
+    if shutil.which("pdftotext") is None:
+        pytest.skip("no pdftotext here: `apt-get install poppler-utils` to read the printed report")
+    text = subprocess.run(
+        ["pdftotext", "-layout", str(file), "-"], capture_output=True, check=True, encoding="utf-8"
+    ).stdout
+    pages = text.rstrip("\f").split("\f")
+    assert len(pages) > 1
+    assert "ASR9006 / RSP440-SE (emulated Cisco ASR9006)" in pages[0]
+    assert "Share of line rate" in pages[0], "the first page is not blank"
+    assert "offered, Mpps" in text, "figures print as text and lines, not as bitmaps"
+    assert all(len(page.split()) > 10 for page in pages), "no page is blank"

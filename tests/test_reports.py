@@ -1,0 +1,229 @@
+"""The reports: one fixed run rendered and compared, and what each number must carry.
+
+Golden files are in tests/golden. After a change that is meant, write them again with
+`NETDYNO_GOLDEN=write` in the environment and read the difference.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from netdyno.reports import REPORTS, quantity, render, series
+from netdyno.reports.from_store import view
+from netdyno.reports.terminal import render as render_terminal
+from netdyno.reports.view import RunView
+from report_sample import PLAN, SMALL, Asked, Sample, article, axes, write
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunView]:
+    folder = tmp_path_factory.mktemp("small") / "2026-11-21T1912Z-asr9006-ab12"
+    folder.mkdir()
+    with write(folder, SMALL) as run:
+        yield view(run)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunView]:
+    folder = tmp_path_factory.mktemp("whole") / "2026-11-21T1912Z-asr9006-ab12"
+    folder.mkdir()
+    with write(folder, article((30, 120, 30))) as run:
+        yield view(run)
+
+
+@pytest.mark.parametrize("name", ["terminal", "markdown", "csv", "json"])
+def test_a_fixed_run_renders_as_it_did(small: RunView, name: str) -> None:
+    report = REPORTS[name]
+    text = report.render(small)
+    file = GOLDEN / f"small{report.suffix}"
+    if os.environ.get("NETDYNO_GOLDEN") == "write":
+        file.write_text(text, encoding="utf-8")
+    assert text == file.read_text(encoding="utf-8")
+
+
+def test_every_report_of_the_table_renders_from_the_store(tmp_path: Path) -> None:
+    with write(tmp_path, SMALL) as run:
+        for name, report in REPORTS.items():
+            assert "ASR9006" in render(run, name) or name == "csv"
+            assert report.name == name
+            assert report.suffix.startswith(".")
+            assert report.help
+
+
+@pytest.mark.parametrize("name", ["terminal", "markdown", "html"])
+def test_a_report_on_an_emulated_device_says_so_in_its_title(small: RunView, name: str) -> None:
+    title = "ASR9006 / RSP440-SE (emulated Cisco ASR9006)"
+    text = REPORTS[name].render(small)
+    assert title in text
+    assert title in text[: text.index("8 load tests")], "before anything else"
+
+
+def test_a_report_on_a_real_device_does_not_say_emulated(tmp_path: Path) -> None:
+    real = Sample(
+        cases=SMALL.cases[:1], title="My router", device="Linux router", emulated=False, notes=(), plan=""
+    )
+    with write(tmp_path, real) as run:
+        assert "emulated" not in render(run, "markdown")
+        assert 'class="badge"' not in render(run, "html")
+
+
+def test_markdown_has_the_tables_of_the_article(whole: RunView) -> None:
+    text = REPORTS["markdown"].render(whole)
+    for combination in ("l2-xconnect / plain", "bridge-domain / lacp", "ipv4 / plain"):
+        assert f"## {combination}\n" in text
+    header = next(line for line in text.splitlines() if line.startswith("| Loadtest"))
+    columns = [cell.strip() for cell in header.strip("|").split("|")]
+    assert [c for c in columns if c not in ("% of line", "Limit")] == [
+        "Loadtest",
+        "Unidirectional (pps)",
+        "L1 Unidirectional (bps)",
+        "Bidirectional (pps)",
+        "L1 Bidirectional (bps)",
+    ]
+    rows = [line for line in text.splitlines() if line.startswith(("| 1514b", "| imix", "| 64b-"))]
+    assert len(rows) == 6 * 4 + 4, "four rows for each of six configurations, and the traffic"
+    section = text[text.index("## l2-xconnect / plain") :]
+    row = next(line for line in section.splitlines() if line.startswith("| 64b-multi"))
+    # What the article prints for this row: 14.66 Mpps and 20.3 Mpps, 13.64 Gbps.
+    cells = [cell.strip() for cell in row.strip("|").split("|")]
+    assert cells[1] == "14.66 Mpps"
+    assert cells[5:7] == ["20.30 Mpps", "13.64 Gbps"]
+    assert cells[7:] == ["68.2 %", "device"]
+
+
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
+def test_the_terminal_table_keeps_its_numbers_at_any_width(small: RunView, width: int) -> None:
+    text = render_terminal(small, width=width)
+    assert all(len(line) <= max(width, 60) for line in text.splitlines()), text
+    assert "\x1b" not in text
+    if width >= 120:
+        assert "14.66 Mpps" in text
+        assert "68.2 %" in text
+
+
+def test_csv_is_numbers_and_empty_where_nothing_was_measured(small: RunView) -> None:
+    rows = list(csv.DictReader(io.StringIO(REPORTS["csv"].render(small))))
+    best = [row for row in rows if row["value"] == "ramp max Rx" and row["scope"] == "sum"]
+    assert len(best) == 7
+    assert best[2]["fps"] == "14660000"
+    assert best[2]["l1_bps"] == "9851520000", "14,660,000 x 84 B x 8"
+    assert best[2]["line_fps"] == "14880952.380952", "RFC 5180, appendix A.1, with its decimals"
+    assert all(row["limit"] for row in rows)
+    failed = next(row for row in rows if row["state"] == "failed")
+    assert failed["fps"] == failed["lost_frames"] == failed["ns"] == ""
+    assert failed["error"].startswith("port Te0/2/0/0")
+    knees = [row for row in rows if row["value"] == "knee" and not row["fps"]]
+    assert knees
+    assert all("no loss" in row["note"] for row in knees)
+
+
+def test_json_keeps_counts_exact_and_leaves_out_what_was_not_measured(small: RunView) -> None:
+    document = json.loads(REPORTS["json"].render(small))
+    assert document["emulated"] is True
+    assert document["plan"] == PLAN
+    case = document["cases"][3]
+    assert case["line_fps_exact"] == "312500000/21"
+    for stream in case["trials"][0]["streams"]:
+        assert stream["offered_frames"] - stream["received_frames"] == stream["lost_frames"]
+        assert stream["latency"]["p99_ns"] == 1000
+        assert "p99_9_ns" not in stream["latency"], "a thousand samples cannot say"
+    assert "values" not in document["cases"][5]
+    assert document["cases"][5]["error"].startswith("port Te0/2/0/0")
+    assert "core_share_ppm" not in case["trials"][0]["health"]
+
+
+def test_files_do_not_follow_the_locale(small: RunView) -> None:
+    import locale
+
+    usual = locale.setlocale(locale.LC_ALL)
+    before = REPORTS["csv"].render(small)
+    for name in ("de_DE.UTF-8", "fr_FR.UTF-8", "C.UTF-8"):
+        try:
+            locale.setlocale(locale.LC_ALL, name)
+        except locale.Error:
+            continue
+        assert REPORTS["csv"].render(small) == before
+    locale.setlocale(locale.LC_ALL, usual)
+
+
+def test_a_run_of_another_shape_gets_a_general_table(tmp_path: Path) -> None:
+    odd = Sample(cases=(Asked({"vlan": "10", "profile": "imix", "direction": "north-south"}, 20_000_000),))
+    with write(tmp_path, odd) as run:
+        text = render(run, "markdown")
+        assert "| Case" in text
+        assert "10 / imix / north-south" in text
+        assert "10 / imix / north-south" in render(run, "terminal")
+        assert "10 / imix / north-south" in render(run, "html")
+
+
+def test_a_run_with_no_result_is_still_reported(tmp_path: Path) -> None:
+    with write(tmp_path, Sample(cases=(Asked(axes("ipv4", "plain", "imix", "uni"), None),))) as run:
+        for name in REPORTS:
+            text = render(run, name)
+            assert "failed" in text
+            assert "no route to 48.0.0.0/8" in text
+
+
+def test_loss_and_rates_of_a_phase_come_from_its_own_samples(small: RunView) -> None:
+    trial = small.cases[6].trials[0]
+    hold = series.stretch(trial, "hold")
+    assert hold is not None
+    assert hold.rx_mean_fps == hold.rx_min_fps == hold.rx_max_fps == 5_140_000
+    assert hold.offered == 44_642_857, "three seconds of 14,880,952.38 a second, ending on a whole frame"
+    assert hold.lost == 44_642_857 - 3 * 5_140_000
+    assert series.stretch(trial, "no such phase") is None
+
+
+def test_a_dropout_shorter_than_a_bucket_stays_visible(small: RunView) -> None:
+    trial = small.cases[6].trials[0]
+    stream = trial.result.streams[0]
+    from dataclasses import replace
+
+    dip = list(stream.rx)
+    dip[10] = 0
+    found = replace(trial, result=replace(trial.result, streams=(replace(stream, rx=tuple(dip)),)))
+    points = series.points(found, None, 2)
+    assert len(points) == 2
+    assert min(point.rx_min_fps for point in points) == 0
+
+
+@pytest.mark.parametrize(
+    ("number", "unit", "text"),
+    [
+        (810_000, "pps", "810 kpps"),
+        (1_610_000, "pps", "1.61 Mpps"),
+        (14_660_000, "pps", "14.66 Mpps"),
+        (9_940_000_000, "bps", "9.94 Gbps"),
+        (39_640_000_000, "bps", "39.64 Gbps"),
+        (Fraction(312_500_000, 21), "pps", "14.88 Mpps"),
+        (12, "pps", "12 pps"),
+        (1_000, "pps", "1.00 kpps"),
+        (0, "pps", "0 pps"),
+    ],
+)
+def test_rates_print_as_the_article_prints_them(number: int | Fraction, unit: str, text: str) -> None:
+    assert quantity.rate(number, unit) == text
+
+
+def test_rounding_never_makes_a_claim() -> None:
+    assert quantity.percent(Fraction(99_999, 100_000)) == "99.9 %"
+    assert quantity.percent(Fraction(1)) == "100.0 %"
+    assert quantity.percent(Fraction(1, 10**9), 3) == "< 0.001 %"
+    assert quantity.percent(Fraction(0)) == "0.0 %"
+
+
+def test_no_loss_is_printed_as_a_bound() -> None:
+    # 60 s at 14.88 Mpps: 3.4e-9 (rule of three).
+    assert quantity.loss(0, 14_880_952 * 60) == "0 (≤ 3.4e-9 at 95 %)"
+    assert quantity.loss(0, 0) == "n/a"
+    assert quantity.loss(-2, 100) == "-2 frames (more received than sent)"
+    assert quantity.loss(1, 3) == "33.333 %"

@@ -1,0 +1,161 @@
+"""The HTML page as text: self-contained, escaped, complete. tests/test_browser.py opens it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import altair
+import jsonschema
+import pytest
+from netdyno.reports import REPORTS
+from netdyno.reports.figures import figures
+from netdyno.reports.from_store import view
+from netdyno.reports.view import RunView
+from report_sample import SMALL, Asked, Sample, article, write
+
+HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&</title>"
+
+
+class Page(HTMLParser):
+    """Elements, attributes and the text outside scripts and styles."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[str] = []
+        self.scripts: list[str] = []
+        self._within = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        self._within = tag
+        if tag == "script":
+            self.scripts.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._within = ""
+
+    def handle_data(self, data: str) -> None:
+        if self._within == "script":
+            self.scripts[-1] += data
+        elif self._within != "style":
+            self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.words).split())
+
+
+def rendered(folder: object, sample: Sample) -> tuple[RunView, str]:
+    with write(folder, sample) as run:  # type: ignore[arg-type]
+        found = view(run)
+    return found, REPORTS["html"].render(found)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[RunView, str, Page]:
+    run, text = rendered(tmp_path_factory.mktemp("whole"), article((30, 120, 30)))
+    return run, text, Page(text)
+
+
+def test_the_page_loads_nothing(whole: tuple[RunView, str, Page]) -> None:
+    _, text, page = whole
+    for tag, attributes in page.elements:
+        assert tag not in ("link", "iframe", "object", "embed", "base", "form", "img"), tag
+        for name, value in attributes.items():
+            if name in ("src", "href", "action", "poster", "data", "srcset", "xlink:href"):
+                assert value is not None
+                assert value.startswith("#"), f"{tag} {name}={value}"
+    # Namespaces and schema names are not addresses to load; nothing else may look like one.
+    addresses = set(re.findall(r"https?://[^\s\"'`<>)\\]+", text))
+    names = (
+        "http://www.w3.org/",
+        "https://vega.github.io/schema/",
+        "https://github.com/vega/vega-lite/issues",
+    )
+    assert {address for address in addresses if not address.startswith(names)} == set()
+    assert "@import" not in text
+    assert "url(http" not in text
+
+
+def test_the_policy_allows_these_scripts_and_nothing_else(whole: tuple[RunView, str, Page]) -> None:
+    _, _, page = whole
+    policy = next(
+        a["content"]
+        for tag, a in page.elements
+        if tag == "meta" and a.get("http-equiv") == "Content-Security-Policy"
+    )
+    assert policy is not None
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert "unsafe-eval" not in policy
+    assert "unsafe-inline" not in policy.split("style-src")[0]
+    kinds = [attributes.get("type") for tag, attributes in page.elements if tag == "script"]
+    for kind, script in zip(kinds, page.scripts, strict=True):
+        if kind != "application/json":
+            digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+            assert f"'sha256-{digest}'" in policy
+
+
+def test_every_case_and_every_limit_is_there(whole: tuple[RunView, str, Page]) -> None:
+    run, _, page = whole
+    ids = {attributes.get("id") for _, attributes in page.elements}
+    for case in run.cases:
+        assert f"case-{case.number}" in ids
+        assert case.name in page.text
+        assert case.verdict() is not None
+    summaries = sum(tag == "summary" for tag, _ in page.elements)
+    assert summaries == len(run.cases) == 48
+    limits = [a["class"] for tag, a in page.elements if tag == "span" and "limit-" in (a.get("class") or "")]
+    assert len(limits) >= 48 * 4, "in a table, below a figure, in the summary of the case and by each value"
+
+
+def test_figures_are_checked_against_vega_lite(whole: tuple[RunView, str, Page]) -> None:
+    run, text, _ = whole
+    drawn = figures(run)
+    assert [figure.profile for figure in drawn] == ["1514b", "imix", "64b-multi", "64b-single"]
+    for figure in drawn:
+        for spec in (figure.live, figure.still):
+            altair.HConcatChart.validate(spec)
+        assert f'data-spec="{figure.key}"' in text
+    assert text.count("<svg") >= len(drawn)
+
+
+def test_a_wrong_figure_would_be_found(whole: tuple[RunView, str, Page]) -> None:
+    spec = json.loads(json.dumps(figures(whole[0])[0].live))
+    spec["hconcat"][0]["vconcat"][0]["layer"][0]["mark"] = {"type": "no such mark"}
+    with pytest.raises(jsonschema.ValidationError):
+        altair.HConcatChart.validate(spec)
+
+
+def test_lines_differ_by_more_than_colour(whole: tuple[RunView, str, Page]) -> None:
+    rows = figures(whole[0])[2].live["datasets"]["rows0"]
+    looks = {row["case"]: (row["colour"], row["dash"]) for row in rows}
+    assert len(looks) == len(set(looks.values())) == 6
+    assert {dash for _, dash in looks.values()} == {"plain", "lacp"}
+
+
+def test_text_of_the_plan_cannot_become_markup(tmp_path: object) -> None:
+    axes = {**SMALL.cases[0].axes, "forwarding": HOSTILE}
+    sample = replace(
+        SMALL, cases=(Asked(axes, 14_000_000),), title=HOSTILE, device=HOSTILE, plan=HOSTILE, notes=(HOSTILE,)
+    )
+    _, text = rendered(tmp_path, sample)
+    page = Page(text)
+    assert not [tag for tag, attributes in page.elements if tag == "img" or "onerror" in attributes]
+    assert sum(tag == "script" for tag, _ in page.elements) == 3, (
+        "the bundle, the page's own, one figure's data"
+    )
+    for script in page.scripts[:1]:
+        assert "alert(1)" in json.dumps(json.loads(script)), "as data it is kept as it was"
+    assert "alert(1)" in page.text
+
+
+def test_the_48_cases_fit_in_4_megabytes(tmp_path: object) -> None:
+    _, text = rendered(tmp_path, article())
+    assert len(text.encode()) < 4_000_000
