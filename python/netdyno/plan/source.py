@@ -19,7 +19,7 @@ MAX_BYTES = 1 << 20
 """A plan of a hundred lines has 4 kB; a megabyte is a mistake or an attack."""
 
 MAX_DEPTH = 32
-MAX_NODES = 100_000
+MAX_NODES = 20_000
 """Values in a plan, every use of an alias counted again: bounds what ten nested aliases can grow to."""
 
 MAX_ALIASES = 200
