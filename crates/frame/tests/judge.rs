@@ -1,0 +1,271 @@
+//! Built frames before an independent judge: etherparse decodes every header and recomputes every checksum.
+#![allow(missing_docs)]
+
+mod common;
+
+use common::{gallery, over_ethernet, stack};
+use etherparse::{Ethernet2Header, Icmpv4Header, Icmpv6Header, Ipv4Header, Ipv6Header, SingleVlanHeader, TcpHeader, UdpHeader};
+use netdyno_frame::checksum::{Check, verify, verify_frame};
+use netdyno_frame::parse::parse;
+use netdyno_frame::probe::Probe;
+use netdyno_frame::spec::{Field, Header, Mac, Vary};
+use netdyno_frame::template::{FieldValue, Template, Value, minimum_size};
+use std::fmt::Debug;
+
+/// What the plan says the field is in flow `flow`; for a random one only its range is known from the plan.
+fn as_planned<T: Copy + PartialOrd + Debug>(field: &Field<T>, flow: u32, seen: T, add: impl Fn(T, u64) -> T) {
+    match field {
+        Field::Constant(value) => assert_eq!(seen, *value),
+        Field::Vary(Vary::List(values)) => assert_eq!(seen, values[flow as usize % values.len()]),
+        Field::Vary(Vary::Step { start, step, count }) => assert_eq!(seen, add(*start, step * (u64::from(flow) % count))),
+        Field::Vary(Vary::Random { min, max, .. }) => assert!(*min <= seen && seen <= *max, "{seen:?}"),
+    }
+}
+
+fn add_mac(Mac([a, b, c, d, e, f]): Mac, by: u64) -> Mac {
+    let [_, _, bytes @ ..] = (u64::from_be_bytes([0, 0, a, b, c, d, e, f]) + by).to_be_bytes();
+    Mac(bytes)
+}
+
+enum Ip {
+    V4(Ipv4Header),
+    V6(Ipv6Header),
+}
+
+/// Takes the frame apart, header by header, with nothing but etherparse and the plan.
+fn judge(headers: &[Header], frame: &[u8], flow: u32, told: &[FieldValue]) -> usize {
+    let mut rest = frame;
+    let mut ip = None;
+    let mut announced = None;
+    for (index, header) in headers.iter().enumerate() {
+        let told = |name: &str| {
+            told.iter()
+                .find(|told| told.header == index && told.field == name)
+                .expect(name)
+                .value
+        };
+        match header {
+            Header::Ethernet { src, dst } => {
+                let (seen, behind) = Ethernet2Header::from_slice(rest).expect("ethernet");
+                as_planned(src, flow, Mac(seen.source), add_mac);
+                as_planned(dst, flow, Mac(seen.destination), add_mac);
+                assert_eq!(told("src"), Value::Mac(Mac(seen.source)));
+                assert_eq!(told("dst"), Value::Mac(Mac(seen.destination)));
+                (rest, announced) = (behind, Some(seen.ether_type.0));
+            }
+            Header::Vlan { tpid, vid, pcp, dei } => {
+                assert_eq!(announced, Some(*tpid));
+                let (seen, behind) = SingleVlanHeader::from_slice(rest).expect("a tag");
+                as_planned(vid, flow, seen.vlan_id.value(), |start, by| start + by as u16);
+                assert_eq!(told("vid"), Value::Number(seen.vlan_id.value().into()));
+                assert_eq!((seen.pcp.value(), seen.drop_eligible_indicator), (*pcp, *dei));
+                (rest, announced) = (behind, Some(seen.ether_type.0));
+            }
+            Header::Mpls { label, tc, ttl } => {
+                assert!(announced.is_none_or(|kind| kind == 0x8847));
+                let (entry, behind) = rest.split_at(4);
+                let seen = u32::from(entry[0]) << 12 | u32::from(entry[1]) << 4 | u32::from(entry[2] >> 4);
+                as_planned(label, flow, seen, |start, by| start + by as u32);
+                assert_eq!(told("label"), Value::Number(seen.into()));
+                let bottom = !matches!(headers[index + 1], Header::Mpls { .. });
+                assert_eq!((entry[2] >> 1 & 7, entry[2] & 1, entry[3]), (*tc, u8::from(bottom), *ttl));
+                (rest, announced) = (behind, None);
+            }
+            Header::Ipv4 { src, dst, dscp, ttl } => {
+                assert!(announced.is_none_or(|kind| [0x0800, 4].contains(&kind)));
+                let (seen, behind) = Ipv4Header::from_slice(rest).expect("IPv4");
+                as_planned(src, flow, seen.source.into(), |start, by| (u32::from(start) + by as u32).into());
+                as_planned(dst, flow, seen.destination.into(), |start, by| {
+                    (u32::from(start) + by as u32).into()
+                });
+                assert_eq!(told("src"), Value::Ipv4(seen.source.into()));
+                assert_eq!(told("dst"), Value::Ipv4(seen.destination.into()));
+                assert_eq!((seen.dscp.value(), seen.ecn.value(), seen.time_to_live), (*dscp, 0, *ttl));
+                assert_eq!(seen.header_checksum, seen.calc_header_checksum());
+                assert_eq!(usize::from(seen.total_len), rest.len());
+                (rest, announced) = (behind, Some(seen.protocol.0.into()));
+                ip = Some(Ip::V4(seen));
+            }
+            Header::Ipv6 {
+                src,
+                dst,
+                dscp,
+                flow_label,
+                hop_limit,
+            } => {
+                assert!(announced.is_none_or(|kind| [0x86dd, 41].contains(&kind)));
+                let (seen, behind) = Ipv6Header::from_slice(rest).expect("IPv6");
+                as_planned(src, flow, seen.source.into(), |start, by| {
+                    (u128::from(start) + u128::from(by)).into()
+                });
+                as_planned(dst, flow, seen.destination.into(), |start, by| {
+                    (u128::from(start) + u128::from(by)).into()
+                });
+                assert_eq!(told("src"), Value::Ipv6(seen.source.into()));
+                assert_eq!(told("dst"), Value::Ipv6(seen.destination.into()));
+                assert_eq!(
+                    (seen.traffic_class, seen.flow_label.value(), seen.hop_limit),
+                    (dscp << 2, *flow_label, *hop_limit)
+                );
+                assert_eq!(usize::from(seen.payload_length), behind.len());
+                (rest, announced) = (behind, Some(seen.next_header.0.into()));
+                ip = Some(Ip::V6(seen));
+            }
+            Header::Udp { sport, dport, checksum } => {
+                assert_eq!(announced, Some(17));
+                let (seen, behind) = UdpHeader::from_slice(rest).expect("UDP");
+                as_planned(sport, flow, seen.source_port, |start, by| start + by as u16);
+                as_planned(dport, flow, seen.destination_port, |start, by| start + by as u16);
+                assert_eq!(told("sport"), Value::Number(seen.source_port.into()));
+                assert_eq!(told("dport"), Value::Number(seen.destination_port.into()));
+                assert_eq!(usize::from(seen.length), rest.len());
+                let right = match &ip {
+                    Some(Ip::V4(ip)) => seen.calc_checksum_ipv4(ip, behind),
+                    Some(Ip::V6(ip)) => seen.calc_checksum_ipv6(ip, behind),
+                    None => panic!("UDP without IP"),
+                };
+                assert_eq!(seen.checksum, if *checksum { right.expect("a checksum") } else { 0 });
+                rest = behind;
+            }
+            Header::Tcp { sport, dport, flags } => {
+                assert_eq!(announced, Some(6));
+                assert_eq!(rest[13], *flags);
+                let (seen, behind) = TcpHeader::from_slice(rest).expect("TCP");
+                as_planned(sport, flow, seen.source_port, |start, by| start + by as u16);
+                as_planned(dport, flow, seen.destination_port, |start, by| start + by as u16);
+                let right = match &ip {
+                    Some(Ip::V4(ip)) => seen.calc_checksum_ipv4(ip, behind),
+                    Some(Ip::V6(ip)) => seen.calc_checksum_ipv6(ip, behind),
+                    None => panic!("TCP without IP"),
+                };
+                assert_eq!(seen.checksum, right.expect("a checksum"));
+                rest = behind;
+            }
+            Header::Echo { id } => {
+                assert_eq!(rest[4..6], id.to_be_bytes());
+                match &ip {
+                    Some(Ip::V4(_)) => {
+                        assert_eq!((announced, rest[0], rest[1]), (Some(1), 8, 0));
+                        let (seen, behind) = Icmpv4Header::from_slice(rest).expect("ICMP");
+                        assert_eq!(seen.checksum, seen.icmp_type.calc_checksum(behind));
+                        rest = behind;
+                    }
+                    Some(Ip::V6(ip)) => {
+                        assert_eq!((announced, rest[0], rest[1]), (Some(58), 128, 0));
+                        let (seen, behind) = Icmpv6Header::from_slice(rest).expect("ICMPv6");
+                        let right = seen.icmp_type.calc_checksum(ip.source, ip.destination, behind);
+                        assert_eq!(seen.checksum, right.expect("a checksum"));
+                        rest = behind;
+                    }
+                    None => panic!("echo without IP"),
+                }
+            }
+            Header::Vxlan { vni } => {
+                let (seen, behind) = rest.split_at(8);
+                assert_eq!((seen[0], seen[1..4].to_vec(), seen[7]), (0x08, vec![0; 3], 0));
+                as_planned(vni, flow, u32::from_be_bytes([0, seen[4], seen[5], seen[6]]), |start, by| {
+                    start + by as u32
+                });
+                rest = behind;
+            }
+            Header::Gre { key } => {
+                assert_eq!(announced, Some(47));
+                let length = if key.is_some() { 8 } else { 4 };
+                let (seen, behind) = rest.split_at(length);
+                assert_eq!(seen[..2], if key.is_some() { [0x20, 0] } else { [0, 0] });
+                if let Some(key) = key {
+                    assert_eq!(seen[4..8], key.to_be_bytes());
+                }
+                (rest, announced) = (behind, Some(u16::from_be_bytes([seen[2], seen[3]])));
+                if matches!(headers[index + 1], Header::Ethernet { .. }) {
+                    assert_eq!(announced, Some(0x6558));
+                }
+            }
+        }
+    }
+    frame.len() - rest.len()
+}
+
+#[test]
+fn every_header_is_as_the_plan_says_and_every_checksum_right() {
+    for (name, headers) in gallery() {
+        println!("{name}");
+        let minimum = minimum_size(&headers);
+        let sizes = [minimum, minimum + 1, 777.max(minimum), 1518];
+        let template = Template::new(&headers, &sizes, 3000, 42).expect(name);
+        let mut cursor = template.cursor();
+        let mut slot = [0; 1600];
+        for number in 0..6100u32 {
+            let (flow, size) = (number % 3000, number as usize % sizes.len());
+            let length = template.write(&mut cursor, size, u64::from(number) << 20, &mut slot);
+            let frame = &slot[..length];
+            let payload = judge(&headers, frame, flow, &template.flow_fields(flow));
+            assert_eq!(payload, template.probe_offset() as usize);
+            let expected = Probe {
+                flow,
+                sequence: number / 3000,
+                departure_ps: u64::from(number) << 20,
+            };
+            assert_eq!(Probe::read(&frame[payload..]), Some(expected));
+            for (place, byte) in frame[payload + 18..].iter().enumerate() {
+                assert_eq!(*byte, place as u8, "the pattern of RFC 2544");
+            }
+            let layers = parse(frame).expect("layers");
+            let verified = verify(frame, &layers);
+            assert_eq!(verify_frame(frame), verified);
+            assert!(verified.is_good(), "{verified:?}");
+            let has_sum = headers
+                .last()
+                .is_some_and(|last| matches!(last, Header::Udp { checksum: true, .. } | Header::Tcp { .. } | Header::Echo { .. }));
+            assert_eq!(verified.l4 == Check::Right, has_sum, "{name}: {verified:?}, {layers:?}");
+            assert_eq!(layers.inner.payload as usize, payload, "{name}: {layers:?}");
+        }
+    }
+}
+
+#[test]
+fn a_mac_set_later_is_in_every_frame_and_only_there() {
+    let headers = over_ethernet(&[common::IPV4, common::VXLAN, common::ETHERNET, common::IPV4, common::UDP]);
+    let mut template = Template::new(&headers, &[128, 1518], 1, 0).expect("a template");
+    let before = template.frame(0, 0, 1, 0);
+    template.set_destination(common::mac("02:00:00:00:aa:bb"));
+    template.set_source(common::mac("02:00:00:00:cc:dd"));
+    let after = template.frame(0, 0, 1, 0);
+    assert_eq!(after[..12], [2, 0, 0, 0, 0xaa, 0xbb, 2, 0, 0, 0, 0xcc, 0xdd]);
+    assert_eq!(after[12..], before[12..]);
+    let mut slot = [0; 1514];
+    template.write(&mut template.cursor(), 1, 0, &mut slot);
+    assert_eq!(slot[..], after);
+}
+
+#[test]
+fn a_varying_mac_gives_way_to_one_that_was_resolved() {
+    let headers = stack(&format!(
+        r#"[{{"type": "ethernet", "src": "02:00:00:00:00:01",
+            "dst": {{"random": {{"min": "02:00:00:00:01:00", "max": "02:00:00:00:01:ff"}}}}}}, {}, {}]"#,
+        common::IPV4,
+        common::UDP
+    ));
+    let mut template = Template::new(&headers, &[64], 100, 0).expect("a template");
+    template.set_destination(common::mac("02:00:00:00:aa:bb"));
+    let mut cursor = template.cursor();
+    for flow in 0..100 {
+        let mut slot = [0; 60];
+        template.write(&mut cursor, 0, 0, &mut slot);
+        assert_eq!(slot[..6], [2, 0, 0, 0, 0xaa, 0xbb], "flow {flow}");
+        assert_eq!(slot[..], template.frame(flow, 0, 0, 0));
+    }
+}
+
+#[test]
+fn the_tags_of_a_flow_are_those_of_its_frames() {
+    let headers = over_ethernet(&[
+        r#"{"type": "vlan", "tpid": 39321, "vid": 7, "pcp": 1}"#,
+        r#"{"type": "vlan", "vid": {"list": [10, 20]}, "dei": true}"#,
+        common::IPV4,
+        common::UDP,
+    ]);
+    let template = Template::new(&headers, &[128], 2, 0).expect("a template");
+    let tags: Vec<(u16, u16)> = template.tags(1).iter().map(|tag| (tag.tpid, tag.tci)).collect();
+    assert_eq!(tags, [(0x9999, 0x2007), (0x8100, 0x1014)]);
+}

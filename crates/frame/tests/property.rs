@@ -1,0 +1,247 @@
+//! Any stack a plan can hold builds, and any bytes at all are parsed without panic.
+#![allow(missing_docs)]
+
+mod common;
+
+use netdyno_frame::arp::Arp;
+use netdyno_frame::checksum::{finish, sum, update, update32, verify, verify_frame};
+use netdyno_frame::icmp::{echo_reply, echo_target};
+use netdyno_frame::nd::Neighbour;
+use netdyno_frame::parse::parse;
+use netdyno_frame::probe::{Probe, find};
+use netdyno_frame::spec::{Field, Header, Mac, Vary};
+use netdyno_frame::template::{Template, minimum_size};
+use proptest::prelude::*;
+
+/// Decisions, drawn by proptest and used up one by one; 0 when there are no more.
+struct Dice(std::vec::IntoIter<u64>);
+
+impl Dice {
+    fn roll(&mut self, sides: u64) -> u64 {
+        self.0.next().unwrap_or(0) % sides
+    }
+
+    fn field<T>(&mut self, low: u64, high: u64, make: impl Fn(u64) -> T) -> Field<T> {
+        let span = high - low + 1;
+        match self.roll(4) {
+            0 => Field::Constant(make(low + self.roll(span))),
+            1 => {
+                let count = self.roll(4) + 1;
+                Field::Vary(Vary::List((0..count).map(|_| make(low + self.roll(span))).collect()))
+            }
+            2 => {
+                let start = low + self.roll(span);
+                let step = self.roll(5);
+                let most = if step == 0 { 9 } else { ((high - start) / step + 1).min(9) };
+                Field::Vary(Vary::Step { start: make(start), step, count: self.roll(most) + 1 })
+            }
+            _ => {
+                let min = low + self.roll(span);
+                let max = min + self.roll(high - min + 1);
+                Field::Vary(Vary::Random { min: make(min), max: make(max), seed: None })
+            }
+        }
+    }
+
+    fn mac(&mut self) -> Field<Mac> {
+        self.field(0, 0xffff_ffff, |value| {
+            let [_, _, _, _, a, b, c, d] = value.to_be_bytes();
+            Mac([2, 0, a, b, c, d])
+        })
+    }
+
+    fn ethernet(&mut self, stack: &mut Vec<Header>) {
+        stack.push(Header::Ethernet { src: self.mac(), dst: self.mac() });
+        for _ in 0..self.roll(4) {
+            let tpid = [0x8100, 0x88a8, 0x9100, 0x9200][self.roll(4) as usize];
+            let vid = self.field(0, 4095, |value| value as u16);
+            stack.push(Header::Vlan { tpid, vid, pcp: self.roll(8) as u8, dei: self.roll(2) == 1 });
+        }
+        self.labels(stack);
+    }
+
+    fn labels(&mut self, stack: &mut Vec<Header>) {
+        for _ in 0..self.roll(5).saturating_sub(2) {
+            let label = self.field(0, 0xf_ffff, |value| value as u32);
+            stack.push(Header::Mpls { label, tc: self.roll(8) as u8, ttl: self.roll(256) as u8 });
+        }
+    }
+
+    fn ip(&mut self, stack: &mut Vec<Header>) -> bool {
+        let is_v4 = self.roll(2) == 0;
+        let (dscp, ttl) = (self.roll(64) as u8, self.roll(256) as u8);
+        if is_v4 {
+            let src = self.field(0, u32::MAX.into(), |value| (value as u32).into());
+            let dst = self.field(0, u32::MAX.into(), |value| (value as u32).into());
+            stack.push(Header::Ipv4 { src, dst, dscp, ttl });
+        } else {
+            let wide = |shift: u32| move |value: u64| ((0x2001_0002_u128 << 96) + (u128::from(value) << shift)).into();
+            let shift = [0, 0, 17, 60][self.roll(4) as usize];
+            let src = self.field(0, u32::MAX.into(), wide(shift));
+            let dst = self.field(0, u32::MAX.into(), wide(shift));
+            stack.push(Header::Ipv6 { src, dst, dscp, flow_label: self.roll(1 << 20) as u32, hop_limit: ttl });
+        }
+        is_v4
+    }
+
+    fn stack(mut self) -> Vec<Header> {
+        let mut stack = Vec::new();
+        self.ethernet(&mut stack);
+        for _ in 0..2 {
+            self.ip(&mut stack);
+            match self.roll(5) {
+                0 => {
+                    let sport = self.field(49152, 65535, |value| value as u16);
+                    stack.push(Header::Udp { sport, dport: Field::Constant(4789), checksum: self.roll(2) == 0 });
+                    stack.push(Header::Vxlan { vni: self.field(0, 0xff_ffff, |value| value as u32) });
+                    self.ethernet(&mut stack);
+                }
+                1 => {
+                    stack.push(Header::Gre { key: (self.roll(2) == 0).then_some(0x0102_0304) });
+                    if self.roll(2) == 0 {
+                        self.ethernet(&mut stack);
+                    } else {
+                        self.labels(&mut stack);
+                    }
+                }
+                2 => {}
+                _ => {
+                    stack.pop();
+                    break;
+                }
+            }
+        }
+        stack.truncate(12);
+        while !matches!(stack.last(), Some(Header::Ethernet { .. } | Header::Vlan { .. } | Header::Ipv4 { .. } | Header::Ipv6 { .. })) {
+            stack.pop();
+        }
+        if matches!(stack.last(), Some(Header::Ethernet { .. } | Header::Vlan { .. })) {
+            self.ip(&mut stack);
+        }
+        let sport = self.field(1024, 4000, |value| value as u16);
+        let dport = self.field(1, 4000, |value| value as u16);
+        match self.roll(5) {
+            0 => stack.push(Header::Tcp { sport, dport, flags: self.roll(256) as u8 }),
+            1 => stack.push(Header::Echo { id: self.roll(65536) as u16 }),
+            _ => stack.push(Header::Udp { sport, dport, checksum: true }),
+        }
+        stack
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_stack_builds_parses_back_and_verifies(
+        dice in proptest::collection::vec(any::<u64>(), 0..90),
+        flows in 1u32..40,
+        extra in 0u32..1400,
+        seed in any::<u64>(),
+    ) {
+        let headers = Dice(dice.into_iter()).stack();
+        let minimum = minimum_size(&headers);
+        let mut template = Template::new(&headers, &[minimum, minimum + extra], flows, seed).expect("a valid stack");
+        template.set_first_flow(9);
+        let mut cursor = template.cursor();
+        let mut slot = vec![0; (minimum + extra) as usize];
+        for number in 0..100u64 {
+            let (flow, sequence) = (cursor.flow(), cursor.sequence());
+            let size = (number % 2) as usize;
+            let length = template.write(&mut cursor, size, number * 1_000_007, &mut slot);
+            let frame = &slot[..length];
+            prop_assert_eq!(frame, &template.frame(flow, sequence, size, number * 1_000_007)[..]);
+            let layers = parse(frame).expect("layers");
+            prop_assert_eq!(layers.inner.payload, template.probe_offset());
+            prop_assert!(layers.inner.whole && !layers.malformed);
+            let verified = verify(frame, &layers);
+            prop_assert!(verified.is_good(), "{:?}", verified);
+            prop_assert_eq!(verify_frame(frame), verified);
+            let expected = Probe { flow: 9 + flow, sequence: sequence as u32, departure_ps: number * 1_000_007 };
+            prop_assert_eq!(find(frame, &mut 0), Some((expected, template.probe_offset() as usize)));
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_parsed_without_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+        look_at(&bytes);
+    }
+
+    #[test]
+    fn any_damage_is_parsed_without_panic(
+        dice in proptest::collection::vec(any::<u64>(), 0..90),
+        damage in proptest::collection::vec((any::<u16>(), any::<u8>()), 0..6),
+        cut in any::<u16>(),
+    ) {
+        let headers = Dice(dice.into_iter()).stack();
+        let template = Template::new(&headers, &[minimum_size(&headers) + 10], 1, 0).expect("a valid stack");
+        let mut frame = template.frame(0, 0, 0, 0);
+        for (place, byte) in damage {
+            let place = usize::from(place) % frame.len();
+            frame[place] = byte;
+        }
+        look_at(&frame);
+        frame.truncate(usize::from(cut) % (frame.len() + 1));
+        look_at(&frame);
+    }
+
+    #[test]
+    fn an_update_is_a_sum_from_scratch(words in proptest::collection::vec(any::<u16>(), 4..40), place in 0usize..1000, new in any::<u32>()) {
+        let bytes = |words: &[u16]| words.iter().flat_map(|word| word.to_be_bytes()).collect::<Vec<u8>>();
+        prop_assume!(words.iter().skip(2).any(|word| *word != 0));
+        // The first two words stay out of the change, so that the sum stays above zero.
+        let place = 2 + place % (words.len() - 3);
+        let before = finish(sum(&bytes(&words)));
+        let mut changed = words.clone();
+        (changed[place], changed[place + 1]) = ((new >> 16) as u16, new as u16);
+        changed[0] |= 1;
+        let mut same_start = words.clone();
+        same_start[0] |= 1;
+        let scratch = finish(sum(&bytes(&changed)));
+        let start = update(before, words[0], words[0] | 1);
+        let old = u32::from(same_start[place]) << 16 | u32::from(same_start[place + 1]);
+        prop_assert_eq!(update32(start, old, new), scratch);
+        let step = update(start, same_start[place], changed[place]);
+        prop_assert_eq!(update(step, same_start[place + 1], changed[place + 1]), scratch);
+    }
+
+    #[test]
+    fn a_sum_is_that_of_its_words(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        // Word by word, with the carry brought round each time (RFC 1071 section 1).
+        let slow = bytes.chunks(2).fold(0u32, |total, word| {
+            let total = total + (u32::from(word[0]) << 8 | u32::from(word.get(1).copied().unwrap_or(0)));
+            (total & 0xffff) + (total >> 16)
+        });
+        prop_assert_eq!(sum(&bytes), u64::from(slow));
+    }
+
+    #[test]
+    fn probes_read_back(flow in any::<u32>(), sequence in any::<u32>(), departure_ps in any::<u64>()) {
+        let probe = Probe { flow, sequence, departure_ps };
+        let mut bytes = [0; 18];
+        probe.write(&mut bytes);
+        prop_assert_eq!(Probe::read(&bytes), Some(probe));
+        // A constant: all probes sum to 0x6e64, whatever they say.
+        prop_assert_eq!(sum(&bytes), 0x6e64);
+    }
+}
+
+/// Everything that looks at a frame; what it says does not matter here.
+fn look_at(frame: &[u8]) {
+    if let Some(layers) = parse(frame) {
+        let _ = layers.tags(frame).count();
+        assert_eq!(verify_frame(frame), verify(frame, &layers));
+        for packet in [layers.outer, layers.inner] {
+            assert!(packet.l3 <= packet.l4 && packet.l4 <= packet.payload && packet.payload as usize <= frame.len());
+            assert!(packet.payload <= packet.end && packet.end as usize <= frame.len(), "{packet:?}");
+        }
+        // Layers of another frame are no reason to panic either.
+        let _ = verify(&frame[..frame.len() / 2], &layers);
+    }
+    let _ = (Arp::parse(frame), Neighbour::parse(frame), echo_target(frame));
+    for hint in [0, 1, 42, 299, u32::MAX] {
+        let _ = find(frame, &mut hint.clone());
+    }
+    let mut copy = frame.to_vec();
+    let _ = echo_reply(&mut copy);
+}
