@@ -182,7 +182,8 @@ impl Sender {
     pub fn send(&mut self, port: &mut dyn Port, now: Instant, until_ps: Option<u64>, bursts: usize) -> Result<(), PortError> {
         for _ in 0..bursts {
             let own_at = self.own.front().map_or(u64::MAX, |frame| frame.at_ps);
-            if let Some(until_ps) = until_ps {
+            // By the clock, what is late beyond all catching up stays unsent.
+            if let Some(until_ps) = until_ps.filter(|&until_ps| self.exact || now.ps <= until_ps) {
                 let bound = now.ps.min(until_ps).min(own_at.saturating_sub(1));
                 if self
                     .next_test()

@@ -243,7 +243,7 @@ impl Trial {
                         return;
                     }
                 }
-                Stage::Settle { until_ps } if now >= until_ps => self.begin(until_ps),
+                Stage::Settle { until_ps } if now >= until_ps => self.begin(if self.exact { until_ps } else { now }),
                 Stage::Traffic => {
                     let end = self.times.traffic + self.duration_ps;
                     if now < end {

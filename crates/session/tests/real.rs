@@ -11,10 +11,12 @@ fn a_ring_through_an_emulated_device_accounts_for_every_frame() {
     let mut spec = trial(&[both(false), both(true)]);
     spec["drain_ns"] = json!(100_000_000);
     let found = run(session("real", "ring", cross_connect()), spec);
+    // Whoever shares the machine may keep the tester from its core: then frames are unsent, not lost.
+    let offered: u64 = found.trial.streams.iter().map(|stream| stream.offered).sum();
+    assert_eq!(offered + found.trial.health.unsent, 5000);
     for stream in &found.trial.streams {
         // 50 ms at 50,000 frames a second.
         assert_eq!(stream.intended, 2500);
-        assert_eq!(stream.offered + found.trial.health.unsent.min(2500), 2500);
         assert_eq!(stream.lost, stream.offered as i64 - stream.received as i64);
         assert!(stream.received > 0);
         assert_eq!((stream.duplicates, stream.corrupted, stream.elsewhere, stream.out_of_order), (0, 0, 0, 0));
@@ -35,14 +37,16 @@ fn sessions_go_on_after_a_trial_and_after_a_refused_one() {
         let mut session = open(session(clock, backend, router()));
         let good = |bytes| {
             let streams = [(false, "198.18.0.1"), (true, "198.18.0.5")]
-                .map(|(east, hop)| stream(east, 4, json!({"gateway": hop}), size(bytes), constant(20_000, BITS_64 * 10_000)));
+                .map(|(east, hop)| stream(east, 4, json!({"gateway": hop}), size(bytes), constant(20_000, u64::from(bytes + 20) * 8 * 10_000)));
             trial(&streams)
         };
         for bytes in [64, 1518, 64] {
             let found = run_on(&mut session, good(bytes));
             for stream in &found.trial.streams {
-                assert_eq!(stream.offered, found.devices[0].ports[usize::from(stream.name == "east-west")].rx_frames.min(stream.offered));
-                assert!(stream.received > 0 && stream.lost >= 0, "{clock}: {stream:?}");
+                assert!(found.trial.resolved.len() == 2 && stream.intended == 200 && stream.lost >= 0, "{clock} {bytes}");
+                let seen = found.devices[0].ports[usize::from(stream.name == "east-west")].rx_frames;
+                assert!(seen >= stream.offered, "{clock} {bytes}: counters are those of this trial");
+                assert!(clock == "real" || (stream.received, seen) == (200, 201), "with the question for the next hop");
             }
         }
         let mut wrong = good(64);
@@ -50,7 +54,7 @@ fn sessions_go_on_after_a_trial_and_after_a_refused_one() {
         let wrong: TrialSpec = serde_json::from_value(wrong).expect("reads");
         let error = session.prepare(wrong).expect_err("there is no port 7");
         assert_eq!(error.message, "trial: streams[0] (west-east): rx_port: there is no port 7; ports are numbered 0 to 1");
-        assert!(run_on(&mut session, good(64)).trial.streams[0].received > 0);
+        assert_eq!(run_on(&mut session, good(64)).trial.resolved.len(), 2);
     }
 }
 
