@@ -310,3 +310,11 @@ def test_rate_table() -> None:
         a.rate_table("80%", "64B")
     with pytest.raises(Problem, match="VLAN tags"):
         a.rate_table("10Gbps", "64B", tags=9)
+
+
+def test_a_mix_in_one_word() -> None:
+    assert a.rate_table("10Gbps", "64:28,594:16,1518:4")["fps"] == a.rate_table("10Gbps", "imix/trex")["fps"]
+    with pytest.raises(Problems):
+        a.rate_table("10Gbps", "64:28,594:x")
+    with pytest.raises(Problem):
+        a.rate_table("10Gbps", "64:28,594")

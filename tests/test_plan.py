@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 import time
 from pathlib import Path
 
@@ -16,7 +17,10 @@ from netdyno.errors import PlanError, PlanErrors
 from netdyno.methods import METHODS
 from netdyno.mixes import MIXES
 from netdyno.plan import json_schema, load, parse
+from netdyno.plan.models import DIRECTIONS, GOALS, Link, PlanFile, TrialSettings
 from netdyno.plan.source import MAX_BYTES, MAX_NODES, read_text
+from netdyno.plan.traffic import ADDRESSES, Profile
+from netdyno.units import Duration, FrameSize, decimal
 from ruamel.yaml import YAML
 
 HERE = Path(__file__).parent
@@ -451,3 +455,47 @@ def test_scale_shortens_every_phase_and_says_so() -> None:
     assert plan.trial.resolve == whole.trial.resolve
     (sentence,) = plan.deviations
     assert "1/100" in sentence
+
+
+DOCUMENT = (HERE.parent / "docs" / "plan.md").read_text()
+
+
+def test_the_plan_in_the_documentation_is_one() -> None:
+    blocks = re.findall(r"```yaml\n(.*?)```", DOCUMENT, re.DOTALL)
+    whole = next(block for block in blocks if block.startswith("title:"))
+    assert parse(whole).title == "My router"
+    for block in blocks:
+        if block.startswith(("only:", "skip:")):
+            assert (
+                mistakes(
+                    changed("big: {size: 1518B, vlan: 10}", "imix: {size: 64B}\n  64b-multi: {size: 64B}")
+                    .replace("[small, big]", "[imix, 64b-multi]")
+                    .replace("method:", f"{block}method:")
+                )
+                == []
+            )
+        if block.startswith("headers:"):
+            stack = "\n".join(f"      {line}" for line in block.splitlines())
+            assert (
+                mistakes(
+                    changed(
+                        "small: {size: 64B, flows: 1000}",
+                        f"small:\n      size: 128B\n      flows: 1000\n{stack}",
+                    )
+                )
+                == []
+            )
+
+
+def test_the_documentation_names_every_field() -> None:
+    for model in (PlanFile, Link, Profile, TrialSettings):
+        for field in model.model_fields:
+            assert f"`{field}`" in DOCUMENT, field
+    for name in [*ADDRESSES, *GOALS, *DIRECTIONS]:
+        assert name in DOCUMENT, name
+    units = (HERE.parent / "docs" / "units.md").read_text()
+    for mix in MIXES.values():
+        assert f"`{mix.name}`" in units
+        assert f"{decimal(mix.mean, 4)} B" in units
+    for spelling in [*Duration.units, *FrameSize.units]:
+        assert f"`{spelling}`" in units

@@ -11,7 +11,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
-from netdyno.mixes import read_mix
+from netdyno.mixes import mix_of_text, read_mix
 from netdyno.units import FrameRate, GoodputRate, L1Rate, L2Rate, L3Rate, Load, Percent, UnitError, decimal
 
 WIRE_OVERHEAD = 20
@@ -152,8 +152,8 @@ def time_for(frames: int, rate: FrameRate) -> Fraction:
 def rate_table(rate: str | FrameRate | L1Rate | L2Rate, size: object, tags: int = 0) -> dict[str, Any]:
     """What a rate is in every layer, for a size or a mix: the answer of `netdyno rate`.
 
-    rate: `10Gbps` (L1 unless L2 is said), `14.88Mpps`. size: `64B`, a mix's name, or `{64: 28, 594: 16}`;
-    of untagged frames. tags: VLAN tags, each of which makes every frame 4 bytes longer.
+    rate: `10Gbps` (L1 unless L2 is said), `14.88Mpps`. size: `64B`, a mix's name, `64:28,594:16`, or
+    `{64: 28, 594: 16}`; of untagged frames. tags: VLAN tags, each of which makes every frame 4 bytes longer.
     Raises Problem or Problems. Plain values only, so that it can be printed as JSON: numbers are exact
     fractions as text (`312500000/21`), `printed` is what a person reads.
     """
@@ -166,7 +166,7 @@ def rate_table(rate: str | FrameRate | L1Rate | L2Rate, size: object, tags: int 
         )
     if not 0 <= tags <= 8:
         raise UnitError(str(tags), "is not a number of VLAN tags", "give 0 to 8")
-    mix = read_mix(size)
+    mix = mix_of_text(size) if isinstance(size, str) else read_mix(size)
     mean = mix.mean + TAG * tags
     frames = fps(load.amount, mean)
     rows = []

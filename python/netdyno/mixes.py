@@ -130,6 +130,20 @@ def read_mix(value: object) -> Mix:
     return fixed(_size(value))
 
 
+def mix_of_text(text: str) -> Mix:
+    """A mix as one word of a command line: `64B`, `imix/bench`, or sizes with weights `64:28,594:16`."""
+    parts = [part.partition(":") for part in text.split(",")]
+    if not all(separator for _, separator, _ in parts):
+        return read_mix(text)
+    weights: dict[object, object] = {}
+    for size, _, weight in parts:
+        if size in weights:
+            raise Problem(f"size {size} is given twice", "add the two weights")
+        size, weight = size.strip(), weight.strip()
+        weights[f"{size}B" if size.isdecimal() else size] = int(weight) if weight.isdecimal() else weight
+    return read_mix(weights)
+
+
 def _size(value: object) -> int:
     size = FrameSize.parse(value).octets
     if not MIN_SIZE <= size <= MAX_SIZE:
