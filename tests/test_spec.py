@@ -237,3 +237,38 @@ def test_a_result_is_read() -> None:
     stream["surprise"] = 1
     with pytest.raises(TypeError):
         read_result(json.dumps(answer))
+
+
+STACK = """[{type: ethernet}, {type: vlan, vid: {list: [1, 2]}, tpid: 0x88a8, pcp: 5}, {type: mpls, label: 16},
+      {type: ipv4, src: 1.1.1.1, dst: {random: {min: 2.0.0.0, max: 2.0.255.255}}},
+      {type: udp, sport: {step: {start: 1, step: 1, count: 9}}, dport: 4789}, {type: vxlan, vni: 7},
+      {type: ethernet}, {type: ipv6, src: 2001:2::1, dst: "2001:2:0:8000::1"}, {type: gre, key: 9},
+      {type: ipv4, src: 1.1.1.1, dst: 2.2.2.2}, {type: tcp, sport: 1, dport: 2}]"""
+
+
+def test_the_engine_takes_every_spec_and_its_result_is_read() -> None:
+    """Short forms, whole stacks, IPv6 and own mixes, through the emulated cross connect, unharmed."""
+    engine = pytest.importorskip("netdyno._engine")
+    text = re.sub(
+        r"(?s)traffic:.*?matrix:",
+        "traffic:\n"
+        "  six: {size: 128B, flows: 500, ip: 6}\n"
+        "  tcp: {size: 128B, flows: 500, protocol: tcp, vlan: [{vid: 100, tpid: 0x88a8}, 200]}\n"
+        f"  stack: {{size: 512B, flows: 4, headers: {STACK}}}\n"
+        "  bench: {size: 64B, flows: 100, addresses: rfc2544}\n"
+        "  own: {size: {64: 1, 128: 1}, flows: 1}\nmatrix:",
+        ARTICLE.read_text(),
+    ).replace("[1514b, imix, 64b-multi, 64b-single]", "[six, tcp, stack, bench, own]")
+    plan = parse(text + "\nonly: [{forwarding: l2-xconnect, lag: plain}]\n")
+    for case in cases(plan):
+        wiring = plan.kind.wire(plan.lab.links, case.settings)
+        rise = t.Segment("ramp", 2 * 10**6, Fraction(0), situation(case, wiring).line_fps / 10)
+        session = engine.Session(json.dumps(session_spec(wiring)))
+        session.start(json.dumps(trial_spec(plan, case, wiring, t.Trial("ramp", (rise,)))))
+        assert session.wait(20.0)
+        result = read_result(session.result())
+        session.close()
+        assert result.invalid == ()
+        for stream in result.streams:
+            assert stream.offered == stream.received > 0, case.name
+            assert stream.flows_received == case.profile.flows, case.name
