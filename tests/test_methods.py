@@ -237,6 +237,21 @@ def test_a_handful_of_frames_is_no_rate() -> None:
     assert abs(found.number - 1495) <= 7 / Fraction(7, 10)
 
 
+def test_the_luckiest_short_sample_is_not_the_maximum() -> None:
+    """240 samples of 100 ms in the rise: two of them make 1/120. One sample is a third too high."""
+    calls = iter(range(10_000))
+
+    def bursts(fps: Fraction, seconds: Fraction, stream: str) -> tuple[int, int]:
+        number = next(calls)
+        sent = int(fps * seconds)
+        return sent, {0: 300_000, 1: 100_000}.get(number % 20, 200_000)
+
+    result, _ = ramp(bursts, ramp="24s from 1Mpps to 10Mpps", warmup="100ms at 1Mpps")
+    found = value(result, "ramp max Rx")
+    assert found.note.startswith("best 200 ms")
+    assert found.number == 2_500_000  # 300,000 beside 200,000 frames in 200 ms
+
+
 def test_the_threshold_is_a_parameter() -> None:
     strict, _ = ramp(wall(5_000_000), threshold="0.1%")
     loose, _ = ramp(wall(5_000_000), threshold="20%")

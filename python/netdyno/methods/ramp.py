@@ -20,6 +20,9 @@ from netdyno.methods.procedure import Parameters, Procedure, Shape, frames_per_s
 from netdyno.trial import Method, Result, Segment, Situation, Trial, TrialResult, Value
 from netdyno.units import FrameRate, Load, Percent, PositiveDuration, UnitError, decimal
 
+MAX_RX_SHARE = 120
+"""The best rate is taken over this part of the rise."""
+
 MIN_FRAMES = 1000
 """A rate is read from at least as many frames as this at line rate, so that one frame is 0.1 % of it."""
 
@@ -99,6 +102,7 @@ class RampParameters(Parameters):
 def ramp(parameters: RampParameters, situation: Situation) -> Method:
     """One trial: warm-up, rise, hold. What it shows is read from the samples of the rise and the hold."""
     target = frames_per_second(parameters.ramp.end, situation)
+    rise_ns = parameters.ramp.duration.ns
     segments = []
     if parameters.warmup is not None:
         low = frames_per_second(parameters.warmup.load, situation)
@@ -116,7 +120,7 @@ def ramp(parameters: RampParameters, situation: Situation) -> Method:
     for scope, samples in _scopes(outcome):
         rise = _inside(samples, trial, "ramp", outcome.sample_ns)
         hold = _inside(samples, trial, "hold", outcome.sample_ns)
-        values.append(_max_rx(scope, (rise, hold), outcome.sample_ns, situation))
+        values.append(_max_rx(scope, (rise, hold), outcome.sample_ns, rise_ns, situation))
         values.append(_knee(scope, rise, hold, threshold, outcome.sample_ns, situation))
         values.append(_loss_at_the_end(scope, hold or rise[-1:]))
         values.append(_hold_rate(scope, hold, outcome.sample_ns))
@@ -170,13 +174,18 @@ def _inside(samples: Sequence[_Sample], trial: Trial, name: str, sample_ns: int)
     return []
 
 
-def _max_rx(scope: str, parts: Sequence[Sequence[_Sample]], sample_ns: int, situation: Situation) -> Value:
-    """The best forwarding rate over one sample, or over so many that the line carries 1000 frames in them.
+def _max_rx(
+    scope: str, parts: Sequence[Sequence[_Sample]], sample_ns: int, rise_ns: int, situation: Situation
+) -> Value:
+    """The best forwarding rate over a window of whole samples that is long enough to tell a rate from noise.
 
-    A count is within one frame of the rate times the time: from a handful of frames even a full line
-    would look like more than it can carry.
+    The window holds 1000 frames at line rate, for a count is within one frame of the rate times the
+    time. And it is no shorter than 1/120 of the rise, the share that one second has of the articles'
+    two minutes: the best of many very short samples is the luckiest of them, above all with a mix,
+    where a burst of small frames passes for more than the line carries.
     """
-    width = math.ceil(MIN_FRAMES * 10**9 / (situation.line_fps * sample_ns))
+    share = rise_ns // (MAX_RX_SHARE * sample_ns)
+    width = max(math.ceil(MIN_FRAMES * 10**9 / (situation.line_fps * sample_ns)), share, 1)
     windows = [
         sum(sample.rx for sample in part[begin : begin + width])
         for part in parts
