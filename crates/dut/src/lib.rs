@@ -18,6 +18,7 @@ mod ring;
 mod router;
 mod service;
 pub mod spec;
+pub mod truth;
 
 pub use device::Device;
 pub use error::DeviceError;

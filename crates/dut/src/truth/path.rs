@@ -1,0 +1,172 @@
+//! The stages a stream passes, in order, as the specification names them.
+
+use super::ratio::{Ratio, SECOND};
+use super::{Departures, NoClosedForm, Offered, interval, refuse};
+use crate::spec::{DeviceSpec, Forwarding, FrameRate};
+
+/// One stage.
+#[derive(Clone, Debug)]
+pub(crate) struct Stage {
+    /// What it is, and of which port and member: equal names are the same server.
+    pub(crate) name: String,
+    /// Time a frame holds it.
+    pub(crate) service: Ratio,
+    /// Frames that wait.
+    pub(crate) queue: u64,
+    /// Time from the begin of service to the next stage: the service rounded up, a line's serialization up to the
+    /// last bit, or nothing for the egress line, whose serialization is that of the wire.
+    pub(crate) passage: u64,
+    /// A line stamps what leaves it by its begin, a server by its end.
+    pub(crate) line: bool,
+    /// Whether faults come before it.
+    pub(crate) behind_faults: bool,
+}
+
+/// A stream's way through the device.
+#[derive(Clone, Debug)]
+pub(crate) struct Path {
+    pub(crate) stages: Vec<Stage>,
+    /// Both wires and the delay.
+    pub(crate) fixed: u64,
+}
+
+impl Path {
+    pub(crate) fn of(spec: &DeviceSpec, stream: &Offered) -> Result<Self, NoClosedForm> {
+        check_way(spec, stream)?;
+        let (input, output) = (&spec.ports[stream.in_port], &spec.ports[stream.out_port]);
+        let size = u64::from(stream.size);
+        let members = |port: &crate::spec::DevicePortSpec| u64::from(port.members);
+        // Preamble and SFD are sent before the frame, the gap behind it: the last bit is in after size + 8 bytes.
+        let wire_in = exact(size + 8, input.rate_bps * members(input))?;
+        let wire_out = exact(size + 8, output.rate_bps * members(output))?;
+        let (in_member, out_member) = stream.flow.as_ref().map_or((0, 0), |flow| (flow.in_member, flow.out_member));
+        let mut stages = Vec::new();
+        let mut server = |name: String, rate: Option<FrameRate>, queue: u32, behind_faults: bool| {
+            if let Some((frames, seconds)) = rate {
+                let service = Ratio::new(SECOND * u128::from(seconds), u128::from(frames));
+                stages.push(Stage {
+                    name,
+                    service,
+                    queue: u64::from(queue),
+                    passage: service.ceil() as u64,
+                    line: false,
+                    behind_faults,
+                });
+            }
+        };
+        server(format!("in_fps of {}/{in_member}", input.name), input.in_fps, input.in_queue, false);
+        server(
+            format!("both_fps of {}/{in_member}", input.name),
+            input.both_fps,
+            input.in_queue,
+            false,
+        );
+        server("box_fps".to_owned(), spec.box_fps, spec.box_queue, false);
+        server(
+            format!("both_fps of {}/{out_member}", output.name),
+            output.both_fps,
+            output.in_queue,
+            true,
+        );
+        if input.members > 1 {
+            spread(stream, input.rate_bps, &input.name)?;
+            let line = Stage {
+                name: format!("far end of {}/{in_member}", input.name),
+                service: line(size, input.rate_bps)?,
+                queue: u64::from(input.partner_queue),
+                passage: exact(size + 8, input.rate_bps)?,
+                line: true,
+                behind_faults: false,
+            };
+            stages.insert(0, line);
+        }
+        if output.members > 1 {
+            spread(stream, output.rate_bps, &output.name)?;
+        }
+        stages.push(Stage {
+            name: format!("line of {}/{out_member}", output.name),
+            service: line(size, output.rate_bps)?,
+            queue: u64::from(output.out_queue),
+            passage: 0,
+            line: true,
+            behind_faults: true,
+        });
+        let delay = spec.delay_ns * 1000 + spec.delay_per_byte_ps * size;
+        Ok(Self {
+            stages,
+            fixed: wire_in + delay + wire_out,
+        })
+    }
+}
+
+fn check_way(spec: &DeviceSpec, stream: &Offered) -> Result<(), NoClosedForm> {
+    let ports = spec.ports.len();
+    if stream.in_port >= ports || stream.out_port >= ports || stream.size < 64 {
+        return refuse(format!("no such port, or {} bytes", stream.size));
+    }
+    if let Forwarding::CrossConnect { pairs } = &spec.forwarding {
+        let way = (stream.in_port, stream.out_port);
+        if !pairs.iter().any(|pair| *pair == way || (pair.1, pair.0) == way) {
+            return refuse(format!("ports {} and {} are not connected", way.0, way.1));
+        }
+    }
+    if let Departures::Constant { load_bps, .. } = stream.departures {
+        let port = &spec.ports[stream.in_port];
+        if load_bps == 0 || load_bps > port.rate_bps * u64::from(port.members) {
+            return refuse(format!("{load_bps} bit/s do not fit the link of port `{}`", port.name));
+        }
+    }
+    Ok(())
+}
+
+/// Many flows over the members of a group: which frames meet depends on them all, so only what one member could
+/// carry alone is known to pass.
+fn spread(stream: &Offered, member_bps: u64, port: &str) -> Result<(), NoClosedForm> {
+    match stream.departures {
+        _ if stream.flow.is_some() => Ok(()),
+        Departures::Constant { load_bps, .. } if load_bps <= member_bps => Ok(()),
+        _ => refuse(format!("many flows over the members of `{port}` at more than one member's rate")),
+    }
+}
+
+fn line(size: u64, rate_bps: u64) -> Result<Ratio, NoClosedForm> {
+    exact(size + 20, rate_bps).map(|ps| Ratio::new(u128::from(ps), 1))
+}
+
+/// Picoseconds of `bytes`, if they are a whole number.
+fn exact(bytes: u64, rate_bps: u64) -> Result<u64, NoClosedForm> {
+    let (bits, rate) = (u128::from(bytes) * 8 * SECOND, u128::from(rate_bps));
+    if rate == 0 || bits % rate != 0 {
+        return refuse(format!("{bytes} bytes at {rate_bps} bit/s are no whole number of picoseconds"));
+    }
+    Ok((bits / rate) as u64)
+}
+
+/// For each stream whether it meets another one on its way. Refuses if they could lose frames together.
+pub(crate) fn check_sharing(paths: &[Path], streams: &[Offered]) -> Result<Vec<bool>, NoClosedForm> {
+    // Rates are compared as frames in about 11 days.
+    const SCALE: u128 = 1_000_000 * SECOND;
+    let mut crowded = vec![false; paths.len()];
+    for path in paths {
+        for stage in &path.stages {
+            let sharing = |other: &Path| other.stages.iter().filter(|same| same.name == stage.name).count();
+            let users: Vec<usize> = (0..paths.len()).filter(|user| sharing(&paths[*user]) > 0).collect();
+            if users.len() < 2 {
+                continue;
+            }
+            let mut asked = 0;
+            for user in &users {
+                crowded[*user] = true;
+                let Departures::Constant { load_bps, .. } = streams[*user].departures else {
+                    return refuse(format!("streams of varying load share {}", stage.name));
+                };
+                asked += interval(streams[*user].size, load_bps).rate(SCALE).1;
+            }
+            // Each earlier stage may have bunched frames; a queue well above the number of streams takes that.
+            if asked > stage.service.rate(SCALE).0 || stage.queue < 16 * users.len() as u64 {
+                return refuse(format!("{} streams share {} at or above its capacity", users.len(), stage.name));
+            }
+        }
+    }
+    Ok(crowded)
+}
