@@ -1,0 +1,218 @@
+"""The command line: help at once, one clear line for each mistake, exit codes, data on stdout only."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from campaigns import ENVIRONMENT, SEARCH, finish, write_plan
+from netdyno.methods import METHODS
+from netdyno.reports import REPORTS
+
+
+COMMANDS = ("run", "check", "schema", "rate", "list", "report", "kinds", "methods", "reports", "version")
+
+
+def netdyno(
+    *arguments: object, cwd: Path | None = None, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "netdyno", *map(str, arguments)],
+        env={**ENVIRONMENT, **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=cwd,
+    )
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs")
+    return finish("run", write_plan(folder), folder / "runs")[1]
+
+
+def test_help_needs_little_more_than_python_itself() -> None:
+    """Against a bare interpreter on the same machine, in turns, so that a busy machine slows both."""
+
+    def seconds(*command: str) -> float:
+        began = time.perf_counter()
+        subprocess.run([sys.executable, *command], env=ENVIRONMENT, capture_output=True, check=True)
+        return time.perf_counter() - began
+
+    rounds = [(seconds("-c", "import click"), seconds("-m", "netdyno", "--help")) for _ in range(7)]
+    bare, ours = (statistics.median(column) for column in zip(*rounds, strict=True))
+    assert ours < 2 * bare + 0.05
+
+
+def test_help_imports_nothing_slow() -> None:
+    code = "import sys; sys.argv = ['netdyno', '--help']; import netdyno.cli; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=ENVIRONMENT, capture_output=True, text=True, check=True
+    )
+    assert not {"pydantic", "ruamel.yaml", "rich", "altair", "sqlite3", "netdyno._engine"} & set(
+        done.stdout.split()
+    )
+
+
+@pytest.mark.parametrize(
+    "command",
+    [[], *([name] for name in COMMANDS)],
+)
+def test_every_command_has_help(command: list[str]) -> None:
+    done = netdyno(*command, "--help")
+    assert done.returncode == 0
+    assert done.stdout.startswith("Usage:")
+    assert done.stderr == ""
+
+
+# Mistakes
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["run"], "give a plan"),
+        (["run", "nothing.yaml"], "nothing.yaml"),
+        (["run", "{plan}", "--report", "htm"], "did you mean `html`"),
+        (["run", "{plan}", "--scale", "2"], "is not a share"),
+        (["run", "{plan}", "--scale", "0"], "is not a share"),
+        (["run", "{plan}", "--only", "direction"], "is not AXIS=VALUE"),
+        (["run", "{plan}", "--only", "direction=sideways", "--dry-run"], "has no value `sideways`"),
+        (["run", "{plan}", "--only", "colour=red", "--dry-run"], "no axis `colour`"),
+        (["run", "--resume", "{folder}", "--scale", "1/2"], "--resume goes without"),
+        (["run", "--resume", "{folder}"], "no such file"),
+        (["report", "{folder}"], "no such file"),
+        (["report", "{folder}", "--as", "pdf"], "there is no report `pdf`"),
+        (["check", "nothing.yaml"], "nothing.yaml"),
+        (["rate", "10Gbp", "64B"], "did you mean `Gbps`"),
+        (["rate", "80%", "64B"], "no line here"),
+        (["rate", "10Gbps", "64B", "--tags", "9"], "9"),
+        (["runn"], "No such command"),
+        (["list", "--format", "xml"], "xml"),
+    ],
+)
+def test_a_mistake_is_one_error_a_hint_and_exit_code_2(
+    arguments: list[str], words: str, tmp_path: Path
+) -> None:
+    plan = write_plan(tmp_path)
+    filled = [argument.format(plan=plan, folder=tmp_path) for argument in arguments]
+    done = netdyno(*filled, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == ""
+    assert done.stderr.startswith("error: ")
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "runs").exists()
+
+
+def test_every_mistake_of_a_plan_is_told_with_its_place(tmp_path: Path) -> None:
+    plan = write_plan(tmp_path, SEARCH.replace("10Gbps", "10Gbp").replace("direction", "direktion"))
+    done = netdyno("check", plan)
+    assert done.returncode == 2
+    errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    assert len(errors) == 3
+    assert all(line.startswith(f"error: {plan}:") for line in errors)
+    assert "hint: did you mean" in done.stderr
+
+
+# What it prints
+
+
+def test_check_says_what_would_be_run(tmp_path: Path) -> None:
+    done = netdyno("check", write_plan(tmp_path))
+    assert done.returncode == 0
+    assert "8 cases" in done.stdout
+    assert done.stderr == ""
+
+
+def test_a_dry_run_starts_nothing(tmp_path: Path) -> None:
+    done = netdyno("run", write_plan(tmp_path), "--dry-run", "--only", "direction=uni", cwd=tmp_path)
+    assert done.returncode == 0
+    assert len(done.stdout.splitlines()) == 4
+    assert "nothing was started" in done.stderr
+    assert not (tmp_path / "runs").exists()
+
+
+def test_rates_are_those_of_rfc_5180_appendix_a_1() -> None:
+    for size, rate in ((64, 14_880_952), (128, 8_445_945), (1518, 812_743), (9216, 135_339)):
+        done = netdyno("rate", "10Gbps", f"{size}B", "--format", "json")
+        (numerator, _, denominator) = json.loads(done.stdout)["fps"]["exact"].partition("/")
+        assert int(numerator) // int(denominator or 1) == rate
+
+
+@pytest.mark.parametrize("form", ["table", "json", "csv", "md"])
+def test_a_rate_in_every_format(form: str) -> None:
+    done = netdyno("rate", "10Gbps", "imix/bench", "--format", form)
+    assert done.returncode == 0
+    assert "3267973.86" in done.stdout
+
+
+@pytest.mark.parametrize(("command", "names"), [("methods", METHODS), ("reports", REPORTS)])
+def test_the_tables_are_listed(command: str, names: dict[str, object]) -> None:
+    listed = json.loads(netdyno(command, "--format", "json").stdout)
+    assert [row[command[:-1]] for row in listed] == list(names)
+
+
+def test_kinds_are_listed_with_their_settings() -> None:
+    rows = list(csv.DictReader(io.StringIO(netdyno("kinds", "--format", "csv").stdout)))
+    asr = next(row for row in rows if row["kind"] == "emulated/asr9006")
+    assert asr["emulated"] == "yes"
+    assert "forwarding: l2-xconnect, bridge-domain, ipv4" in asr["settings"]
+
+
+def test_runs_are_listed(finished: Path) -> None:
+    (row,) = json.loads(netdyno("list", finished.parent, "--format", "json").stdout)
+    assert row["run"] == str(finished)
+    assert (row["state"], row["cases"], row["done"], row["failed"]) == ("done", "8", "8", "0")
+    assert row["limits"] == "device:4 line:4"
+    assert row["started"].endswith("Z")
+    nothing = netdyno("list", finished.parent / "nowhere")
+    assert (nothing.returncode, nothing.stdout) == (0, "")
+
+
+@pytest.mark.parametrize("name", ["terminal", "markdown", "csv", "json"])
+def test_reports_go_to_stdout_or_into_a_file(name: str, finished: Path, tmp_path: Path) -> None:
+    done = netdyno("report", finished, "--as", name)
+    assert done.returncode == 0, done.stderr
+    assert "64b" in done.stdout
+    assert "\x1b" not in done.stdout
+    file = tmp_path / "report"
+    assert netdyno("report", finished, "--as", name, "-o", file).stdout == ""
+    assert file.read_text() == done.stdout
+
+
+def test_a_reader_that_goes_away_is_no_error(finished: Path) -> None:
+    command = f"{sys.executable} -m netdyno report {finished} --as json | head -c 1"
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command], env=ENVIRONMENT, capture_output=True, text=True
+    )
+    assert "Traceback" not in done.stderr
+    assert "error" not in done.stderr
+
+
+def test_without_an_engine_it_says_so(tmp_path: Path) -> None:
+    """Exit code 3: could not measure."""
+    code = (
+        "import sys, netdyno.run as run, netdyno.cli as cli\n"
+        "run.ENGINE = 'no_engine_here'\n"
+        "run.run.__defaults__ = ('no_engine_here',)\n"
+        f"sys.argv = ['netdyno', 'run', {str(write_plan(tmp_path))!r}, '--out', {str(tmp_path / 'runs')!r}]\n"
+        "cli.main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], env=ENVIRONMENT, capture_output=True, text=True)
+    assert done.returncode == 3
+    assert done.stderr.startswith("error: the engine cannot be loaded")
+    assert not list((tmp_path / "runs").glob("*")) if (tmp_path / "runs").exists() else True
+
+
+def test_colour_only_when_wanted(finished: Path) -> None:
+    assert "\x1b" in netdyno("report", finished, FORCE_COLOR="1").stdout
+    assert "\x1b" not in netdyno("report", finished, FORCE_COLOR="1", NO_COLOR="1").stdout

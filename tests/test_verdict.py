@@ -1,0 +1,247 @@
+"""Who was the limit: each answer from counts that leave no other, and the order of the questions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from netdyno.methods import METHODS
+from netdyno.methods.ramp import RampParameters
+from netdyno.methods.throughput import ThroughputParameters
+from netdyno.plan import Goal
+from netdyno.trial import Health, Result, Segment, Situation, Trial, TrialResult, Value
+from netdyno.units import Load
+from netdyno.verdict import Evidence, judge, judge_goals
+from tendevices import drive, measure, passes_everything, starved_tester, wall
+
+LINE = Fraction(10_000_000)
+UNI = Situation(("west-east",), LINE, Fraction(64))
+BIDIR = Situation(("west-east", "east-west"), LINE, Fraction(64))
+
+
+def result(number: int | None, situation: Situation = UNI, name: str = "ramp max Rx") -> Result:
+    exact = None if number is None else Fraction(number)
+    values = [Value(name, scope, exact, "fps") for scope in (*situation.streams, "sum")]
+    return Result("ramp", tuple(values), (0,))
+
+
+def evidence(
+    capacity: int,
+    *,
+    situation: Situation = UNI,
+    clock: str = "virtual",
+    enforced: bool = True,
+    health: dict[str, Any] | None = None,
+    partner_drops: int = 0,
+) -> Evidence:
+    """A second at full line into a wall."""
+    trial = Trial("t", (Segment("ramp", 10**9, LINE, LINE), Segment("hold", 10**9, LINE, LINE)))
+    found = measure(trial, wall(capacity), situation)
+    found = replace(
+        found,
+        health=replace(found.health, **(health or {})),
+        devices=({"ports": [{"name": "a", "partner_drops": partner_drops}, {"name": "b"}]},),
+    )
+    return Evidence(situation, clock, enforced, (found,))  # type: ignore[arg-type]
+
+
+def limit(number: int | None, given: Evidence) -> tuple[str, str]:
+    verdict = judge(result(number, given.situation), given)["west-east"]
+    return verdict.limit, verdict.reason
+
+
+def test_line_from_99_percent_on() -> None:
+    assert limit(9_900_000, evidence(9_900_000))[0] == "line"
+    assert limit(9_899_999, evidence(9_899_999))[0] == "device"
+    assert "99 %" in limit(9_900_000, evidence(9_900_000))[1]
+
+
+def test_a_line_rate_that_nothing_enforces_is_said_to_be_declared() -> None:
+    assert "nothing enforces it" in limit(9_990_000, evidence(9_990_000, enforced=False))[1]
+
+
+def test_a_single_flow_on_a_group_is_limited_by_its_member() -> None:
+    grouped = replace(UNI, flow_ceiling_fps=LINE / 2)
+    found, reason = limit(4_960_000, evidence(4_960_000, situation=grouped))
+    assert found == "line"
+    assert "one member of the group" in reason
+    assert limit(4_000_000, evidence(4_000_000, situation=grouped))[0] == "device"
+
+
+def test_device_when_frames_were_lost_and_the_tester_was_well() -> None:
+    found, reason = limit(5_000_000, evidence(5_000_000))
+    assert found == "device"
+    assert "10000000 of 20000000 frames were lost" in reason
+    assert "50 % of the line" in reason
+
+
+@pytest.mark.parametrize(
+    ("health", "expected", "words"),
+    [
+        ({"unsent": 1}, "tester", "left 1 of"),
+        ({"rx_dropped": 3}, "receiver", "dropped 3 frames"),
+        ({"unsent": 1, "rx_dropped": 3}, "tester", "lower bound"),
+    ],
+)
+def test_the_tester_doubts_itself_first(health: dict[str, int], expected: str, words: str) -> None:
+    found, reason = limit(5_000_000, evidence(5_000_000, health=health, partner_drops=7))
+    assert found == expected
+    assert words in reason
+
+
+def test_a_tester_that_filled_the_line_is_no_limit() -> None:
+    assert limit(10_000_000, evidence(10_000_000, health={"unsent": 1}))[0] == "line"
+
+
+def test_fewer_frames_offered_than_intended_is_the_testers_limit_without_its_own_word() -> None:
+    trial = Trial("t", (Segment("traffic", 10**9, LINE, LINE),))
+    found = measure(trial, starved_tester(most=9_000_000), UNI)
+    blind = replace(found, health=Health(0, 0, 0, 0, 0, None))
+    given = Evidence(UNI, "virtual", True, (blind,))
+    assert limit(9_000_000, given)[0] == "tester"
+    # 0.01 % of ten million is a thousand frames: that much is not held against it.
+    nearly = measure(trial, starved_tester(most=9_999_000), UNI)
+    blind = replace(nearly, health=Health(0, 0, 0, 0, 0, None))
+    assert limit(9_000_000, Evidence(UNI, "virtual", True, (blind,)))[0] == "inconclusive"
+
+
+def test_loss_in_the_far_end_of_a_group_is_the_fixtures() -> None:
+    found, reason = limit(5_000_000, evidence(5_000_000, partner_drops=1234))
+    assert found == "fixture"
+    assert "1234" in reason
+
+
+def test_loss_while_the_tester_was_late_says_nothing_in_real_time() -> None:
+    late = {"latest_departure_ns": 5_000_000}
+    found, reason = limit(9_000_000, evidence(9_000_000, clock="real", health=late))
+    assert found == "inconclusive"
+    assert "5 ms late" in reason
+    on_time = {"latest_departure_ns": 900_000}
+    assert limit(9_000_000, evidence(9_000_000, clock="real", health=on_time))[0] == "device"
+    # Half of everything was lost; the tester was away from its core for 1 % of the time.
+    measured = {"latest_departure_ns": 5_000_000, "core_share_ppm": 990_000}
+    assert limit(5_000_000, evidence(5_000_000, clock="real", health=measured))[0] == "device"
+    away = {"latest_departure_ns": 5_000_000, "core_share_ppm": 700_000}
+    assert limit(5_000_000, evidence(5_000_000, clock="real", health=away))[0] == "inconclusive"
+
+
+def test_nothing_lost_below_the_line_is_a_lower_bound() -> None:
+    found, reason = limit(8_000_000, evidence(20_000_000))
+    assert found == "inconclusive"
+    assert "lower bound" in reason
+
+
+def test_more_received_than_sent_is_invalid() -> None:
+    given = evidence(10_000_000)
+    trial = given.trials[0]
+    made = replace(trial, streams=(replace(trial.streams[0], lost=-4),))
+    found, reason = limit(10_000_000, replace(given, trials=(made,)))
+    assert found == "invalid"
+    assert "4 more frames" in reason
+
+
+def test_no_traffic_is_invalid() -> None:
+    assert limit(0, replace(evidence(0), trials=()))[0] == "invalid"
+
+
+def test_the_sum_carries_the_least_certain_of_the_directions() -> None:
+    given = evidence(5_000_000, situation=BIDIR)
+    both = result(5_000_000, BIDIR)
+    assert judge(both, given)["sum"].limit == "device"
+    # One direction fills its line, the other one does not.
+    values = (replace(both.values[0], number=LINE), *both.values[1:])
+    mixed = judge(replace(both, values=values), given)
+    assert (mixed["west-east"].limit, mixed["east-west"].limit, mixed["sum"].limit) == (
+        "line",
+        "device",
+        "device",
+    )
+    assert "west-east: line" in mixed["sum"].reason
+
+
+# Methods and verdict together
+
+
+def judged(name: str, device: Any, situation: Situation = UNI) -> dict[str, str]:
+    models = {"ramp": RampParameters, "throughput": ThroughputParameters}
+    given = {
+        "ramp": {"warmup": "1s at 1kpps", "ramp": "10s to 100%", "hold": "2s"},
+        "throughput": {"duration": "1s"},
+    }
+    method = METHODS[name].start(models[name].model_validate(given[name]), situation)
+    found, outcomes = drive(method, device, situation)
+    trials: tuple[TrialResult, ...] = tuple(outcomes[number] for number in found.trials)
+    return {
+        scope: verdict.limit
+        for scope, verdict in judge(found, Evidence(situation, "virtual", True, trials)).items()
+    }
+
+
+@pytest.mark.parametrize("name", ["ramp", "throughput"])
+def test_each_method_against_each_kind_of_device(name: str) -> None:
+    assert judged(name, wall(5_000_000), BIDIR) == {
+        "west-east": "device",
+        "east-west": "device",
+        "sum": "device",
+    }
+    assert judged(name, passes_everything())["sum"] == "line"
+    assert judged(name, starved_tester(most=3_000_000))["sum"] == "tester"
+
+
+# Goals
+
+
+def goal(name: str, operator: str, bound: str) -> Goal:
+    return Goal(name, operator, Load.parse(bound))  # type: ignore[arg-type]
+
+
+def met(wanted: Goal, number: int | None, who: str, low: int | None = None) -> bool | None:
+    value = Value(
+        wanted.value,
+        "west-east",
+        None if number is None else Fraction(number),
+        "fps",
+        None if low is None else Fraction(low),
+    )
+    found = Result("throughput", (value,), (0,))
+    from netdyno.trial import Verdict
+
+    verdicts = {"west-east": Verdict(who, "because")}  # type: ignore[arg-type]
+    (judged_,) = judge_goals([wanted], found, verdicts, evidence(5_000_000))
+    assert judged_.reason
+    return judged_.passed
+
+
+@pytest.mark.parametrize(
+    ("number", "who", "expected"),
+    [
+        (9_500_000, "device", True),
+        (9_499_999, "device", False),
+        (9_499_999, "line", False),
+        (9_500_000, "tester", True),
+        (9_499_999, "tester", None),
+        (9_499_999, "inconclusive", None),
+        (None, "device", None),
+        (10_000_000, "invalid", None),
+    ],
+)
+def test_a_goal_is_missed_by_the_device_only(number: int | None, who: str, expected: bool | None) -> None:
+    assert met(goal("throughput", ">=", "95%"), number, who) is expected
+
+
+def test_a_goal_for_a_lower_bound_can_be_met_and_not_missed() -> None:
+    assert met(goal("knee", ">=", "90%"), None, "line", low=9_950_000) is True
+    assert met(goal("knee", ">=", "90%"), None, "line", low=8_000_000) is None
+
+
+def test_a_goal_for_loss_takes_the_end_of_the_ramp() -> None:
+    value = Value("loss at the end", "west-east", Fraction(1, 1000), "ratio", note="1 of 1000 frames")
+    found = Result("ramp", (value, *result(9_990_000).values), (0,))
+    given = evidence(9_990_000)
+    verdicts = judge(found, given)
+    strict, loose = judge_goals(
+        [goal("loss", "<=", "0%"), goal("loss", "<=", "0.1%")], found, verdicts, given
+    )
+    assert (strict.passed, loose.passed) == (False, True)
