@@ -274,7 +274,7 @@ def test_mixes_say_their_sizes() -> None:
                 ((64,), "`0` is not a weight"),
                 (("x",), "`x` is not a frame size"),
                 ((40,), "`40B` is shorter than any Ethernet frame"),
-                ((True,), "`True` is not a frame size"),
+                ((True,), "`true` is not a frame size"),
             ],
         ),
         ({64: 1, "64B": 2}, [(("64B",), "size 64 is given twice")]),

@@ -163,7 +163,7 @@ trial: {drain: 3}
         "11:13 unknown mix `imix/bnch`",
         "11:31 `flows` must be a whole number, not `1.5`",
         "11:49 `5000` is no VLAN",
-        "11:56 `True` is not a VLAN",
+        "11:56 `true` is not a VLAN",
         "11:73 unknown headers type `eth`",
         "12:27 `0` is not a weight",
         "12:33 `x` is not a frame size",

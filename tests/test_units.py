@@ -122,7 +122,7 @@ def test_a_load_is_a_rate_of_any_layer_or_a_share(text: str, amount: Quantity) -
             Load,
             "1e6pps",
             "`1e6pps` is written with an exponent",
-            "write the digits, or use a prefix: `k`, `M`, `G`",
+            "write the digits, or a prefix: `k`, `M`, `G`",
         ),
         (Load, "-5pps", "`-5pps` is negative", "a load counts from zero up"),
         (
@@ -131,8 +131,8 @@ def test_a_load_is_a_rate_of_any_layer_or_a_share(text: str, amount: Quantity) -
             "`10Gbps L3` names the layer L3, which a load cannot be given in",
             "say L1 or L2, or give frames: `1Mpps`",
         ),
-        (Load, True, "`True` is not a load", "write it like `80%`"),
-        (Load, None, "`None` is not a load", "write it like `80%`"),
+        (Load, True, "`true` is not a load", "write it like `80%`"),
+        (Load, None, "`null` is not a load", "write it like `80%`"),
         (
             L1Rate,
             "10Gbps L2",

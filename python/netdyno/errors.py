@@ -76,6 +76,14 @@ class PlanErrors(NetdynoError):  # noqa: N818, there are several
         return "\n".join(lines)
 
 
+def as_written(value: object) -> str:
+    """A value as YAML writes it, cut to 40 characters."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    text = str(value)
+    return text if len(text) <= 40 else f"{text[:37]}..."
+
+
 def names(known: Iterable[str]) -> str:
     """`a`, `b` and `c`."""
     quoted = [f"`{name}`" for name in known]

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from netdyno.errors import Problem, Problems, suggestion
+from netdyno.errors import Problem, Problems, as_written, suggestion
 from netdyno.units import FrameSize, UnitError, decimal
 
 MIN_SIZE = 64
@@ -167,7 +167,9 @@ def _weighed(table: Mapping[object, object]) -> Mix:
             elif isinstance(weight, bool) or not isinstance(weight, int) or not 1 <= weight <= 65535:
                 problems.append(
                     Problem(
-                        f"`{weight}` is not a weight", "a weight is a whole number from 1 to 65535", (place,)
+                        f"`{as_written(weight)}` is not a weight",
+                        "a weight is a whole number from 1 to 65535",
+                        (place,),
                     )
                 )
             else:

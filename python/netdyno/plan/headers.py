@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchema
 
-from netdyno.errors import Problem, Problems, suggestion
+from netdyno.errors import Problem, Problems, as_written, suggestion
 
 PROBE = 18
 """Bytes of the probe in the payload: what a 64-byte Ethernet/IPv4/UDP frame has left."""
@@ -28,7 +28,7 @@ class Element(BaseModel):
 def _whole(low: int, high: int, what: str) -> Any:
     def read(value: object) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
-            raise Problem(f"`{_short(value)}` is not a {what}", f"a whole number from {low} to {high}")
+            raise Problem(f"`{as_written(value)}` is not a {what}", f"a whole number from {low} to {high}")
         if not low <= value <= high:
             raise Problem(f"`{value}` is no {what}", f"it goes from {low} to {high}")
         return value
@@ -39,7 +39,7 @@ def _whole(low: int, high: int, what: str) -> Any:
 def _mac(value: object) -> str:
     digits = re.sub("[:.-]", "", value) if isinstance(value, str) else ""
     if not re.fullmatch("[0-9a-fA-F]{12}", digits):
-        raise Problem(f"`{_short(value)}` is not a MAC address", "write it like `02:00:00:00:00:01`")
+        raise Problem(f"`{as_written(value)}` is not a MAC address", "write it like `02:00:00:00:00:01`")
     return ":".join(digits[i : i + 2] for i in range(0, 12, 2)).lower()
 
 
@@ -47,7 +47,7 @@ def _ipv4(value: object) -> str:
     try:
         return str(ipaddress.IPv4Address(value if isinstance(value, str) else "not"))
     except ValueError:
-        raise Problem(f"`{_short(value)}` is not an IPv4 address", "write it like `16.0.0.1`") from None
+        raise Problem(f"`{as_written(value)}` is not an IPv4 address", "write it like `16.0.0.1`") from None
 
 
 def _ipv6(value: object) -> str:
@@ -56,11 +56,7 @@ def _ipv6(value: object) -> str:
             return str(ipaddress.IPv6Address(value))
     except ValueError:
         pass
-    raise Problem(f"`{_short(value)}` is not an IPv6 address", "write it like `2001:2::1`") from None
-
-
-def _short(value: object) -> str:
-    return f"{value}"[:40]
+    raise Problem(f"`{as_written(value)}` is not an IPv6 address", "write it like `2001:2::1`") from None
 
 
 def _number(value: str | int) -> int:

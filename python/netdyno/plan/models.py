@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
 
-from netdyno.errors import Problem, Problems, suggestion
+from netdyno.errors import Problem, Problems, as_written, suggestion
 from netdyno.plan.headers import Element
 from netdyno.plan.traffic import Profile
 from netdyno.units import Duration, L1Rate, Load, Percent, PositiveDuration
@@ -193,7 +193,7 @@ def _goal(value: object) -> Goal:
     found = _GOAL.fullmatch(value) if isinstance(value, str) else None
     if not found:
         raise Problem(
-            f"`{str(value)[:40]}` is not a goal", "a value, a comparison and a bound: `throughput >= 95%`"
+            f"`{as_written(value)}` is not a goal", "a value, a comparison and a bound: `throughput >= 95%`"
         )
     name, operator, bound = found[1], found[2], found[3]
     if name not in GOALS:
@@ -220,7 +220,7 @@ def _scale(value: object) -> Fraction:
     if isinstance(value, str) and re.fullmatch("1/[1-9][0-9]{0,5}", value):
         return Fraction(value)
     raise Problem(
-        f"`{str(value)[:40]}` is not a scale", "write `1/100` to run everything in a hundredth of the time"
+        f"`{as_written(value)}` is not a scale", "write `1/100` to run everything in a hundredth of the time"
     )
 
 
