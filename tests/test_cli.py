@@ -16,7 +16,6 @@ from campaigns import ENVIRONMENT, SEARCH, finish, write_plan
 from netdyno.methods import METHODS
 from netdyno.reports import REPORTS
 
-
 COMMANDS = ("run", "check", "schema", "rate", "list", "report", "kinds", "methods", "reports", "version")
 
 
