@@ -67,3 +67,31 @@ pub const fn random_mac(port: u16, random: u32) -> Mac {
     let [rr0, rr1, rr2, rr3] = random.to_be_bytes();
     Mac([rr0 & 0xfc, pp0, pp1, rr1, rr2, rr3])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_those_of_rfc_2544_appendix_c() {
+        let show = |address: Option<Ipv4Addr>| address.map(|address| address.to_string());
+        assert_eq!(show(on_port(Side::Input, 1, Host::Device)).as_deref(), Some("198.18.1.1"));
+        assert_eq!(show(on_port(Side::Input, 1, Host::Adjacent)).as_deref(), Some("198.18.1.2"));
+        assert_eq!(
+            show(on_port(Side::Output, 64, Host::PhantomRouter)).as_deref(),
+            Some("198.19.64.10")
+        );
+        assert_eq!(on_port(Side::Output, 65, Host::Device), None);
+        assert_eq!(on_port(Side::Output, 0, Host::Device), None);
+        assert_eq!(show(network_behind(Side::Input, 0)).as_deref(), Some("198.18.65.0"));
+        assert_eq!(show(network_behind(Side::Output, 189)).as_deref(), Some("198.19.254.0"));
+        assert_eq!(network_behind(Side::Output, 190), None);
+    }
+
+    #[test]
+    fn macs_are_those_of_rfc_4814_section_4_2() {
+        // (RR & 0xFC):PP:PP:RR:RR:RR
+        assert_eq!(random_mac(1, 0xffff_ffff).to_string(), "fc:00:01:ff:ff:ff");
+        assert_eq!(random_mac(0x0203, 0x1122_3344).to_string(), "10:02:03:22:33:44");
+    }
+}

@@ -103,3 +103,67 @@ pub fn order(weights: &[u32]) -> Vec<u8> {
 fn gcd(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn averages_are_the_published_ones() {
+        // Frames and bytes of a cycle of 48; the averages are those that T-Rex and CSIT work out to with the FCS.
+        let expected = [
+            ("imix/trex", 17_368, "361.8333"),
+            ("imix/bench", 17_400, "362.5000"),
+            ("imix/csit", 16_984, "353.8333"),
+        ];
+        for (name, bytes, average) in expected {
+            let mix = named(name).expect(name);
+            assert_eq!(mix.totals(), (bytes, 48));
+            assert_eq!(format!("{:.4}", mix.average()), average);
+        }
+        assert_eq!(named("imix"), None, "which one?");
+    }
+
+    #[test]
+    fn weights_are_exact_and_reduced() {
+        for weights in [&[28, 16, 4][..], &[7, 4, 1], &[1], &[5, 5], &[0, 3, 0, 6], &[1, 1000], &[58, 33, 9]] {
+            let order = order(weights);
+            let divisor = weights.iter().fold(0, |a, &b| gcd(a, b));
+            for (index, weight) in weights.iter().enumerate() {
+                let sent = order.iter().filter(|chosen| usize::from(**chosen) == index).count();
+                assert_eq!(sent, (weight / divisor) as usize, "{weights:?}");
+            }
+        }
+        assert_eq!(order(&[28, 16, 4]), order(&[7, 4, 1]));
+        assert_eq!(order(&[]), []);
+        assert_eq!(order(&[0, 0]), []);
+        assert_eq!(order(&[u32::MAX, 1]), [], "a cycle too long");
+    }
+
+    #[test]
+    fn the_order_of_7_4_1_is_spread_evenly() {
+        // Worked out by hand: the weight is added to each credit, the richest (of equals the first) is sent and pays 12:
+        // 7 4 1 | 2 8 2 | 9 0 3 | 4 4 4 | -1 8 5 | 6 0 6 | 1 4 7 | 8 8 -4 | 3 12 -3 | 10 4 -2 | 5 8 -1 | 12 0 0
+        assert_eq!(order(&[7, 4, 1]), [0, 1, 0, 0, 1, 0, 2, 0, 1, 0, 1, 0]);
+        assert_eq!(order(&[3, 1]), [0, 0, 1, 0]);
+    }
+
+    #[test]
+    fn no_size_runs_far_ahead_of_its_share() {
+        for weights in [&[28u32, 16, 4][..], &[58, 33, 9], &[1, 1, 1, 1], &[900, 90, 9, 1]] {
+            let order = order(weights);
+            let total = f64::from(weights.iter().sum::<u32>());
+            for (index, weight) in weights.iter().enumerate() {
+                let mut sent = 0.0;
+                for (place, chosen) in order.iter().enumerate() {
+                    sent += f64::from(u8::from(usize::from(*chosen) == index));
+                    let share = (place + 1) as f64 * f64::from(*weight) / total;
+                    assert!(
+                        (sent - share).abs() < weights.len() as f64 / 2.0,
+                        "{weights:?}: {sent} of {share} after {place}"
+                    );
+                }
+            }
+        }
+    }
+}

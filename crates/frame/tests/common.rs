@@ -33,6 +33,7 @@ pub fn gallery() -> Vec<(&'static str, Vec<Header>)> {
     let odd = r#"{"type": "vlan", "tpid": 39321, "vid": 7}"#;
     let label = r#"{"type": "mpls", "label": 16, "tc": 3, "ttl": 63}"#;
     let last = r#"{"type": "mpls", "label": 1048575}"#;
+    let pseudowire = r#"{"type": "mpls", "label": 777}"#;
     let gre = r#"{"type": "gre"}"#;
     let keyed = r#"{"type": "gre", "key": 3735928559}"#;
     let echo = r#"{"type": "echo", "id": 4660}"#;
@@ -72,7 +73,7 @@ pub fn gallery() -> Vec<(&'static str, Vec<Header>)> {
         ("listed ipv6 echo", over_ethernet(&[steps6, echo])),
         ("mpls ipv4 udp", over_ethernet(&[label, labels, random4, ports])),
         ("mpls ipv6 tcp", over_ethernet(&[last, IPV6, TCP])),
-        ("mpls ethernet", over_ethernet(&[label, last, ETHERNET, IPV4, UDP])),
+        ("mpls ethernet", over_ethernet(&[label, pseudowire, ETHERNET, IPV4, UDP])),
         ("gre ipv4 udp", over_ethernet(&[IPV4, gre, random4, ports])),
         ("gre key ipv6 tcp", over_ethernet(&[IPV4, keyed, IPV6, TCP])),
         ("gre ethernet", over_ethernet(&[IPV6, gre, ETHERNET, vlan, step4, UDP])),

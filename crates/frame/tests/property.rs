@@ -32,13 +32,21 @@ impl Dice {
             2 => {
                 let start = low + self.roll(span);
                 let step = self.roll(5);
-                let most = if step == 0 { 9 } else { ((high - start) / step + 1).min(9) };
-                Field::Vary(Vary::Step { start: make(start), step, count: self.roll(most) + 1 })
+                let most = (high - start).checked_div(step).map_or(9, |room| (room + 1).min(9));
+                Field::Vary(Vary::Step {
+                    start: make(start),
+                    step,
+                    count: self.roll(most) + 1,
+                })
             }
             _ => {
                 let min = low + self.roll(span);
                 let max = min + self.roll(high - min + 1);
-                Field::Vary(Vary::Random { min: make(min), max: make(max), seed: None })
+                Field::Vary(Vary::Random {
+                    min: make(min),
+                    max: make(max),
+                    seed: None,
+                })
             }
         }
     }
@@ -51,11 +59,19 @@ impl Dice {
     }
 
     fn ethernet(&mut self, stack: &mut Vec<Header>) {
-        stack.push(Header::Ethernet { src: self.mac(), dst: self.mac() });
+        stack.push(Header::Ethernet {
+            src: self.mac(),
+            dst: self.mac(),
+        });
         for _ in 0..self.roll(4) {
             let tpid = [0x8100, 0x88a8, 0x9100, 0x9200][self.roll(4) as usize];
             let vid = self.field(0, 4095, |value| value as u16);
-            stack.push(Header::Vlan { tpid, vid, pcp: self.roll(8) as u8, dei: self.roll(2) == 1 });
+            stack.push(Header::Vlan {
+                tpid,
+                vid,
+                pcp: self.roll(8) as u8,
+                dei: self.roll(2) == 1,
+            });
         }
         self.labels(stack);
     }
@@ -63,7 +79,11 @@ impl Dice {
     fn labels(&mut self, stack: &mut Vec<Header>) {
         for _ in 0..self.roll(5).saturating_sub(2) {
             let label = self.field(0, 0xf_ffff, |value| value as u32);
-            stack.push(Header::Mpls { label, tc: self.roll(8) as u8, ttl: self.roll(256) as u8 });
+            stack.push(Header::Mpls {
+                label,
+                tc: self.roll(8) as u8,
+                ttl: self.roll(256) as u8,
+            });
         }
     }
 
@@ -79,7 +99,13 @@ impl Dice {
             let shift = [0, 0, 17, 60][self.roll(4) as usize];
             let src = self.field(0, u32::MAX.into(), wide(shift));
             let dst = self.field(0, u32::MAX.into(), wide(shift));
-            stack.push(Header::Ipv6 { src, dst, dscp, flow_label: self.roll(1 << 20) as u32, hop_limit: ttl });
+            stack.push(Header::Ipv6 {
+                src,
+                dst,
+                dscp,
+                flow_label: self.roll(1 << 20) as u32,
+                hop_limit: ttl,
+            });
         }
         is_v4
     }
@@ -92,12 +118,20 @@ impl Dice {
             match self.roll(5) {
                 0 => {
                     let sport = self.field(49152, 65535, |value| value as u16);
-                    stack.push(Header::Udp { sport, dport: Field::Constant(4789), checksum: self.roll(2) == 0 });
-                    stack.push(Header::Vxlan { vni: self.field(0, 0xff_ffff, |value| value as u32) });
+                    stack.push(Header::Udp {
+                        sport,
+                        dport: Field::Constant(4789),
+                        checksum: self.roll(2) == 0,
+                    });
+                    stack.push(Header::Vxlan {
+                        vni: self.field(0, 0xff_ffff, |value| value as u32),
+                    });
                     self.ethernet(&mut stack);
                 }
                 1 => {
-                    stack.push(Header::Gre { key: (self.roll(2) == 0).then_some(0x0102_0304) });
+                    stack.push(Header::Gre {
+                        key: (self.roll(2) == 0).then_some(0x0102_0304),
+                    });
                     if self.roll(2) == 0 {
                         self.ethernet(&mut stack);
                     } else {
@@ -112,7 +146,10 @@ impl Dice {
             }
         }
         stack.truncate(12);
-        while !matches!(stack.last(), Some(Header::Ethernet { .. } | Header::Vlan { .. } | Header::Ipv4 { .. } | Header::Ipv6 { .. })) {
+        while !matches!(
+            stack.last(),
+            Some(Header::Ethernet { .. } | Header::Vlan { .. } | Header::Ipv4 { .. } | Header::Ipv6 { .. })
+        ) {
             stack.pop();
         }
         if matches!(stack.last(), Some(Header::Ethernet { .. } | Header::Vlan { .. })) {
@@ -121,9 +158,19 @@ impl Dice {
         let sport = self.field(1024, 4000, |value| value as u16);
         let dport = self.field(1, 4000, |value| value as u16);
         match self.roll(5) {
-            0 => stack.push(Header::Tcp { sport, dport, flags: self.roll(256) as u8 }),
-            1 => stack.push(Header::Echo { id: self.roll(65536) as u16 }),
-            _ => stack.push(Header::Udp { sport, dport, checksum: true }),
+            0 => stack.push(Header::Tcp {
+                sport,
+                dport,
+                flags: self.roll(256) as u8,
+            }),
+            1 => stack.push(Header::Echo {
+                id: self.roll(65536) as u16,
+            }),
+            _ => stack.push(Header::Udp {
+                sport,
+                dport,
+                checksum: true,
+            }),
         }
         stack
     }
