@@ -102,7 +102,7 @@ BROKEN_PLANS = {
         8, 35, "`dut:p0` is linked twice", "the first link is in line 7; a port takes one cable",
     ),
     "wrong-type": (
-        13, 14, "`direction` must be a list, not `uni`", "write it in brackets, as in `[uni, bidir]`",
+        13, 14, "`direction` must be a list, not `uni`", "write it in brackets: `[uni]`",
     ),
 }  # fmt: skip
 
@@ -226,11 +226,17 @@ trial: {drain: 3}
         ("hold: 30s}", "hold: 30s}\n  throughput: {}", "16:1 `method` names 2 methods, and a plan has one"),
         ("ramp: 120s to 100%", "ramp: {duration: 120s, to: 100}", "17:59 `100` is a load without a unit"),
         # Everything else.
+        ("matrix:", "  64: {size: 64B}\nmatrix:", "12:3 the name `64` must be text"),
+        ("matrix:", "  big one: {size: 64B}\nmatrix:", "12:3 `big one` is not a name"),
+        ("method:", "goals: [[]]\nmethod:", "16:9 `[]` is not a goal"),
+        ("method:", "only: [3]\nmethod:", "16:8 an entry of `only` must be a mapping, not `3`"),
+        ('"dut:p1"], rate: 10Gbps', '"dut:p1"], rate: 10Gbps, address: 192.0.2.1', "8:69 `192.0.2.1` is not an address with its prefix length"),
         ("title: A whole plan", "title: ''", "1:8 `title` is empty"),
         ("title: A whole plan", "title: [a]", "1:8 `title` must be text, not a list"),
         ("method:", "seed: -1\nmethod:", "16:7 `seed` cannot be `-1`"),
         ("method:", "goals: [loss <= 1kpps]\nmethod:", "16:9 loss is a share of what was sent, and `1kpps` is a rate"),
         ("method:", "trial: {sample: 0ms}\nmethod:", "16:17 `0ms` is no time at all"),
+        ("method:", "trial: {sample: 1us}\nmethod:", "16:17 180000000 samples of 1us are more than 2000000"),
         ("method:", "trial: {verify: maybe}\nmethod:", "16:17 `verify` must be `true` or `false`, not `maybe`"),
         ("method:", "lag: on\nmethod:", "16:1 unknown field `lag`"),
     ],

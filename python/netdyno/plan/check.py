@@ -18,6 +18,9 @@ from netdyno.plan.check_traffic import profiles
 from netdyno.plan.source import Source
 from netdyno.units import L1Rate, Percent, decimal
 
+MAX_SAMPLES = 2_000_000
+"""Samples of a case: 55 hours of 100 ms. Each takes about 100 bytes in memory."""
+
 
 def check(source: Source, base: Path | None, tables: Tables) -> Plan | None:
     """Checks all of a plan, noting mistakes in the source; the plan, if it can be understood."""
@@ -69,6 +72,7 @@ def check(source: Source, base: Path | None, tables: Tables) -> Plan | None:
         included=included,
         kind=kind,
     )
+    _samples(source, plan, tables)
     _cases(source, plan)
     return plan
 
@@ -120,6 +124,14 @@ def _scaled(trial: m.TrialSettings, scale: Fraction) -> m.TrialSettings:
         time = getattr(trial, name)
         changes[name] = type(time).of_ns(max(1, round(time.ns * scale)) if time.ns else 0)
     return trial.model_copy(update=changes)
+
+
+def _samples(source: Source, plan: Plan, tables: Tables) -> None:
+    """The series of a trial must fit into memory, and a report's figures into a page."""
+    count = tables.methods[plan.method].traffic_seconds(plan.parameters) / plan.trial.sample.amount
+    if count > MAX_SAMPLES:
+        message = f"{int(count)} samples of {plan.trial.sample} are more than {MAX_SAMPLES}"
+        source.report(("trial", "sample"), message, "longer samples, `100ms` by default, or shorter trials")
 
 
 def _cases(source: Source, plan: Plan) -> None:

@@ -82,11 +82,13 @@ def _endpoints(value: object) -> tuple[tuple[str, str], tuple[str, str]]:
 
 def _address(value: str) -> str:
     try:
-        return str(ipaddress.ip_interface(value))
+        if "/" in value:
+            return str(ipaddress.ip_interface(value))
     except ValueError:
-        raise Problem(
-            f"`{value[:40]}` is not an address with its prefix length", "write it like `192.0.2.1/30`"
-        ) from None
+        pass
+    raise Problem(
+        f"`{as_written(value)}` is not an address with its prefix length", "write it like `192.0.2.1/30`"
+    )
 
 
 def _gateway(value: str) -> str:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from netdyno.errors import Problem, Problems, names, suggestion
+from netdyno.errors import Problem, Problems, as_written, names, suggestion
 from netdyno.plan.source import Path_, Source
 
 
@@ -21,6 +21,9 @@ def report(
         if finding["loc"][:1] and finding["loc"][0] in told:
             continue
         path = (*base, *finding["loc"])
+        if path[-1:] == ("[key]",):
+            _name(source, path[:-1], finding)
+            continue
         cause = finding.get("ctx", {}).get("error")
         if isinstance(cause, Problems):
             for problem in cause.problems:
@@ -52,6 +55,15 @@ def report(
             source.report(path, message, hint)
 
 
+def _name(source: Source, path: Path_, finding: Any) -> None:
+    """A key that cannot be one."""
+    cause = finding.get("ctx", {}).get("error")
+    if isinstance(cause, Problem):
+        source.report(path, cause.message, cause.hint, key=True)
+    else:
+        source.report(path, f"the name {shown(path[-1])} must be text", "put it in quotes", key=True)
+
+
 def _problem(source: Source, path: Path_, problem: Problem) -> None:
     source.report((*path, *problem.at), problem.message, problem.hint)
 
@@ -60,7 +72,7 @@ _WANTED = {
     "dict_type": ("a mapping", "write fields as `name: value`"),
     "model_type": ("a mapping", "write its fields as `name: value`"),
     "model_attributes_type": ("a mapping", "write its fields as `name: value`"),
-    "list_type": ("a list", "write it in brackets, as in `[uni, bidir]`"),
+    "list_type": ("a list", "write it in brackets"),
     "tuple_type": ("a list", "write it in brackets"),
     "string_type": ("text", "put it in quotes if it is meant as text"),
     "int_type": ("a whole number", "write it in digits, without quotes"),
@@ -74,7 +86,10 @@ def _sentence(finding: Any, source: Source, path: Path_) -> tuple[str, str | Non
     name = next((str(part) for part in reversed(settled) if isinstance(part, str)), "the plan")
     if kind in _WANTED:
         wanted, hint = _WANTED[kind]
-        return f"`{name}` must be {wanted}, not {shown(value)}", hint
+        if wanted == "a list" and not isinstance(value, Mapping):
+            hint = f"write it in brackets: `[{as_written(value)}]`"
+        what = f"an entry of `{name}`" if settled and isinstance(settled[-1], int) else f"`{name}`"
+        return f"{what} must be {wanted}, not {shown(value)}", hint
     if kind in ("too_short", "string_too_short"):
         return f"`{name}` is empty", "give at least one"
     if kind in ("too_long", "string_too_long"):
@@ -105,16 +120,11 @@ def _sentence(finding: Any, source: Source, path: Path_) -> tuple[str, str | Non
 
 def shown(value: object) -> str:
     """A value in a message: short, and as YAML would have it."""
-    if value is None:
-        return "nothing"
-    if isinstance(value, bool):
-        return f"`{str(value).lower()}`"
     if isinstance(value, Mapping):
         return "a mapping"
     if isinstance(value, list):
         return "a list"
-    text = str(value)
-    return f"`{text if len(text) <= 40 else text[:37] + '...'}`"
+    return "nothing" if value is None else f"`{as_written(value)}`"
 
 
 def fields_at(model: type[BaseModel], loc: Sequence[str | int], *, required: bool = False) -> list[str]:
