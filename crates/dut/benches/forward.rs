@@ -28,7 +28,7 @@ fn main() {
         "{:<24} {:>7} {:>7} {:>10} {:>12}",
         "device", "whole", "device", "forwarded", "of offered"
     );
-    let wires = best(|| tester_alone());
+    let wires = best(tester_alone);
     println!("{:<24} {:>7.1} {:>7}", "none (wires alone)", wires.0, "-");
     let asr_like = || {
         let mut spec = router(true);

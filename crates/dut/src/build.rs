@@ -49,6 +49,7 @@ impl Device {
             ports,
             inputs,
             shared: lanes.iter().any(|lane| lane.shared.is_some()),
+            heads: vec![u64::MAX; lanes.len()],
             lanes,
             outputs,
             core,
@@ -185,12 +186,14 @@ fn lane(index: usize, member: usize, port: &DevicePortSpec) -> Result<Lane, Devi
         port: index,
         member,
         server: server(format!("ports[{index}].in_fps"), port.in_fps, port.in_queue)?,
-        shared: shared.map(|server| Shared {
-            server,
-            inbound: Ring::with_room(1024),
-            outbound: Ring::with_room(1024),
-            leaving: Ring::with_room(1024),
-            drops: 0,
+        shared: shared.map(|server| {
+            Box::new(Shared {
+                server,
+                inbound: Ring::with_room(1024),
+                outbound: Ring::with_room(1024),
+                leaving: Ring::with_room(1024),
+                drops: 0,
+            })
         }),
         ready: Ring::with_room(1024),
         rx_frames: 0,
@@ -209,6 +212,7 @@ fn output(index: usize, port: &DevicePortSpec, spec: &DeviceSpec) -> Result<Outp
     Ok(Output {
         spread: Spread::new(port.hash, port.members),
         members: (0..port.members).map(member).collect::<Result<_, _>>()?,
+        order: [0; crate::egress::BURST],
         last: 0,
         impair: Impair::new(&spec.impairments, index),
         held: Vec::new(),

@@ -33,6 +33,8 @@ pub struct Device {
     pub(crate) failed: Vec<Option<String>>,
     pub(crate) inputs: Vec<Input>,
     pub(crate) lanes: Vec<Lane>,
+    /// When the first frame of each lane reaches the switching point; valid while frames are switched.
+    pub(crate) heads: Vec<u64>,
     pub(crate) outputs: Vec<Output>,
     pub(crate) core: Core,
     /// Whether any port has `both_fps`.
@@ -194,13 +196,15 @@ impl Device {
 
     /// Switches all frames that reach the switching point by `until`.
     fn switch_until(&mut self, until: u64) {
+        for (head, lane) in self.heads.iter_mut().zip(&self.lanes) {
+            *head = lane.ready.front().map_or(u64::MAX, |flight| flight.at);
+        }
         loop {
             let mut first = 0;
             let mut t = u64::MAX;
-            for (index, lane) in self.lanes.iter().enumerate() {
-                let at = lane.ready.front().map_or(u64::MAX, |flight| flight.at);
-                if at < t {
-                    (first, t) = (index, at);
+            for (index, head) in self.heads.iter().enumerate() {
+                if *head < t {
+                    (first, t) = (index, *head);
                 }
             }
             if self.core.alarm <= t.min(until) {
@@ -214,6 +218,7 @@ impl Device {
             let (port, Some(flight)) = (lane.port, lane.ready.pop()) else {
                 return;
             };
+            self.heads[first] = lane.ready.front().map_or(u64::MAX, |flight| flight.at);
             self.switch(port, flight);
         }
     }

@@ -20,6 +20,8 @@ pub(crate) const MEMBERS: usize = 64;
 pub(crate) struct Output {
     pub(crate) spread: Spread,
     pub(crate) members: Vec<Member>,
+    /// Whose the frames of the burst under way are.
+    pub(crate) order: [u8; BURST],
     /// When the last frame left the delay: none overtakes it.
     pub(crate) last: u64,
     pub(crate) impair: Option<Impair>,
@@ -104,13 +106,11 @@ impl Output {
             }
             let members = &self.members;
             let taken = port.transmit(now, limit, &mut |burst| {
-                let mut next = Merge::new(members);
                 let room = burst.len().min(limit);
-                for index in 0..room {
-                    let flight = next.take();
+                merge(members, &mut self.order[..room], |index, flight| {
                     pool::copy(burst.frame_mut(index), pool.frame(flight.slot, flight.len));
                     burst.set(index, flight.len as usize, Instant { ps: flight.at });
-                }
+                });
                 room
             })?;
             self.forget(taken, pool);
@@ -120,18 +120,12 @@ impl Output {
         }
     }
 
-    /// The first `count` frames have left.
+    /// The first `count` frames in [`Self::order`] have left.
     fn forget(&mut self, count: usize, pool: &mut Pool) {
-        for _ in 0..count {
-            let first = match &mut self.members[..] {
-                [only] => only,
-                several => several
-                    .iter_mut()
-                    .min_by_key(|member| member.queue.front().map_or(u64::MAX, |flight| flight.at))
-                    .expect("a port has members"),
-            };
-            let Some(flight) = first.queue.pop() else { return };
-            first.tx_frames += 1;
+        for member in &self.order[..count] {
+            let member = &mut self.members[usize::from(*member)];
+            let Some(flight) = member.queue.pop() else { return };
+            member.tx_frames += 1;
             pool.give_back(flight.slot, flight.len);
         }
     }
@@ -151,33 +145,34 @@ impl Member {
     }
 }
 
-/// The frames of all members in order of their first bit; at the same picosecond the lower member first.
-struct Merge<'a> {
-    members: &'a [Member],
-    taken: [usize; MEMBERS],
-}
-
-impl<'a> Merge<'a> {
-    fn new(members: &'a [Member]) -> Self {
-        Self {
-            members,
-            taken: [0; MEMBERS],
+/// Visits the first frames of all members in order of their first bit (at the same picosecond the lower member
+/// first) and notes whose each is. There must be as many as `order` has places.
+#[inline]
+fn merge(members: &[Member], order: &mut [u8], mut visit: impl FnMut(usize, Flight)) {
+    if let [only] = members {
+        order.fill(0);
+        for index in 0..order.len() {
+            visit(index, only.queue.get(index).expect("the caller counted the frames"));
         }
+        return;
     }
-
-    /// The next frame; there must be one.
-    #[inline]
-    fn take(&mut self) -> Flight {
-        let at = |member: usize| self.members[member].queue.get(self.taken[member]);
+    let mut taken = [0; MEMBERS];
+    let mut heads = [u64::MAX; MEMBERS];
+    let heads = &mut heads[..members.len()];
+    for (head, member) in heads.iter_mut().zip(members) {
+        *head = member.queue.front().map_or(u64::MAX, |flight| flight.at);
+    }
+    for (index, place) in order.iter_mut().enumerate() {
         let mut first = 0;
-        for member in 1..self.members.len() {
-            let start = |member: usize| at(member).map_or(u64::MAX, |flight| flight.at);
-            if start(member) < start(first) {
+        for member in 1..heads.len() {
+            if heads[member] < heads[first] {
                 first = member;
             }
         }
-        let flight = at(first).expect("the caller counted the frames");
-        self.taken[first] += 1;
-        flight
+        let queue = &members[first].queue;
+        visit(index, queue.get(taken[first]).expect("the caller counted the frames"));
+        taken[first] += 1;
+        heads[first] = queue.get(taken[first]).map_or(u64::MAX, |flight| flight.at);
+        *place = first as u8;
     }
 }

@@ -30,7 +30,8 @@ pub(crate) struct Lane {
     pub(crate) port: usize,
     pub(crate) member: usize,
     pub(crate) server: Option<Server>,
-    pub(crate) shared: Option<Shared>,
+    /// Boxed: lanes without it stay small.
+    pub(crate) shared: Option<Box<Shared>>,
     /// Frames by the time they reach the switching point.
     pub(crate) ready: Ring<Flight>,
     pub(crate) rx_frames: u64,
