@@ -1,7 +1,7 @@
 """Small campaigns on the fake engine, run in processes of their own.
 
 Also a program: `python campaigns.py run PLAN OUT` and `python campaigns.py resume FOLDER`. It prints the
-outcome's exit code and folder.
+outcome's exit code and folder. CAMPAIGN_ENGINE names another engine than the fake one.
 """
 
 from __future__ import annotations
@@ -96,12 +96,13 @@ def main() -> None:
     """The program."""
     what, *arguments = sys.argv[1:]
     watcher = live.watcher()
+    engine = os.environ.get("CAMPAIGN_ENGINE", "fake_engine")
     if what == "run":
         outcome = runner.run(
-            load(Path(arguments[0])), Path(arguments[1]), watcher, runner.Selection(), engine="fake_engine"
+            load(Path(arguments[0])), Path(arguments[1]), watcher, runner.Selection(), engine=engine
         )
     else:
-        outcome = runner.resume(Path(arguments[0]), watcher, engine="fake_engine")
+        outcome = runner.resume(Path(arguments[0]), watcher, engine=engine)
     print(outcome.exit_code, outcome.folder)
 
 

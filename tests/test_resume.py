@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import random
 import signal
@@ -10,7 +11,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from campaigns import finish, gone, start, wait_for, write_plan
+import pytest
+from campaigns import SEARCH, finish, gone, start, wait_for, write_plan
 from netdyno.store import FILE, StoreError, open_run
 
 KILLS = 12
@@ -94,6 +96,28 @@ def test_a_run_killed_again_and_again_ends_like_one_that_was_not(tmp_path: Path)
     assert code == 0
     assert known.items() <= acknowledged(folder).items()
     assert essence(folder) == essence(whole), f"seed {seed}"
+
+
+@pytest.mark.skipif(importlib.util.find_spec("netdyno._engine") is None, reason="the engine is not built")
+def test_the_engine_itself_gives_the_same_after_a_kill(tmp_path: Path) -> None:
+    """Virtual time: a campaign on emulated devices, killed twice, equals one that was not, counts and all."""
+    ramp = "{ramp: {warmup: 1ms at 1Mpps, ramp: 20ms to 100%, hold: 5ms}}"
+    plan = write_plan(tmp_path, SEARCH.replace("{throughput: {duration: 10ms, width: 1%}}", ramp))
+    engine = {"CAMPAIGN_ENGINE": "netdyno._engine"}
+    code, whole, _ = finish("run", plan, tmp_path / "whole", **engine)
+    assert code == 0
+    process = start("run", plan, tmp_path / "killed", **engine)
+    wait_for(lambda: list((tmp_path / "killed").glob("*/" + FILE)))
+    (folder,) = (tmp_path / "killed").iterdir()
+    for _ in range(2):
+        measured = len(acknowledged(folder))
+        wait_for(lambda before=measured: len(acknowledged(folder)) > before or done(folder))  # type: ignore[misc]
+        process.kill()
+        process.communicate()
+        wait_for(lambda group=process.pid: gone(group))  # type: ignore[misc]
+        process = start("resume", folder, **engine)
+    process.communicate(timeout=120)
+    assert essence(folder) == essence(whole)
 
 
 def done(folder: Path) -> bool:
