@@ -88,6 +88,8 @@ const STEP: &str = r#"{"type": "ipv4", "src": {"step": {"start": "16.0.0.1", "st
     "dst": {"step": {"start": "48.0.0.1", "step": 1, "count": 251}}}"#;
 const RANDOM6: &str = r#"{"type": "ipv6", "src": {"random": {"min": "2001:2::1", "max": "2001:2::ffff:ffff"}},
     "dst": {"random": {"min": "2001:2:0:1::1", "max": "2001:2:0:1::ffff:ffff"}}}"#;
+const PORTS: &str = r#"{"type": "udp", "sport": {"random": {"min": 1024, "max": 65535}},
+    "dport": {"random": {"min": 1, "max": 49151}}}"#;
 const VLAN: &str = r#"{"type": "vlan", "vid": 100}"#;
 
 fn main() {
@@ -105,6 +107,13 @@ fn main() {
     build(
         "build 64 B, 1 M flows, random src and dst",
         &stack(&[ETHERNET, RANDOM, UDP]),
+        &[64],
+        &[1],
+        1_000_000,
+    );
+    build(
+        "build 64 B, random src, dst, ports",
+        &stack(&[ETHERNET, RANDOM, PORTS]),
         &[64],
         &[1],
         1_000_000,

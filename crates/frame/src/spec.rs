@@ -189,7 +189,7 @@ impl std::str::FromStr for Mac {
         let mut bytes = [0; 6];
         let mut parts = text.split(':');
         for byte in &mut bytes {
-            let part = parts.next().filter(|part| part.len() == 2);
+            let part = parts.next().filter(|part| part.len() == 2 && !part.starts_with('+'));
             *byte = part
                 .and_then(|part| u8::from_str_radix(part, 16).ok())
                 .ok_or_else(|| format!("`{text}` is not a MAC address"))?;

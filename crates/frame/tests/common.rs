@@ -40,6 +40,9 @@ pub fn gallery() -> Vec<(&'static str, Vec<Header>)> {
     let random4 = r#"{"type": "ipv4", "src": {"random": {"min": "16.0.0.1", "max": "16.255.255.254"}},
         "dst": {"random": {"min": "48.0.0.1", "max": "48.255.255.254"}}, "dscp": 46, "ttl": 10}"#;
     let ports = r#"{"type": "udp", "sport": {"random": {"min": 1024, "max": 65535}}, "dport": {"list": [12, 13, 99]}}"#;
+    let random_ports = r#"{"type": "udp", "sport": {"random": {"min": 1024, "max": 65535}},
+        "dport": {"random": {"min": 0, "max": 65535}}}"#;
+    let source4 = r#"{"type": "ipv4", "src": {"random": {"min": "0.0.0.0", "max": "255.255.255.255"}}, "dst": "48.0.0.1"}"#;
     let step4 = r#"{"type": "ipv4", "src": {"step": {"start": "16.0.0.1", "step": 256, "count": 7}}, "dst": "48.0.0.1"}"#;
     let random6 = r#"{"type": "ipv6", "src": {"random": {"min": "2001:2::", "max": "2001:2:0:0:ffff:ffff:ffff:ffff"}},
         "dst": {"random": {"min": "2001:2::", "max": "2001:2:0:ffff:ffff:ffff:ffff:ffff"}}, "dscp": 10, "flow_label": 74565}"#;
@@ -67,6 +70,9 @@ pub fn gallery() -> Vec<(&'static str, Vec<Header>)> {
         ("qinq ipv6 udp", over_ethernet(&[service, vlan, IPV6, UDP])),
         ("three tags", over_ethernet(&[odd, service, vids, random4, ports])),
         ("random ipv4 udp", over_ethernet(&[random4, ports])),
+        ("random ipv4, same ports", over_ethernet(&[random4, UDP])),
+        ("random ipv4, random ports", over_ethernet(&[random4, random_ports])),
+        ("random source alone", over_ethernet(&[source4, UDP])),
         ("stepped ipv4 tcp", over_ethernet(&[step4, TCP])),
         ("stepped ipv4 udp", over_ethernet(&[step4, ports])),
         ("random ipv6 udp", over_ethernet(&[random6, ports])),

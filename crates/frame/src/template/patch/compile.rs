@@ -1,0 +1,301 @@
+//! From a laid-out stack to images and what is patched over them; once a template, so it may take its time.
+
+use super::{Counter, Draw, FLOW, Image, Patch, Plan, Shape, Sum, Udp4, Wide, WideDraw};
+use crate::FCS_BYTES;
+use crate::bytes::put;
+use crate::checksum::{fold, pseudo_header, sum};
+use crate::parse::protocol;
+use crate::probe::{PROBE_BYTES, Probe};
+use crate::stack::{Checksum, Stack, StackField};
+use crate::vary::{Random, Source};
+
+/// The images of all sizes, and what is patched over them.
+pub(in crate::template) fn compile(stack: &Stack, sizes: &[u32], flows: u32) -> (Vec<u8>, Plan) {
+    let mut compiler = Compiler {
+        stack,
+        flows,
+        periods: Vec::new(),
+        variable: Vec::new(),
+    };
+    let plan = compiler.plan();
+    let (mut images, mut plan) = (Vec::new(), plan);
+    // What is patched is zero in the values that the sums are taken of.
+    let first: Vec<u128> = stack.fields.iter().map(|field| field.source.value(0)).collect();
+    let fixed: Vec<u128> = stack
+        .fields
+        .iter()
+        .zip(&first)
+        .map(|(field, value)| unpatched(field, *value, flows))
+        .collect();
+    for &size in sizes {
+        let frame = stack.frame(size, &first, Probe::default());
+        let mut bare = stack.frame(size, &fixed, Probe::default());
+        for checksum in &compiler.variable {
+            put(&mut bare, checksum.offset, [0, 0]);
+        }
+        let sums = compiler
+            .variable
+            .iter()
+            .map(|checksum| fold(stack.partial(checksum, &bare)))
+            .collect();
+        let (ip, l4) = if let Shape::Udp4(shape) = &plan.shape {
+            udp4_sums(&bare, shape.l3)
+        } else {
+            (0, 0)
+        };
+        plan.images.push(Image {
+            start: images.len(),
+            len: frame.len(),
+            sums,
+            ip,
+            l4,
+        });
+        images.extend_from_slice(&frame);
+    }
+    (images, plan)
+}
+
+/// What of a field's `value` in flow 0 is not patched.
+fn unpatched(field: &StackField, value: u128, flows: u32) -> u128 {
+    let (min, max) = field.source.range();
+    match varies(field, flows) {
+        false => value,
+        true if min >> 64 == max >> 64 => (value >> 64) << 64,
+        true => 0,
+    }
+}
+
+/// The sums of an IPv4 header and of the UDP segment behind it with its pseudo-header, addresses, ports and
+/// checksums taken as zero.
+fn udp4_sums(frame: &[u8], l3: usize) -> (u16, u16) {
+    let mut packet = frame[l3..].to_vec();
+    for at in (10..24).chain(26..28) {
+        packet[at] = 0;
+    }
+    let length = packet.len() as u32 - 20;
+    let pseudo = pseudo_header(4, &packet, protocol::UDP, length);
+    let ip = sum(&packet[..20]);
+    (fold(ip), fold(pseudo + sum(&packet[20..])))
+}
+
+/// Whether a field differs between any two of the flows there are.
+fn varies(field: &StackField, flows: u32) -> bool {
+    flows > 1 && !matches!(field.source, Source::Constant(_))
+}
+
+struct Compiler<'a> {
+    stack: &'a Stack,
+    flows: u32,
+    periods: Vec<u32>,
+    /// Checksums that vary, from the inside out.
+    variable: Vec<Checksum>,
+}
+
+impl Compiler<'_> {
+    fn plan(&mut self) -> Plan {
+        let changing: Vec<&StackField> = self.stack.fields.iter().filter(|field| varies(field, self.flows)).collect();
+        let mut offsets: Vec<usize> = changing.iter().map(|field| field.offset).collect();
+        offsets.extend(self.stack.echo_sequence);
+        for checksum in self.stack.checksums.iter().rev() {
+            if offsets.iter().any(|offset| checksum.covers(*offset)) {
+                offsets.push(checksum.offset);
+                self.variable.push(*checksum);
+            }
+        }
+        let sums: Vec<Sum> = (0..self.variable.len())
+            .map(|index| {
+                let checksum = self.variable[index];
+                // A checksum covers itself, but its own field counts as zero in it.
+                Sum {
+                    offset: checksum.offset,
+                    udp: checksum.udp,
+                    counts_in: self.counts_in(checksum.offset) & !(1 << index),
+                }
+            })
+            .collect();
+        let mut plan = Plan {
+            shape: Shape::Constant,
+            images: Vec::new(),
+            payload: self.stack.payload(),
+            patches: Vec::new(),
+            wides: Vec::new(),
+            sums,
+            periods: Vec::new(),
+        };
+        plan.shape = match self.udp4() {
+            _ if offsets.is_empty() => Shape::Constant,
+            Some(shape) => Shape::Udp4(shape),
+            None => Shape::General,
+        };
+        for field in changing {
+            let counts_in = self.counts_in(field.offset);
+            match self.draw(field) {
+                _ if counts_in != 0 && matches!(plan.shape, Shape::Udp4(_)) => {}
+                Some(draw) => plan.patches.push(self.patch(field, draw, counts_in)),
+                None => plan.wides.push(Wide {
+                    offset: field.offset,
+                    draw: self.wide_draw(field),
+                    counts_in,
+                }),
+            }
+        }
+        if let Some(offset) = self.stack.echo_sequence {
+            let counts_in = self.counts_in(offset);
+            plan.patches.push(Patch {
+                offset,
+                width: 2,
+                shift: 0,
+                others: 0,
+                draw: Draw::Sequence,
+                counts_in,
+            });
+        }
+        plan.periods = std::mem::take(&mut self.periods);
+        plan
+    }
+
+    fn counts_in(&self, offset: usize) -> u32 {
+        self.variable
+            .iter()
+            .enumerate()
+            .filter(|(_, checksum)| checksum.covers(offset))
+            .fold(0, |bits, (index, _)| bits | 1 << index)
+    }
+
+    fn counter(&mut self, period: u64) -> Counter {
+        let Some(period) = u32::try_from(period).ok().filter(|period| *period < self.flows) else {
+            return FLOW;
+        };
+        self.periods.iter().position(|known| *known == period).unwrap_or_else(|| {
+            self.periods.push(period);
+            self.periods.len() - 1
+        })
+    }
+
+    /// How the field's number follows; `None` if it takes more than 64 bits.
+    fn draw(&mut self, field: &StackField) -> Option<Draw> {
+        let (min, max) = field.source.range();
+        let low = |value: u128| value as u64;
+        // Of an IPv6 address whose high half is the same in all flows only the low half is drawn.
+        if min >> 64 != max >> 64 {
+            return None;
+        }
+        Some(match &field.source {
+            Source::List(values) => Draw::List {
+                values: values.iter().copied().map(low).collect(),
+                counter: self.counter(values.len() as u64),
+            },
+            Source::Step { start, step, count } => Draw::Step {
+                start: low(*start),
+                step: *step,
+                counter: self.counter(*count),
+            },
+            Source::Random(Random { key, min, span }) => Draw::Random {
+                key: *key,
+                min: low(*min),
+                span: low(*span),
+            },
+            Source::Constant(value) => Draw::Constant(low(*value)),
+        })
+    }
+
+    fn wide_draw(&mut self, field: &StackField) -> WideDraw {
+        match &field.source {
+            Source::List(values) => WideDraw::List {
+                values: values.clone(),
+                counter: self.counter(values.len() as u64),
+            },
+            Source::Step { start, step, count } => WideDraw::Step {
+                start: *start,
+                step: *step,
+                counter: self.counter(*count),
+            },
+            Source::Random(random) => WideDraw::Random(*random),
+            Source::Constant(value) => WideDraw::List {
+                values: vec![*value],
+                counter: self.counter(1),
+            },
+        }
+    }
+
+    fn patch(&self, field: &StackField, draw: Draw, counts_in: u32) -> Patch {
+        let (offset, width) = if field.width == 16 {
+            (field.offset + 8, 8)
+        } else {
+            (field.offset, field.width)
+        };
+        // The bits beside the value; of an IPv6 address there are none.
+        let zero = vec![0; self.stack.fields.len()];
+        let size = (self.stack.payload() + PROBE_BYTES) as u32 + FCS_BYTES;
+        let bare = self.stack.frame(size, &zero, Probe::default());
+        let others = bare[offset..offset + width]
+            .iter()
+            .fold(0, |bits, byte| bits << 8 | u64::from(*byte));
+        Patch {
+            offset,
+            width,
+            shift: field.shift,
+            others,
+            draw,
+            counts_in,
+        }
+    }
+
+    /// The addresses and ports of an innermost IPv4/UDP, if nothing else counts in a variable checksum.
+    fn udp4(&mut self) -> Option<Udp4> {
+        let l3 = self.stack.payload().checked_sub(28)?;
+        let find = |name: &str, offset: usize| {
+            let mut fields = self.stack.fields.iter();
+            fields.find(|field| field.field == name && field.offset == offset)
+        };
+        let ends = [
+            find("src", l3 + 12)?,
+            find("dst", l3 + 16)?,
+            find("sport", l3 + 20)?,
+            find("dport", l3 + 22)?,
+        ];
+        let is_udp4 = self
+            .stack
+            .checksums
+            .iter()
+            .any(|checksum| checksum.offset == l3 + 10 && checksum.end == Some(l3 + 20));
+        let other_sums = self
+            .variable
+            .iter()
+            .any(|checksum| checksum.offset != l3 + 10 && checksum.offset != l3 + 26);
+        let fields = self.stack.fields.iter().filter(|field| varies(field, self.flows));
+        let other_fields = fields
+            .filter(|field| !ends.iter().any(|end| end.offset == field.offset))
+            .any(|field| self.counts_in(field.offset) != 0);
+        if !is_udp4 || other_sums || other_fields {
+            return None;
+        }
+        let checksum = if self
+            .stack
+            .checksums
+            .iter()
+            .any(|checksum| checksum.udp && checksum.offset == l3 + 26)
+        {
+            0xffff
+        } else {
+            0
+        };
+        let first = |field: &StackField| Draw::Constant(field.source.value(0) as u64);
+        let flows = self.flows;
+        let [src, dst, sport, dport] = ends.map(|field| {
+            if varies(field, flows) {
+                self.draw(field)
+            } else {
+                Some(first(field))
+            }
+        });
+        Some(Udp4 {
+            l3,
+            src: src?,
+            dst: dst?,
+            sport: sport?,
+            dport: dport?,
+            checksum,
+        })
+    }
+}
