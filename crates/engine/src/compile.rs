@@ -82,6 +82,12 @@ fn streams(spec: &TrialSpec, infos: &[PortInfo], hosts: &[Host]) -> Result<(Vec<
     Ok((senders, Receiver::new(arrivals, infos.len(), spec.verify)))
 }
 
+/// The seed of stream `index` of a trial: each stream draws numbers of its own.
+#[must_use]
+pub fn stream_seed(seed: u64, index: usize) -> u64 {
+    seed.wrapping_add((index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+}
+
 /// The order of sizes and the template of one stream.
 fn template(
     spec: &TrialSpec,
@@ -125,8 +131,7 @@ fn template(
             return Err(SpecError::new(place, why, "loads are bits per second, durations nanoseconds"));
         }
     }
-    // Each stream draws numbers of its own.
-    let seed = spec.seed.wrapping_add((index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let seed = stream_seed(spec.seed, index);
     let mut template =
         Template::new(&stream.headers, &sizes, stream.flows, seed).map_err(|error| SpecError::new("", error.to_string(), error.hint))?;
     template.set_first_flow(first_flow);

@@ -17,6 +17,7 @@ pub mod spec;
 mod transmit;
 mod trial;
 
+pub use compile::stream_seed;
 pub use error::SpecError;
 pub use progress::{PortSnapshot, Progress, Snapshot};
 pub use trial::{Refused, Trial};

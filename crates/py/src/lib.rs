@@ -111,7 +111,7 @@ fn truth(py: Python<'_>, device_json: &str, session_json: &str, trial_json: &str
             parse("session", session_json)?,
             parse("trial", trial_json)?,
         );
-        netdyno_session::truth(&device, &session, &trial)
+        running::json(&netdyno_session::truth(&device, &session, &trial)?)
     });
     found.map_err(|error| raise(py, &error))
 }

@@ -163,7 +163,8 @@ fn error(message: &str, hint: &str) -> SessionError {
     }
 }
 
-fn json(value: &impl serde::Serialize) -> Result<String, SessionError> {
+/// As text for Python.
+pub fn json(value: &impl serde::Serialize) -> Result<String, SessionError> {
     serde_json::to_string(value).map_err(|why| {
         error(
             &format!("a bug in netdyno: the result cannot be written: {why}"),

@@ -12,4 +12,4 @@ pub use error::SessionError;
 pub use netdyno_engine::Progress;
 pub use netdyno_engine::spec::TrialSpec;
 pub use session::{Outcome, Session};
-pub use truth::truth;
+pub use truth::{StreamTruth, Truth, truth};

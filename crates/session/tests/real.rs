@@ -19,7 +19,10 @@ fn a_ring_through_an_emulated_device_accounts_for_every_frame() {
         assert_eq!(stream.intended, 2500);
         assert_eq!(stream.lost, stream.offered as i64 - stream.received as i64);
         assert!(stream.received > 0);
-        assert_eq!((stream.duplicates, stream.corrupted, stream.elsewhere, stream.out_of_order), (0, 0, 0, 0));
+        assert_eq!(
+            (stream.duplicates, stream.corrupted, stream.elsewhere, stream.out_of_order),
+            (0, 0, 0, 0)
+        );
         let latency = stream.latency.as_ref().expect("timed");
         assert_eq!((latency.count, latency.negative), (stream.received, 0));
         // The device holds each frame for 5 us.
@@ -36,24 +39,40 @@ fn sessions_go_on_after_a_trial_and_after_a_refused_one() {
     for (clock, backend) in [("virtual", "wire"), ("real", "ring")] {
         let mut session = open(session(clock, backend, router()));
         let good = |bytes| {
-            let streams = [(false, "198.18.0.1"), (true, "198.18.0.5")]
-                .map(|(east, hop)| stream(east, 4, json!({"gateway": hop}), size(bytes), constant(20_000, u64::from(bytes + 20) * 8 * 10_000)));
+            let streams = [(false, "198.18.0.1"), (true, "198.18.0.5")].map(|(east, hop)| {
+                stream(
+                    east,
+                    4,
+                    json!({"gateway": hop}),
+                    size(bytes),
+                    constant(20_000, u64::from(bytes + 20) * 8 * 10_000),
+                )
+            });
             trial(&streams)
         };
         for bytes in [64, 1518, 64] {
             let found = run_on(&mut session, good(bytes));
             for stream in &found.trial.streams {
-                assert!(found.trial.resolved.len() == 2 && stream.intended == 200 && stream.lost >= 0, "{clock} {bytes}");
+                assert!(
+                    found.trial.resolved.len() == 2 && stream.intended == 200 && stream.lost >= 0,
+                    "{clock} {bytes}"
+                );
                 let seen = found.devices[0].ports[usize::from(stream.name == "east-west")].rx_frames;
                 assert!(seen >= stream.offered, "{clock} {bytes}: counters are those of this trial");
-                assert!(clock == "real" || (stream.received, seen) == (200, 201), "with the question for the next hop");
+                assert!(
+                    clock == "real" || (stream.received, seen) == (200, 201),
+                    "with the question for the next hop"
+                );
             }
         }
         let mut wrong = good(64);
         wrong["streams"][0]["rx_port"] = json!(7);
         let wrong: TrialSpec = serde_json::from_value(wrong).expect("reads");
         let error = session.prepare(wrong).expect_err("there is no port 7");
-        assert_eq!(error.message, "trial: streams[0] (west-east): rx_port: there is no port 7; ports are numbered 0 to 1");
+        assert_eq!(
+            error.message,
+            "trial: streams[0] (west-east): rx_port: there is no port 7; ports are numbered 0 to 1"
+        );
         assert_eq!(run_on(&mut session, good(64)).trial.resolved.len(), 2);
     }
 }
@@ -77,7 +96,10 @@ fn a_trial_is_cancelled_from_another_thread_and_keeps_what_it_measured() {
             running.join().expect("no panic").expect("runs")
         });
         let stream = &found.trial.streams[0];
-        assert!(stream.intended >= stream.offered && stream.intended < 360_000_000, "{clock}: {stream:?}");
+        assert!(
+            stream.intended >= stream.offered && stream.intended < 360_000_000,
+            "{clock}: {stream:?}"
+        );
         assert!(stream.received >= 1000 && stream.lost >= 0);
         assert_eq!(found.trial.invalid, [""; 0], "{clock}");
         assert!(found.trial.phases[2].duration_ns < 3_600_000_000_000);
@@ -92,7 +114,10 @@ fn labs_that_cannot_be_are_refused_with_the_reason() {
         assert!(error.hint.is_some() || error.message.starts_with("links["), "{error:?}");
         error.message
     };
-    assert_eq!(refuse(session("real", "wire", cross_connect())), "port `west`: a `wire` port cannot follow the real clock");
+    assert_eq!(
+        refuse(session("real", "wire", cross_connect())),
+        "port `west`: a `wire` port cannot follow the real clock"
+    );
     let mut unlinked = session("virtual", "wire", cross_connect());
     unlinked["links"] = json!([unlinked["links"][0]]);
     assert_eq!(refuse(unlinked), "port `east`: a `wire` port has 1 link(s), here 0");
