@@ -167,16 +167,19 @@ def _judge_stream(value: Value, evidence: Evidence) -> Verdict:
             " the burst after such a pause may be what was lost",
         )
     partner = _partner_drops(trials)
-    if lost and partner:
+    missing = sum(max(stream.lost, 0) for trial in trials for stream in trial.streams)
+    if lost and 2 * partner >= missing:
         return Verdict(
             "fixture",
-            f"the far end of a group dropped {partner} of the {lost} lost frames before they met the device",
+            f"the far end of a group dropped {partner} of the {missing} lost frames before they met the device",
         )
     if lost:
+        before = f" and the far end of a group dropped {partner} of all {missing} lost" if partner else ""
         return Verdict(
             "device",
             f"{lost} of {sent} frames were lost while the tester sent all it was asked to"
-            f" and dropped none; {_rate(value)} is {_share(value.number, situation.line_fps)} of the line",
+            f" and dropped none{before};"
+            f" {_rate(value)} is {_share(value.number, situation.line_fps)} of the line",
         )
     offered = f"{_rate(value)}, {_share(value.number, situation.line_fps)} of the line"
     return Verdict("inconclusive", f"nothing was lost and more was not offered: {offered}, is a lower bound")
