@@ -300,6 +300,12 @@ def test_a_lab_in_a_file_of_its_own(tmp_path: Path) -> None:
     assert str(caught.value.errors[0]) == "lab.yaml:6:33: `dut:p0` is linked twice"
     assert mistakes(text) == ["2:6 `lab` must be a mapping or a file, not `lab.yaml`"]
 
+    (tmp_path / "lab.yaml").write_text("")
+    assert mistakes(text, tmp_path) == ["2:6 `lab` must be a mapping, not nothing"]
+    (tmp_path / "lab.yaml").write_text("nodes: {")
+    with pytest.raises(PlanErrors, match=r"^lab.yaml:1:\d+: not YAML"):
+        parse(text, base=tmp_path)
+
 
 def test_a_plan_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(PlanErrors) as caught:

@@ -63,10 +63,9 @@ class Source:
         """Notes a mistake at a place."""
         found = self.settle(path)
         line, column = self.position(path, key=key)
-        file = next(
-            (self.origins[found[:n]] for n in range(len(found), 0, -1) if found[:n] in self.origins),
-            self.file,
-        )
+        # What is inside an included part stands in its file; the part itself, in ours.
+        above = (found[:length] for length in range(len(found) - 1, 0, -1))
+        file = next((self.origins[part] for part in above if part in self.origins), self.file)
         self.errors.append(PlanError(line, column, dotted(found), message, hint, file))
 
     def graft(self, path: Path_, other: Source) -> None:
