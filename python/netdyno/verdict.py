@@ -171,7 +171,7 @@ def _judge_stream(value: Value, evidence: Evidence) -> Verdict:
     if lost and 2 * partner >= missing:
         return Verdict(
             "fixture",
-            f"the far end of a group dropped {partner} of the {missing} lost frames before they met the device",
+            f"the far end of a group dropped {partner} of the {missing} lost frames before the device",
         )
     if lost:
         before = f" and the far end of a group dropped {partner} of all {missing} lost" if partner else ""
