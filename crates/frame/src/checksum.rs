@@ -28,10 +28,11 @@ fn sum_le(bytes: &[u8]) -> u64 {
     if tail.is_empty() {
         return total;
     }
-    let mut last = 0;
-    for (at, byte) in tail.iter().enumerate() {
-        last |= u64::from(*byte) << (8 * at);
-    }
+    let last = match bytes.last_chunk::<8>() {
+        // The last eight bytes, less those that were counted.
+        Some(last) => u64::from_le_bytes(*last) >> (8 * (8 - tail.len())),
+        None => tail.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+    };
     total + halves(last)
 }
 
@@ -203,8 +204,8 @@ fn verify_udp4(packet: &[u8]) -> Option<Verified> {
     if usize::from(length) + 20 != packet.len() {
         return None;
     }
-    let word = |at: usize| u64::from_le_bytes([0, 1, 2, 3, 4, 5, 6, 7].map(|byte| head[at + byte]));
-    let half = |at: usize| u64::from(u32::from_le_bytes([0, 1, 2, 3].map(|byte| head[at + byte])));
+    let word = |at: usize| array(head, at).map_or(0, |bytes| u64::from_le_bytes(*bytes));
+    let half = |at: usize| array(head, at).map_or(0, |bytes| u64::from(u32::from_le_bytes(*bytes)));
     let addresses = halves(word(12));
     let ip = halves(word(0)) + half(8) + addresses;
     let pseudo = addresses + u64::from((u16::from(protocol::UDP)).swap_bytes()) + u64::from(length.swap_bytes());
