@@ -18,7 +18,6 @@ use crate::flight::Flight;
 use crate::impair::{self, HOLD_PS};
 use crate::ingress::{Input, Lane};
 use crate::pool::Pool;
-use crate::router::neighbour::Due;
 use crate::router::{Router, Verdict};
 use crate::service::Server;
 use netdyno_io::drive::Node;
@@ -285,7 +284,7 @@ impl Device {
 
     /// A frame leaves the switching point at `flight.at` towards `out`.
     #[inline]
-    fn leave(&mut self, out: usize, flight: Flight) {
+    pub(crate) fn leave(&mut self, out: usize, flight: Flight) {
         let size = u64::from(flight.len).max(netdyno_io::port::MIN_SLOT_BYTES) + 4;
         let output = &mut self.outputs[out];
         let at = (flight.at + self.core.delay + self.core.delay_per_byte * size).max(output.last);
@@ -348,7 +347,7 @@ impl Device {
 
     /// Behind delay and faults: the choice of a member, then its shared server or its line.
     #[inline]
-    fn depart(&mut self, out: usize, flight: Flight) {
+    pub(crate) fn depart(&mut self, out: usize, flight: Flight) {
         let output = &mut self.outputs[out];
         let member = output.spread.member(self.pool.frame(flight.slot, flight.len));
         if self.shared
@@ -357,99 +356,5 @@ impl Device {
             return shared.outbound.push(flight);
         }
         output.enqueue(member, flight, &mut self.pool);
-    }
-
-    #[cold]
-    fn wait(&mut self, neighbour: usize, flight: Flight) {
-        let Forwarder::Router(router) = &mut self.core.forwarder else {
-            return;
-        };
-        let (displaced, ask) = router.neighbours.wait(neighbour, (flight.slot, flight.len), flight.at);
-        if let Some((slot, len)) = displaced {
-            self.core.count.no_route += 1;
-            self.pool.give_back(slot, len);
-        }
-        if ask {
-            self.ask(neighbour, flight.at);
-        }
-        self.set_alarm();
-    }
-
-    fn ask(&mut self, neighbour: usize, t: u64) {
-        let Forwarder::Router(router) = &self.core.forwarder else { return };
-        if let Some((port, frame)) = router.request(neighbour) {
-            self.originate(port, &frame, t);
-        }
-    }
-
-    fn originate(&mut self, port: usize, frame: &[u8], t: u64) {
-        self.core.count.originated += 1;
-        let flight = Flight {
-            at: t,
-            slot: self.pool.store(frame),
-            len: frame.len() as u16,
-        };
-        self.leave(port, flight);
-    }
-
-    /// The answer first, then the frames that waited for what was learned.
-    #[cold]
-    fn heard(&mut self, port: usize, heard: crate::router::Heard, t: u64) {
-        if let Some(answer) = heard.answer {
-            self.originate(port, &answer, t);
-        }
-        let Some((neighbour, mac)) = heard.learned else { return };
-        let Forwarder::Router(router) = &mut self.core.forwarder else {
-            return;
-        };
-        let waited = router.neighbours.learn(neighbour, mac);
-        let out = router.neighbours.get(neighbour).port;
-        for (slot, len) in waited {
-            let Forwarder::Router(router) = &mut self.core.forwarder else {
-                return;
-            };
-            router.rewrite(self.pool.frame_mut(slot, len), out, mac);
-            self.leave(out, Flight { at: t, slot, len });
-        }
-        self.set_alarm();
-    }
-
-    /// Does what is due by itself at `t`.
-    #[cold]
-    fn ring(&mut self, t: u64) {
-        for out in 0..self.outputs.len() {
-            let held = std::mem::take(&mut self.outputs[out].held);
-            for frame in held {
-                if frame.until > t {
-                    self.outputs[out].held.push(frame);
-                    continue;
-                }
-                let at = t.saturating_add(self.core.delay).max(self.outputs[out].last);
-                self.outputs[out].last = at;
-                self.depart(out, Flight { at, ..frame.flight });
-            }
-        }
-        while let Forwarder::Router(router) = &mut self.core.forwarder {
-            match router.neighbours.due(t) {
-                Some(Due::Request(neighbour)) => self.ask(neighbour, t),
-                Some(Due::GiveUp(frames)) => {
-                    self.core.count.no_route += frames.len() as u64;
-                    for (slot, len) in frames {
-                        self.pool.give_back(slot, len);
-                    }
-                }
-                None => break,
-            }
-        }
-        self.set_alarm();
-    }
-
-    fn set_alarm(&mut self) {
-        let neighbours = match &self.core.forwarder {
-            Forwarder::Router(router) => router.neighbours.next_due(),
-            _ => u64::MAX,
-        };
-        let held = self.outputs.iter().flat_map(|output| &output.held).map(|frame| frame.until).min();
-        self.core.alarm = neighbours.min(held.unwrap_or(u64::MAX));
     }
 }

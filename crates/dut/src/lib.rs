@@ -3,6 +3,7 @@
 
 mod bridge;
 mod build;
+mod control;
 mod device;
 mod egress;
 mod error;

@@ -1,7 +1,7 @@
 //! The device's own memory for frames in flight: copied in once on arrival, copied out once on departure.
 
-/// Frames up to this many bytes live in small slots. Two cache lines: a 64-byte frame and the common small ones.
-const SMALL: usize = 128;
+/// Frames up to this many bytes live in small slots of one cache line: 64-byte frames, with a tag too.
+const SMALL: usize = 64;
 /// Slots begin on cache lines; a slot is named by its first line.
 const LINE: usize = 64;
 

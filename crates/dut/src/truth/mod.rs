@@ -24,7 +24,7 @@
 //! **Stages behind the bottleneck** see frames at least `floor(s)` apart and are transparent if they take no longer.
 //!
 //! Where this does not hold (queue of 0, load within a picosecond of the capacity, departures given one by
-//! one) the recursion behind the formula is computed frame by frame, [`lindley`]. What neither covers is refused.
+//! one) the recursion behind the formula is computed frame by frame, `single::lindley`. What neither covers is refused.
 //! Resources shared by several streams are covered only where they lose nothing: `n` periodic streams that
 //! together ask no more than a server gives never have more than `n` frames in it.
 
