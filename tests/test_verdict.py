@@ -107,14 +107,25 @@ def test_fewer_frames_offered_than_intended_is_the_testers_limit_without_its_own
     assert limit(9_000_000, Evidence(UNI, "virtual", True, (blind,)))[0] == "inconclusive"
 
 
-def test_loss_in_the_far_end_of_a_group_is_the_fixtures_if_it_is_most_of_it() -> None:
-    """Ten million frames are lost. What the far end lost is never the device's, but a few do not hide it."""
-    found, reason = limit(5_000_000, evidence(5_000_000, partner_drops=5_000_000))
+def test_loss_in_the_far_end_of_a_group_is_the_fixtures_unless_the_device_drops_too() -> None:
+    """Ten million frames are lost. The two stand in a row: the one behind is narrower if it drops at all."""
+    found, reason = limit(5_000_000, evidence(5_000_000, partner_drops=10_000_000))
     assert found == "fixture"
-    assert "5000000 of the 10000000 lost" in reason
-    found, reason = limit(5_000_000, evidence(5_000_000, partner_drops=4_999_999))
-    assert found == "device"
-    assert "4999999 of all 10000000" in reason
+    assert "10000000 of the 10000000 lost" in reason
+    given = evidence(5_000_000, partner_drops=6_000_000)
+    for counter in ("in_drops", "both_drops", "out_drops"):
+        device = {"ports": [{"partner_drops": 6_000_000, counter: 4_000_000}]}
+        found, reason = limit(
+            5_000_000, replace(given, trials=(replace(given.trials[0], devices=(device,)),))
+        )
+        assert found == "device"
+        assert "6000000 of all 10000000" in reason
+    box = {"ports": [{"partner_drops": 6_000_000}], "box_drops": 4_000_000}
+    assert limit(5_000_000, replace(given, trials=(replace(given.trials[0], devices=(box,)),)))[0] == "device"
+    stray = {"ports": [{"partner_drops": 9_999_000, "out_drops": 1_000}]}
+    assert (
+        limit(5_000_000, replace(given, trials=(replace(given.trials[0], devices=(stray,)),)))[0] == "fixture"
+    )
 
 
 def test_loss_while_the_tester_was_late_says_nothing_in_real_time() -> None:

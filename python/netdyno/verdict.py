@@ -28,6 +28,12 @@ LATE_NS = 1_000_000
 LATE_SLACK = Fraction(1, 100)
 """Added to what pauses can explain."""
 
+OWN_DROPS = ("box_drops", "in_drops", "both_drops", "out_drops")
+"""Counters of an emulated device (crates/dut/src/spec.rs) for what its own capacities dropped."""
+
+OWN_SHARE = Fraction(1, 100)
+"""A device that dropped less than this share of what is missing was not the limit."""
+
 HEADLINES = ("throughput", "ramp max Rx")
 """The value of each method that the verdict is about."""
 
@@ -166,9 +172,11 @@ def _judge_stream(value: Value, evidence: Evidence) -> Verdict:
             f"{lost} of {sent} frames were lost, but the tester was up to {_milliseconds(late)} ms late, and"
             " the burst after such a pause may be what was lost",
         )
-    partner = _partner_drops(trials)
+    partner = _device_counts(trials, "partner_drops")
+    # Far end and device stand in a row: if the device drops too, it is the narrower of the two.
+    own = sum(_device_counts(trials, name) for name in OWN_DROPS)
     missing = sum(max(stream.lost, 0) for trial in trials for stream in trial.streams)
-    if lost and 2 * partner >= missing:
+    if lost and partner and own < OWN_SHARE * missing:
         return Verdict(
             "fixture",
             f"the far end of a group dropped {partner} of the {missing} lost frames before the device",
@@ -221,9 +229,11 @@ def _beyond_lateness(streams: Sequence[StreamResult], trials: Sequence[TrialResu
     return Fraction(lost, sent) > 3 * away + LATE_SLACK
 
 
-def _partner_drops(trials: Sequence[TrialResult]) -> int:
-    ports = [port for trial in trials for device in trial.devices for port in device.get("ports", ())]
-    return sum(port.get("partner_drops", 0) for port in ports)
+def _device_counts(trials: Sequence[TrialResult], name: str) -> int:
+    """The sum of one counter over emulated devices and their ports."""
+    devices = [device for trial in trials for device in trial.devices]
+    ports = [port for device in devices for port in device.get("ports", ())]
+    return sum(counted.get(name, 0) for counted in (*devices, *ports))
 
 
 def _judge_sum(verdicts: Mapping[str, Verdict]) -> Verdict:
