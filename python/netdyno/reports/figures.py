@@ -164,10 +164,12 @@ class _Scales:
         self.widths = {name: 1.8 + 1.4 * (len(colours) - 1 - i) for i, name in enumerate(colours)}
         self.width = alt.StrokeWidth("width:Q", scale=None, legend=None)
         # Vega-Lite draws the legend of a lone nameless dash as an empty entry.
-        marked = alt.Legend(**legend.to_dict(), symbolStrokeColor=SOFT, symbolFillColor="transparent")
-        shown = marked if dashes != [""] else None
+        lines_only = alt.Legend(**{**legend.to_dict(), "symbolType": "stroke", "symbolSize": 400})
+        shown = lines_only if dashes != [""] else None
         self.dash = alt.StrokeDash("dash:N", scale=scale(dashes, map(list, DASHES)), legend=shown)
-        self.shape = alt.Shape("dash:N", scale=scale(dashes, SHAPES), legend=shown)
+        # The rows name their marker: a second scale's legend would be merged with that of the dashes.
+        self.markers = {name: SHAPES[i % len(SHAPES)] for i, name in enumerate(dashes)}
+        self.shape = alt.Shape("marker:N", scale=None, legend=None)
 
     def data(self, rows: list[dict[str, Any]]) -> alt.NamedData:
         """Rows that layers share by name: inline they would be repeated, and checked, in every layer."""
@@ -302,7 +304,7 @@ def _knee_marks(lines: list[_Line], scales: _Scales, x: alt.X) -> list[alt.Chart
             {
                 "case": line.case.name,
                 "colour": line.colour,
-                "dash": line.dash,
+                "marker": scales.markers[line.dash],
                 "x": knee,
                 "y": knee,
                 "low": float(low / scales.divisor),
@@ -343,7 +345,7 @@ def _hold_marks(lines: list[_Line], scales: _Scales, x: alt.X) -> list[alt.Chart
             {
                 "case": line.case.name,
                 "colour": line.colour,
-                "dash": line.dash,
+                "marker": scales.markers[line.dash],
                 "x": float(hold.offered / seconds / scales.divisor),
                 "y": float(hold.rx_mean_fps / scales.divisor),
                 "lo": float(hold.rx_min_fps / scales.divisor),

@@ -169,11 +169,9 @@ def _case(case: CaseView) -> dict[str, Any]:
 
 
 def _reasons(case: CaseView) -> list[tuple[str, str, str]]:
-    """Scope, limit and reason; one line where all scopes say the same."""
-    said: list[tuple[str, str, str]] = [
-        ("all" if scope == "sum" else scope, v.limit, v.reason) for scope, v in case.verdicts.items()
-    ]
-    return said[:1] if len({(limit, reason) for _, limit, reason in said}) == 1 else said
+    """Scope, limit and reason. The verdict on all streams repeats those on each."""
+    verdicts = {"sum": case.verdicts["sum"]} if "sum" in case.verdicts else case.verdicts
+    return [("all" if scope == "sum" else scope, v.limit, v.reason) for scope, v in verdicts.items()]
 
 
 def _worth_drawing(case: CaseView) -> list[TrialView]:

@@ -65,6 +65,7 @@ def _case(case: CaseView) -> dict[str, Any]:
             "state": case.state,
             "error": case.error or None,
             "clock": case.clock or None,
+            "lab_notes": list(case.notes) or None,
             "streams": list(case.streams),
             "line_fps": _number(case.line_fps),
             "line_fps_exact": _exact(case.line_fps),

@@ -42,7 +42,8 @@ def _lines(run: RunView) -> Iterator[str]:
         yield from _table(("Case", "Limit", "Reason"), "lll", reasons)
     yield from ["", "## Traffic", ""]
     yield from _table(("Profile", "Frames", "Flows"), "llr", _traffic(run))
-    remarks = (*run.notes, *run.compliance, *(f"{c.name}: {c.error}" for c in run.cases if c.error))
+    special = (f"{settings}: {note}" for settings, note in run.special_notes)
+    remarks = (*run.notes, *special, *run.compliance, *(f"{c.name}: {c.error}" for c in run.cases if c.error))
     if remarks:
         yield from ["", "## Notes", ""]
         yield from (f"- {escape(remark)}" for remark in remarks)

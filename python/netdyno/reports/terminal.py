@@ -73,7 +73,7 @@ def _article(run: RunView) -> Table:
     for direction in tables[0].directions:
         table.add_column(f"{direction} pps", justify="right", no_wrap=True)
         table.add_column("L1 bps", justify="right", no_wrap=True)
-        table.add_column("% of line", justify="right", no_wrap=True)
+        table.add_column("of line", justify="right", no_wrap=True)
         table.add_column("limit", no_wrap=True)
     for number, section in enumerate(tables):
         if number:

@@ -232,8 +232,22 @@ class RunView:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader must know of the lab, each sentence once."""
-        return tuple(dict.fromkeys(note for case in self.cases for note in case.notes))
+        """What a reader must know of the lab of every case, each sentence once."""
+        wired = [case for case in self.cases if case.notes]
+        every = dict.fromkeys(note for case in wired for note in case.notes)
+        return tuple(note for note in every if all(note in case.notes for case in wired))
+
+    @property
+    def special_notes(self) -> tuple[tuple[str, str], ...]:
+        """Settings and what must be known of their lab beyond `notes`, each pair once."""
+        common = self.notes
+        pairs = (
+            (" / ".join(case.settings.values()), note)
+            for case in self.cases
+            for note in case.notes
+            if note not in common
+        )
+        return tuple(dict.fromkeys(pairs))
 
     @property
     def compliance(self) -> tuple[str, ...]:
