@@ -27,8 +27,11 @@ const HIGHEST_BPS: u64 = 10_000_000_000_000;
 /// The most addresses of one stream that bridges are taught.
 const MOST_LEARNED: u32 = 65_536;
 
-/// Everything a trial is made of.
-pub fn trial(spec: &TrialSpec, infos: &[PortInfo]) -> Result<(Vec<Host>, Vec<Sender>, Receiver, Vec<Hop>), SpecError> {
+/// What a trial is made of: per port a host and a sender, the receiving side of all, hops to resolve.
+pub type Parts = (Vec<Host>, Vec<Sender>, Receiver, Vec<Hop>);
+
+/// Makes everything a trial is made of.
+pub fn trial(spec: &TrialSpec, infos: &[PortInfo]) -> Result<Parts, SpecError> {
     let mut hosts = hosts(spec, infos.len())?;
     let (senders, receiver) = streams(spec, infos, &hosts)?;
     let hops = hops(spec, &senders, &mut hosts)?;

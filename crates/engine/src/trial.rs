@@ -197,15 +197,16 @@ impl Trial {
     }
 
     fn end(&mut self, at: u64) {
-        for time in [
-            &mut self.times.resolved,
-            &mut self.times.traffic,
-            &mut self.times.stopped,
-            &mut self.times.drain,
-        ] {
-            if *time == 0 {
-                *time = at;
-            }
+        // Stages that were not reached are empty ones, now.
+        let times = &mut self.times;
+        let missing: &mut [&mut u64] = match self.stage {
+            Stage::New | Stage::Resolve { .. } => &mut [&mut times.resolved, &mut times.traffic, &mut times.stopped, &mut times.drain],
+            Stage::Settle { .. } => &mut [&mut times.traffic, &mut times.stopped, &mut times.drain],
+            Stage::Traffic => &mut [&mut times.stopped, &mut times.drain],
+            Stage::Drain { .. } | Stage::Done => &mut [],
+        };
+        for time in missing {
+            **time = at;
         }
         self.times.ended = at;
         self.stage = Stage::Done;

@@ -67,6 +67,25 @@ fn a_cable_carries_the_frames_of_rfc_5180() {
 }
 
 #[test]
+fn phases_follow_each_other_from_the_start_of_the_trial() {
+    let mut spec = spec(&json!([{"size": 64, "weight": 1}]), 1, 5_000_000, 1_000_000_000);
+    spec.settle_ns = 2_000_000;
+    let found = run(spec, cable(10_000_000_000));
+    let phases: Vec<_> = found
+        .phases
+        .iter()
+        .map(|phase| (phase.name.as_str(), phase.start_ns, phase.duration_ns))
+        .collect();
+    let expected = [
+        ("resolve", 0, 0),
+        ("settle", 0, 2_000_000),
+        ("traffic", 2_000_000, 5_000_000),
+        ("drain", 7_000_000, 1_000_000),
+    ];
+    assert_eq!(phases, expected);
+}
+
+#[test]
 fn what_the_line_cannot_carry_is_unsent_not_lost() {
     // Asked for twice the line rate. The line carries 1 ms and, to catch up, another.
     let found = run(
@@ -87,6 +106,9 @@ fn what_the_line_cannot_carry_is_unsent_not_lost() {
     assert_eq!(found.health.unsent, 297_620 - 163_691);
 }
 
+/// Frames on their way, with when they were sent.
+type Queue = std::sync::Arc<std::sync::Mutex<Vec<(Vec<u8>, Instant)>>>;
+
 /// Takes at most a few frames a call, nothing at all now and then, and hands back what it took, each one
 /// `copies` times.
 struct Narrow {
@@ -94,13 +116,13 @@ struct Narrow {
     calls: usize,
     copies: usize,
     room: usize,
-    queue: std::sync::Arc<std::sync::Mutex<Vec<(Vec<u8>, Instant)>>>,
+    queue: Queue,
     sends: bool,
     counters: PortCounters,
 }
 
 fn narrow(room: usize, copies: usize) -> Vec<Box<dyn Port>> {
-    let queue = std::sync::Arc::default();
+    let queue = Queue::default();
     let port = |name: &str, sends| {
         Box::new(Narrow {
             info: PortInfo {
