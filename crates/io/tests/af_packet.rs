@@ -119,6 +119,23 @@ fn a_reader_that_does_not_read_is_told_how_much_it_lost() {
 }
 
 #[test]
+fn what_the_far_end_of_a_veth_refuses_was_sent_and_lost() {
+    namespace::with_veth("what_the_far_end_of_a_veth_refuses_was_sent_and_lost", 1500, || {
+        let [mut west, mut east] = pair(1514);
+        // The far end drops what is longer than its own MTU, as it drops what its full input queue
+        // cannot hold; both are one answer to the sender.
+        namespace::ip(&["link", "set", "nd1", "mtu", "500"]).expect("ip works");
+        let sizes = [60, 1000, 60, 1000, 1000, 60, 1000];
+        let frames: Vec<_> = sizes.iter().zip(0..).map(|(size, number)| frame(number, *size)).collect();
+        assert_eq!(send_at(&mut west, Instant::ZERO, &frames).expect("transmits"), frames.len());
+        let short: Vec<_> = frames.iter().filter(|frame| frame.len() == 60).cloned().collect();
+        assert_eq!(collect(&mut east, short.len()), short);
+        assert_eq!(west.counters().tx_frames, frames.len() as u64);
+        assert_eq!(west.counters().tx_full, 0);
+    });
+}
+
+#[test]
 fn missing_or_down_or_removed_interfaces_are_named() {
     namespace::with_veth("missing_or_down_or_removed_interfaces_are_named", 1500, || {
         for absent in ["p9", "", "a-name-beyond-fifteen-characters"] {

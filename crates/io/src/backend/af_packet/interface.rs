@@ -13,6 +13,8 @@ pub(super) struct Link {
     pub mtu: u32,
     /// Nominal rate in bits per second; 0 where the interface has none.
     pub rate_bps: u64,
+    /// A virtual cable: the far end takes in what is sent in the same call, or drops it.
+    pub cable: bool,
 }
 
 /// Looks up `interface` for port `port`.
@@ -46,10 +48,12 @@ pub(super) fn look_up(port: &str, interface: &str) -> Result<Link, PortError> {
             "interface `{interface}` is down; bring it up: ip link set {interface} up"
         )));
     }
+    let driver = asker.driver();
     Ok(Link {
         index,
         mtu: asker.mtu().map_err(|source| system("SIOCGIFMTU", source))?,
-        rate_bps: asker.rate_bps(),
+        rate_bps: asker.rate_bps(&driver),
+        cable: driver.starts_with(VETH),
     })
 }
 
@@ -138,14 +142,21 @@ impl Asker {
         self.ask(libc::SIOCETHTOOL as libc::Ioctl, &mut request)
     }
 
-    /// Nominal rate; 0 if the driver knows none or, like veth and tun, only pretends to.
-    fn rate_bps(&self) -> u64 {
+    /// The driver's name, ended by a zero; all zeros if it does not say.
+    fn driver(&self) -> [u8; 32] {
         let mut driver = DriverInfo {
             cmd: ETHTOOL_GDRVINFO,
             driver: [0; 32],
             rest: [0; 160],
         };
-        let pretends = self.ethtool(&mut driver).is_ok() && [&b"veth\0"[..], b"tun\0"].iter().any(|name| driver.driver.starts_with(name));
+        // What fails leaves the zeros in place.
+        let _ = self.ethtool(&mut driver);
+        driver.driver
+    }
+
+    /// Nominal rate; 0 if the driver knows none or, like veth and tun, only pretends to.
+    fn rate_bps(&self, driver: &[u8; 32]) -> u64 {
+        let pretends = [VETH, b"tun\0"].iter().any(|name| driver.starts_with(name));
         let mut settings = LinkSettings {
             cmd: ETHTOOL_GSET,
             ..LinkSettings::default()
@@ -163,6 +174,7 @@ impl Asker {
     }
 }
 
+const VETH: &[u8] = b"veth\0";
 const ETHTOOL_GSET: u32 = 0x1;
 const ETHTOOL_GDRVINFO: u32 = 0x3;
 
