@@ -26,7 +26,7 @@ check: .venv/.dev .venv/.engine ## what a change must pass before it is committe
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	$(BIN)/ruff check
-	$(BIN)/ruff format --check
+	$(BIN)/ruff format --check python tests
 	$(BIN)/mypy
 	$(BIN)/pytest tests/test_house.py
 
