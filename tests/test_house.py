@@ -132,6 +132,13 @@ def test_no_file_is_about_somebodys_machine_or_a_registry() -> None:
                 pytest.fail(f"{name}:{number}: `{found[0]}`")
 
 
+def test_no_file_refers_to_a_document_that_is_not_here() -> None:
+    here = {path.name for path in tracked()}
+    for name, text in texts():
+        for page in re.findall(r"\b([A-Z][A-Z-]+\.md)\b", text):
+            assert page in here, f"{name} refers to {page}"
+
+
 def documents() -> dict[Path, str]:
     pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
     return {path: path.read_text() for path in pages}

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from netdyno.plan import Plan
 
 ATTEMPTS = 3
-"""How often a trial is made if it turns out invalid (METHODOLOGY: repeat, bounded, every attempt kept)."""
+"""How often a trial is made if it turns out invalid (bounded; every attempt is kept)."""
 
 RFC_SIZES = 5
 """RFC 2544 section 9: at least five frame sizes."""

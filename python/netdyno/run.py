@@ -45,7 +45,7 @@ class Watcher(Protocol):
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended. exit_code: ECOSYSTEM's, 0, 1, 3 or 130."""
+    """How a run ended. exit_code: 0, 1, 3 or 130; docs/reference.md says which."""
 
     folder: Path
     exit_code: int

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 Limit: TypeAlias = Literal[
     "device", "line", "tester", "receiver", "fixture", "licence", "inconclusive", "invalid"
 ]
-"""Who was the limit on a result (METHODOLOGY: every headline number carries one)."""
+"""Who was the limit on a result; every headline number carries one."""
 
 
 @dataclass(frozen=True)
