@@ -84,6 +84,11 @@ def starved_tester(most: int) -> Device:
     return device
 
 
+def behind_a_starved_tester(device: Device, most: int) -> Device:
+    """A device offered no more than this, whatever is asked."""
+    return lambda fps, seconds, stream: device(min(fps, Fraction(most)), seconds, stream)
+
+
 def measure(trial: Trial, device: Device, situation: Situation) -> TrialResult:
     """What the engine would find. A trial of one constant segment is asked for as a whole, so that a
     queue is filled once; any other is asked for sample by sample at the mean load of the sample."""

@@ -270,6 +270,10 @@ def test_no_number_of_the_ramp_is_called_throughput() -> None:
 def test_ramp_on_a_starved_tester_says_so() -> None:
     result, _ = ramp(starved_tester(most=2_000_000))
     assert any("unsent" in note for note in result.notes)
+    # The rise goes by 100,000 fps a sample: the sample around 2.05 Mpps is 5,000 frames short, which is
+    # less than 5 ms of its traffic (10,250), and with the next one the schedule is lost for good.
+    assert value(result, "kept up to").number == 2_050_000
+    assert value(result, "knee").number is None
 
 
 # Parameters

@@ -14,7 +14,7 @@ from netdyno.plan import Goal
 from netdyno.trial import Health, Result, Segment, Situation, Trial, TrialResult, Value
 from netdyno.units import Load
 from netdyno.verdict import Evidence, judge, judge_goals
-from tendevices import drive, measure, passes_everything, starved_tester, wall
+from tendevices import behind_a_starved_tester, drive, measure, passes_everything, starved_tester, wall
 
 LINE = Fraction(10_000_000)
 UNI = Situation(("west-east",), LINE, Fraction(64))
@@ -203,6 +203,14 @@ def test_each_method_against_each_kind_of_device(name: str) -> None:
     }
     assert judged(name, passes_everything())["sum"] == "line"
     assert judged(name, starved_tester(most=3_000_000))["sum"] == "tester"
+
+
+def test_a_ramp_names_the_device_if_its_knee_came_well_before_the_tester_fell_behind() -> None:
+    assert judged("ramp", behind_a_starved_tester(wall(2_000_000), 3_000_000))["sum"] == "device"
+    # A knee within a tenth of what the tester could send may be its own bursts.
+    assert judged("ramp", behind_a_starved_tester(wall(2_900_000), 3_000_000))["sum"] == "tester"
+    # And a search has no such part to go by.
+    assert judged("throughput", behind_a_starved_tester(wall(4_000_000), 3_000_000))["sum"] == "tester"
 
 
 # Goals

@@ -28,6 +28,9 @@ LATE_NS = 1_000_000
 LATE_SLACK = Fraction(1, 100)
 """Added to what pauses can explain."""
 
+KNEE_MARGIN = Fraction(11, 10)
+"""A knee is the device's if the tester kept its schedule this many times further."""
+
 OWN_DROPS = ("box_drops", "in_drops", "both_drops", "out_drops")
 """Counters of an emulated device (crates/dut/src/spec.rs) for what its own capacities dropped."""
 
@@ -63,7 +66,7 @@ def judge(result: Result, evidence: Evidence) -> dict[str, Verdict]:
     """A verdict for each scope of the headline value: every stream, and their sum."""
     headlines = {value.scope: value for value in result.values if value.name in HEADLINES}
     verdicts = {
-        scope: _judge_stream(value, evidence)
+        scope: _judge_stream(value, result, evidence)
         for scope, value in headlines.items()
         if scope in evidence.situation.streams
     }
@@ -136,7 +139,7 @@ def _found(name: str, stream: str, result: Result, evidence: Evidence) -> tuple[
     )
 
 
-def _judge_stream(value: Value, evidence: Evidence) -> Verdict:
+def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:
     """The verdict on one direction."""
     situation, trials = evidence.situation, evidence.trials
     streams = [stream for trial in trials for stream in trial.streams if stream.name == value.scope]
@@ -155,6 +158,9 @@ def _judge_stream(value: Value, evidence: Evidence) -> Verdict:
     if full is not None:
         return full
     short = next((reason for trial in trials if (reason := starved(trial)) is not None), None)
+    early = _knee_before_tester(value, result) if short is not None else None
+    if early is not None and not any(trial.health.rx_dropped for trial in trials):
+        return Verdict("device", f"{early}; later {short}")
     if short is not None:
         return Verdict("tester", f"{short}, so {_rate(value)} is a lower bound and no limit of the device")
     if value.number is None:
@@ -212,6 +218,24 @@ def _line(value: Value, evidence: Evidence) -> Verdict | None:
             f"{_rate(value)} is {share} of what one member of the group carries; a single flow uses one",
         )
     return None
+
+
+def _knee_before_tester(value: Value, result: Result) -> str | None:
+    """Whether loss had set in for good, by a margin, before the tester fell behind its schedule.
+
+    The knee of a ramp is read only where the tester kept up. With a tenth of that load to spare the
+    loss is not that of the bursts by which a tester makes up for its pauses.
+    """
+    found = {one.name: one for one in result.values if one.scope == value.scope}
+    knee, kept = found.get("knee"), found.get("kept up to")
+    if knee is None or kept is None or knee.high is None or kept.number is None:
+        return None
+    if knee.high * KNEE_MARGIN > kept.number:
+        return None
+    return (
+        f"loss stayed from {_fps(knee.high)} fps on, while the tester kept its schedule up to"
+        f" {_fps(kept.number)} fps"
+    )
 
 
 def _beyond_lateness(streams: Sequence[StreamResult], trials: Sequence[TrialResult]) -> bool:

@@ -23,6 +23,9 @@ from netdyno.units import FrameRate, Load, Percent, PositiveDuration, UnitError,
 MAX_RX_SHARE = 120
 """The best rate is taken over this part of the rise."""
 
+BEHIND_NS = 5_000_000
+"""A tester is behind its schedule when more than this much traffic is waiting to be sent."""
+
 MIN_FRAMES = 1000
 """A rate is read from at least as many frames as this at line rate, so that one frame is 0.1 % of it."""
 
@@ -117,11 +120,15 @@ def ramp(parameters: RampParameters, situation: Situation) -> Method:
 
     threshold = parameters.threshold.amount
     values: list[Value] = []
-    for scope, samples in _scopes(outcome):
+    for scope, samples in _scopes(outcome, trial):
         rise = _inside(samples, trial, "ramp", outcome.sample_ns)
         hold = _inside(samples, trial, "hold", outcome.sample_ns)
+        kept = _kept_up(rise, outcome.sample_ns)
         values.append(_max_rx(scope, (rise, hold), outcome.sample_ns, rise_ns, situation))
-        values.append(_knee(scope, rise, hold, threshold, outcome.sample_ns, situation))
+        values.append(_kept_up_to(scope, kept, len(rise), outcome.sample_ns))
+        values.append(
+            _knee(scope, kept, hold if kept == rise else (), threshold, outcome.sample_ns, situation)
+        )
         values.append(_loss_at_the_end(scope, hold or rise[-1:]))
         values.append(_hold_rate(scope, hold, outcome.sample_ns))
     notes = [
@@ -140,27 +147,74 @@ class _Sample:
     tx: int
     rx: int
     arrived: int
+    intended: Fraction
+    """Frames the schedule asks for in it."""
+    behind: Fraction
+    """Frames the schedule has asked for by its end that were not sent by then."""
 
     @property
     def lost(self) -> int:
         return self.tx - self.arrived
 
 
-def _scopes(outcome: TrialResult) -> Iterator[tuple[str, list[_Sample]]]:
+def _scopes(outcome: TrialResult, trial: Trial) -> Iterator[tuple[str, list[_Sample]]]:
     """The samples of each stream, and of all together."""
-    total: list[_Sample] = []
+    every: list[list[_Sample]] = []
     for stream in outcome.streams:
-        samples = [_Sample(*counts) for counts in zip(stream.tx, stream.rx, stream.arrived, strict=False)]
+        samples, behind = [], Fraction(0)
+        for place, (tx, rx, arrived) in enumerate(zip(stream.tx, stream.rx, stream.arrived, strict=False)):
+            begin = place * outcome.sample_ns
+            intended = _asked(trial, begin + outcome.sample_ns) - _asked(trial, begin)
+            behind += intended - tx
+            samples.append(_Sample(tx, rx, arrived, intended, behind))
+        every.append(samples)
         yield stream.name, samples
-        blank = _Sample(0, 0, 0)
-        longest = max(len(total), len(samples))
-        total += [blank] * (longest - len(total))
-        samples = samples + [blank] * (longest - len(samples))
-        total = [
-            _Sample(one.tx + other.tx, one.rx + other.rx, one.arrived + other.arrived)
-            for one, other in zip(total, samples, strict=True)
-        ]
-    yield "sum", total
+    yield (
+        "sum",
+        [
+            _Sample(
+                sum(one.tx for one in together),
+                sum(one.rx for one in together),
+                sum(one.arrived for one in together),
+                sum((one.intended for one in together), Fraction(0)),
+                sum((one.behind for one in together), Fraction(0)),
+            )
+            for together in zip(*every, strict=False)
+        ],
+    )
+
+
+def _asked(trial: Trial, until_ns: int) -> Fraction:
+    """Frames a stream is asked to send by `until_ns` from the start of traffic, whole or not."""
+    asked, begin = Fraction(0), 0
+    for segment in trial.segments:
+        inside = min(max(until_ns - begin, 0), segment.duration_ns)
+        slope = (segment.to_fps - segment.from_fps) / segment.duration_ns
+        asked += (segment.from_fps + slope * inside / 2) * inside / 10**9
+        begin += segment.duration_ns
+    return asked
+
+
+def _kept_up(rise: list[_Sample], sample_ns: int) -> list[_Sample]:
+    """The part of the rise in which the tester kept its schedule: until it falls behind for good.
+
+    A pause that is made up for is no reason to stop: what counts is whether the schedule is reached
+    again. Behind is more than 5 ms of traffic at that load: the machines netdyno is at home on pause
+    for that long.
+    """
+    end = len(rise)
+    while end and rise[end - 1].behind > 2 + rise[end - 1].intended * BEHIND_NS / sample_ns:
+        end -= 1
+    return rise[:end]
+
+
+def _kept_up_to(scope: str, kept: Sequence[_Sample], samples: int, sample_ns: int) -> Value:
+    """The load up to which the tester kept its schedule; what lies above says nothing of the device."""
+    if not kept:
+        return Value("kept up to", scope, Fraction(0), "fps", note="the tester was behind all the time")
+    load = kept[-1].intended * 10**9 / sample_ns
+    note = "to the end of the ramp" if len(kept) == samples else "then the tester fell behind for good"
+    return Value("kept up to", scope, load, "fps", note=note)
 
 
 def _inside(samples: Sequence[_Sample], trial: Trial, name: str, sample_ns: int) -> list[_Sample]:
