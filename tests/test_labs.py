@@ -221,7 +221,8 @@ def test_the_first_namespace_is_untouched_and_returned_to() -> None:
     with KINDS["linux/bridge"].build(wired("linux/bridge")) as built:
         assert here()[0] != before[0]
         assert built.session["cores"] == sorted(os.sched_getaffinity(0))[:1]
-        assert built.notes
+        if len(os.sched_getaffinity(0)) > 1:
+            assert any(note.startswith("The device works on core") for note in built.notes)
     assert here() == before
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from netdyno.labs import addresses
+from netdyno.labs.linux import namespaces
 from netdyno.labs.wiring import LabError
 
 # Debian gives plain users no sbin in their PATH; `ip` and `tc` live there.
@@ -26,6 +27,8 @@ ANSWER_S = 10.0
 """A command here takes milliseconds; after this long something is stuck."""
 
 PORTS = ("d0", "d1")
+
+ONLY_ROOT = "only root of the machine may move its receive work to another core"
 
 
 def tool(name: str) -> str:
@@ -104,7 +107,7 @@ def device_namespace() -> Iterator[Device]:
     # Each of these becomes the next by exec, so the process we start is the one that holds the namespace.
     # It dies with us twice over: by the parent-death signal, and by the end of its standard input.
     shell = subprocess.Popen(
-        [tool("setpriv"), "--pdeathsig", "KILL", tool("unshare"), "--net", "--mount", tool("sh")],
+        [tool("setpriv"), "--pdeathsig", "KILL", tool("unshare"), "--net", tool("sh")],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -148,16 +151,24 @@ def isolate(device: Device, core: int) -> str | None:
     Without it a veth's far end is worked by whoever sends into it, in the sender's own core, and
     overload shows as a slow tester and never as loss.
     """
-    # The mount namespace is the device's own, and so is this view of its interfaces.
-    status, said = device.ask("mount -t sysfs sysfs /sys")
-    if status != 0:
-        return f"its interfaces cannot be reached: {said.strip()}"
-    mask = f"{1 << core:x}"
-    for port in PORTS:
-        # A mask of 32 bits a group, separated by commas; a core beyond 31 is not chosen.
-        status, said = device.ask(f"echo {mask} > /sys/class/net/{port}/queues/rx-0/rps_cpus")
-        if status != 0:
-            return "the kernel lets only root of the machine steer receive work (`rps_cpus`)"
+    mask = f"{1 << core:x}".encode()
+    try:
+        folder = namespaces.sysfs_of(device.pid)
+    except PermissionError:
+        return ONLY_ROOT
+    except OSError as error:
+        return f"its interfaces' settings cannot be reached ({error.strerror})"
+    try:
+        for port in PORTS:
+            queue = os.open(f"class/net/{port}/queues/rx-0/rps_cpus", os.O_WRONLY, dir_fd=folder)
+            with os.fdopen(queue, "wb", buffering=0) as file:
+                file.write(mask)
+    except PermissionError:
+        return ONLY_ROOT
+    except OSError as error:
+        return f"its receive work cannot be steered to another core ({error.strerror})"
+    finally:
+        os.close(folder)
     return None
 
 

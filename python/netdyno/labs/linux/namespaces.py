@@ -14,6 +14,10 @@ from netdyno.labs.wiring import LabError
 # <linux/sched.h>. Python has os.unshare and os.setns only from 3.12 on, and Debian 12 has 3.11.
 CLONE_NEWUSER = 0x1000_0000
 CLONE_NEWNET = 0x4000_0000
+# fsopen(2), fsconfig(2) and fsmount(2), Linux 5.2; the numbers are the same on every architecture.
+FSOPEN, FSCONFIG, FSMOUNT = 430, 431, 432
+FSCONFIG_CMD_CREATE = 6
+CLOSE_ON_EXEC = 1
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -51,6 +55,29 @@ def tester_namespace() -> Iterator[bool]:
         )
     _settle()
     yield False
+
+
+def sysfs_of(pid: int) -> int:
+    """The descriptor of /sys as the network namespace of a process has it. Raises OSError.
+
+    It is mounted nowhere, so it needs no mount namespace: those cannot be made in a plain chroot.
+    """
+    home = os.open("/proc/thread-self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+    there = os.open(f"/proc/{pid}/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        _done(_call("setns", there, CLONE_NEWNET))
+        try:
+            made = _done(_system(FSOPEN, ctypes.c_char_p(b"sysfs"), CLOSE_ON_EXEC))
+            try:
+                _done(_system(FSCONFIG, made, FSCONFIG_CMD_CREATE, None, None, 0))
+                return _done(_system(FSMOUNT, made, CLOSE_ON_EXEC, 0))
+            finally:
+                os.close(made)
+        finally:
+            _done(_call("setns", home, CLONE_NEWNET))
+    finally:
+        os.close(there)
+        os.close(home)
 
 
 def _settle() -> None:
@@ -102,6 +129,20 @@ def _quiet() -> None:
             Path(f"/proc/sys/net/ipv6/conf/{scope}/disable_ipv6").write_text("1")
         except OSError:
             continue  # A kernel without IPv6 has nothing to say.
+
+
+def _done(result: int) -> int:
+    if result < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return result
+
+
+def _system(number: int, *arguments: int | ctypes.c_char_p | None) -> int:
+    ctypes.set_errno(0)
+    # As long as a register: what a variadic function is given as an int leaves its upper half open.
+    wide = [ctypes.c_long(it) if isinstance(it, int) else it for it in arguments]
+    result: int = _libc.syscall(ctypes.c_long(number), *wide)
+    return result
 
 
 def _call(name: str, *arguments: int) -> int:
