@@ -119,7 +119,7 @@ def _userns_hint() -> str:
             continue
         if value == bad:
             return f"run as root, or allow it: `sudo sysctl {name.replace('/', '.')}={good}`"
-    return "run as root; something here (a container's seccomp or AppArmor profile?) forbids user namespaces"
+    return "run as root; something here (a chroot? a container's profile?) forbids user namespaces"
 
 
 def _quiet() -> None:
