@@ -32,6 +32,7 @@ check: .venv/.dev .venv/.engine ## what a change must pass before it is committe
 
 bench: .venv/.engine ## nanoseconds a frame: build, send, receive, account, virtual time
 	$(CARGO) bench --workspace --locked
+	@tools/bench_peers.py
 
 clean: ## remove what was built; runs/ stays
 	rm -rf .venv target python/netdyno/*.so .pytest_cache .mypy_cache .ruff_cache .hypothesis
