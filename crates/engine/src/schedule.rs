@@ -20,6 +20,9 @@ const UNITS_PER_BIT: u64 = 2_000_000_000_000;
 /// Frames whose departures are computed at once, so that the square roots of a ramp run side by side.
 pub const BLOCK: usize = 64;
 
+/// Departures of a constant load that are computed side by side.
+const SIDE: usize = 8;
+
 /// One segment in picoseconds, with where it begins.
 #[derive(Clone, Copy, Debug)]
 struct Stretch {
@@ -317,18 +320,28 @@ impl Departures {
             return None;
         };
         if let ([(whole, part)], 1) = (&steps[..], self.schedule.order.len()) {
-            // One size: no table look-ups.
+            // One size: `SIDE` departures side by side, each followed by the one `SIDE` frames later.
+            let (mut times, mut rests) = ([0; SIDE], [0; SIDE]);
             let (mut time, mut carried) = (*next, *rest);
-            while self.len < BLOCK && time < stretch.duration_ps {
-                self.times[self.len] = stretch.start_ps + time;
-                self.sizes[self.len] = 0;
-                self.len += 1;
-                carried += part;
-                let over = u64::from(carried >= *modulus);
-                carried -= over * *modulus;
-                time += whole + over;
+            for lane in 0..SIDE {
+                (times[lane], rests[lane]) = (time, carried);
+                (time, carried) = after((time, carried), (*whole, *part), *modulus);
             }
-            (*next, *rest) = (time, carried);
+            let far = (SIDE as u64 * whole + SIDE as u64 * part / *modulus, SIDE as u64 * part % *modulus);
+            let mut all_rests = [0; BLOCK];
+            for (block, kept) in self.times.chunks_exact_mut(SIDE).zip(all_rests.chunks_exact_mut(SIDE)) {
+                for lane in 0..SIDE {
+                    (block[lane], kept[lane]) = (stretch.start_ps + times[lane], rests[lane]);
+                    (times[lane], rests[lane]) = after((times[lane], rests[lane]), far, *modulus);
+                }
+            }
+            self.sizes = [0; BLOCK];
+            let end = stretch.start_ps + stretch.duration_ps;
+            self.len = self.times.partition_point(|&time| time < end);
+            (*next, *rest) = match self.times.get(self.len) {
+                Some(time) => (time - stretch.start_ps, all_rests[self.len]),
+                None => (times[0], rests[0]),
+            };
         } else {
             let order = &self.schedule.order[..];
             while self.len < BLOCK && *next < stretch.duration_ps {
@@ -408,6 +421,14 @@ impl Departures {
         }
         (*due >= end).then(|| *due - end)
     }
+}
+
+/// `step` after `time`, both whole picoseconds and a rest below `modulus`.
+#[inline]
+fn after(time: (u64, u64), step: (u64, u64), modulus: u64) -> (u64, u64) {
+    let rest = time.1 + step.1;
+    let over = rest >= modulus;
+    (time.0 + step.0 + u64::from(over), if over { rest - modulus } else { rest })
 }
 
 /// The exact departure from a guess that is off. `left` units (times the duration) are still owed at

@@ -256,7 +256,17 @@ impl Sender {
         let (times, sizes) = lane.departures.block();
         let room = burst.len().min(times.len());
         let mut count = 0;
-        if self.exact {
+        let spacing = match lane.line_ps[..] {
+            [line_ps] => line_ps,
+            _ => u64::MAX,
+        };
+        if self.exact && self.start_ps + times[0] >= self.free_ps && are_apart(&times[..room], spacing) {
+            // Nobody has to wait for the line.
+            for (at, time) in self.at.iter_mut().zip(&times[..room]) {
+                *at = self.start_ps + time;
+            }
+            count = due(&self.at[..room], bound);
+        } else if self.exact {
             let mut free = self.free_ps;
             let mut latest = self.latest_ps;
             while count < room {
@@ -272,21 +282,13 @@ impl Sender {
             }
             self.latest_ps = latest;
         } else {
-            let last = bound - self.start_ps;
-            count = if times[room - 1] <= last {
-                room
-            } else {
-                times[..room].partition_point(|&time| time <= last)
-            };
+            count = due(&times[..room], bound - self.start_ps);
             self.at[..count].fill(now.ps);
             self.latest_ps = self.latest_ps.max(now.ps.saturating_sub(self.start_ps + times[0]));
         }
-        let mut slots = Lent {
-            burst,
-            sizes,
-            at: &self.at,
-        };
-        lane.template.write_burst(&mut lane.cursor, count, &mut slots);
+        let at = &self.at[..count];
+        lane.template
+            .write_burst(&mut lane.cursor, &sizes[..count], at, &mut Lent { burst, at });
         count
     }
 
@@ -369,17 +371,32 @@ impl Sender {
     }
 }
 
+/// How many of `times`, which ascend, are not after `bound`.
+#[inline]
+fn due(times: &[u64], bound: u64) -> usize {
+    match times.last() {
+        Some(&last) if last <= bound => times.len(),
+        _ => times.partition_point(|&time| time <= bound),
+    }
+}
+
+/// Whether each of `times` is at least `spacing` after the one before it.
+#[inline]
+fn are_apart(times: &[u64], spacing: u64) -> bool {
+    let too_near = times.iter().zip(&times[1..]).map(|(one, next)| u64::from(next - one < spacing));
+    too_near.sum::<u64>() == 0
+}
+
 /// A burst that a template fills.
 struct Lent<'a, 'b> {
     burst: &'a mut Burst<'b>,
-    sizes: &'a [u8],
-    at: &'a [u64; BLOCK],
+    at: &'a [u64],
 }
 
 impl Slots for Lent<'_, '_> {
     #[inline]
-    fn slot(&mut self, index: usize) -> (usize, u64, &mut [u8]) {
-        (usize::from(self.sizes[index]), self.at[index], self.burst.frame_mut(index))
+    fn slot(&mut self, index: usize) -> &mut [u8] {
+        self.burst.frame_mut(index)
     }
 
     #[inline]

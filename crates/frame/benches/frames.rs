@@ -14,23 +14,12 @@ use std::time::Instant;
 struct Ring<'a> {
     memory: &'a mut [u8],
     stride: usize,
-    order: &'a [u8],
-    next: usize,
 }
 
 impl Slots for Ring<'_> {
     #[inline]
-    fn slot(&mut self, index: usize) -> (usize, u64, &mut [u8]) {
-        let size = self.order[self.next];
-        self.next += 1;
-        if self.next == self.order.len() {
-            self.next = 0;
-        }
-        (
-            size as usize,
-            index as u64 * 67_200,
-            &mut self.memory[index * self.stride..][..self.stride],
-        )
+    fn slot(&mut self, index: usize) -> &mut [u8] {
+        &mut self.memory[index * self.stride..][..self.stride]
     }
 
     #[inline]
@@ -63,17 +52,15 @@ fn build(name: &str, headers: &str, sizes: &[u32], weights: &[u32], flows: u32) 
     let (burst, bursts) = (64, 200);
     let mut memory = vec![0; stride * burst];
     let mut cursor = template.cursor();
-    let mut next = 0;
+    let which: Vec<u8> = order.iter().copied().cycle().take(burst).collect();
+    let departures: Vec<u64> = (0..burst as u64).map(|index| index * 67_200).collect();
     report(name, burst * bursts, || {
         for _ in 0..bursts {
             let mut ring = Ring {
                 memory: &mut memory,
                 stride,
-                order: &order,
-                next,
             };
-            template.write_burst(&mut cursor, burst, &mut ring);
-            next = ring.next;
+            template.write_burst(&mut cursor, &which, &departures, &mut ring);
             black_box(&mut memory);
         }
     });

@@ -60,8 +60,8 @@ pub struct FieldValue {
 
 /// Where a burst's frames go, for [`Template::write_burst`].
 pub trait Slots {
-    /// Frame `index` of the burst: which of the template's sizes it has, its departure in picoseconds, and room for it.
-    fn slot(&mut self, index: usize) -> (usize, u64, &mut [u8]);
+    /// Room for frame `index` of the burst. Up to 63 bytes behind the frame may be overwritten too.
+    fn slot(&mut self, index: usize) -> &mut [u8];
     /// Frame `index` has been written, `len` bytes without FCS.
     fn written(&mut self, index: usize, len: usize);
 }
@@ -220,13 +220,13 @@ impl Template {
         self.plan.write(&self.images, cursor, self.flows, size_index, departure_ps, slot)
     }
 
-    /// Writes the next `count` frames.
+    /// Writes the next frames, as many as there are `departures` (picoseconds) and `sizes` (which of the template's).
     ///
     /// # Panics
     /// As [`Self::write`].
     #[inline]
-    pub fn write_burst(&self, cursor: &mut Cursor, count: usize, slots: &mut impl Slots) {
-        self.plan.burst(&self.images, cursor, self.flows, count, slots);
+    pub fn write_burst(&self, cursor: &mut Cursor, sizes: &[u8], departures: &[u64], slots: &mut impl Slots) {
+        self.plan.burst(&self.images, cursor, self.flows, sizes, departures, slots);
     }
 }
 

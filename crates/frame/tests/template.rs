@@ -43,16 +43,11 @@ fn the_hot_path_writes_what_is_built_from_scratch() {
 struct Burst {
     memory: Vec<u8>,
     lengths: Vec<usize>,
-    sizes: usize,
 }
 
 impl Slots for Burst {
-    fn slot(&mut self, index: usize) -> (usize, u64, &mut [u8]) {
-        (
-            index % self.sizes,
-            index as u64 * 1_000_003,
-            &mut self.memory[index * 2048..][..2048],
-        )
+    fn slot(&mut self, index: usize) -> &mut [u8] {
+        &mut self.memory[index * 2048..][..2048]
     }
 
     fn written(&mut self, index: usize, len: usize) {
@@ -73,9 +68,10 @@ fn a_burst_is_the_same_as_frame_by_frame() {
                 let mut burst = Burst {
                     memory: vec![0; 64 * 2048],
                     lengths: vec![0; 64],
-                    sizes: sizes.len(),
                 };
-                template.write_burst(&mut cursor, count, &mut burst);
+                let which: Vec<u8> = (0..count).map(|index| (index % sizes.len()) as u8).collect();
+                let departures: Vec<u64> = (0..count as u64).map(|index| index * 1_000_003).collect();
+                template.write_burst(&mut cursor, &which, &departures, &mut burst);
                 for index in 0..count {
                     let mut slot = [0; 2048];
                     let length = template.write(&mut other, index % sizes.len(), index as u64 * 1_000_003, &mut slot);

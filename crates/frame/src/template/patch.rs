@@ -1,5 +1,6 @@
 //! The hot path: what is written over a copied image, frame by frame, without division, allocation or search.
 
+mod block;
 mod compile;
 
 use super::Slots;
@@ -8,6 +9,7 @@ use crate::checksum::{add_halves, finish, finish_half, finish_udp};
 use crate::probe::Probe;
 use crate::stack::MOST_HEADERS;
 use crate::vary::{Random, hash, scale};
+use block::{Headers, LANES, Numbers, Probes, Uniform};
 
 pub(super) use compile::compile;
 
@@ -48,6 +50,8 @@ pub(super) struct Flows {
 struct Image {
     start: usize,
     len: usize,
+    /// `len` and zeros up to a whole number of lines, which lie there too: a burst copies those as well if there is room.
+    padded: usize,
     /// As [`Plan::sums`]; of a [`Shape::Udp4`] the IPv4 header's and the UDP segment's.
     sums: Vec<u16>,
     ip: u16,
@@ -150,6 +154,20 @@ pub(super) struct Plan {
     periods: Vec<u32>,
 }
 
+/// Bytes copied at once.
+pub(super) const LINE: usize = 64;
+
+/// Copies an image of `len` bytes and its padding to a slot. Lines of a known number need no call.
+#[inline]
+fn copy_padded(image: &[u8], len: usize, slot: &mut [u8]) {
+    let (from, _) = image.as_chunks::<LINE>();
+    match (from, slot.as_chunks_mut::<LINE>().0) {
+        ([a], [to, ..]) => *to = *a,
+        ([a, b], [to, next, ..]) => (*to, *next) = (*a, *b),
+        _ => slot[..len].copy_from_slice(&image[..len]),
+    }
+}
+
 /// Copies an image. The lengths of short frames are known to the compiler, which then needs no call.
 #[inline]
 fn copy(image: &[u8], slot: &mut [u8]) {
@@ -243,44 +261,24 @@ impl Udp4 {
     }
 }
 
-/// Both addresses random and ports random or the same: the case that has to be fast.
+/// Addresses and ports that are random or the same in all flows: the case that has to be fast.
 struct RandomPair<'a> {
     shape: &'a Udp4,
-    src: Uniform,
-    dst: Uniform,
-    sport: Uniform,
-    dport: Uniform,
+    fields: [Uniform; 4],
 }
 
-/// A [`Draw::Random`], or a constant with a span of 0, below 2^32.
-#[derive(Clone, Copy)]
-struct Uniform {
-    key: u64,
-    min: u32,
-    span: u32,
-}
-
-impl Uniform {
-    fn new(draw: &Draw) -> Option<Self> {
-        match *draw {
-            Draw::Random { key, min, span } => Some(Self {
-                key,
-                min: u32::try_from(min).ok()?,
-                span: u32::try_from(span).ok()?,
-            }),
-            Draw::Constant(value) => Some(Self {
-                key: 0,
-                min: u32::try_from(value).ok()?,
-                span: 0,
-            }),
-            _ => None,
-        }
-    }
-
-    #[inline]
-    fn draw(self, flow: u32) -> u32 {
-        self.min + scale(hash(self.key, flow), u64::from(self.span)) as u32
-    }
+/// A [`Draw::Random`] or [`Draw::Constant`] below 2^32.
+fn uniform(draw: &Draw) -> Option<Uniform> {
+    let (key, min, span) = match *draw {
+        Draw::Random { key, min, span } => (key, min, span),
+        Draw::Constant(value) => (0, value, 0),
+        _ => return None,
+    };
+    Some(Uniform {
+        key,
+        min: u32::try_from(min).ok()?,
+        span: u32::try_from(span).ok()?,
+    })
 }
 
 impl Plan {
@@ -324,86 +322,97 @@ impl Plan {
         if !self.patches.is_empty() || !self.periods.is_empty() {
             return None;
         }
-        let (src, dst) = (Uniform::new(&shape.src)?, Uniform::new(&shape.dst)?);
         Some(RandomPair {
             shape,
-            src,
-            dst,
-            sport: Uniform::new(&shape.sport)?,
-            dport: Uniform::new(&shape.dport)?,
+            fields: [
+                uniform(&shape.src)?,
+                uniform(&shape.dst)?,
+                uniform(&shape.sport)?,
+                uniform(&shape.dport)?,
+            ],
         })
     }
 
-    /// Writes a burst. The cases that matter most have loops of their own, so that what decides between cases, and
-    /// the cursor, stay out of them.
+    /// Writes a burst. The cases that matter most are written many frames at once.
     #[inline]
-    pub fn burst(&self, images: &[u8], cursor: &mut Cursor, flows: Flows, count: usize, slots: &mut impl Slots) {
+    pub fn burst(&self, images: &[u8], cursor: &mut Cursor, flows: Flows, sizes: &[u8], departures: &[u64], slots: &mut impl Slots) {
         if let Some(pair) = self.random_pair() {
-            let RandomPair {
-                shape,
-                src,
-                dst,
-                sport,
-                dport,
-            } = pair;
-            let same_ports = sport.min << 16 | dport.min;
-            if sport.span | dport.span == 0 {
-                self.flat(images, cursor, flows, count, slots, |flow, image, probe, slot| {
-                    shape.put(image, src.draw(flow), dst.draw(flow), same_ports, probe, slot);
-                });
-            } else {
-                self.flat(images, cursor, flows, count, slots, |flow, image, probe, slot| {
-                    let ports = sport.draw(flow) << 16 | dport.draw(flow);
-                    shape.put(image, src.draw(flow), dst.draw(flow), ports, probe, slot);
-                });
-            }
+            self.pairs(images, cursor, flows, sizes, departures, slots, &pair);
         } else if let Shape::Constant = self.shape {
-            self.flat(images, cursor, flows, count, slots, |_, _, probe, slot| {
-                probe.put(slot, self.payload)
-            });
+            self.constant(images, cursor, flows, sizes, departures, slots);
         } else {
-            self.any(images, cursor, flows, count, slots);
+            for (index, (&size, &departure_ps)) in sizes.iter().zip(departures).enumerate() {
+                let len = self.write(images, cursor, flows, usize::from(size), departure_ps, slots.slot(index));
+                slots.written(index, len);
+            }
         }
     }
 
-    /// The burst of a cursor without counters.
     #[inline(never)]
-    fn flat(
+    #[allow(clippy::too_many_arguments)] // the burst's, and the case
+    fn pairs(
         &self,
         images: &[u8],
         cursor: &mut Cursor,
         flows: Flows,
-        count: usize,
+        sizes: &[u8],
+        departures: &[u64],
         slots: &mut impl Slots,
-        write: impl Fn(u32, &Image, Probe, &mut [u8]),
+        pair: &RandomPair<'_>,
     ) {
-        let (mut flow, mut sequence) = (cursor.flow, cursor.sequence);
-        for index in 0..count {
-            let (size_index, departure_ps, slot) = slots.slot(index);
-            let image = &self.images[size_index];
-            let slot = &mut slot[..image.len];
-            copy(&images[image.start..][..image.len], slot);
-            let probe = Probe {
-                flow: flows.first.wrapping_add(flow),
-                sequence: sequence as u32,
-                departure_ps,
-            };
-            write(flow, image, probe, slot);
-            slots.written(index, image.len);
-            flow += 1;
-            if flow == flows.count {
-                (flow, sequence) = (0, sequence + 1);
+        let l3 = pair.shape.l3;
+        let mut index = 0;
+        for (sizes, departures) in sizes.chunks(LANES).zip(departures.chunks(LANES)) {
+            let numbers = Numbers::take(cursor, flows.count, sizes.len());
+            let probes = Probes::new(&numbers, flows, departures);
+            let mut sums = [(0, 0); LANES];
+            for (lane, sum) in sums.iter_mut().enumerate() {
+                let image = self.image(sizes.get(lane).copied().unwrap_or(0));
+                *sum = (u32::from(image.ip), u32::from(image.l4));
+            }
+            let headers = Headers::new(&numbers, pair.fields, &sums, pair.shape.checksum);
+            for (lane, &size) in sizes.iter().enumerate() {
+                let image = self.image(size);
+                let slot = slots.slot(index);
+                copy_padded(&images[image.start..][..image.padded], image.len, slot);
+                if let Some(window) = slot.get_mut(l3..).and_then(|packet| packet.first_chunk_mut::<46>())
+                    && let Some((head, payload)) = window.split_first_chunk_mut::<28>()
+                    && let Some(payload) = payload.first_chunk_mut()
+                {
+                    headers.put(lane, head);
+                    probes.put(lane, payload);
+                }
+                slots.written(index, image.len);
+                index += 1;
             }
         }
-        (cursor.flow, cursor.sequence) = (flow, sequence);
     }
 
     #[inline(never)]
-    fn any(&self, images: &[u8], cursor: &mut Cursor, flows: Flows, count: usize, slots: &mut impl Slots) {
-        for index in 0..count {
-            let (size_index, departure_ps, slot) = slots.slot(index);
-            let len = self.write(images, cursor, flows, size_index, departure_ps, slot);
-            slots.written(index, len);
+    fn constant(&self, images: &[u8], cursor: &mut Cursor, flows: Flows, sizes: &[u8], departures: &[u64], slots: &mut impl Slots) {
+        let mut index = 0;
+        for (sizes, departures) in sizes.chunks(LANES).zip(departures.chunks(LANES)) {
+            let numbers = Numbers::take(cursor, flows.count, sizes.len());
+            let probes = Probes::new(&numbers, flows, departures);
+            for (lane, &size) in sizes.iter().enumerate() {
+                let image = self.image(size);
+                let slot = slots.slot(index);
+                copy_padded(&images[image.start..][..image.padded], image.len, slot);
+                if let Some(payload) = slot.get_mut(self.payload..).and_then(|payload| payload.first_chunk_mut()) {
+                    probes.put(lane, payload);
+                }
+                slots.written(index, image.len);
+                index += 1;
+            }
+        }
+    }
+
+    /// The image of a size; most templates have one.
+    #[inline]
+    fn image(&self, size: u8) -> &Image {
+        match &self.images[..] {
+            [image] => image,
+            images => &images[usize::from(size)],
         }
     }
 

@@ -1,6 +1,6 @@
 //! From a laid-out stack to images and what is patched over them; once a template, so it may take its time.
 
-use super::{Counter, Draw, FLOW, Image, Patch, Plan, Shape, Sum, Udp4, Wide, WideDraw};
+use super::{Counter, Draw, FLOW, Image, LINE, Patch, Plan, Shape, Sum, Udp4, Wide, WideDraw};
 use crate::FCS_BYTES;
 use crate::bytes::put;
 use crate::checksum::{fold, pseudo_header, sum};
@@ -46,11 +46,13 @@ pub(in crate::template) fn compile(stack: &Stack, sizes: &[u32], flows: u32) -> 
         plan.images.push(Image {
             start: images.len(),
             len: frame.len(),
+            padded: frame.len().next_multiple_of(LINE),
             sums,
             ip,
             l4,
         });
         images.extend_from_slice(&frame);
+        images.resize(images.len().next_multiple_of(LINE), 0);
     }
     (images, plan)
 }
