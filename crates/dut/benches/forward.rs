@@ -16,19 +16,29 @@ mod common;
 use common::{TEN_GIGABIT, bridge, cross_connect, mac, router, udp4};
 
 const FLOWS: usize = 65_536;
-/// Frames per direction and case.
+/// Frames per direction and case, unless the second argument says otherwise (fewer, to count instructions: then of 1024 flows).
 const FRAMES: u64 = 4_000_000;
 /// How far time goes on at once.
 const QUANTUM_PS: u64 = 10_000_000;
 
+/// `NAME FRAMES`, both optional: `cargo bench -p netdyno-dut -- router 100000`.
+fn arguments() -> (String, u64) {
+    let mut words = std::env::args().skip(1).filter(|argument| !argument.starts_with('-'));
+    let name = words.next().unwrap_or_default();
+    (
+        name,
+        words.next().map_or(FRAMES, |frames| frames.parse().expect("a number of frames")),
+    )
+}
+
 fn main() {
-    let only = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
+    let (only, frames) = arguments();
     println!("64-byte frames, {FLOWS} random flows, both directions at line rate, ns a frame");
     println!(
         "{:<24} {:>7} {:>7} {:>10} {:>12}",
         "device", "whole", "device", "forwarded", "of offered"
     );
-    let wires = best(tester_alone);
+    let wires = best(|| tester_alone(frames));
     println!("{:<24} {:>7.1} {:>7}", "none (wires alone)", wires.0, "-");
     let asr_like = || {
         let mut spec = router(true);
@@ -63,11 +73,11 @@ fn main() {
         ("router, 2 x 2 members", &lag),
     ];
     for (name, spec) in cases {
-        if only.as_deref().is_some_and(|only| !name.contains(only)) {
+        if !name.contains(&only) {
             continue;
         }
-        let (ns, forwarded) = best(|| run(spec()));
-        let offered = 2 * FRAMES;
+        let (ns, forwarded) = best(|| run(spec(), frames));
+        let offered = 2 * frames;
         let share = forwarded as f64 / offered as f64;
         println!("{name:<24} {ns:>7.1} {:>7.1} {forwarded:>10} {share:>12.4}", ns - wires.0);
     }
@@ -90,8 +100,8 @@ struct Stream {
     left: u64,
 }
 
-fn stream(spec: &DeviceSpec, port: usize, seed: u64, gap: u64) -> Stream {
-    let mut state = seed;
+fn stream(spec: &DeviceSpec, port: usize, gap: u64, left: u64) -> Stream {
+    let mut state = 0x1234_5678 + port as u64;
     let mut random = move || {
         state ^= state << 13;
         state ^= state >> 7;
@@ -106,7 +116,7 @@ fn stream(spec: &DeviceSpec, port: usize, seed: u64, gap: u64) -> Stream {
         mac(1 - port as u8 + 10)
     };
     let mut frames = Vec::new();
-    for _ in 0..FLOWS {
+    for _ in 0..if left < FRAMES { 1024 } else { FLOWS } {
         let [a, b, c, d, e, f, ..] = random().to_be_bytes();
         frames.extend(udp4(mac(port as u8 + 10), destination, [from, a, b, c], [to, d, e, f], 64, 64));
     }
@@ -115,12 +125,13 @@ fn stream(spec: &DeviceSpec, port: usize, seed: u64, gap: u64) -> Stream {
         next: 0,
         at: 0,
         gap,
-        left: FRAMES,
+        left,
     }
 }
 
 impl Stream {
     fn send(&mut self, wire: &mut WirePort, now: u64) {
+        let flows = self.frames.len() / 60;
         while self.left > 0 && self.at <= now {
             let due = ((now - self.at) / self.gap + 1).min(self.left).min(256);
             wire.transmit(Instant { ps: now }, due as usize, &mut |burst| {
@@ -129,7 +140,7 @@ impl Stream {
                     burst.frame_mut(index)[..60].copy_from_slice(frame);
                     burst.set(index, 60, Instant { ps: self.at });
                     self.at += self.gap;
-                    self.next = (self.next + 1) % FLOWS;
+                    self.next = if self.next + 1 == flows { 0 } else { self.next + 1 };
                 }
                 burst.len()
             })
@@ -158,7 +169,7 @@ fn drain(wire: &mut WirePort, now: u64) -> u64 {
     frames
 }
 
-fn run(spec: DeviceSpec) -> (f64, u64) {
+fn run(spec: DeviceSpec, frames: u64) -> (f64, u64) {
     let mut tester = Vec::new();
     let mut ports: Vec<Box<dyn Port>> = Vec::new();
     let mut streams = Vec::new();
@@ -167,7 +178,7 @@ fn run(spec: DeviceSpec) -> (f64, u64) {
         let (ours, theirs) = pair(&LinkSpec::new("tester", &port.name, rate, 1600)).expect("a valid link");
         tester.push(ours);
         ports.push(Box::new(theirs));
-        streams.push(stream(&spec, index, 0x1234_5678 + index as u64, 84 * 8 * 1_000_000_000_000 / rate));
+        streams.push(stream(&spec, index, 84 * 8 * 1_000_000_000_000 / rate, frames));
     }
     let mut device = Device::new(spec, ports, 1600).expect("a valid device");
     let begin = thread_cpu_time().ps;
@@ -186,21 +197,21 @@ fn run(spec: DeviceSpec) -> (f64, u64) {
         now += QUANTUM_PS;
     }
     let spent = (thread_cpu_time().ps - begin) as f64 / 1000.0;
-    (spent / (2 * FRAMES) as f64, received)
+    (spent / (2 * frames) as f64, received)
 }
 
-fn tester_alone() -> (f64, u64) {
+fn tester_alone(frames: u64) -> (f64, u64) {
     let spec = cross_connect();
     let (mut west, mut east) = pair(&LinkSpec::new("west", "east", TEN_GIGABIT, 1600)).expect("a valid link");
-    let mut streams = [stream(&spec, 0, 1, 67_200), stream(&spec, 1, 2, 67_200)];
+    let mut streams = [stream(&spec, 0, 67_200, frames), stream(&spec, 1, 67_200, frames)];
     let begin = thread_cpu_time().ps;
     let mut received = 0;
     let mut now = 0;
-    while received < 2 * FRAMES {
+    while received < 2 * frames {
         streams[0].send(&mut west, now);
         streams[1].send(&mut east, now);
         received += drain(&mut west, now) + drain(&mut east, now);
         now += QUANTUM_PS;
     }
-    ((thread_cpu_time().ps - begin) as f64 / 1000.0 / (2 * FRAMES) as f64, received)
+    ((thread_cpu_time().ps - begin) as f64 / 1000.0 / (2 * frames) as f64, received)
 }

@@ -1,7 +1,7 @@
 //! A learning bridge's address table (IEEE 802.1D, clause 7): source addresses are learned, entries age,
 //! the table is finite. VLAN-unaware: a tagged frame is bridged by its addresses.
 
-use crate::header::{is_group, mac};
+use crate::header::{is_group, macs};
 
 /// Marks a place in use; MAC addresses take the lower 48 bits.
 const USED: u64 = 1 << 63;
@@ -51,8 +51,7 @@ impl Bridge {
     /// Learns from a frame that came in on `port` at `t` and says where it goes. `frame` has at least 14 bytes.
     #[inline]
     pub(crate) fn forward(&mut self, frame: &[u8], port: usize, t: u64) -> Path {
-        let destination = mac(frame, 0);
-        let source = mac(frame, 6);
+        let (destination, source) = macs(frame);
         if !is_group(source) {
             self.learn(source, port as u32, t);
         }

@@ -173,7 +173,6 @@ fn input(index: usize, port: &DevicePortSpec, first_lane: usize, max_frame: u32)
             .collect::<Result<_, _>>()?,
         floor: 0,
         max_frame: max_frame as usize,
-        rx_frames: 0,
         partner_drops: 0,
         in_drops: 0,
         malformed: 0,
@@ -189,13 +188,13 @@ fn lane(index: usize, member: usize, port: &DevicePortSpec) -> Result<Lane, Devi
         shared: shared.map(|server| {
             Box::new(Shared {
                 server,
-                inbound: Ring::with_room(1024),
-                outbound: Ring::with_room(1024),
-                leaving: Ring::with_room(1024),
+                inbound: Ring::with_room(64),
+                outbound: Ring::with_room(64),
+                leaving: Ring::with_room(64),
                 drops: 0,
             })
         }),
-        ready: Ring::with_room(1024),
+        ready: Ring::with_room(64),
         rx_frames: 0,
     })
 }
@@ -204,7 +203,7 @@ fn output(index: usize, port: &DevicePortSpec, spec: &DeviceSpec) -> Result<Outp
     let member = |_| {
         Ok(Member {
             line: line(format!("ports[{index}].rate_bps"), port.rate_bps, port.out_queue)?,
-            queue: Ring::with_room(1024),
+            queue: Ring::with_room(64),
             tx_frames: 0,
             drops: 0,
         })

@@ -190,6 +190,7 @@ impl Device {
                 shared.leaving.pop();
                 outputs[lane.port].enqueue(lane.member, flight, pool);
             }
+            shared.leaving.rewind();
         }
     }
 
@@ -199,30 +200,27 @@ impl Device {
             *head = lane.ready.front().map_or(u64::MAX, |flight| flight.at);
         }
         loop {
-            let mut first = 0;
-            let mut t = u64::MAX;
-            for (index, head) in self.heads.iter().enumerate() {
-                if *head < t {
-                    (first, t) = (index, *head);
-                }
-            }
+            let (first, t) = earliest(&self.heads);
             if self.core.alarm <= t.min(until) {
                 self.ring(self.core.alarm);
                 continue;
             }
             if t > until {
-                return;
+                break;
             }
             let lane = &mut self.lanes[first];
             let (port, Some(flight)) = (lane.port, lane.ready.pop()) else {
-                return;
+                break;
             };
             self.heads[first] = lane.ready.front().map_or(u64::MAX, |flight| flight.at);
             self.switch(port, flight);
         }
+        for lane in &mut self.lanes {
+            lane.ready.rewind();
+        }
     }
 
-    #[inline]
+    #[inline(always)]
     fn switch(&mut self, port: usize, flight: Flight) {
         let core = &mut self.core;
         let mut t = flight.at;
@@ -283,7 +281,7 @@ impl Device {
     }
 
     /// A frame leaves the switching point at `flight.at` towards `out`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn leave(&mut self, out: usize, flight: Flight) {
         let size = u64::from(flight.len).max(netdyno_io::port::MIN_SLOT_BYTES) + 4;
         let output = &mut self.outputs[out];
@@ -346,10 +344,14 @@ impl Device {
     }
 
     /// Behind delay and faults: the choice of a member, then its shared server or its line.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn depart(&mut self, out: usize, flight: Flight) {
         let output = &mut self.outputs[out];
-        let member = output.spread.member(self.pool.frame(flight.slot, flight.len));
+        let member = if output.spread.single {
+            0
+        } else {
+            output.spread.member(self.pool.frame(flight.slot, flight.len))
+        };
         if self.shared
             && let Some(shared) = &mut self.lanes[self.inputs[out].first_lane + member].shared
         {
@@ -357,4 +359,20 @@ impl Device {
         }
         output.enqueue(member, flight, &mut self.pool);
     }
+}
+
+/// The lowest of `heads` and where it is; of equal ones the first.
+#[inline(always)]
+fn earliest(heads: &[u64]) -> (usize, u64) {
+    // By far the most devices on a bench have two plain ports: no loop for those.
+    if let [one, other] = *heads {
+        return if other < one { (1, other) } else { (0, one) };
+    }
+    let mut first = (0, u64::MAX);
+    for (index, head) in heads.iter().enumerate() {
+        if *head < first.1 {
+            first = (index, *head);
+        }
+    }
+    first
 }

@@ -53,7 +53,7 @@ pub(crate) struct Member {
 
 impl Output {
     /// A frame reaches the line of `member` at `flight.at`. In order of time per member.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn enqueue(&mut self, member: usize, flight: Flight, pool: &mut Pool) {
         if !self.stalls.is_empty() {
             self.stall(flight.at);
@@ -104,13 +104,17 @@ impl Output {
             if limit == 0 {
                 return Ok(());
             }
-            let members = &self.members;
+            let (members, order) = (&self.members, &mut self.order);
             let taken = port.transmit(now, limit, &mut |burst| {
                 let room = burst.len().min(limit);
-                merge(members, &mut self.order[..room], |index, flight| {
+                let write = |index, flight: Flight| {
                     pool::copy(burst.frame_mut(index), pool.frame(flight.slot, flight.len));
                     burst.set(index, flight.len as usize, Instant { ps: flight.at });
-                });
+                };
+                match &members[..] {
+                    [only] => only.visit(room, write),
+                    _ => merge(members, &mut order[..room], write),
+                }
                 room
             })?;
             self.forget(taken, pool);
@@ -122,11 +126,21 @@ impl Output {
 
     /// The first `count` frames in [`Self::order`] have left.
     fn forget(&mut self, count: usize, pool: &mut Pool) {
+        if let [only] = &mut self.members[..] {
+            only.visit(count, |_, flight| pool.give_back(flight.slot, flight.len));
+            only.queue.skip(count);
+            only.queue.rewind();
+            only.tx_frames += count as u64;
+            return;
+        }
         for member in &self.order[..count] {
             let member = &mut self.members[usize::from(*member)];
             let Some(flight) = member.queue.pop() else { return };
             member.tx_frames += 1;
             pool.give_back(flight.slot, flight.len);
+        }
+        for member in &mut self.members {
+            member.queue.rewind();
         }
     }
 }
@@ -139,9 +153,25 @@ impl Member {
         if waiting == 0 || self.queue.get(waiting - 1).is_some_and(|flight| flight.at <= now) {
             return waiting;
         }
-        (0..waiting)
-            .take_while(|index| self.queue.get(*index).is_some_and(|flight| flight.at <= now))
-            .count()
+        // Starts never go back: halves are enough.
+        let (front, beyond) = self.queue.first(waiting);
+        let due = |flights: &[Flight]| flights.partition_point(|flight| flight.at <= now);
+        match due(front) {
+            all if all == front.len() => all + due(beyond),
+            some => some,
+        }
+    }
+
+    /// The first `count` frames with their indices; there must be as many.
+    #[inline]
+    fn visit(&self, count: usize, mut with: impl FnMut(usize, Flight)) {
+        let (front, beyond) = self.queue.first(count);
+        for (index, flight) in front.iter().enumerate() {
+            with(index, *flight);
+        }
+        for (index, flight) in beyond.iter().enumerate() {
+            with(front.len() + index, *flight);
+        }
     }
 }
 
@@ -149,13 +179,6 @@ impl Member {
 /// first) and notes whose each is. There must be as many as `order` has places.
 #[inline]
 fn merge(members: &[Member], order: &mut [u8], mut visit: impl FnMut(usize, Flight)) {
-    if let [only] = members {
-        order.fill(0);
-        for index in 0..order.len() {
-            visit(index, only.queue.get(index).expect("the caller counted the frames"));
-        }
-        return;
-    }
     let mut taken = [0; MEMBERS];
     let mut heads = [u64::MAX; MEMBERS];
     let heads = &mut heads[..members.len()];

@@ -22,10 +22,19 @@ pub(crate) fn be32(bytes: &[u8], at: usize) -> u32 {
     u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
-/// A MAC address as a number, first byte highest. `at + 6` must lie in the frame.
+/// A MAC address as a number, first byte highest.
 #[inline]
-pub(crate) fn mac(bytes: &[u8], at: usize) -> u64 {
-    u64::from(be32(bytes, at)) << 16 | u64::from(be16(bytes, at + 4))
+pub(crate) fn mac(bytes: [u8; 6]) -> u64 {
+    let [a, b, c, d, e, f] = bytes;
+    u64::from_be_bytes([0, 0, a, b, c, d, e, f])
+}
+
+/// Destination and source of a frame of at least 14 bytes, as numbers.
+#[inline]
+pub(crate) fn macs(frame: &[u8]) -> (u64, u64) {
+    // Two loads of eight bytes each: fewer checks and shifts than byte by byte.
+    let [destination, source] = [0, 6].map(|at| u64::from_be_bytes(*frame[at..].first_chunk().expect("14 bytes")) >> 16);
+    (destination, source)
 }
 
 /// Writes a MAC address.
@@ -48,6 +57,9 @@ pub(crate) fn network(frame: &[u8]) -> Option<(u16, usize)> {
     }
     let mut kind = be16(frame, 12);
     let mut at = ETHERNET;
+    if kind == IPV4 {
+        return Some((kind, at));
+    }
     for _ in 0..4 {
         if !TAGS.contains(&kind) {
             break;

@@ -18,7 +18,6 @@ pub(crate) struct Input {
     /// Nothing arrives before this: what has been decided stays decided, and frames stay in order.
     pub(crate) floor: u64,
     pub(crate) max_frame: usize,
-    pub(crate) rx_frames: u64,
     pub(crate) partner_drops: u64,
     pub(crate) in_drops: u64,
     pub(crate) malformed: u64,
@@ -51,12 +50,11 @@ pub(crate) struct Shared {
 
 impl Input {
     /// A frame has arrived from the line at `at`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn arrive(&mut self, frame: &[u8], at: u64, lanes: &mut [Lane], pool: &mut Pool) {
         let mut t = at.max(self.floor);
         self.floor = t;
         if frame.len() < crate::header::ETHERNET || frame.len() > self.max_frame {
-            self.rx_frames += 1;
             self.malformed += 1;
             return;
         }
@@ -72,7 +70,6 @@ impl Input {
                 }
             }
         }
-        self.rx_frames += 1;
         let lane = &mut lanes[self.first_lane + member];
         lane.rx_frames += 1;
         if let Some(server) = &mut lane.server {
@@ -105,18 +102,16 @@ impl Shared {
 
     /// Serves all that arrive by `until`, in order of time. Frames inward go to `ready`.
     pub(crate) fn serve(&mut self, until: u64, ready: &mut Ring<Flight>, pool: &mut Pool) {
-        loop {
-            let inward = self.inbound.front().map_or(u64::MAX, |flight| flight.at);
-            let outward = self.outbound.front().map_or(u64::MAX, |flight| flight.at);
-            if inward.min(outward) > until {
-                return;
-            }
-            let (from, to) = if outward <= inward {
-                (&mut self.outbound, &mut self.leaving)
+        let at = |ring: &Ring<Flight>| ring.front().map_or(u64::MAX, |flight| flight.at);
+        let (mut inward, mut outward) = (at(&self.inbound), at(&self.outbound));
+        while inward.min(outward) <= until {
+            let (from, head, to) = if outward <= inward {
+                (&mut self.outbound, &mut outward, &mut self.leaving)
             } else {
-                (&mut self.inbound, &mut *ready)
+                (&mut self.inbound, &mut inward, &mut *ready)
             };
-            let Some(flight) = from.pop() else { return };
+            let Some(flight) = from.pop() else { break };
+            *head = at(from);
             match self.server.admit(flight.at) {
                 Some(done) => to.push(Flight { at: done, ..flight }),
                 None => {
@@ -125,5 +120,7 @@ impl Shared {
                 }
             }
         }
+        self.inbound.rewind();
+        self.outbound.rewind();
     }
 }

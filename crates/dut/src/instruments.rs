@@ -37,7 +37,7 @@ impl Device {
         let lanes = &self.lanes[input.first_lane..][..output.members.len()];
         DevicePortCounters {
             name: self.names[port].clone(),
-            rx_frames: input.rx_frames,
+            rx_frames: input.malformed + lanes.iter().map(|lane| lane.rx_frames).sum::<u64>(),
             tx_frames: output.members.iter().map(|member| member.tx_frames).sum(),
             partner_drops: input.partner_drops,
             in_drops: input.in_drops,
@@ -56,7 +56,6 @@ impl Device {
     pub fn reset_counters(&mut self) {
         self.core.count = Count::default();
         for input in &mut self.inputs {
-            input.rx_frames = 0;
             input.partner_drops = 0;
             input.in_drops = 0;
             input.malformed = 0;

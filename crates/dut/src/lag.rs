@@ -22,7 +22,8 @@ pub(crate) struct Spread {
     hash: Hash,
     /// Member by folded hash; a table, so that no frame costs a division.
     member: Box<[u8; 256]>,
-    single: bool,
+    /// A plain port: there is nothing to choose.
+    pub(crate) single: bool,
 }
 
 impl Spread {

@@ -1,31 +1,39 @@
 //! The device's own memory for frames in flight: copied in once on arrival, copied out once on departure.
 
-/// Frames up to this many bytes live in small slots of one cache line: 64-byte frames, with a tag too.
+/// Frames up to this many bytes live in slots of one cache line: 64-byte frames, with a tag too.
 const SMALL: usize = 64;
-/// Slots begin on cache lines; a slot is named by its first line.
+/// Large slots are whole cache lines apart; a slot is named by its first line.
 const LINE: usize = 64;
+/// Slots a class grows by.
+const GROWTH: [usize; 2] = [1024, 256];
+
+/// A small slot. Aligned, or each frame would lie across two cache lines.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Small([u8; SMALL]);
 
 /// Slots of two sizes with a last-in first-out free list each: the slot freed last is the one still in cache.
+/// A slot's class follows from the length of the frame in it.
 #[derive(Debug)]
 pub(crate) struct Pool {
-    memory: Vec<u8>,
-    free: [Vec<u32>; 2],
-    /// Cache lines a slot takes, per class.
-    lines: [usize; 2],
-    /// Slots handed out and not yet taken back.
-    taken: usize,
+    small: Vec<Small>,
+    large: Vec<u8>,
+    /// Cache lines a large slot takes.
+    lines: usize,
+    free_small: Vec<u32>,
+    free_large: Vec<u32>,
 }
 
 impl Pool {
     /// A pool for frames of up to `max_frame` bytes, FCS not counted.
     pub(crate) fn new(max_frame: usize) -> Self {
-        // An odd number of lines, so that the first lines of neighbouring slots fall into different cache sets.
-        let large = max_frame.max(SMALL).div_ceil(LINE) | 1;
         Self {
-            memory: Vec::new(),
-            free: [Vec::new(), Vec::new()],
-            lines: [SMALL / LINE, large],
-            taken: 0,
+            small: Vec::new(),
+            large: Vec::new(),
+            // An odd number, so that the first lines of neighbouring slots fall into different cache sets.
+            lines: max_frame.max(SMALL).div_ceil(LINE) | 1,
+            free_small: Vec::new(),
+            free_large: Vec::new(),
         }
     }
 
@@ -33,61 +41,87 @@ impl Pool {
     #[inline]
     pub(crate) fn store(&mut self, frame: &[u8]) -> u32 {
         let slot = self.take(frame.len());
-        copy(&mut self.memory[slot as usize * LINE..], frame);
+        copy(self.frame_mut(slot, frame.len() as u16), frame);
         slot
     }
 
     /// A slot for a frame of `len` bytes; what is in it is left over from before.
     #[inline]
-    pub(crate) fn take(&mut self, len: usize) -> u32 {
-        let class = usize::from(len > SMALL);
-        if self.free[class].is_empty() {
-            self.grow(class);
+    fn take(&mut self, len: usize) -> u32 {
+        loop {
+            let free = if len <= SMALL { &mut self.free_small } else { &mut self.free_large };
+            match free.pop() {
+                Some(slot) => return slot,
+                None => self.grow(len),
+            }
         }
-        self.taken += 1;
-        self.free[class].pop().expect("grow put slots there")
     }
 
     /// The bytes of a frame.
     #[inline]
     pub(crate) fn frame(&self, slot: u32, len: u16) -> &[u8] {
-        &self.memory[slot as usize * LINE..][..len as usize]
+        let (slot, len) = (slot as usize, len as usize);
+        if len <= SMALL {
+            &self.small[slot].0[..len]
+        } else {
+            &self.large[slot * LINE..][..len]
+        }
     }
 
     /// The bytes of a frame, to change.
     #[inline]
     pub(crate) fn frame_mut(&mut self, slot: u32, len: u16) -> &mut [u8] {
-        &mut self.memory[slot as usize * LINE..][..len as usize]
+        let (slot, len) = (slot as usize, len as usize);
+        if len <= SMALL {
+            &mut self.small[slot].0[..len]
+        } else {
+            &mut self.large[slot * LINE..][..len]
+        }
     }
 
     /// A second frame with the same bytes.
     pub(crate) fn duplicate(&mut self, slot: u32, len: u16) -> u32 {
         let twin = self.take(len as usize);
-        let from = slot as usize * LINE;
-        self.memory.copy_within(from..from + len as usize, twin as usize * LINE);
+        if len as usize <= SMALL {
+            self.small[twin as usize] = self.small[slot as usize];
+        } else {
+            let from = slot as usize * LINE;
+            self.large.copy_within(from..from + len as usize, twin as usize * LINE);
+        }
         twin
     }
 
-    /// Takes a slot back. `len` is that of the frame in it: it tells the slot's class.
+    /// Takes a slot back. `len` is that of the frame in it.
     #[inline]
     pub(crate) fn give_back(&mut self, slot: u32, len: u16) {
-        self.taken -= 1;
-        self.free[usize::from(len as usize > SMALL)].push(slot);
+        let free = if len as usize <= SMALL {
+            &mut self.free_small
+        } else {
+            &mut self.free_large
+        };
+        free.push(slot);
     }
 
     /// Frames in the device now.
     pub(crate) fn taken(&self) -> usize {
-        self.taken
+        let large = self.large.len() / (self.lines * LINE);
+        self.small.len() - self.free_small.len() + large - self.free_large.len()
     }
 
+    /// More slots for frames of `len` bytes. Lowest on top of the free list: memory is touched from its beginning.
     #[cold]
-    fn grow(&mut self, class: usize) {
-        let lines = self.lines[class];
-        let slots = if class == 0 { 1024 } else { 256 };
-        let first = self.memory.len() / LINE;
-        self.memory.resize(self.memory.len() + slots * lines * LINE, 0);
-        // Lowest address on top of the free list: memory is touched from its beginning.
-        self.free[class].extend((0..slots).rev().map(|slot| (first + slot * lines) as u32));
+    fn grow(&mut self, len: usize) {
+        let [small, large] = GROWTH;
+        if len <= SMALL {
+            let first = self.small.len();
+            self.small.resize(first + small, Small([0; SMALL]));
+            self.free_small.extend((first..first + small).rev().map(|slot| slot as u32));
+        } else {
+            let first = self.large.len() / LINE;
+            self.large.resize(self.large.len() + large * self.lines * LINE, 0);
+            self.free_large
+                .extend((0..large).rev().map(|slot| (first + slot * self.lines) as u32));
+        }
     }
 }
 

@@ -64,8 +64,31 @@ impl<T: Copy + Default> Ring<T> {
         Some(record)
     }
 
+    /// The first `count` records (there must be as many), in two pieces: the second is what lies beyond the end.
+    #[inline]
+    pub(crate) fn first(&self, count: usize) -> (&[T], &[T]) {
+        let from = self.head & (self.places.len() - 1);
+        let whole = count.min(self.places.len() - from);
+        (&self.places[from..from + whole], &self.places[..count - whole])
+    }
+
+    /// Takes out the first `count` records; there must be as many.
+    #[inline]
+    pub(crate) fn skip(&mut self, count: usize) {
+        self.head += count;
+    }
+
+    /// Starts over at the first place if empty: a ring that is emptied again and again then stays in the same few
+    /// cache lines, where it would else walk through all of its memory.
+    #[inline]
+    pub(crate) fn rewind(&mut self) {
+        if self.head == self.tail {
+            self.clear();
+        }
+    }
+
     pub(crate) fn clear(&mut self) {
-        self.head = self.tail;
+        (self.head, self.tail) = (0, 0);
     }
 
     #[cold]

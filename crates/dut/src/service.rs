@@ -120,18 +120,20 @@ impl Line {
     }
 
     /// A frame that takes `wire_bytes` (preamble and gap counted) arrives at `t`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn admit(&mut self, t: u64, wire_bytes: u64) -> Option<Passage> {
         while self.starts.front().is_some_and(|start| start <= t) {
             self.starts.pop();
         }
-        let busy = self.free > (t, 0);
+        // The first whole picosecond at which it is free; `t` is whole, so this compares exactly.
+        let free = self.free.0 + u64::from(self.free.1 > 0);
+        let busy = free > t;
         if busy && self.starts.len() >= self.queue {
             return None;
         }
         let begin = if busy { self.free } else { (t, 0) };
         if busy {
-            self.starts.push(begin.0 + u64::from(begin.1 > 0));
+            self.starts.push(free);
         }
         self.free = self.after(begin, wire_bytes);
         Some(Passage {

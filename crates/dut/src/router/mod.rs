@@ -3,7 +3,7 @@
 mod build;
 pub(crate) mod neighbour;
 
-use crate::header::{self, ETHERNET, be16, be32, is_group, mac, put_mac};
+use crate::header::{self, ETHERNET, be16, be32, is_group, macs, put_mac};
 use crate::lpm::Trie;
 use neighbour::{LEARNED_LIMIT, Neighbours};
 use netdyno_frame::arp::Arp;
@@ -78,7 +78,7 @@ impl Router {
         if frame.len() < ETHERNET {
             return Verdict::Malformed;
         }
-        let destination = mac(frame, 0);
+        let (destination, _) = macs(frame);
         if destination != self.interfaces[port].mac {
             return self.not_to_us(frame, port, destination);
         }
@@ -106,18 +106,19 @@ impl Router {
     #[inline]
     fn forward_v4(&mut self, frame: &mut [u8]) -> Verdict {
         // RFC 1812, section 5.2.2: version, lengths, header checksum.
-        let Some(packet) = frame.get(ETHERNET..).filter(|packet| packet.len() >= 20) else {
+        let frame_len = frame.len();
+        let Some(packet) = frame.get(ETHERNET..).and_then(<[u8]>::first_chunk::<20>) else {
             return Verdict::Malformed;
         };
         let header = usize::from(packet[0] & 0x0f) * 4;
         let total = usize::from(be16(packet, 2));
-        if packet[0] >> 4 != 4 || header < 20 || total < header || packet.len() < total {
+        if packet[0] >> 4 != 4 || header < 20 || total < header || frame_len < ETHERNET + total {
             return Verdict::Malformed;
         }
         let checked = if header == 20 {
             sum20(packet)
         } else {
-            header::sum(&packet[..header])
+            header::sum(&frame[ETHERNET..ETHERNET + header])
         };
         if checked != 0xffff {
             return Verdict::Malformed;
@@ -206,6 +207,7 @@ impl Router {
     /// New MAC addresses, one hop less. The frame has been checked.
     #[inline]
     pub(crate) fn rewrite(&self, frame: &mut [u8], out: usize, neighbour: u64) {
+        let Some(frame) = frame.first_chunk_mut::<26>() else { return };
         put_mac(frame, 0, neighbour);
         put_mac(frame, 6, self.interfaces[out].mac);
         if frame[12] == 0x08 {
@@ -309,7 +311,7 @@ fn link_local(mac: u64) -> Ipv6Addr {
 }
 
 fn number(mac: Mac) -> u64 {
-    header::mac(&mac.0, 0)
+    header::mac(mac.0)
 }
 
 fn bytes(mac: u64) -> Mac {
@@ -320,7 +322,7 @@ fn bytes(mac: u64) -> Mac {
 
 /// Sum of a header without options: ten words, no loop.
 #[inline]
-fn sum20(packet: &[u8]) -> u16 {
+fn sum20(packet: &[u8; 20]) -> u16 {
     let words = u64::from(be32(packet, 0))
         + u64::from(be32(packet, 4))
         + u64::from(be32(packet, 8))

@@ -125,18 +125,18 @@ impl Port for WirePort {
     }
 }
 
-/// One direction: the frames under way, in a ring of slots that grows.
+/// One direction: the frames under way, oldest first, in `slots[head..tail]`.
 ///
-/// Each slot is described twice, at `index` and `index + capacity`, so that a burst is one slice of
-/// descriptors also where it passes the end of the ring.
+/// Not a ring: a burst is always one slice, and what waits moves to the front again as soon as that is cheap.
+/// Moving exchanges descriptors, never bytes. So a line that is read every few microseconds stays in the
+/// slots of one burst: a ring would walk through all of its slots, a cache line and most often a page each.
 #[derive(Debug)]
 struct Line {
     region: Region,
+    /// A descriptor for each slot of `region`; those outside `head..tail` are free.
     slots: Vec<Slot>,
-    capacity: usize,
     stride: usize,
     max_frame: u32,
-    /// Frames taken out and put in since the line was last empty; the difference is what is under way.
     head: usize,
     tail: usize,
     serializer: Serializer,
@@ -146,65 +146,37 @@ struct Line {
 impl Line {
     fn new(rate_bps: u64, propagation_ps: u64, max_frame: u32) -> Self {
         let stride = stride_for(max_frame as usize);
-        let mut line = Self {
+        Self {
             region: Region::zeroed(FIRST_CAPACITY * stride),
-            slots: Vec::new(),
-            capacity: FIRST_CAPACITY,
+            slots: slots(0..FIRST_CAPACITY, stride).collect(),
             stride,
             max_frame,
             head: 0,
             tail: 0,
             serializer: Serializer::new(rate_bps),
             propagation_ps,
-        };
-        line.slots = line.empty_slots();
-        line
-    }
-
-    fn empty_slots(&self) -> Vec<Slot> {
-        let slot = |index: usize| Slot {
-            offset: ((index & (self.capacity - 1)) * self.stride) as u32,
-            len: self.max_frame,
-            at: Instant::ZERO,
-        };
-        (0..2 * self.capacity).map(slot).collect()
+        }
     }
 
     fn send(&mut self, info: &PortInfo, lent: usize, fill: &mut dyn FnMut(&mut Burst<'_>) -> usize) -> Result<usize, PortError> {
-        if self.head == self.tail {
-            // Starting over keeps an often empty line in the same few cache lines.
-            self.head = 0;
-            self.tail = 0;
-        }
         self.reserve(info, lent)?;
-        let first = self.tail & (self.capacity - 1);
-        for slot in &mut self.slots[first..first + lent] {
-            slot.len = self.max_frame;
+        let (first, max_frame) = (self.tail, self.max_frame);
+        let slots = &mut self.slots[first..first + lent];
+        for slot in &mut *slots {
+            slot.len = max_frame;
         }
-        let wrote = fill(&mut Burst::new(self.region.bytes(), &mut self.slots[first..first + lent]));
-        if wrote > lent {
+        let wrote = fill(&mut Burst::new(self.region.bytes(), slots));
+        let Some(written) = slots.get_mut(..wrote) else {
             return Err(refuse_count(info, wrote, lent));
-        }
+        };
         // Works on a copy, so that a refused burst leaves the line as it was.
         let mut serializer = self.serializer;
-        let (lower, upper) = self.slots.split_at_mut(self.capacity);
-        for index in first..first + wrote {
-            let (slot, twin) = if index < self.capacity {
-                (&mut lower[index], &mut upper[index])
-            } else {
-                (&mut upper[index - self.capacity], &mut lower[index - self.capacity])
-            };
+        for (index, slot) in written.iter_mut().enumerate() {
             let len = slot.len;
-            if len.wrapping_sub(MIN_SENT_BYTES) > self.max_frame - MIN_SENT_BYTES {
-                return Err(refuse_length(info, index - first, len));
+            if len.wrapping_sub(MIN_SENT_BYTES) > max_frame - MIN_SENT_BYTES {
+                return Err(refuse_length(info, index, len));
             }
-            // Field by field: copying the slot whole would wait for the two stores into it to leave the core.
-            let at = Instant {
-                ps: serializer.send(len, slot.at.ps) + self.propagation_ps,
-            };
-            slot.at = at;
-            twin.len = len;
-            twin.at = at;
+            slot.at.ps = serializer.send(len, slot.at.ps) + self.propagation_ps;
         }
         self.serializer = serializer;
         self.tail += wrote;
@@ -212,9 +184,8 @@ impl Line {
     }
 
     fn deliver(&mut self, now: Instant, limit: usize, read: &mut dyn FnMut(&mut Burst<'_>)) -> usize {
-        let first = self.head & (self.capacity - 1);
         let waiting = limit.min(self.tail - self.head);
-        let slots = &mut self.slots[first..first + waiting];
+        let slots = &mut self.slots[self.head..self.head + waiting];
         // Arrivals never go back, and most often all that waits is due.
         let due = match slots.last() {
             None => return 0,
@@ -230,40 +201,62 @@ impl Line {
     }
 
     fn next_arrival(&self) -> Option<Instant> {
-        (self.head != self.tail).then(|| self.slots[self.head & (self.capacity - 1)].at)
+        self.slots[self.head..self.tail].first().map(|slot| slot.at)
     }
 
-    /// Makes room for `more` frames.
+    /// Makes room for `more` frames behind `tail`.
     fn reserve(&mut self, info: &PortInfo, more: usize) -> Result<(), PortError> {
         let waiting = self.tail - self.head;
-        if waiting + more <= self.capacity {
+        // Four frames have left for each that is moved, so moving costs a quarter of an exchange a frame.
+        if self.head > 0 && waiting <= self.head / 4 {
+            self.move_to_front();
+        }
+        if self.tail + more <= self.slots.len() {
             return Ok(());
         }
-        let old_capacity = self.capacity;
-        let capacity = (waiting + more).next_power_of_two();
+        // With a quarter of the slots free, at least one frame has left for three that are moved.
+        if (waiting + more) * 4 > self.slots.len() * 3 {
+            self.grow(info, waiting + more)?;
+        }
+        self.move_to_front();
+        Ok(())
+    }
+
+    /// Exchanges descriptors so that the frames under way come first.
+    fn move_to_front(&mut self) {
+        let waiting = self.tail - self.head;
+        for index in 0..waiting {
+            self.slots.swap(index, self.head + index);
+        }
+        self.head = 0;
+        self.tail = waiting;
+    }
+
+    /// More slots, at least a quarter more than `frames`; those there are keep their places and bytes.
+    #[cold]
+    fn grow(&mut self, info: &PortInfo, frames: usize) -> Result<(), PortError> {
+        let old = self.slots.len();
+        let capacity = (frames + frames / 3 + 1).next_power_of_two().max(old);
         if u32::try_from(capacity * self.stride).is_err() {
             return Err(PortError::Unfit {
                 port: info.name.clone(),
-                why: format!("{waiting} frames under way on one wire, more than 4 GiB; is the far end being read?"),
+                why: format!("{frames} frames under way on one wire, more than 4 GiB; is the far end being read?"),
             });
         }
-        self.capacity = capacity;
         let mut region = Region::zeroed(capacity * self.stride);
-        let mut slots = self.empty_slots();
-        for index in 0..waiting {
-            let old = self.slots[(self.head + index) & (old_capacity - 1)];
-            let from = &self.region.bytes()[old.offset as usize..][..old.len as usize];
-            let offset = slots[index].offset;
-            region.bytes()[offset as usize..][..from.len()].copy_from_slice(from);
-            slots[index] = Slot { offset, ..old };
-            slots[index + capacity] = slots[index];
-        }
+        region.bytes()[..old * self.stride].copy_from_slice(self.region.bytes());
         self.region = region;
-        self.slots = slots;
-        self.head = 0;
-        self.tail = waiting;
+        self.slots.extend(slots(old..capacity, self.stride));
         Ok(())
     }
+}
+
+/// Descriptors of free slots.
+fn slots(which: std::ops::Range<usize>, stride: usize) -> impl Iterator<Item = Slot> {
+    which.map(move |index| Slot {
+        offset: (index * stride) as u32,
+        ..Slot::default()
+    })
 }
 
 /// When the line is free, as an exact fraction: `free_ps + carry / rate` picoseconds.
