@@ -1,0 +1,174 @@
+"""The ramp: every sample holds exactly the frames paper says, and so do the best rate and the knee."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from itertools import pairwise
+
+import pytest
+from closed_forms import Stretch, departures, sent_before, through, wire_bits
+from laboratory import RATE, Device, Found, measure
+
+pytest.importorskip("netdyno._engine", reason="the engine is not built")
+
+MS = 10**9
+SAMPLE_PS = MS // 4
+RISE_PS = 12 * MS
+METHOD = "{ramp: {warmup: 2ms at 10kpps, ramp: 12ms to 100%, hold: 2ms}}"
+THRESHOLD = Fraction(1, 1000)
+TRAFFIC = {
+    "64b": "{size: 64B, flows: 1}",
+    "many": "{size: 128B, flows: 65536}",
+    "large": "{size: 1518B, flows: 1}",
+    "ipv6": "{size: 84B, ip: 6, flows: 1}",
+}
+SIZES = {"64b": 64, "many": 128, "large": 1518, "ipv6": 84}
+
+UNI: Mapping[str, Device] = {
+    "xconnect": Device(),
+    "bridge": Device("bridge-domain", delay_per_byte_ps=1_237),
+    "router": Device("ipv4", delay_ns=300_000),
+    "port-capacity": Device(in_fps=400_000, in_queue=4),
+    "port-capacity-odd": Device("bridge-domain", in_fps=399_989, in_queue=100),
+    "both-capacity": Device("ipv4", both_fps=400_000, in_queue=4),
+    "box-capacity": Device("ipv4", box_fps=400_000, box_queue=16),
+    "slower-egress": Device("bridge-domain", out_bps=RATE // 2, out_queue=8),
+    "group": Device(members=2, partner_queue=8),
+}
+BIDIR: Mapping[str, Device] = {
+    "xconnect": Device(),
+    "router": Device("ipv4"),
+    "port-capacity": Device("bridge-domain", in_fps=400_000, in_queue=4),
+    "box-capacity": Device("bridge-domain", box_fps=400_000, box_queue=4),
+    "box-capacity-odd": Device("ipv4", box_fps=399_989, box_queue=33),
+}
+CASES = [
+    (profile, device, "uni")
+    for profile in TRAFFIC
+    for device in UNI
+    if UNI[device].members == 1 or profile != "many"
+] + [(profile, device, "bidir") for profile in TRAFFIC for device in BIDIR]
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, ...], Found]:
+    """All ramps."""
+    both = {}
+    for direction, devices in (("uni", UNI), ("bidir", BIDIR)):
+        both.update(
+            measure(
+                tmp_path_factory.mktemp(direction),
+                devices=devices,
+                traffic=TRAFFIC,
+                method=METHOD,
+                matrix={"direction": [direction]},
+                sample="250us",
+            )
+        )
+    return both
+
+
+def counted(times: list[int], samples: int) -> list[int]:
+    """Events per sample, from the start of traffic."""
+    counts = [0] * samples
+    for time in times:
+        if time // SAMPLE_PS < samples:
+            counts[time // SAMPLE_PS] += 1
+    return counts
+
+
+@pytest.mark.parametrize("case", CASES, ids="-".join)
+def test_a_ramp(case: tuple[str, str, str], found: dict[tuple[str, ...], Found]) -> None:
+    profile, name, direction = case
+    size, device = SIZES[profile], (UNI if direction == "uni" else BIDIR)[name]
+    line = RATE * device.members
+    slow = 10_000 * wire_bits(size)
+    load = [Stretch(2 * MS, slow, slow), Stretch(RISE_PS, 0, line), Stretch(2 * MS, line, line)]
+    times = departures(load, size)
+    streams = 1 if direction == "uni" else 2
+    arrived = through(device, size, [times] * streams)
+
+    (trial,) = found[case].trials
+    result = trial.result
+    samples = 16 * MS // SAMPLE_PS
+    # By the area under the load alone, without any departure:
+    edges = [sent_before(load, size, edge * SAMPLE_PS) for edge in range(samples + 1)]
+    tx = [after - before for before, after in pairwise(edges)]
+    assert counted(times, samples) == tx
+
+    total = [[0] * samples for _ in range(3)]
+    scopes = {}
+    for number, stream in enumerate(result.streams):
+        mine = [frame for frame in arrived if frame.stream == number]
+        rx = counted([frame.at for frame in mine], samples)
+        kept = counted([frame.departure for frame in mine], samples)
+        assert list(stream.tx[:samples]) == tx
+        assert list(stream.arrived[:samples]) == kept
+        assert list(stream.rx[:samples]) == rx
+        assert sum(stream.tx) == stream.offered == len(times)
+        assert sum(stream.arrived) == sum(stream.rx) == stream.received == len(mine)
+        assert stream.lost == len(times) - len(mine)
+        assert (stream.duplicates, stream.out_of_order, stream.corrupted) == (0, 0, 0)
+        assert stream.latency is not None
+        took = [frame.at - frame.departure for frame in mine]
+        assert (stream.latency.min_ns, stream.latency.max_ns) == (min(took) // 1000, max(took) // 1000)
+        scopes[stream.name] = (tx, rx, kept)
+        total = [
+            [a + b for a, b in zip(*pair, strict=True)]
+            for pair in zip(total, scopes[stream.name], strict=True)
+        ]
+    scopes["sum"] = (total[0], total[1], total[2])
+
+    fps = Fraction(10**12, SAMPLE_PS)
+    for scope, (sent, received, kept) in scopes.items():
+        rise, hold = slice(2 * MS // SAMPLE_PS, 14 * MS // SAMPLE_PS), slice(14 * MS // SAMPLE_PS, samples)
+        # Best rate: over whole samples that hold 1000 frames at line rate, within the rise or the hold.
+        width = math.ceil(1000 * wire_bits(size) * 10**12 / (line * SAMPLE_PS))
+        windows = [
+            sum(part[begin : begin + width])
+            for part in (received[rise], received[hold])
+            for begin in range(len(part) - width + 1)
+        ]
+        best = found[case].value("ramp max Rx", scope)
+        if windows:
+            assert best.number == max(windows) * fps / width
+        else:
+            assert best.number is None
+        # Knee: the last sample of the rise after which each one loses more than the threshold.
+        lossy = [a - b > THRESHOLD * a for a, b in zip(sent[rise], kept[rise], strict=True)]
+        first = len(lossy) - next((n for n, bad in enumerate(reversed(lossy)) if not bad), len(lossy))
+        knee = found[case].value("knee", scope)
+        if first == len(lossy):
+            assert knee.number is None
+            assert knee.low == max(sent[rise]) * fps
+        else:
+            assert (knee.low, knee.high) == (sent[rise][first - 1] * fps, sent[rise][first] * fps)
+            assert knee.number == knee.low
+
+
+@pytest.mark.parametrize(
+    ("case", "capacity", "queue"),
+    [
+        (("64b", "port-capacity", "uni"), 400_000, 4),
+        (("64b", "both-capacity", "uni"), 400_000, 4),
+        (("64b", "box-capacity", "uni"), 400_000, 16),
+        (("64b", "slower-egress", "uni"), RATE // 2 / Fraction(672), 8),
+        (("ipv6", "group", "uni"), RATE / Fraction(832), 8),
+        (("64b", "box-capacity", "bidir"), 400_000, 4),
+    ],
+)
+def test_the_knee_is_where_the_capacity_is(
+    case: tuple[str, str, str], capacity: Fraction, queue: int, found: dict[tuple[str, ...], Found]
+) -> None:
+    """No reckoning of queues at all: a load that rises by r passes a capacity; what it brings above that for
+    the time t is r t^2 / 2, and the queue is full when that is one more than it holds."""
+    knee = found[case].value("knee", "sum")
+    wiring = found[case].case.wiring
+    assert wiring is not None
+    line = len(found[case].trials[0].result.streams) * wiring.situation.line_fps
+    rise = line * 10**12 / RISE_PS
+    late = math.sqrt(2 * (queue + 1) / rise)
+    step = rise * SAMPLE_PS / 10**12
+    assert capacity - step <= knee.high <= capacity + 2 * step + rise * Fraction(late)
