@@ -36,8 +36,9 @@ fn sum_le(bytes: &[u8]) -> u64 {
     total + halves(last)
 }
 
+/// The halves of a word, added: what a sum of 16-bit words may be made of (RFC 1071 section 2 C).
 #[inline]
-const fn halves(word: u64) -> u64 {
+pub(crate) const fn halves(word: u64) -> u64 {
     (word & 0xffff_ffff) + (word >> 32)
 }
 

@@ -9,6 +9,7 @@ pub mod address;
 pub mod arp;
 pub mod checksum;
 pub mod icmp;
+pub mod lanes;
 pub mod mix;
 pub mod nd;
 pub mod parse;

@@ -1,0 +1,164 @@
+//! Frames as they arrive, many side by side: probes read and checksums checked over arrays, which the compiler turns
+//! into vector instructions.
+//!
+//! Says only whether all is as it should be. Where it is not, [`crate::probe::find`] and
+//! [`crate::checksum::verify_frame`] say frame by frame what is.
+
+use crate::bytes::array;
+use crate::checksum::{fold, halves};
+use crate::parse::{VXLAN_PORTS, protocol};
+use crate::probe::{MAGIC, PROBE_BYTES, Probe};
+
+/// Frames side by side.
+pub const LANES: usize = 32;
+
+/// The probes of up to [`LANES`] frames. Lanes without a frame repeat the first.
+#[derive(Clone, Debug)]
+pub struct Probes {
+    /// The flow, in the high half, and the sequence.
+    pub who: [u64; LANES],
+    /// Departure, picoseconds.
+    pub departure_ps: [u64; LANES],
+    check: [u16; LANES],
+}
+
+impl Probes {
+    /// Reads the probes at `offset` of `frames`, of which there are 1 to [`LANES`]; `None` if one is too short.
+    #[inline]
+    pub fn read<'a>(frames: impl ExactSizeIterator<Item = &'a [u8]>, offset: usize) -> Option<Self> {
+        let mut probes = Self {
+            who: [0; LANES],
+            departure_ps: [0; LANES],
+            check: [0; LANES],
+        };
+        let count = frames.len();
+        let fields = probes.who.iter_mut().zip(&mut probes.departure_ps).zip(&mut probes.check);
+        for (frame, ((who, departure), check)) in frames.zip(fields) {
+            let bytes: &[u8; PROBE_BYTES] = array(frame, offset)?;
+            *check = u16::from_be_bytes(*array(bytes, 0)?);
+            *who = u64::from_be_bytes(*array(bytes, 2)?);
+            *departure = u64::from_be_bytes(*array(bytes, 10)?);
+        }
+        for lane in count..LANES {
+            (probes.who[lane], probes.departure_ps[lane], probes.check[lane]) = (probes.who[0], probes.departure_ps[0], probes.check[0]);
+        }
+        Some(probes)
+    }
+
+    /// The probe of a lane.
+    #[inline]
+    #[must_use]
+    pub fn probe(&self, lane: usize) -> Probe {
+        Probe {
+            flow: (self.who[lane] >> 32) as u32,
+            sequence: self.who[lane] as u32,
+            departure_ps: self.departure_ps[lane],
+        }
+    }
+
+    /// Whether every check is right, every flow lies in `from_flow..end_flow`, every sequence is below `sequences`
+    /// and every departure within `from_ps..=until_ps`.
+    #[inline]
+    #[must_use]
+    pub fn are_all(&self, from_flow: u32, end_flow: u32, sequences: u32, from_ps: u64, until_ps: u64) -> bool {
+        let mut wrong = 0_u64;
+        for lane in 0..LANES {
+            let (probe, check) = (self.probe(lane), self.check[lane]);
+            let is_wrong = (probe.check() != check)
+                | (probe.flow < from_flow)
+                | (probe.flow >= end_flow)
+                | (probe.sequence >= sequences)
+                | (probe.departure_ps < from_ps)
+                | (probe.departure_ps > until_ps);
+            wrong |= u64::from(is_wrong);
+        }
+        wrong == 0
+    }
+}
+
+/// Where the probe of a plain frame lies.
+const PLAIN_PROBE: usize = 42;
+/// Length of a plain frame.
+const PLAIN: usize = PLAIN_PROBE + PROBE_BYTES;
+
+/// Words of a plain frame's headers from the IPv4 header on: 8, 8 and 8 bytes, then the last 4 and the Ethernet type.
+#[derive(Clone, Copy)]
+struct Words([u64; 4]);
+
+impl Words {
+    /// Bytes as [`Words::of`] lays them out.
+    const fn pack(first: [u8; 8], second: [u8; 8], third: [u8; 8], last: [u8; 8]) -> Self {
+        Self([
+            u64::from_le_bytes(first),
+            u64::from_le_bytes(second),
+            u64::from_le_bytes(third),
+            u64::from_le_bytes(last),
+        ])
+    }
+
+    /// What the headers of a plain frame always are: version, length 46, no fragment; UDP; length 26, Ethernet type.
+    const FIXED: Self = Self::pack(
+        [0x45, 0, 0, 46, 0, 0, 0, 0],
+        [0, protocol::UDP, 0, 0, 0, 0, 0, 0],
+        [0; 8],
+        [0, 26, 0, 0, 0x08, 0x00, 0, 0],
+    );
+    /// Where.
+    const MASK: Self = Self::pack(
+        [0xff, 0, 0xff, 0xff, 0, 0, 0xbf, 0xff],
+        [0, 0xff, 0, 0, 0, 0, 0, 0],
+        [0; 8],
+        [0xff, 0xff, 0, 0, 0xff, 0xff, 0, 0],
+    );
+
+    #[inline]
+    fn of(frame: &[u8; PLAIN]) -> Self {
+        let word = |at: usize| array(frame, at).map_or(0, |bytes| u64::from_le_bytes(*bytes));
+        let half = |at: usize| array(frame, at).map_or(0, |bytes| u64::from(u32::from_le_bytes(*bytes)));
+        let kind = u64::from(u16::from_le_bytes([frame[12], frame[13]]));
+        Self([word(14), word(22), word(30), half(38) | kind << 32])
+    }
+
+    /// Whether these are the headers of a plain frame and both checksums are right, the probe's check being so.
+    #[inline]
+    fn are_intact(self) -> bool {
+        let Self([first, second, third, last]) = self;
+        let (fixed, mask) = (Self::FIXED.0, Self::MASK.0);
+        let is_plain =
+            (first & mask[0] == fixed[0]) & (second & mask[1] == fixed[1]) & (third & mask[2] == fixed[2]) & (last & mask[3] == fixed[3]);
+        let port = (third >> 48) as u16;
+        let is_tunnel = (port == VXLAN_PORTS[0].swap_bytes()) | (port == VXLAN_PORTS[1].swap_bytes());
+        let addresses = (second >> 32) + (third & 0xffff_ffff);
+        let ip = halves(first) + (second & 0xffff_ffff) + addresses;
+        // The pseudo-header's protocol and length, and what every right probe sums up to.
+        let known = ((protocol::UDP as u16).swap_bytes() as u64) + (26_u16.swap_bytes() as u64) + (MAGIC.swap_bytes() as u64);
+        let udp = known + addresses + (third >> 32) + (last & 0xffff_ffff);
+        let is_absent = last & 0xffff_0000 == 0;
+        is_plain & !is_tunnel & (fold(ip) == 0xffff) & ((fold(udp) == 0xffff) | is_absent)
+    }
+}
+
+/// Whether all `frames`, of which there are 1 to [`LANES`], are 60 bytes of Ethernet, IPv4, UDP and a probe, with right
+/// checksums (or no UDP checksum). The probes' own checks are taken for right. `false` says nothing about any frame.
+#[inline]
+#[must_use]
+pub fn are_plain_and_intact<'a>(frames: impl Iterator<Item = &'a [u8]>) -> bool {
+    let mut words = [[0; LANES]; 4];
+    let mut count = 0;
+    for (lane, frame) in frames.enumerate().take(LANES) {
+        let Ok(frame) = <&[u8; PLAIN]>::try_from(frame) else {
+            return false;
+        };
+        let Words(found) = Words::of(frame);
+        for (words, word) in words.iter_mut().zip(found) {
+            words[lane] = word;
+        }
+        count += 1;
+    }
+    let mut intact = 0_u64;
+    for lane in 0..LANES {
+        let these = Words([words[0][lane], words[1][lane], words[2][lane], words[3][lane]]);
+        intact += u64::from(these.are_intact());
+    }
+    intact == count
+}
