@@ -18,9 +18,12 @@ use std::net::IpAddr;
 
 /// The most flows of a trial, all streams together: 16 bytes each are 2 GiB.
 const MOST_FLOWS: u64 = 1 << 27;
+/// The most frames of one flow: the probe counts them in 32 bits, and one that began again at 0 would pass
+/// for a frame long gone.
+const MOST_FRAMES: u64 = u32::MAX as u64;
 /// The most streams one port sends.
 const MOST_LANES: usize = 256;
-/// The longest schedule: a month.
+/// The longest schedule or other phase: a month.
 const LONGEST_NS: u64 = 31 * 86_400 * 1_000_000_000;
 /// The highest load, bits per second: far above any port.
 const HIGHEST_BPS: u64 = 10_000_000_000_000;
@@ -46,6 +49,15 @@ fn hosts(spec: &TrialSpec, ports: usize) -> Result<Vec<Host>, SpecError> {
     }
     if spec.sample_ns == 0 {
         return Err(SpecError::new("sample_ns", "a sample of no length", "100000000 is 100 ms"));
+    }
+    for (name, length) in [
+        ("resolve_ns", spec.resolve_ns),
+        ("settle_ns", spec.settle_ns),
+        ("drain_ns", spec.drain_ns),
+    ] {
+        if length > LONGEST_NS {
+            return Err(SpecError::new(name, "more than 31 days", "durations are nanoseconds"));
+        }
     }
     let host = |(index, port)| Host::new(port).map_err(|why| SpecError::new(format!("ports[{index}]"), why, ""));
     spec.ports.iter().enumerate().map(host).collect()
@@ -73,6 +85,11 @@ fn streams(spec: &TrialSpec, infos: &[PortInfo], hosts: &[Host]) -> Result<(Vec<
         })?;
         let sizes: Vec<u32> = stream.sizes.iter().map(|size| size.size).collect();
         let schedule = Schedule::new(&stream.schedule, &stream.sizes, &order);
+        let longest = schedule.frames().div_ceil(u64::from(stream.flows));
+        if longest > MOST_FRAMES {
+            let why = format!("{longest} frames in each flow, and a probe tells {MOST_FRAMES} apart");
+            return Err(SpecError::new(place, why, "ask for more flows, a lower load or a shorter trial"));
+        }
         first_flow += stream.flows;
         arrivals.push(Arrivals::new(stream.rx_port, first_flow, Signature::new(&template, sizes.len())));
         lanes[stream.tx_port].push(Lane::new(index, template, schedule, &sizes, stream.flows, &infos[stream.tx_port]));

@@ -253,4 +253,14 @@ fn mistakes_are_named_with_their_place() {
     let mut wrong = good();
     wrong.streams[0].flows = 0;
     assert_eq!(refuse(wrong), "streams[0] (west-east): flows: no flows");
+    // 289 s of the smallest frames at 10 Gbit/s are more than 2^32 of them.
+    let long = |flows| spec(&json!([{"size": 64, "weight": 1}]), flows, 289_000_000_000, 10_000_000_000);
+    assert_eq!(
+        refuse(long(1)),
+        "streams[0] (west-east): 4300595239 frames in each flow, and a probe tells 4294967295 apart"
+    );
+    assert!(Trial::new(long(2), cable(10_000_000_000)).is_ok());
+    let mut wrong = good();
+    wrong.drain_ns = u64::MAX / 1000;
+    assert_eq!(refuse(wrong), "drain_ns: more than 31 days");
 }
