@@ -165,6 +165,25 @@ def test_stored_trials_are_fed_back_and_not_measured_again(tmp_path: Path) -> No
     assert essence(folder) == before
 
 
+def test_a_case_that_failed_is_tried_again_when_resumed(tmp_path: Path) -> None:
+    faults = tmp_path / "faults"
+    faults.write_text("x\n" * 3)
+    one = SEARCH.replace("[l2-xconnect, ipv4]", "[ipv4]").replace("[64b, 512b]", "[64b]")
+    plan = write_plan(tmp_path, one.replace("[uni, bidir]", "[uni]"))
+    code, folder, _ = finish("run", plan, tmp_path, FAKE_INVALID=str(faults))
+    assert code == 3
+    code, _, err = finish("resume", folder)
+    assert code == 0, err
+    with open_run(folder) as run:
+        first = [(trial.attempt, trial.state) for trial in run.trials(0) if trial.number == 0]
+        assert first == [
+            (0, "invalid"),
+            (1, "invalid"),
+            (2, "invalid"),
+            (3, "done"),
+        ]
+
+
 def test_workers_of_a_killed_run_do_not_outlive_it(tmp_path: Path) -> None:
     process = start("run", write_plan(tmp_path), tmp_path, FAKE_TRIAL_S="30")
     wait_for(lambda: list(tmp_path.glob("*/" + FILE)))

@@ -228,8 +228,8 @@ class _Trials:
             return stored.result
         reasons: tuple[str, ...] = ()
         # An invalid trial of a killed run counts as an attempt; one more is always made.
-        first = min(self.attempts.get(number, 0), ATTEMPTS - 1)
-        for attempt in range(first, ATTEMPTS):
+        first = self.attempts.get(number, 0)
+        for attempt in range(first, max(ATTEMPTS, first + 1)):
             ended = self._attempt(number, attempt, trial)
             self.emit(TrialEnded(self.case.number, ended))
             if ended.state == "cancelled":
@@ -237,7 +237,9 @@ class _Trials:
             if ended.state == "done":
                 return ended.result
             reasons = ended.result.invalid
-        raise NotMeasuredError(f"trial `{trial.name}` was invalid {ATTEMPTS} times: {'; '.join(reasons)}")
+        raise NotMeasuredError(
+            f"trial `{trial.name}` was invalid {max(ATTEMPTS, first + 1)} times: {'; '.join(reasons)}"
+        )
 
     def _attempt(self, number: int, attempt: int, trial: Trial) -> StoredTrial:
         if self.stopping():
