@@ -205,6 +205,24 @@ def test_each_method_against_each_kind_of_device(name: str) -> None:
     assert judged(name, starved_tester(most=3_000_000))["sum"] == "tester"
 
 
+def test_a_search_that_one_direction_ends_is_limited_by_the_device_in_both() -> None:
+    forward, back = wall(5_000_000), passes_everything()
+    one_way = lambda fps, seconds, stream: (forward if stream == "west-east" else back)(fps, seconds, stream)  # noqa: E731
+    assert set(judged("throughput", one_way, BIDIR).values()) == {"device"}
+    # A ramp has a number for each direction, and asks each by itself.
+    assert judged("ramp", one_way, BIDIR)["east-west"] == "line"
+
+
+def test_a_search_that_copies_ended_is_limited_by_the_device() -> None:
+    given = evidence(20_000_000)
+    copied = replace(given.trials[0], streams=(replace(given.trials[0].streams[0], duplicates=3),))
+    (value, _) = result(5_000_000, name="throughput").values
+    searched = Result("throughput", (replace(value, high=Fraction(5_010_000)),), (0,))
+    found = judge(searched, replace(given, trials=(copied,)))["west-east"]
+    assert found.limit == "device"
+    assert "3 came corrupted or more than once" in found.reason
+
+
 def test_a_ramp_names_the_device_if_its_knee_came_well_before_the_tester_fell_behind() -> None:
     assert judged("ramp", behind_a_starved_tester(wall(2_000_000), 3_000_000))["sum"] == "device"
     # A knee within a tenth of what the tester could send may be its own bursts.
@@ -257,6 +275,15 @@ def test_a_goal_is_missed_by_the_device_only(number: int | None, who: str, expec
 def test_a_goal_for_a_lower_bound_can_be_met_and_not_missed() -> None:
     assert met(goal("knee", ">=", "90%"), None, "line", low=9_950_000) is True
     assert met(goal("knee", ">=", "90%"), None, "line", low=8_000_000) is None
+
+
+def test_a_goal_for_loss_takes_the_trial_that_a_search_passed() -> None:
+    """Full load is tried first and lost half; the number is that of a later trial, which lost nothing."""
+    method = METHODS["throughput"].start(ThroughputParameters.model_validate({"duration": "1s"}), UNI)
+    found, outcomes = drive(method, wall(5_000_000), UNI)
+    given = Evidence(UNI, "virtual", True, tuple(outcomes[number] for number in found.trials))
+    (judged_,) = judge_goals([goal("loss", "<=", "0%")], found, judge(found, given), given)
+    assert judged_.passed is True, judged_.reason
 
 
 def test_a_goal_for_loss_takes_the_end_of_the_ramp() -> None:

@@ -142,7 +142,9 @@ def _found(name: str, stream: str, result: Result, evidence: Evidence) -> tuple[
 def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:
     """The verdict on one direction."""
     situation, trials = evidence.situation, evidence.trials
-    streams = [stream for trial in trials for stream in trial.streams if stream.name == value.scope]
+    # A search ends where any direction fails, so what limited one of them limited the load of all.
+    search = value.name == "throughput"
+    streams = [stream for trial in trials for stream in trial.streams if search or stream.name == value.scope]
     lost = sum(max(stream.lost, 0) for stream in streams)
     sent = sum(stream.offered for stream in streams)
 
@@ -193,6 +195,13 @@ def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:
             "device",
             f"{lost} of {sent} frames were lost while the tester sent all it was asked to"
             f" and dropped none{before};"
+            f" {_rate(value)} is {_share(value.number, situation.line_fps)} of the line",
+        )
+    spoiled = sum(stream.corrupted + stream.duplicates for stream in streams)
+    if search and spoiled and value.high is not None:
+        return Verdict(
+            "device",
+            f"none of {sent} frames was lost, but {spoiled} came corrupted or more than once;"
             f" {_rate(value)} is {_share(value.number, situation.line_fps)} of the line",
         )
     offered = f"{_rate(value)}, {_share(value.number, situation.line_fps)} of the line"

@@ -159,7 +159,8 @@ def _result(
                 note=note,
             )
         )
-    trials = tuple(sorted(place for place in (passed, failed) if place is not None))
+    # The one that passed first: it is the one the number is of.
+    trials = tuple(place for place in (passed, failed) if place is not None)
     compliance = tuple(_deviations(parameters, None if passed is None else seen.outcomes[passed]))
     return Result(THROUGHPUT.name, tuple(values), trials, compliance, tuple(notes))
 
