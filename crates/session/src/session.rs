@@ -17,8 +17,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// The least that virtual time advances in a round: some 120 frames of 64 bytes at 10 Gbit/s, whose
 /// bytes stay in the nearest cache on their way through a device.
 const QUANTUM: Duration = Duration::from_us(8);
-/// Slots hold at least this much: a device's own longest frame is an ND message of 86 bytes.
+/// Slots hold at least this much: the longest frame an emulated device makes is an ND message of 86 bytes.
 const LEAST_FRAME: u32 = 124;
+/// A real device says more of its own accord (LLDP, routing), and what it forwards may grow by tags; what
+/// does not fit a slot would count as dropped by the tester, and clear the device of what it lost.
+const LEAST_REAL_FRAME: u32 = 1518;
 /// Bytes of the FCS, which sizes count and slots do not hold.
 const FCS_BYTES: u32 = 4;
 
@@ -61,13 +64,14 @@ impl Session {
     pub fn open(spec: SessionSpec) -> Result<Self, SessionError> {
         open::check(&spec)?;
         let clock = (spec.clock == ClockKind::Real).then(Clock::start);
-        let opened = open::open(&spec, LEAST_FRAME)?;
+        let max_frame = if clock.is_some() { LEAST_REAL_FRAME } else { LEAST_FRAME };
+        let opened = open::open(&spec, max_frame)?;
         Ok(Self {
             spec,
             quantum: QUANTUM,
             clock,
             now: Instant::ZERO,
-            max_frame: LEAST_FRAME,
+            max_frame,
             opened: Some(opened),
             trial: None,
         })
