@@ -5,95 +5,126 @@ use base64::Engine as _;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
 
-/// The longest latency the histogram tells apart, ns: ten seconds.
+/// The longest latency the histogram is asked to tell apart, ns: ten seconds.
 const LONGEST_NS: u64 = 10_000_000_000;
+/// Three significant digits: values with the same 11 leading bits are counted together.
+const DIGITS: u8 = 3;
+const LEADING_BITS: u32 = 11;
+/// Bits of the longest latency: what is longer by so much that it has more is only counted as such.
+const MOST_BITS: u32 = LONGEST_NS.ilog2() + 1;
+/// Places of values with a given number of bits.
+const HALF: usize = 1 << (LEADING_BITS - 1);
+const PLACES: usize = HALF * (MOST_BITS - LEADING_BITS + 2) as usize;
 
 /// Latencies of one stream, in nanoseconds rounded down.
+///
+/// Counted in places of its own, which are those of the HDR histogram it becomes in the end: there a value costs
+/// a handful of instructions.
 #[derive(Clone, Debug)]
 pub struct Timing {
-    histogram: Histogram<u64>,
+    places: Vec<u64>,
     count: u64,
     min_ns: u64,
     max_ns: u64,
     sum_ns: u128,
     over: u64,
     negative: u64,
-    /// The value last met and how often in a row it came: equal latencies reach the histogram once.
-    run_ns: u64,
-    run: u64,
+}
+
+/// The place of `ns`: itself below 2^11, else its 11 leading bits, with as many places again for each further bit.
+#[inline]
+fn place(ns: u64) -> usize {
+    let shift = (ns | 1).ilog2().saturating_sub(LEADING_BITS - 1);
+    shift as usize * HALF + (ns >> shift) as usize
+}
+
+/// The least value in a place.
+fn value(place: usize) -> u64 {
+    let shift = (place / HALF).saturating_sub(1);
+    ((place - shift * HALF) as u64) << shift
 }
 
 impl Timing {
     /// Nothing timed yet.
-    ///
-    /// # Panics
-    /// Never: the histogram's bounds are constants it accepts.
     #[must_use]
     pub fn new() -> Self {
         Self {
-            histogram: Histogram::new_with_bounds(1, LONGEST_NS, 3).expect("1, 10^10 and 3 digits are valid bounds"),
+            places: vec![0; PLACES],
             count: 0,
             min_ns: u64::MAX,
             max_ns: 0,
             sum_ns: 0,
             over: 0,
             negative: 0,
-            run_ns: 0,
-            run: 0,
         }
     }
 
     /// A frame departed at `departure_ps` and had arrived at `arrival_ps`.
     #[inline]
     pub fn record(&mut self, departure_ps: u64, arrival_ps: u64) {
-        let Some(taken) = arrival_ps.checked_sub(departure_ps) else {
-            self.negative += 1;
-            return;
-        };
-        let ns = taken / 1000;
-        if ns != self.run_ns {
-            self.end_run();
-            self.run_ns = ns;
-        }
-        self.run += 1;
+        self.record_each(&[departure_ps], &[arrival_ps]);
     }
 
+    /// Frames departed at `departures` and had arrived at `arrivals`.
     #[inline]
-    fn end_run(&mut self) {
-        if self.run == 0 {
-            return;
+    pub fn record_each(&mut self, departures: &[u64], arrivals: &[u64]) {
+        let (mut low, mut high, mut sum, mut negative) = (u64::MAX, 0, 0_u128, 0);
+        let mut sum_ns = 0_u64;
+        for (&departure, &arrival) in departures.iter().zip(arrivals) {
+            let Some(taken) = arrival.checked_sub(departure) else {
+                negative += 1;
+                continue;
+            };
+            let ns = taken / 1000;
+            (low, high) = (low.min(ns), high.max(ns));
+            // A u64 of picoseconds has fewer nanoseconds than a thousandth of what a u64 holds.
+            sum_ns += ns;
+            if sum_ns >= 1 << 62 {
+                sum += u128::from(std::mem::take(&mut sum_ns));
+            }
+            match self.places.get_mut(place(ns)) {
+                Some(count) => *count += 1,
+                None => self.over += 1,
+            }
         }
-        self.count += self.run;
-        self.min_ns = self.min_ns.min(self.run_ns);
-        self.max_ns = self.max_ns.max(self.run_ns);
-        self.sum_ns += u128::from(self.run_ns) * u128::from(self.run);
-        let kept = if self.run == 1 {
-            self.histogram.record(self.run_ns)
-        } else {
-            self.histogram.record_n(self.run_ns, self.run)
-        };
-        if kept.is_err() {
-            self.over += self.run;
+        self.min_ns = self.min_ns.min(low);
+        self.max_ns = self.max_ns.max(high);
+        self.sum_ns += sum + u128::from(sum_ns);
+        self.count += departures.len() as u64 - negative;
+        self.negative += negative;
+    }
+
+    /// The histogram, and how many latencies are beyond it.
+    ///
+    /// # Panics
+    /// Never: the histogram's bounds are constants it accepts.
+    fn histogram(&self) -> (Histogram<u64>, u64) {
+        let mut histogram = Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).expect("1, 10^10 and 3 digits are valid bounds");
+        let mut over = self.over;
+        for (place, &count) in self.places.iter().enumerate().filter(|(_, count)| **count > 0) {
+            if histogram.record_n(value(place), count).is_err() {
+                over += count;
+            }
         }
-        self.run = 0;
+        (histogram, over)
     }
 
     /// What was found; `None` if no frame was timed, not even a negative one.
     #[must_use]
-    pub fn finish(mut self) -> Option<Latency> {
-        self.end_run();
+    pub fn finish(self) -> Option<Latency> {
         if self.count == 0 && self.negative == 0 {
             return None;
         }
+        let (histogram, over) = self.histogram();
         let mut bytes = Vec::new();
         // Writing to a vector does not fail, and the counts fit: they are frames.
-        let written = V2DeflateSerializer::new().serialize(&self.histogram, &mut bytes);
+        let written = V2DeflateSerializer::new().serialize(&histogram, &mut bytes);
         Some(Latency {
             count: self.count,
             min_ns: if self.count == 0 { 0 } else { self.min_ns },
             sum_ns: self.sum_ns,
             max_ns: self.max_ns,
-            over: self.over,
+            over,
             negative: self.negative,
             histogram: written
                 .map(|_| base64::engine::general_purpose::STANDARD.encode(&bytes))
@@ -105,5 +136,44 @@ impl Timing {
 impl Default for Timing {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Latencies of every magnitude, as the histogram's own recording counts them.
+    #[test]
+    fn the_histogram_is_that_of_hdrhistogram_itself() {
+        let mut direct = Histogram::<u64>::new_with_bounds(1, LONGEST_NS, 3).expect("bounds");
+        let mut timing = Timing::new();
+        let (mut over, mut sum, mut state) = (0, 0_u128, 1_u64);
+        let edges = (0..36).flat_map(|bit| [(1_u64 << bit) - 1, 1 << bit, (1 << bit) + 1]);
+        let spread = std::iter::repeat_with(|| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 20) >> (state % 44)
+        });
+        for ns in edges.chain(spread.take(20_000)).chain([0, 2047, 2048, 10_000_000_000]) {
+            timing.record(5, 5 + ns * 1000 + ns % 1000);
+            over += u64::from(direct.record(ns).is_err());
+            sum += u128::from(ns);
+        }
+        let (histogram, beyond) = timing.histogram();
+        assert_eq!(histogram, direct);
+        assert_eq!((beyond, timing.sum_ns, timing.negative), (over, sum, 0));
+    }
+
+    #[test]
+    fn what_arrives_before_it_departs_is_counted_apart() {
+        let mut timing = Timing::new();
+        timing.record_each(&[10_000, 20_000], &[9_999, 23_999]);
+        let found = timing.finish().expect("timed");
+        assert_eq!(
+            (found.count, found.min_ns, found.max_ns, found.sum_ns, found.negative),
+            (1, 3, 3, 3, 1)
+        );
     }
 }

@@ -4,10 +4,11 @@ use crate::latency::Timing;
 use crate::order::{Flows, Order};
 use crate::series::Series;
 use crate::signature::Signature;
-use netdyno_frame::checksum::verify;
-use netdyno_frame::parse::parse;
+use netdyno_frame::checksum::verify_frame;
+use netdyno_frame::lanes::{LANES, Probes, are_plain_and_intact};
 use netdyno_frame::probe::find;
 use netdyno_io::port::Burst;
+use std::ops::Range;
 
 /// Bytes of the FCS, which no slot holds and every count does.
 const FCS_BYTES: u64 = 4;
@@ -137,11 +138,102 @@ impl Receiver {
     /// Takes in a burst that arrived on `port`. Frames later than `until_ps` do not count. `foreign` is
     /// called with what is not a test frame and when it arrived.
     pub fn take(&mut self, port: usize, burst: &Burst<'_>, until_ps: u64, foreign: &mut dyn FnMut(&[u8], u64)) {
+        for first in (0..burst.len()).step_by(LANES) {
+            let run = first..burst.len().min(first + LANES);
+            if !self.take_as_one(port, burst, run.clone(), until_ps) {
+                self.take_each(port, burst, run, until_ps, foreign);
+            }
+        }
+    }
+
+    /// Takes in up to [`LANES`] frames at once, if they are all frames of one stream, intended for this port and intact.
+    /// If not, nothing has been counted.
+    fn take_as_one(&mut self, port: usize, burst: &Burst<'_>, run: Range<usize>, until_ps: u64) -> bool {
+        let to = &mut self.ports[port];
+        if to.hint == 0 {
+            return false;
+        }
+        let frames = || run.clone().map(|index| burst.frame(index));
+        let Some(mut probes) = Probes::read(frames(), to.hint as usize) else {
+            return false;
+        };
+        let current = self.streams.partition_point(|stream| stream.end <= probes.probe(0).flow);
+        let from = if current == 0 { 0 } else { self.streams[current - 1].end };
+        let Some(stream) = self.streams.get_mut(current).filter(|stream| stream.rx_port == port) else {
+            return false;
+        };
+        let (mut arrivals, mut bytes) = ([0; LANES], 0);
+        let slots = &burst.slots()[run.clone()];
+        for (arrival, slot) in arrivals.iter_mut().zip(slots) {
+            *arrival = slot.at.ps;
+            bytes += u64::from(slot.len) + FCS_BYTES;
+        }
+        let mut count = slots.len();
+        let (low, high) = extremes(&arrivals[..count]);
+        if high > until_ps
+            || !probes.are_all(from, stream.end, stream.sequences, self.from_ps, self.until_ps)
+            || self.verify && !are_plain_and_intact(frames()) && !frames().all(intact)
+        {
+            return false;
+        }
+        to.frames += count as u64;
+        to.bytes += bytes;
+        to.rx.add_each(&arrivals[..count], low, high);
+        if to.rx.holds(low) && to.rx.holds(high) {
+            to.rx_bytes.add(low, bytes);
+        } else {
+            for slot in slots {
+                to.rx_bytes.add(slot.at.ps, u64::from(slot.len) + FCS_BYTES);
+            }
+        }
+        // Nothing but the flows' states depends on each other in this loop, so that waiting for memory overlaps.
+        let mut again = 0_u64;
+        for lane in 0..count {
+            let probe = probes.probe(lane);
+            match self.flows.see(probe.flow as usize, probe.sequence) {
+                Order::Next => continue,
+                Order::Late => {
+                    stream.out_of_order += 1;
+                    continue;
+                }
+                Order::Copy => stream.duplicates += 1,
+                Order::Beyond => stream.beyond_window += 1,
+            }
+            again |= 1 << lane;
+        }
+        if again != 0 {
+            let all = count;
+            count = 0;
+            for lane in 0..all {
+                if again >> lane & 1 == 1 {
+                    bytes -= u64::from(slots[lane].len) + FCS_BYTES;
+                } else {
+                    (probes.departure_ps[count], arrivals[count]) = (probes.departure_ps[lane], arrivals[lane]);
+                    count += 1;
+                }
+            }
+            if count == 0 {
+                return true;
+            }
+        }
+        let (departures, arrivals) = (&probes.departure_ps[..count], &arrivals[..count]);
+        stream.received += count as u64;
+        stream.received_bytes += bytes;
+        stream.timing.record_each(departures, arrivals);
+        stream.rx.add_each(arrivals, low, high);
+        let (low, high) = extremes(departures);
+        stream.arrived.add_each(departures, low, high);
+        true
+    }
+
+    /// Takes in the frames of `run` one by one.
+    fn take_each(&mut self, port: usize, burst: &Burst<'_>, run: Range<usize>, until_ps: u64, foreign: &mut dyn FnMut(&[u8], u64)) {
         let to = &mut self.ports[port];
         let (first_flow, flows) = (0, self.streams.last().map_or(0, |stream| stream.end));
         // The stream of the last frame and its flows: most frames are of the same one.
         let (mut current, mut from, mut end) = (usize::MAX, first_flow, first_flow);
-        for (index, slot) in burst.slots().iter().enumerate() {
+        for index in run {
+            let slot = &burst.slots()[index];
             let at = slot.at.ps;
             if at > until_ps {
                 continue;
@@ -224,8 +316,16 @@ impl Receiver {
     }
 }
 
-/// Whether the checksums that are there are right.
+/// Whether the checksums that are there are right, of a frame that holds a probe.
 #[inline]
 fn intact(frame: &[u8]) -> bool {
-    parse(frame).is_some_and(|layers| verify(frame, &layers).is_good())
+    verify_frame(frame).is_good()
+}
+
+/// The least and the greatest of `times`.
+#[inline]
+fn extremes(times: &[u64]) -> (u64, u64) {
+    times
+        .iter()
+        .fold((u64::MAX, 0), |(low, high), &time| (low.min(time), high.max(time)))
 }

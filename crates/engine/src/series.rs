@@ -45,6 +45,17 @@ impl Series {
         at_ps >= self.from && at_ps < self.until
     }
 
+    /// Counts one at each of `times`, which lie between `low` and `high`.
+    #[inline]
+    pub fn add_each(&mut self, times: &[u64], low: u64, high: u64) {
+        self.add(low, 0);
+        if self.holds(high) {
+            self.bins[self.current] += times.len() as u64;
+        } else {
+            times.iter().for_each(|&time| self.add(time, 1));
+        }
+    }
+
     #[cold]
     fn seek(&mut self, at_ps: u64) {
         let last = self.bins.len() - 1;
