@@ -18,27 +18,34 @@ use common::{TEN_GIGABIT, bridge, cross_connect, mac, router, udp4};
 const FLOWS: usize = 65_536;
 /// Frames per direction and case, unless the second argument says otherwise (fewer, to count instructions: then of 1024 flows).
 const FRAMES: u64 = 4_000_000;
-/// How far time goes on at once.
-const QUANTUM_PS: u64 = 10_000_000;
+/// How far time goes on at once, unless the third argument gives another number of nanoseconds.
+const QUANTUM_NS: u64 = 8_000;
 
-/// `NAME FRAMES`, both optional: `cargo bench -p netdyno-dut -- router 100000`.
-fn arguments() -> (String, u64) {
+/// How much is done, in what steps.
+#[derive(Clone, Copy)]
+struct Run {
+    frames: u64,
+    quantum_ps: u64,
+}
+
+/// `NAME FRAMES QUANTUM`, all optional: `cargo bench -p netdyno-dut -- router 100000`.
+fn arguments() -> (String, Run) {
     let mut words = std::env::args().skip(1).filter(|argument| !argument.starts_with('-'));
     let name = words.next().unwrap_or_default();
-    (
-        name,
-        words.next().map_or(FRAMES, |frames| frames.parse().expect("a number of frames")),
-    )
+    let mut number = |default| words.next().map_or(default, |word| word.parse().expect("a number"));
+    let frames = number(FRAMES);
+    let quantum_ps = number(QUANTUM_NS) * 1000;
+    (name, Run { frames, quantum_ps })
 }
 
 fn main() {
-    let (only, frames) = arguments();
+    let (only, how) = arguments();
     println!("64-byte frames, {FLOWS} random flows, both directions at line rate, ns a frame");
     println!(
         "{:<24} {:>7} {:>7} {:>10} {:>12}",
         "device", "whole", "device", "forwarded", "of offered"
     );
-    let wires = best(|| tester_alone(frames));
+    let wires = best(|| tester_alone(how));
     println!("{:<24} {:>7.1} {:>7}", "none (wires alone)", wires.0, "-");
     let asr_like = || {
         let mut spec = router(true);
@@ -76,8 +83,8 @@ fn main() {
         if !name.contains(&only) {
             continue;
         }
-        let (ns, forwarded) = best(|| run(spec(), frames));
-        let offered = 2 * frames;
+        let (ns, forwarded) = best(|| run(spec(), how));
+        let offered = 2 * how.frames;
         let share = forwarded as f64 / offered as f64;
         println!("{name:<24} {ns:>7.1} {:>7.1} {forwarded:>10} {share:>12.4}", ns - wires.0);
     }
@@ -169,7 +176,7 @@ fn drain(wire: &mut WirePort, now: u64) -> u64 {
     frames
 }
 
-fn run(spec: DeviceSpec, frames: u64) -> (f64, u64) {
+fn run(spec: DeviceSpec, how: Run) -> (f64, u64) {
     let mut tester = Vec::new();
     let mut ports: Vec<Box<dyn Port>> = Vec::new();
     let mut streams = Vec::new();
@@ -178,7 +185,7 @@ fn run(spec: DeviceSpec, frames: u64) -> (f64, u64) {
         let (ours, theirs) = pair(&LinkSpec::new("tester", &port.name, rate, 1600)).expect("a valid link");
         tester.push(ours);
         ports.push(Box::new(theirs));
-        streams.push(stream(&spec, index, 84 * 8 * 1_000_000_000_000 / rate, frames));
+        streams.push(stream(&spec, index, 84 * 8 * 1_000_000_000_000 / rate, how.frames));
     }
     let mut device = Device::new(spec, ports, 1600).expect("a valid device");
     let begin = thread_cpu_time().ps;
@@ -194,24 +201,24 @@ fn run(spec: DeviceSpec, frames: u64) -> (f64, u64) {
             received += tester.iter_mut().map(|wire| drain(wire, u64::MAX)).sum::<u64>();
             break;
         }
-        now += QUANTUM_PS;
+        now += how.quantum_ps;
     }
     let spent = (thread_cpu_time().ps - begin) as f64 / 1000.0;
-    (spent / (2 * frames) as f64, received)
+    (spent / (2 * how.frames) as f64, received)
 }
 
-fn tester_alone(frames: u64) -> (f64, u64) {
+fn tester_alone(how: Run) -> (f64, u64) {
     let spec = cross_connect();
     let (mut west, mut east) = pair(&LinkSpec::new("west", "east", TEN_GIGABIT, 1600)).expect("a valid link");
-    let mut streams = [stream(&spec, 0, 67_200, frames), stream(&spec, 1, 67_200, frames)];
+    let mut streams = [stream(&spec, 0, 67_200, how.frames), stream(&spec, 1, 67_200, how.frames)];
     let begin = thread_cpu_time().ps;
     let mut received = 0;
     let mut now = 0;
-    while received < 2 * frames {
+    while received < 2 * how.frames {
         streams[0].send(&mut west, now);
         streams[1].send(&mut east, now);
         received += drain(&mut west, now) + drain(&mut east, now);
-        now += QUANTUM_PS;
+        now += how.quantum_ps;
     }
-    ((thread_cpu_time().ps - begin) as f64 / 1000.0 / (2 * frames) as f64, received)
+    ((thread_cpu_time().ps - begin) as f64 / 1000.0 / (2 * how.frames) as f64, received)
 }

@@ -174,7 +174,6 @@ fn input(index: usize, port: &DevicePortSpec, first_lane: usize, max_frame: u32)
         floor: 0,
         max_frame: max_frame as usize,
         partner_drops: 0,
-        in_drops: 0,
         malformed: 0,
     })
 }
@@ -196,6 +195,7 @@ fn lane(index: usize, member: usize, port: &DevicePortSpec) -> Result<Lane, Devi
         }),
         ready: Ring::with_room(64),
         rx_frames: 0,
+        drops: 0,
     })
 }
 
@@ -231,7 +231,8 @@ fn forwarder(spec: &DeviceSpec) -> Result<Forwarder, DeviceError> {
                     format!("{table_limit} addresses; at most {LIMIT}"),
                 ));
             }
-            Ok(Forwarder::Bridge(Bridge::new(*table_limit, ageing_ns.saturating_mul(1000))))
+            let bridge = Bridge::new(*table_limit, ageing_ns.saturating_mul(1000));
+            Ok(Forwarder::Bridge(Box::new(bridge)))
         }
         Forwarding::Router { routes, neighbours } => {
             let macs = spec
@@ -262,5 +263,5 @@ fn cross_connect(spec: &DeviceSpec, pairs: &[(usize, usize)]) -> Result<Forwarde
             peers[port] = Some(peer);
         }
     }
-    Ok(Forwarder::CrossConnect(peers))
+    Ok(Forwarder::CrossConnect(peers.into()))
 }

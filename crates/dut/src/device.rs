@@ -56,12 +56,12 @@ pub(crate) struct Core {
     pub(crate) count: Count,
 }
 
-/// How frames find their way.
+/// How frames find their way. Boxed, so that telling which it is takes one load.
 #[derive(Debug)]
 pub(crate) enum Forwarder {
     /// The port at the other end, per port.
-    CrossConnect(Vec<Option<usize>>),
-    Bridge(Bridge),
+    CrossConnect(Box<[Option<usize>]>),
+    Bridge(Box<Bridge>),
     Router(Box<Router>),
 }
 
@@ -131,11 +131,7 @@ impl Device {
         // bounded number, so that a flooded port does not keep the others waiting.
         let rounds = if from.info().exact_time { usize::MAX } else { 4 };
         for _ in 0..rounds {
-            let got = from.receive(now, crate::egress::BURST, &mut |burst| {
-                for index in 0..burst.len() {
-                    input.arrive(burst.frame(index), burst.slots()[index].at.ps, lanes, pool);
-                }
-            });
+            let got = from.receive(now, crate::egress::BURST, &mut |burst| input.arrive(burst, lanes, pool));
             match got {
                 Ok(0) => return,
                 Ok(_) => {}

@@ -5,6 +5,7 @@ use crate::lag::Spread;
 use crate::pool::Pool;
 use crate::ring::Ring;
 use crate::service::{Line, Server, wire_bytes};
+use netdyno_io::port::Burst;
 
 /// What a port takes in, and how it is spread over lanes.
 #[derive(Debug)]
@@ -19,7 +20,6 @@ pub(crate) struct Input {
     pub(crate) floor: u64,
     pub(crate) max_frame: usize,
     pub(crate) partner_drops: u64,
-    pub(crate) in_drops: u64,
     pub(crate) malformed: u64,
 }
 
@@ -34,6 +34,8 @@ pub(crate) struct Lane {
     /// Frames by the time they reach the switching point.
     pub(crate) ready: Ring<Flight>,
     pub(crate) rx_frames: u64,
+    /// Frames that found the queue of `server` full.
+    pub(crate) drops: u64,
 }
 
 /// Capacity for both directions of a port, first come first served (`both_fps`). At the same picosecond a
@@ -49,46 +51,63 @@ pub(crate) struct Shared {
 }
 
 impl Input {
-    /// A frame has arrived from the line at `at`.
-    #[inline(always)]
-    pub(crate) fn arrive(&mut self, frame: &[u8], at: u64, lanes: &mut [Lane], pool: &mut Pool) {
-        let mut t = at.max(self.floor);
-        self.floor = t;
-        if frame.len() < crate::header::ETHERNET || frame.len() > self.max_frame {
-            self.malformed += 1;
+    /// Frames have arrived from the line.
+    pub(crate) fn arrive(&mut self, burst: &Burst<'_>, lanes: &mut [Lane], pool: &mut Pool) {
+        let lanes = &mut lanes[self.first_lane..];
+        if self.partner_lines.is_empty() {
+            let lane = &mut lanes[0];
+            self.fit(burst, |_, frame, at| lane.arrive(frame, at, pool));
             return;
         }
-        let len = frame.len() as u16;
-        let mut member = 0;
-        if !self.partner_lines.is_empty() {
-            member = self.partner.member(frame);
-            match self.partner_lines[member].admit(t, wire_bytes(len)) {
-                Some(passage) => t = passage.last_bit,
-                None => {
-                    self.partner_drops += 1;
-                    return;
-                }
+        self.fit(burst, |input, frame, at| {
+            let member = input.partner.member(frame);
+            match input.partner_lines[member].admit(at, wire_bytes(frame.len() as u16)) {
+                Some(passage) => lanes[member].arrive(frame, passage.last_bit, pool),
+                None => input.partner_drops += 1,
+            }
+        });
+    }
+
+    /// Gives the frames of a burst that the device takes at all, and when they have arrived, to `take`.
+    #[inline(always)]
+    fn fit(&mut self, burst: &Burst<'_>, mut take: impl FnMut(&mut Self, &[u8], u64)) {
+        let lengths = crate::header::ETHERNET..=self.max_frame;
+        let mut floor = self.floor;
+        for (index, slot) in burst.slots().iter().enumerate() {
+            let frame = burst.frame(index);
+            floor = floor.max(slot.at.ps);
+            if lengths.contains(&frame.len()) {
+                take(self, frame, floor);
+            } else {
+                self.malformed += 1;
             }
         }
-        let lane = &mut lanes[self.first_lane + member];
-        lane.rx_frames += 1;
-        if let Some(server) = &mut lane.server {
-            match server.admit(t) {
-                Some(done) => t = done,
+        self.floor = floor;
+    }
+}
+
+impl Lane {
+    /// A frame has arrived from its line at `at`.
+    #[inline(always)]
+    fn arrive(&mut self, frame: &[u8], mut at: u64, pool: &mut Pool) {
+        self.rx_frames += 1;
+        if let Some(server) = &mut self.server {
+            match server.admit(at) {
+                Some(done) => at = done,
                 None => {
-                    self.in_drops += 1;
+                    self.drops += 1;
                     return;
                 }
             }
         }
         let flight = Flight {
-            at: t,
+            at,
             slot: pool.store(frame),
-            len,
+            len: frame.len() as u16,
         };
-        match &mut lane.shared {
+        match &mut self.shared {
             Some(shared) => shared.inbound.push(flight),
-            None => lane.ready.push(flight),
+            None => self.ready.push(flight),
         }
     }
 }

@@ -40,7 +40,7 @@ impl Device {
             rx_frames: input.malformed + lanes.iter().map(|lane| lane.rx_frames).sum::<u64>(),
             tx_frames: output.members.iter().map(|member| member.tx_frames).sum(),
             partner_drops: input.partner_drops,
-            in_drops: input.in_drops,
+            in_drops: lanes.iter().map(|lane| lane.drops).sum(),
             both_drops: lanes
                 .iter()
                 .filter_map(|lane| lane.shared.as_ref())
@@ -57,11 +57,11 @@ impl Device {
         self.core.count = Count::default();
         for input in &mut self.inputs {
             input.partner_drops = 0;
-            input.in_drops = 0;
             input.malformed = 0;
         }
         for lane in &mut self.lanes {
             lane.rx_frames = 0;
+            lane.drops = 0;
             if let Some(shared) = &mut lane.shared {
                 shared.drops = 0;
             }

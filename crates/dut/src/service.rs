@@ -18,11 +18,12 @@ const SECOND: u128 = 1_000_000_000_000;
 /// A server that takes the same time for each frame, with a finite queue (D/D/1/K+1).
 #[derive(Clone, Debug)]
 pub(crate) struct Server {
-    /// Service time, whole picoseconds and the rest in units of 1/`den`.
+    /// Service time, whole picoseconds and the rest as a fraction of the rate's frames.
     service: (u64, u64),
     /// `queue` service times, likewise.
     backlog: (u64, u64),
-    den: u64,
+    /// The rate's frames less the rest of the service time: from here on adding that rest carries.
+    to_carry: u64,
     /// When the last admitted frame will be done.
     free: (u64, u64),
 }
@@ -41,10 +42,11 @@ impl Server {
             // Sums of two instants must not overflow either.
             (whole < u64::MAX / 4).then_some((whole, (total % u128::from(frames)) as u64))
         };
+        let service = split(1)?;
         Some(Self {
-            service: split(1)?,
+            service,
+            to_carry: frames - service.1,
             backlog: split(u128::from(queue))?,
-            den: frames,
             free: (0, 0),
         })
     }
@@ -60,10 +62,10 @@ impl Server {
         }
         let (start, carried) = if self.free.0 < t { (t, 0) } else { self.free };
         let mut whole = start + self.service.0;
-        // `carried` and the rest are both below `den`, which may be as large as u64 allows: compare, do not add.
-        let part = if carried >= self.den - self.service.1 {
+        // Both parts are below the rate's frames, which may be as large as u64 allows: compare, do not add.
+        let part = if carried >= self.to_carry {
             whole += 1;
-            carried - (self.den - self.service.1)
+            carried - self.to_carry
         } else {
             carried + self.service.1
         };

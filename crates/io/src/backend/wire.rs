@@ -263,6 +263,8 @@ fn slots(which: std::ops::Range<usize>, stride: usize) -> impl Iterator<Item = S
 #[derive(Clone, Copy, Debug)]
 struct Serializer {
     rate_bps: u64,
+    /// Each byte takes whole picoseconds, as at all standard rates: no part is ever carried.
+    whole: bool,
     free_ps: u64,
     carry: u64,
     /// Length of the last frame and the times it took, to divide only when the length changes.
@@ -283,6 +285,7 @@ impl Serializer {
         let none = Span { ps: 0, part: 0 };
         Self {
             rate_bps,
+            whole: PS_BITS_PER_BYTE % rate_bps == 0,
             free_ps: 0,
             carry: 0,
             len: 0,
@@ -309,6 +312,11 @@ impl Serializer {
             let occupied = u64::from(len).max(MIN_SLOT_BYTES) + WIRE_OVERHEAD_BYTES;
             self.to_last_bit = self.span(occupied - GAP_BYTES);
             self.to_next_start = self.span(occupied);
+        }
+        if self.whole {
+            let start = self.free_ps.max(at);
+            self.free_ps = start + self.to_next_start.ps;
+            return start + self.to_last_bit.ps;
         }
         if at > self.free_ps {
             self.free_ps = at;
