@@ -162,23 +162,18 @@ seed: {seed}
 """
 
 
-def measure(
-    folder: Path,
+def plan_text(
     *,
-    devices: Mapping[str, Device] | None = None,
     kind: str = "emulated/truth",
     traffic: Mapping[str, str],
     method: str,
     matrix: Mapping[str, Sequence[str]],
     sample: str = "1ms",
     seed: int = 1,
-) -> dict[tuple[str, ...], Found]:
-    """Runs a plan and reads it back: the values of the axes to what was stored."""
-    axes = dict(matrix)
-    if devices is not None:
-        axes = {"device": tuple(devices), **axes}
-    axes = {"profile": tuple(traffic), **axes}
-    text = PLAN.format(
+) -> str:
+    """A plan. Profiles are the first axis of its matrix."""
+    axes = {"profile": tuple(traffic), **matrix}
+    return PLAN.format(
         kind=kind,
         traffic="\n".join(f"  {name}: {profile}" for name, profile in traffic.items()),
         matrix="\n".join(f"  {axis}: [{', '.join(values)}]" for axis, values in axes.items()),
@@ -186,6 +181,21 @@ def measure(
         sample=sample,
         seed=seed,
     )
+
+
+def measure(
+    folder: Path,
+    *,
+    devices: Mapping[str, Device] | None = None,
+    matrix: Mapping[str, Sequence[str]],
+    **rest: Any,
+) -> dict[tuple[str, ...], Found]:
+    """Runs a plan (`plan_text`) and reads it back: the values of the axes to what was stored.
+
+    With devices these are an axis of their own, the second one.
+    """
+    axes = matrix if devices is None else {"device": tuple(devices), **matrix}
+    text = plan_text(matrix=axes, **rest)
     with pytest.MonkeyPatch.context() as patch:
         if devices is not None:
             patch.setitem(KINDS, "emulated/truth", TruthKind(devices))
