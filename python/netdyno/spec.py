@@ -53,7 +53,10 @@ def trial_spec(plan: Plan, case: Case, wiring: Wiring, trial: Trial) -> dict[str
     return {
         "seed": case.seed,
         "streams": streams,
-        "ports": [{"mac": port.mac, "ipv4": port.ipv4, "ipv6": port.ipv6} for port in wiring.ports],
+        "ports": [
+            {"mac": port.mac, "ipv4": port.ipv4, "ipv6": port.ipv6, "gateway": _gateway(case, port)}
+            for port in wiring.ports
+        ],
         "resolve_ns": plan.trial.resolve.ns,
         "settle_ns": plan.trial.settle.ns,
         "drain_ns": plan.trial.drain.ns,
@@ -93,10 +96,23 @@ def _frames(case: Case, port: WiredPort, *, reverse: bool) -> dict[str, Any]:
             )
         if header["type"] == "gre" and header["key"] is None:
             del header["key"]
-    network = next((header["type"] for header in headers if header["type"] in ("ipv4", "ipv6")), "ipv4")
-    hop = (network == "ipv6" and port.destination_ipv6) or port.destination
+    hop = _next_hop(case, port)
     destination: Any = "written" if written else "peer" if hop == "peer" else {"gateway": hop}
     return {"headers": headers, "destination": destination}
+
+
+def _next_hop(case: Case, port: WiredPort) -> str:
+    """Whom frames of the case's outermost network layer are addressed to: `peer` or an IP address."""
+    network = next((header.type for header in case.profile.stack if header.type in ("ipv4", "ipv6")), "ipv4")
+    return (port.destination_ipv6 if network == "ipv6" else None) or port.destination
+
+
+def _gateway(case: Case, port: WiredPort) -> str | None:
+    """The next hop a port makes itself known to, so that a router need not ask while traffic runs."""
+    hop = _next_hop(case, port)
+    ours = port.ipv6 if ":" in hop else port.ipv4
+    written = case.profile.stack[0].model_dump(mode="json").get("dst") is not None
+    return None if hop == "peer" or ours is None or written else hop
 
 
 def read_result(json_text: str) -> TrialResult:

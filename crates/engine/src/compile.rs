@@ -38,6 +38,7 @@ pub fn trial(spec: &TrialSpec, infos: &[PortInfo]) -> Result<Parts, SpecError> {
     let mut hosts = hosts(spec, infos.len())?;
     let (senders, receiver) = streams(spec, infos, &hosts)?;
     let hops = hops(spec, &senders, &mut hosts)?;
+    gateways(spec, &senders, &mut hosts)?;
     Ok((hosts, senders, receiver, hops))
 }
 
@@ -188,6 +189,28 @@ fn hops(spec: &TrialSpec, senders: &[Sender], hosts: &mut [Host]) -> Result<Vec<
         }
     }
     Ok(hops)
+}
+
+/// Tells the hosts to ask for their gateways, where no stream does so already.
+fn gateways(spec: &TrialSpec, senders: &[Sender], hosts: &mut [Host]) -> Result<(), SpecError> {
+    for (port, host) in hosts.iter_mut().enumerate() {
+        let Some(text) = &spec.ports[port].gateway else { continue };
+        let place = || format!("ports[{port}]: gateway");
+        let address: IpAddr = text
+            .parse()
+            .map_err(|_| SpecError::new(place(), format!("`{text}` is not an IP address"), ""))?;
+        if host.unanswered().any(|wanted| wanted == address) {
+            continue;
+        }
+        let lanes = senders.iter().flat_map(|sender| &sender.lanes);
+        let received = lanes.filter(|lane| spec.streams[lane.stream].rx_port == port);
+        let tags = received.min_by_key(|lane| lane.stream).map(|lane| lane.template.tags(0));
+        host.want(&tags.unwrap_or_default(), address).map_err(|why| {
+            let hint = "give the port an address in the network of its gateway, or leave the gateway out";
+            SpecError::new(place(), why, hint)
+        })?;
+    }
+    Ok(())
 }
 
 /// Per port, the frames by which bridges learn where each stream's destination is.

@@ -54,6 +54,10 @@ pub struct TesterPortSpec {
     /// Its IPv6 address, answered for by ND.
     #[serde(default)]
     pub ipv6: Option<String>,
+    /// Its next hop, resolved before traffic even if the port only receives: a router that has been asked knows whom
+    /// to forward to, and need not ask while the first frames wait. On the VLAN of the first stream it receives.
+    #[serde(default)]
+    pub gateway: Option<String>,
 }
 
 /// One stream: one direction, one template.

@@ -212,6 +212,11 @@ impl Trial {
         self.stage = Stage::Done;
     }
 
+    /// Whether every next hop has answered.
+    fn all_answered(&self) -> bool {
+        self.hosts.iter().all(|host| host.unanswered().next().is_none())
+    }
+
     /// Goes through all stages that end at or before `now`.
     fn advance(&mut self, now: u64) {
         loop {
@@ -219,7 +224,7 @@ impl Trial {
                 Stage::New => {
                     self.times.began = now;
                     self.last_round_ps = now;
-                    if self.hops.is_empty() {
+                    if self.all_answered() {
                         self.settle(now);
                     } else {
                         self.stage = Stage::Resolve { ask_ps: now };
@@ -227,7 +232,7 @@ impl Trial {
                 }
                 Stage::Resolve { ask_ps } => {
                     let limit = self.times.began + self.spec.resolve_ns * 1000;
-                    if self.hosts.iter().all(|host| host.unanswered().next().is_none()) {
+                    if self.all_answered() {
                         // Not at the answer itself: in virtual time that is over when it is seen.
                         self.settle(if self.exact { self.times.resolved + ANSWER_PS } else { now });
                     } else if now >= limit {

@@ -85,6 +85,42 @@ fn a_router_is_asked_for_its_mac_and_told_ours_while_traffic_runs() {
     }
 }
 
+/// A router asks for the far end only when it has something for it, and what comes meanwhile has to wait or is lost. A
+/// port that asked for its gateway before is known.
+#[test]
+fn a_port_that_only_receives_makes_itself_known_to_its_gateway() {
+    let west = stream(
+        false,
+        1000,
+        json!({"gateway": "198.18.0.1"}),
+        size(64),
+        constant(2_000, TEN_GIGABIT),
+    );
+    let mut spec = trial(&[west]);
+    let unknown = run(session("virtual", "wire", router()), spec.clone());
+    assert!(unknown.trial.streams[0].lost > 0, "this device holds few frames while it asks");
+    spec["ports"][1]["gateway"] = json!("198.18.0.5");
+    let found = run(session("virtual", "wire", router()), spec);
+    healthy(&found.trial);
+    let mut resolved: Vec<_> = found.trial.resolved.iter().map(|(address, _)| address.as_str()).collect();
+    resolved.sort_unstable();
+    assert_eq!(resolved, ["198.18.0.1", "198.18.0.5"]);
+    let stream = &found.trial.streams[0];
+    assert_eq!((stream.offered, stream.received, stream.lost), (29_762, 29_762, 0));
+}
+
+#[test]
+fn a_gateway_in_a_network_of_which_the_port_is_no_part_is_refused() {
+    let mut spec = trial(&[stream(false, 1, json!("peer"), size(64), constant(1_000, TEN_GIGABIT))]);
+    spec["ports"][1] = json!({"mac": "02:00:00:00:00:02", "gateway": "198.18.0.5"});
+    let mut session = open(session("virtual", "wire", router()));
+    let error = session
+        .prepare(serde_json::from_value(spec).expect("a trial"))
+        .expect_err("refused");
+    let text = error.to_string();
+    assert!(text.contains("ports[1]: gateway") && text.contains("no IPv4 address"), "{text}");
+}
+
 #[test]
 fn a_next_hop_that_does_not_answer_makes_the_trial_invalid() {
     let stream = stream(false, 1, json!({"gateway": "198.18.0.77"}), size(64), constant(1_000, TEN_GIGABIT));
