@@ -11,14 +11,16 @@ import io
 import json
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from netdyno.reports import REPORTS, quantity, render, series
+from netdyno.reports import REPORTS, grid, quantity, render, series
 from netdyno.reports.from_store import view
 from netdyno.reports.terminal import render as render_terminal
 from netdyno.reports.view import RunView
+from netdyno.trial import Value
 from report_sample import PLAN, SMALL, Asked, Sample, article, axes, write
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -212,6 +214,16 @@ def test_a_dropout_shorter_than_a_bucket_stays_visible(small: RunView) -> None:
 )
 def test_rates_print_as_the_article_prints_them(number: int | Fraction, unit: str, text: str) -> None:
     assert quantity.rate(number, unit) == text
+
+
+def test_no_other_rate_takes_the_place_of_a_headline_without_a_number(small: RunView) -> None:
+    case = next(case for case in small.cases if case.headline is not None)
+    assert case.result is not None
+    values = [replace(v, number=None) if v.name == "ramp max Rx" else v for v in case.result.values]
+    kept = Value("kept up to", "sum", Fraction(1_000_000), "fps")
+    bare = replace(case, result=replace(case.result, values=(kept, *values)))
+    assert bare.headline is None
+    assert grid.cell(bare).fps == "n/a"
 
 
 def test_rounding_never_makes_a_claim() -> None:

@@ -143,16 +143,17 @@ class CaseView:
 
     @property
     def headline(self) -> Value | None:
-        """The value that stands for the case: over all streams if there is one, else of its only stream."""
-        rates = (
-            [v for v in self.result.values if v.unit == "fps" and v.number is not None] if self.result else []
-        )
+        """The value that stands for the case: over all streams if there is one, else of its only stream.
+
+        Another rate (of the tester, of the hold) never takes the place of a headline without a number.
+        """
+        rates = [v for v in self.result.values if v.unit == "fps"] if self.result else []
         rates = [v for v in rates if self._stands_for_all(v)]
         for name in HEADLINES:
             for value in sorted(rates, key=lambda v: v.scope != ALL):
                 if value.name == name:
-                    return value
-        return next((v for v in rates if v.name != "knee"), None)
+                    return None if value.number is None else value
+        return next((v for v in rates if v.name != "knee" and v.number is not None), None)
 
     def value(self, name: str) -> Value | None:
         """The value of that name over all streams (or of the only stream)."""
