@@ -155,6 +155,14 @@ def test_an_interface_that_is_not_there_is_named() -> None:
     assert "`lo`" in str(caught.value.hint)
 
 
+@needs_root
+def test_a_line_rate_the_interface_does_not_say_is_declared_only() -> None:
+    """The loopback knows no speed; so nothing is known to hold the frames to the rate of the plan."""
+    kind = KINDS["external"]
+    with kind.build(kind.wire((LabLink("lo", "1", 10**10), LabLink("lo", "2", 10**10)), {})) as built:
+        assert not any(port.enforced_rate for port in built.ports)
+
+
 # What is built.
 
 

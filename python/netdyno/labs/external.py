@@ -72,8 +72,8 @@ class External:
         ports = []
         for port, opened in zip(wiring.ports, wiring.session["ports"], strict=True):
             interface = opened["backend"]["interface"]
-            ports.append(replace(port, mac=_read(interface, "address")))
-            speed = _speed_bps(interface)
+            mac, speed = _read(interface, "address"), _speed_bps(interface)
+            ports.append(replace(port, mac=mac, enforced_rate=speed == port.rate_bps))
             if speed is not None and speed != port.rate_bps:
                 notes.append(
                     f"The plan gives `{port.name}` {port.rate_bps} bit/s;"
