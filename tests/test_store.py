@@ -353,3 +353,23 @@ def test_a_run_of_48_cases_is_a_few_megabytes(tmp_path: Path) -> None:
         writer.add_trial(StoredTrial(3, number, 0, "ramp", "done", (), "{}", result, NOW, NOW))
     writer.close()
     assert (folder / FILE).stat().st_size < 8 * 2**20
+
+
+def test_a_run_has_one_writer(tmp_path: Path) -> None:
+    with (
+        RunWriter.create(tmp_path, HEAD, [], NOW),
+        pytest.raises(StoreError, match="another process is writing this run"),
+    ):
+        RunWriter.resume(tmp_path)
+    RunWriter.resume(tmp_path).close()
+
+
+def test_a_damaged_record_is_told_and_not_shown_as_a_traceback(tmp_path: Path) -> None:
+    with RunWriter.create(tmp_path, HEAD, [CASE], NOW) as writer:
+        writer.add_trial(trial())
+    connection = sqlite3.connect(tmp_path / FILE)
+    connection.execute("UPDATE series SET data = x'00'")
+    connection.commit()
+    connection.close()
+    with pytest.raises(StoreError, match="the record is damaged"), open_run(tmp_path) as run:
+        list(run.trials(3))

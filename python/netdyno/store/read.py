@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import struct
+import zlib
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
 from fractions import Fraction
+from json import JSONDecodeError
 from pathlib import Path
 from types import TracebackType
 
@@ -147,6 +150,8 @@ class StoredRun:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+        if isinstance(error, sqlite3.DatabaseError | zlib.error | struct.error | JSONDecodeError):
+            raise StoreError(f"{self.folder}: the record is damaged: {error}") from error
 
     def _one(self, sql: str, *arguments: object) -> sqlite3.Row | None:
         row: sqlite3.Row | None = self._connection.execute(sql, arguments).fetchone()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import re
 import secrets
 import sqlite3
@@ -41,12 +43,37 @@ def new_folder(parent: Path, name: str, now: datetime) -> Path:
         return folder
 
 
+def _hold(folder: Path) -> int:
+    """Keeps other processes from writing this run; let go by closing it, or by the end of the process."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise StoreError(
+            f"{folder}: another process is writing this run", "wait until it has ended, or stop it"
+        ) from None
+    except OSError:
+        # A file system without locks: there the user alone sees to it.
+        pass
+    return descriptor
+
+
+def _open(path: Path, hold: int) -> sqlite3.Connection:
+    try:
+        return open_for_writing(path)
+    except BaseException:
+        os.close(hold)
+        raise
+
+
 class RunWriter:
     """The one writer of a run. Each call is a transaction; when it returns, it is on the disk."""
 
-    def __init__(self, folder: Path, connection: sqlite3.Connection) -> None:
+    def __init__(self, folder: Path, connection: sqlite3.Connection, hold: int) -> None:
         self.folder = folder
         self._connection = connection
+        self._hold = hold
 
     @classmethod
     def create(cls, folder: Path, head: RunHead, cases: Iterable[CaseHead], now: datetime) -> RunWriter:
@@ -55,9 +82,10 @@ class RunWriter:
         It appears under its name once it holds the plan and every case: whoever sees it can read it, and
         a run killed before has none.
         """
+        hold = _hold(folder)
         unborn = folder / f"{FILE}.new"
         unborn.unlink(missing_ok=True)
-        writer = cls(folder, open_for_writing(unborn))
+        writer = cls(folder, _open(unborn, hold), os.dup(hold))
         with writer._transaction() as sql:
             sql.execute(
                 "INSERT INTO run VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', ?, NULL)",
@@ -94,14 +122,15 @@ class RunWriter:
         # The last connection that closes moves the log into the file, which then is whole by itself.
         writer.close()
         unborn.rename(folder / FILE)
-        return cls(folder, open_for_writing(folder / FILE))
+        return cls(folder, _open(folder / FILE, hold), hold)
 
     @classmethod
     def resume(cls, folder: Path) -> RunWriter:
         """Goes on with the record of a run that ended early. Cases that were under way are pending again."""
         if not (folder / FILE).exists():
             raise StoreError(f"{folder}: no run in this folder", "`netdyno list` shows the runs")
-        writer = cls(folder, open_for_writing(folder / FILE))
+        hold = _hold(folder)
+        writer = cls(folder, _open(folder / FILE, hold), hold)
         with writer._transaction() as sql:
             if sql.execute("SELECT count(*) FROM run").fetchone()[0] == 0:
                 raise StoreError(f"{folder}: the run was stopped before it had begun", "run the plan again")
@@ -204,6 +233,9 @@ class RunWriter:
     def close(self) -> None:
         """Closes the file. What was written stays, whether or not this is called."""
         self._connection.close()
+        if self._hold >= 0:
+            os.close(self._hold)
+            self._hold = -1
 
     def __enter__(self) -> RunWriter:
         return self
