@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
+import socket
+import struct
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -11,6 +14,13 @@ from netdyno.labs import addresses
 from netdyno.labs.wiring import LabError, LabLink, WiredPort, Wiring
 
 CAP_NET_RAW = 13
+
+# linux/sockios.h and linux/if.h
+SIOCGIFFLAGS = 0x8913
+SIOCGIFHWADDR = 0x8927
+IFNAMSIZ = 16
+IFF_UP = 1
+
 INTERFACES = Path("/sys/class/net")
 
 
@@ -72,7 +82,7 @@ class External:
         ports = []
         for port, opened in zip(wiring.ports, wiring.session["ports"], strict=True):
             interface = opened["backend"]["interface"]
-            mac, speed = _read(interface, "address"), _speed_bps(interface)
+            mac, speed = _hardware_address(interface), _speed_bps(interface)
             ports.append(replace(port, mac=mac, enforced_rate=speed == port.rate_bps))
             if speed is not None and speed != port.rate_bps:
                 notes.append(
@@ -98,17 +108,28 @@ def _capable(capability: int) -> bool:
     return False
 
 
-def _read(interface: str, attribute: str) -> str:
-    if not (INTERFACES / interface).exists():
-        here = ", ".join(f"`{path.name}`" for path in sorted(INTERFACES.iterdir()))
-        raise LabError(
-            f"there is no interface `{interface}` on this machine",
-            f"give the link's `interface` as one of {here}",
-        )
-    flags = int((INTERFACES / interface / "flags").read_text(), 16)
-    if not flags & 1:
-        raise LabError(f"interface `{interface}` is down", f"sudo ip link set {interface} up")
-    return (INTERFACES / interface / attribute).read_text().strip()
+def _hardware_address(interface: str) -> str:
+    """Asked of the kernel and not read from /sys, which shows the namespace it was mounted in."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
+        try:
+            (flags,) = struct.unpack_from("H", _ask(asking, SIOCGIFFLAGS, interface), IFNAMSIZ)
+        except OSError as error:
+            here = ", ".join(f"`{name}`" for _, name in sorted(socket.if_nameindex()))
+            raise LabError(
+                f"there is no interface `{interface}` on this machine",
+                f"give the link's `interface` as one of {here}",
+            ) from error
+        if not flags & IFF_UP:
+            raise LabError(f"interface `{interface}` is down", f"sudo ip link set {interface} up")
+        # The name, then a sockaddr: its family, then the address.
+        return _ask(asking, SIOCGIFHWADDR, interface)[IFNAMSIZ + 2 :][:6].hex(":")
+
+
+def _ask(asking: socket.socket, request: int, interface: str) -> bytes:
+    """An ioctl of netdevice(7) with its struct ifreq of 40 bytes."""
+    if len(interface.encode()) >= IFNAMSIZ:
+        raise OSError(f"`{interface}` is too long for the name of an interface")
+    return fcntl.ioctl(asking, request, struct.pack("40s", interface.encode()))
 
 
 def _speed_bps(interface: str) -> int | None:

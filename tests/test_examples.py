@@ -1,0 +1,95 @@
+"""Every example is run: shortened, and those that need a lab of this machine's only where it allows one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from netdyno import run as runner
+from netdyno.labs import KINDS, LabError, LabLink, Wiring
+from netdyno.live import watcher
+from netdyno.plan import load, parse
+from netdyno.store import StoredRun, open_run
+
+pytest.importorskip("netdyno._engine", reason="the engine is not built")
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+LINKS = (LabLink("west", "d0", 10**9), LabLink("east", "d1", 10**9))
+
+RUN_ELSEWHERE = {"asr9006.yaml": "test_asr9006.py"}
+LINUX = {
+    "linux-router.yaml": "linux/router",
+    "linux-bridge.yaml": "linux/bridge",
+    "linux-xconnect.yaml": "linux/xconnect",
+}
+
+
+def test_every_example_is_run_by_a_test() -> None:
+    assert {path.name for path in EXAMPLES.glob("*.yaml")} == {*RUN_ELSEWHERE, *LINUX, "own-router.yaml"}
+    for name, test in RUN_ELSEWHERE.items():
+        assert name in (Path(__file__).parent / test).read_text()
+
+
+@contextmanager
+def built(kind: str) -> Iterator[Wiring]:
+    """A lab of this machine, or the reason why there is none."""
+    lab = KINDS[kind].build(KINDS[kind].wire(LINKS, {}))
+    try:
+        wiring = lab.__enter__()
+    except LabError as refused:
+        pytest.skip(f"no lab of network namespaces here: {refused}")
+    try:
+        yield wiring
+    finally:
+        lab.__exit__(None, None, None)
+
+
+def sound(run: StoredRun, only: Mapping[str, str], count: int) -> None:
+    """Real devices have no known answer, but every frame must be accounted for."""
+    assert len(run.cases) == count
+    for case in run.cases:
+        assert case.state == "done", case.error
+        assert only.items() <= case.head.axes.items()
+        assert case.result is not None
+        assert case.result.values
+        assert case.wiring is not None
+        assert case.wiring.clock == "real"
+        for trial in run.trials(case.head.number):
+            for stream in trial.result.streams:
+                assert stream.intended >= stream.offered >= stream.received + stream.corrupted
+                assert stream.lost == stream.offered - stream.received - stream.corrupted
+                assert (stream.corrupted, stream.duplicates, stream.elsewhere) == (0, 0, 0)
+                assert stream.received > 0
+                assert stream.latency is not None
+                assert stream.latency.negative == 0
+
+
+@pytest.mark.parametrize("name", LINUX)
+def test_a_linux_example_runs(name: str, tmp_path: Path) -> None:
+    with built(LINUX[name]):
+        pass
+    only = {"profile": "64b"}
+    outcome = runner.run(load(EXAMPLES / name), tmp_path, watcher(), runner.Selection(Fraction(1, 4), only))
+    with open_run(outcome.folder) as run:
+        sound(run, only, 2)
+
+
+def test_the_example_of_ones_own_router_runs(tmp_path: Path) -> None:
+    """The router stands in a namespace, with the addresses docs/labs.md tells the reader to configure."""
+    text = (EXAMPLES / "own-router.yaml").read_text()
+    only = {"profile": "1518b", "direction": "uni"}
+    with built("linux/router") as wiring:
+        for port, written in zip(wiring.session["ports"], ("eth1", "eth2"), strict=True):
+            assert text.count(written) == 1
+            text = text.replace(written, port["backend"]["interface"])
+        plan = parse(text, name="own-router.yaml", base=tmp_path)
+        outcome = runner.run(plan, tmp_path, watcher(), runner.Selection(Fraction(1, 600), only))
+    with open_run(outcome.folder) as run:
+        sound(run, only, 1)
+        (case,) = run.cases
+        for trial in run.trials(case.head.number):
+            # Its address was asked for by ARP.
+            assert "100.64.0.1" in dict(trial.result.resolved)
