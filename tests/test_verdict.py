@@ -135,6 +135,10 @@ def test_loss_while_the_tester_was_late_says_nothing_in_real_time() -> None:
     assert "5 ms late" in reason
     on_time = {"latest_departure_ns": 900_000}
     assert limit(9_000_000, evidence(9_000_000, clock="real", health=on_time))[0] == "device"
+    # 8,000 lost; 900 us at 10 million frames/s are a burst of 9,000.
+    found, reason = limit(5_000_000, evidence(9_996_000, clock="real", health=on_time))
+    assert (found, "9000" in reason) == ("inconclusive", True)
+    assert limit(5_000_000, evidence(9_995_000, clock="real", health=on_time))[0] == "device"
     # Half of everything was lost; the tester was away from its core for 1 % of the time.
     measured = {"latest_departure_ns": 5_000_000, "core_share_ppm": 990_000}
     assert limit(5_000_000, evidence(5_000_000, clock="real", health=measured))[0] == "device"

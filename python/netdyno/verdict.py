@@ -180,6 +180,13 @@ def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:
             f"{lost} of {sent} frames were lost, but the tester was up to {_milliseconds(late)} ms late, and"
             " the burst after such a pause may be what was lost",
         )
+    burst = max(_burst(trial) for trial in trials)
+    if lost and evidence.clock == "real" and lost <= burst:
+        return Verdict(
+            "inconclusive",
+            f"{lost} of {sent} frames were lost, no more than the {_fps(burst)} that the tester, up to"
+            f" {_milliseconds(late)} ms late, sent at once to make up for it",
+        )
     partner = _device_counts(trials, "partner_drops")
     # Far end and device stand in a row: if the device drops too, it is the narrower of the two.
     own = sum(_device_counts(trials, name) for name in OWN_DROPS)
@@ -245,6 +252,12 @@ def _knee_before_tester(value: Value, result: Result) -> str | None:
         f"loss stayed from {_fps(knee.high)} fps on, while the tester kept its schedule up to"
         f" {_fps(kept.number)} fps"
     )
+
+
+def _burst(trial: TrialResult) -> Fraction:
+    """Frames of all streams that were due while the tester was latest; they left back to back after it."""
+    most = sum(max(stream.tx, default=0) for stream in trial.streams)
+    return Fraction(most * trial.health.latest_departure_ns, trial.sample_ns)
 
 
 def _beyond_lateness(streams: Sequence[StreamResult], trials: Sequence[TrialResult]) -> bool:
