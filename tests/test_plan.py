@@ -293,6 +293,11 @@ def test_a_lab_in_a_file_of_its_own(tmp_path: Path) -> None:
     plan = parse(text, base=tmp_path)
     assert plan.lab == parse(WHOLE).lab
     assert plan.included == {"lab.yaml": lab}
+    # Resuming finds it in the run's own folder, where nothing from elsewhere can be kept.
+    for elsewhere in ("../lab.yaml", str(tmp_path / "lab.yaml")):
+        (tmp_path / "plan.yaml").write_text(text.replace("lab: lab.yaml", f"lab: {elsewhere}"))
+        with pytest.raises(PlanErrors, match="is not beside the plan"):
+            load(tmp_path / "plan.yaml")
 
     (tmp_path / "lab.yaml").write_text(lab.replace("p1", "p0"))
     with pytest.raises(PlanErrors) as caught:

@@ -28,6 +28,13 @@ def include(source: Source, base: Path | None) -> dict[str, str] | None:
             "needed here: `nodes` and `links`",
         )
         return None
+    if Path(name).is_absolute() or ".." in Path(name).parts:
+        source.report(
+            ("lab",),
+            f"`{name[:60]}` is not beside the plan",
+            "a run keeps what its plan includes in its own folder: put the file beside the plan or below it",
+        )
+        return None
     try:
         other = read_file(base / name, name)
     except PlanErrors as found:
