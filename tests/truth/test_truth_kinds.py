@@ -73,6 +73,23 @@ def test_what_is_not_test_traffic_is_counted_apart(found: tuple[str, dict[tuple[
                 assert (stream.lost, stream.corrupted, stream.elsewhere) == (0, 0, 0)
 
 
+@pytest.mark.xfail(
+    strict=True,
+    reason="only ports that send resolve a next hop; so a router has to ask for a port that only receives,"
+    " and drops what it cannot hold until it is answered",
+)
+def test_a_router_knows_the_receiving_port_before_the_load_comes(tmp_path: Path) -> None:
+    """RFC 2544 section 23 phase b: learning frames come first. An ideal router carries the line."""
+    found = measure(
+        tmp_path,
+        devices={"asks": Device("ipv4", asks=True)},
+        traffic={"64b": "{size: 64B, flows: 64}"},
+        method="{throughput: {duration: 6ms, width: 1%}}",
+        matrix={"direction": ["uni"]},
+    )
+    assert found["64b", "asks", "uni"].value("throughput", "west-east").number == Fraction(RATE, 672)
+
+
 # The same again.
 
 GROUP = {"group": Device(members=2, hash="l3-l4", partner_queue=3, in_fps=500_000, in_queue=2)}
