@@ -146,6 +146,14 @@ def test_loss_while_the_tester_was_late_says_nothing_in_real_time() -> None:
     assert limit(5_000_000, evidence(5_000_000, clock="real", health=away))[0] == "inconclusive"
 
 
+def test_frames_that_came_too_late_to_be_told_are_not_held_against_the_device() -> None:
+    given = evidence(5_000_000)
+    late = replace(given.trials[0], streams=(replace(given.trials[0].streams[0], beyond_window=10_000_000),))
+    assert limit(5_000_000, replace(given, trials=(late,)))[0] == "inconclusive"
+    few = replace(late, streams=(replace(late.streams[0], beyond_window=9_999_999),))
+    assert limit(5_000_000, replace(given, trials=(few,)))[0] == "device"
+
+
 def test_nothing_lost_below_the_line_is_a_lower_bound() -> None:
     found, reason = limit(8_000_000, evidence(20_000_000))
     assert found == "inconclusive"

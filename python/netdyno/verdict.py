@@ -180,6 +180,13 @@ def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:
             f"{lost} of {sent} frames were lost, but the tester was up to {_milliseconds(late)} ms late, and"
             " the burst after such a pause may be what was lost",
         )
+    unknown = sum(stream.beyond_window for stream in streams)
+    if lost and lost <= unknown:
+        return Verdict(
+            "inconclusive",
+            f"{lost} of {sent} frames count as lost, and {unknown} came so late that nobody can say whether"
+            " they are copies or just those: more flows than can be told apart in such disorder",
+        )
     burst = max(_burst(trial) for trial in trials)
     if lost and evidence.clock == "real" and lost <= burst:
         return Verdict(
