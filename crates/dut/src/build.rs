@@ -204,6 +204,7 @@ fn output(index: usize, port: &DevicePortSpec, spec: &DeviceSpec) -> Result<Outp
         Ok(Member {
             line: line(format!("ports[{index}].rate_bps"), port.rate_bps, port.out_queue)?,
             queue: Ring::with_room(64),
+            stalls: VecDeque::new(),
             tx_frames: 0,
             drops: 0,
         })
@@ -215,7 +216,6 @@ fn output(index: usize, port: &DevicePortSpec, spec: &DeviceSpec) -> Result<Outp
         last: 0,
         impair: Impair::new(&spec.impairments, index),
         held: Vec::new(),
-        stalls: VecDeque::new(),
     })
 }
 

@@ -302,7 +302,9 @@ impl Device {
             impair::flip(self.pool.frame_mut(flight.slot, flight.len), draw);
         }
         if hit.stall > 0 {
-            self.outputs[out].stalls.push_back((flight.at, hit.stall));
+            for member in &mut self.outputs[out].members {
+                member.stalls.push_back((flight.at, hit.stall));
+            }
         }
         for copy in 0..=hit.duplicates {
             // The original goes last: until then its bytes are copied from.

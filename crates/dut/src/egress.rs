@@ -27,8 +27,6 @@ pub(crate) struct Output {
     pub(crate) impair: Option<Impair>,
     /// Frames held back to be overtaken.
     pub(crate) held: Vec<Held>,
-    /// Pauses of the line to come: when, and for how long.
-    pub(crate) stalls: VecDeque<(u64, u64)>,
 }
 
 /// A frame that is held back.
@@ -47,6 +45,9 @@ pub(crate) struct Member {
     pub(crate) line: Line,
     /// Frames by the time of their first bit.
     pub(crate) queue: Ring<Flight>,
+    /// Pauses of the line to come: when, and for how long. Each member has its own, though all pause at once:
+    /// behind a shared server members are served one after another, each up to the same time.
+    pub(crate) stalls: VecDeque<(u64, u64)>,
     pub(crate) tx_frames: u64,
     pub(crate) drops: u64,
 }
@@ -55,10 +56,10 @@ impl Output {
     /// A frame reaches the line of `member` at `flight.at`. In order of time per member.
     #[inline(always)]
     pub(crate) fn enqueue(&mut self, member: usize, flight: Flight, pool: &mut Pool) {
-        if !self.stalls.is_empty() {
-            self.stall(flight.at);
-        }
         let member = &mut self.members[member];
+        if !member.stalls.is_empty() {
+            member.stall(flight.at);
+        }
         match member.line.admit(flight.at, wire_bytes(flight.len)) {
             Some(passage) => member.queue.push(Flight {
                 at: passage.start,
@@ -71,22 +72,6 @@ impl Output {
         }
     }
 
-    /// Applies the pauses that begin by `now`: frames that would have begun later wait for their end.
-    #[cold]
-    fn stall(&mut self, now: u64) {
-        while let Some(&(at, length)) = self.stalls.front().filter(|(at, _)| *at <= now) {
-            self.stalls.pop_front();
-            for Member { line, queue, .. } in &mut self.members {
-                line.pause(at, at.saturating_add(length));
-                for index in 0..queue.len() {
-                    if let Some(flight) = queue.get_mut(index).filter(|flight| flight.at > at) {
-                        flight.at = line.again(flight.at, wire_bytes(flight.len));
-                    }
-                }
-            }
-        }
-    }
-
     /// When the next frame begins to leave.
     pub(crate) fn next_start(&self) -> u64 {
         let starts = self.members.iter().filter_map(|member| member.queue.front());
@@ -95,8 +80,8 @@ impl Output {
 
     /// Hands to `port` what begins by `now`.
     pub(crate) fn transmit(&mut self, port: &mut dyn Port, now: Instant, pool: &mut Pool) -> Result<(), PortError> {
-        if !self.stalls.is_empty() {
-            self.stall(now.ps);
+        for member in self.members.iter_mut().filter(|member| !member.stalls.is_empty()) {
+            member.stall(now.ps);
         }
         loop {
             let due: usize = self.members.iter().map(|member| member.due(now.ps)).sum();
@@ -146,6 +131,21 @@ impl Output {
 }
 
 impl Member {
+    /// Applies the pauses that begin by `now`: frames that would have begun later wait for their end.
+    #[cold]
+    fn stall(&mut self, now: u64) {
+        let Self { line, queue, stalls, .. } = self;
+        while let Some(&(at, length)) = stalls.front().filter(|(at, _)| *at <= now) {
+            stalls.pop_front();
+            line.pause(at, at.saturating_add(length));
+            for index in 0..queue.len() {
+                if let Some(flight) = queue.get_mut(index).filter(|flight| flight.at > at) {
+                    flight.at = line.again(flight.at, wire_bytes(flight.len));
+                }
+            }
+        }
+    }
+
     /// Frames that begin by `now`, at most a burst.
     #[inline]
     fn due(&self, now: u64) -> usize {
