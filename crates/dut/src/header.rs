@@ -11,15 +11,15 @@ const TAGS: [u16; 4] = [0x8100, 0x88a8, 0x9100, 0x9200];
 pub(crate) const ETHERNET: usize = 14;
 
 /// Two bytes in network order.
-#[inline]
+#[inline(always)]
 pub(crate) fn be16(bytes: &[u8], at: usize) -> u16 {
-    u16::from_be_bytes([bytes[at], bytes[at + 1]])
+    u16::from_be_bytes(*bytes[at..].first_chunk().expect("two bytes"))
 }
 
 /// Four bytes in network order.
-#[inline]
+#[inline(always)]
 pub(crate) fn be32(bytes: &[u8], at: usize) -> u32 {
-    u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+    u32::from_be_bytes(*bytes[at..].first_chunk().expect("four bytes"))
 }
 
 /// A MAC address as a number, first byte highest.

@@ -60,7 +60,7 @@ fn fold(hash: u32) -> u8 {
 fn mixed(hash: Hash, frame: &[u8]) -> u32 {
     let addresses = match hash {
         Hash::L2 => None,
-        _ => addresses(frame),
+        _ => addresses(frame, hash == Hash::L3L4),
     };
     let Some(Addresses {
         source,
@@ -89,17 +89,23 @@ struct Addresses {
     ports: u32,
 }
 
+/// Ports only `with_ports`, else 0: most hashes have no use for them.
 #[inline]
-fn addresses(frame: &[u8]) -> Option<Addresses> {
+fn addresses(frame: &[u8], with_ports: bool) -> Option<Addresses> {
     let (kind, at) = header::network(frame)?;
     match kind {
-        header::IPV4 if frame.len() >= at + 20 => {
-            let fragment = be16(frame, at + 6) & 0x3fff != 0;
-            let ports = at + usize::from(frame[at] & 0x0f) * 4;
+        header::IPV4 => {
+            let packet = frame[at..].first_chunk::<20>()?;
+            let fragment = be16(packet, 6) & 0x3fff != 0;
+            let ports = if with_ports && !fragment {
+                l4_ports(frame, packet[9], at + usize::from(packet[0] & 0x0f) * 4)
+            } else {
+                0
+            };
             Some(Addresses {
-                source: be32(frame, at + 12),
-                destination: be32(frame, at + 16),
-                ports: if fragment { 0 } else { l4_ports(frame, frame[at + 9], ports) },
+                source: be32(packet, 12),
+                destination: be32(packet, 16),
+                ports,
             })
         }
         header::IPV6 if frame.len() >= at + 40 => {
@@ -107,7 +113,7 @@ fn addresses(frame: &[u8]) -> Option<Addresses> {
             Some(Addresses {
                 source: words(at + 8),
                 destination: words(at + 24),
-                ports: l4_ports(frame, frame[at + 6], at + 40),
+                ports: if with_ports { l4_ports(frame, frame[at + 6], at + 40) } else { 0 },
             })
         }
         _ => None,

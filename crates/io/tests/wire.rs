@@ -187,13 +187,31 @@ fn each_direction_has_its_own_rate() {
 fn never_drops_and_keeps_contents_while_it_grows() {
     let (mut west, mut east) = link(GIGABIT);
     let frames: Vec<_> = (0..20_000).map(|number| frame(number, 60 + number as usize % 40)).collect();
-    // Read a little first, so that the ring grows with its start in the middle.
+    // Read a little first, so that the line grows with its start in the middle.
     send_all(&mut west, &frames[..500]);
     let mut got = support::receive(&mut east, 300);
     send_all(&mut west, &frames[500..]);
     got.extend(support::collect(&mut east, frames.len() - got.len()));
     assert!(got == frames);
     assert_eq!(west.counters().tx_full, 0);
+}
+
+/// A backlog that neither empties nor grows: what waits is moved to the front again and again, at times by
+/// less than its own length.
+#[test]
+fn keeps_contents_and_order_with_any_backlog() {
+    for backlog in [1, 50, 200, 300, 380, 500] {
+        let (mut west, mut east) = link(GIGABIT);
+        let frames: Vec<_> = (0..5000).map(|number| frame(number, 60 + number as usize % 40)).collect();
+        send_all(&mut west, &frames[..backlog]);
+        let mut got = Vec::new();
+        for burst in frames[backlog..].chunks(70) {
+            send_all(&mut west, burst);
+            got.extend(support::receive(&mut east, burst.len()));
+        }
+        got.extend(support::collect(&mut east, frames.len() - got.len()));
+        assert!(got == frames, "a backlog of {backlog}");
+    }
 }
 
 #[test]

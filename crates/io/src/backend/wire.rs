@@ -285,7 +285,7 @@ impl Serializer {
         let none = Span { ps: 0, part: 0 };
         Self {
             rate_bps,
-            whole: PS_BITS_PER_BYTE % rate_bps == 0,
+            whole: PS_BITS_PER_BYTE.is_multiple_of(rate_bps),
             free_ps: 0,
             carry: 0,
             len: 0,
