@@ -25,8 +25,9 @@ class Capacity:
     source: str = ""
 
 
-# At most two capacities per forwarding type and port kind, each from the cell of the published load
-# test named beside it (test number, profile, direction). Every other cell has to follow from these.
+# At most two capacities per forwarding type and port kind, each from the cells of the published load
+# test named beside it (test number, profile, direction). Where two cells measure the same resource and
+# differ, it is their geometric mean: fitted, and docs/labs.md says which cells are that.
 ASR9006_CAPACITIES: Mapping[tuple[str, str], Capacity] = {
     ("l2-xconnect", "plain"): Capacity(
         west_in=14_660_000,
@@ -54,13 +55,15 @@ ASR9006_CAPACITIES: Mapping[tuple[str, str], Capacity] = {
         source="in 9.77 Mpps a member (geometric mean of 2.2 64b-multi uni, 20.12 / 2, and 64b-single uni,"
         " 9.49), in + out 14.1 Mpps a member (2.2 64b-multi bidir, 28.2 / 2)",
     ),
-    # The same for both directions: 12.52 / 2 and 6.49; (22.49 - 12.52) / 2 and 11.62 - 6.49.
+    # Input: 12.52 / 2 and 6.49 (2.3 uni). In and out together: 22.49 / 2 with many flows; and the single
+    # flow, whose two directions meet the same member at both ends by these hashes, 11.62.
     ("ipv4", "lacp"): Capacity(
         west_in=6_374_000,
-        east_in=5_057_000,
-        source="in 6.374 Mpps a member on the first group (geometric mean of 2.3 64b-multi uni, 12.52 / 2,"
-        " and 64b-single uni, 6.49), 5.057 Mpps on the second (bidir less uni of the same two,"
-        " 4.985 and 5.13)",
+        east_in=6_374_000,
+        both=11_431_000,
+        source="in 6.374 Mpps a member (geometric mean of 2.3 64b-multi uni, 12.52 / 2, and 64b-single uni,"
+        " 6.49), in + out 11.431 Mpps a member (geometric mean of 2.3 64b-multi bidir, 22.49 / 2, and"
+        " 64b-single bidir, 11.62)",
     ),
 }
 
