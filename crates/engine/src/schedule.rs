@@ -18,7 +18,7 @@ pub const L1_OVERHEAD_BYTES: u64 = 20;
 const UNITS_PER_BIT: u64 = 2_000_000_000_000;
 
 /// Frames whose departures are computed at once, so that the square roots of a ramp run side by side.
-pub const BLOCK: usize = 64;
+pub const BLOCK: usize = 128;
 
 /// Departures of a constant load that are computed side by side.
 const SIDE: usize = 8;

@@ -16,7 +16,7 @@ pub(super) struct Numbers {
 
 impl Numbers {
     /// Those of the next `count` frames, which `cursor` passes. Its counters are left alone.
-    #[inline]
+    #[inline(always)]
     pub fn take(cursor: &mut Cursor, flows: u32, count: usize) -> Self {
         let mut numbers = Self {
             flow: [0; LANES],
