@@ -20,7 +20,7 @@ demo: .venv/.engine ## rehearse the 48 ASR9006 load tests, then test real Linux 
 
 test: packages-test .venv/.dev .venv/.engine ## every test: Rust, Python, examples, tshark, a browser
 	$(CARGO) test --workspace --locked
-	$(BIN)/pytest
+	PATH="$$PATH:/usr/sbin:/sbin" NETDYNO_TESTS=all $(BIN)/pytest
 
 check: .venv/.dev .venv/.engine ## what a change must pass before it is committed
 	$(CARGO) fmt --all --check

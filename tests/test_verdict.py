@@ -243,6 +243,12 @@ def test_a_ramp_names_the_device_if_its_knee_came_well_before_the_tester_fell_be
     assert judged("throughput", behind_a_starved_tester(wall(4_000_000), 3_000_000))["sum"] == "tester"
 
 
+def test_a_search_that_ends_just_below_the_line_is_not_limited_by_the_line() -> None:
+    line = int(UNI.line_fps)
+    assert judged("throughput", wall(line - line // 200))["sum"] == "device"
+    assert judged("ramp", wall(line - line // 200))["sum"] == "line"
+
+
 # Goals
 
 

@@ -157,7 +157,8 @@ def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:
     if not streams or not sent:
         return Verdict("invalid", "no frame was sent in the trials this rests on")
     full = _line(value, evidence)
-    if full is not None:
+    # Where nothing enforces the line, a burst that makes up for a pause can look like a full one.
+    if full is not None and (evidence.enforced_rate or not any(starved(trial) for trial in trials)):
         return full
     short = next((reason for trial in trials if (reason := starved(trial)) is not None), None)
     early = _knee_before_tester(value, result) if short is not None else None
@@ -228,7 +229,8 @@ def _line(value: Value, evidence: Evidence) -> Verdict | None:
         return None
     situation = evidence.situation
     line = situation.line_fps
-    if value.number >= LINE_SHARE * line:
+    # A search that gives an upper bound has lost frames below the line: it knows closer than this share.
+    if value.number >= LINE_SHARE * line and not (value.name == "throughput" and value.high is not None):
         declared = "" if evidence.enforced_rate else " (declared in the plan; nothing enforces it here)"
         return Verdict(
             "line", f"{_rate(value)} is {_share(value.number, line)} of the line's {_fps(line)} fps{declared}"
