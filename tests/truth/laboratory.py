@@ -44,8 +44,6 @@ class Device:
     delay_ns: int = 5000
     delay_per_byte_ps: int = 0
     impairments: tuple[Mapping[str, Any], ...] = ()
-    asks: bool = False
-    """A router that has to ask for the tester's hardware addresses."""
 
     def session(self, session: Mapping[str, Any]) -> dict[str, Any]:
         """The session of an ideal device, with this one in its place."""
@@ -58,8 +56,6 @@ class Device:
             delay_per_byte_ps=self.delay_per_byte_ps,
             impairments=[dict(impairment) for impairment in self.impairments],
         )
-        if self.asks:
-            device["forwarding"]["neighbours"] = []
         for index, port in enumerate(device["ports"]):
             port.update(
                 in_fps=_rate(self.in_fps),

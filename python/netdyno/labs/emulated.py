@@ -210,13 +210,6 @@ _FORWARDING: Mapping[str, Mapping[str, Any]] = {
             for port in (0, 1)
             for prefix in addresses.BEHIND_IPV6[port]
         ],
-        # Static, like those of the Linux router: one that had to ask for the port that only receives would
-        # lose what it cannot hold meanwhile, in the first trial of a search, which is the one at 100 %.
-        "neighbours": [
-            {"ip": ip, "mac": addresses.tester_mac(port)}
-            for port in (0, 1)
-            for ip in (addresses.tester(port), addresses.tester_ipv6(port))
-        ],
     },
 }
 
