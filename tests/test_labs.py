@@ -66,7 +66,7 @@ def test_a_group_has_the_rate_of_its_members_together() -> None:
         ("ipv4", "plain", (5_140_000, 12_300_000 - 5_140_000), None),
         ("l2-xconnect", "lacp", (None, None), 34_900_000 // 2),
         ("bridge-domain", "lacp", (9_770_000, 9_770_000), 28_200_000 // 2),
-        ("ipv4", "lacp", (6_374_000, 5_057_000), None),
+        ("ipv4", "lacp", (6_374_000, 6_374_000), 11_431_000),
     ],
 )
 def test_the_asr9006_has_at_most_two_capacities_a_service(
