@@ -385,21 +385,30 @@ impl Departures {
         let mut owed = [0_f64; BLOCK];
         let mut exact = [0_u128; BLOCK];
         let mut dues = [0_u128; BLOCK];
-        while self.len < BLOCK && *due < end {
-            let size = order[self.place];
-            self.place += 1;
-            if self.place == order.len() {
-                self.place = 0;
-            }
-            owed[self.len] = (*due >> *shift) as u64 as f64;
-            exact[self.len] = *due_by_duration;
-            dues[self.len] = *due;
-            self.sizes[self.len] = size;
-            self.len += 1;
+        let step = |size: u8| {
             let units = u128::from(self.schedule.units[usize::from(size)]);
-            *due += units;
-            *due_by_duration = due_by_duration.wrapping_add(units * u128::from(stretch.duration_ps));
+            (units, units * u128::from(stretch.duration_ps))
+        };
+        let first = step(order[0]);
+        let (mut count, mut place) = (0, self.place);
+        let (mut owing, mut owing_by_duration) = (*due, *due_by_duration);
+        while count < BLOCK && owing < end {
+            let size = order[place];
+            place += 1;
+            if place == order.len() {
+                place = 0;
+            }
+            owed[count] = (owing >> *shift) as u64 as f64;
+            exact[count] = owing_by_duration;
+            dues[count] = owing;
+            self.sizes[count] = size;
+            count += 1;
+            let (units, by_duration) = if order.len() == 1 { first } else { step(size) };
+            owing += units;
+            owing_by_duration = owing_by_duration.wrapping_add(by_duration);
         }
+        (self.len, self.place) = (count, place);
+        (*due, *due_by_duration) = (owing, owing_by_duration);
         let mut guess = [0_f64; BLOCK];
         for (guess, owed) in guess.iter_mut().zip(&owed) {
             let owed = owed * scale;
@@ -409,9 +418,11 @@ impl Departures {
         for index in 0..self.len {
             let time = (guess[index] as u64).min(stretch.duration_ps);
             let wide = u128::from(time);
-            let by = wide.wrapping_mul(base.wrapping_add(rise.wrapping_mul(wide)));
+            let bent = rise.wrapping_mul(wide);
+            let by = wide.wrapping_mul(base.wrapping_add(bent));
             let left = exact[index].wrapping_sub(by) as i128;
-            let slope = base.wrapping_add(rise.wrapping_mul(2 * wide + 1)) as i128;
+            // What is offered in the picosecond from here: base + rise * (2 * time + 1).
+            let slope = base.wrapping_add(bent).wrapping_add(bent).wrapping_add(rise) as i128;
             let time = if left >= 0 && left < slope {
                 time
             } else {
