@@ -16,6 +16,12 @@ Limit: TypeAlias = Literal[
 ]
 """Who was the limit on a result; every headline number carries one."""
 
+HEADLINES = ("throughput", "ramp max Rx")
+"""Names of values that stand for a case: the one each method is about, judged and shown; first match wins.
+
+Here and not with the methods: reports show them and know no methods (docs/design.md, section 2).
+"""
+
 
 @dataclass(frozen=True)
 class Segment:
@@ -151,6 +157,8 @@ class Situation:
     """Average frame size, bytes, FCS counted."""
     flow_ceiling_fps: Fraction | None = None
     """With one flow over a group: what one member carries. None: no such ceiling."""
+    mixed_receivers: tuple[int, ...] = ()
+    """Of a mix of sizes: each stream's receiving port (index), if it receives that stream alone. Not stored."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from netdyno.methods import frames_per_second, starved
 from netdyno.store.records import StoredGoal
-from netdyno.trial import Limit, Result, Situation, StreamResult, TrialResult, Value, Verdict
+from netdyno.trial import HEADLINES, Limit, Result, Situation, StreamResult, TrialResult, Value, Verdict
 from netdyno.units import Percent, decimal
 
 if TYPE_CHECKING:
@@ -36,9 +36,6 @@ OWN_DROPS = ("box_drops", "in_drops", "both_drops", "out_drops")
 
 OWN_SHARE = Fraction(1, 100)
 """A device that dropped less than this share of what is missing was not the limit."""
-
-HEADLINES = ("throughput", "ramp max Rx")
-"""The value of each method that the verdict is about."""
 
 _SEVERITY: tuple[Limit, ...] = (
     "invalid",

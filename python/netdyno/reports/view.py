@@ -12,13 +12,10 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import zip_longest
 
-from netdyno.trial import Result, Segment, StreamResult, TrialResult, Value, Verdict
+from netdyno.trial import HEADLINES, Result, Segment, StreamResult, TrialResult, Value, Verdict
 
 WIRE_OVERHEAD_BYTES = 20
 """Preamble, start delimiter (8) and minimum gap (12): what L1 adds to a frame."""
-
-HEADLINES = ("throughput", "ramp max Rx")
-"""Names of values that stand for a case in a table, first match wins; else its first value in fps."""
 
 ALL = "sum"
 """The scope of a value that is of all streams together."""
