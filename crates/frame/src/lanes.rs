@@ -155,10 +155,10 @@ pub fn are_plain_and_intact<'a>(frames: impl Iterator<Item = &'a [u8]>) -> bool 
         }
         count += 1;
     }
+    let [first, second, third, last] = &words;
     let mut intact = 0_u64;
-    for lane in 0..LANES {
-        let these = Words([words[0][lane], words[1][lane], words[2][lane], words[3][lane]]);
-        intact += u64::from(these.are_intact());
+    for (((first, second), third), last) in first.iter().zip(second).zip(third).zip(last) {
+        intact += u64::from(Words([*first, *second, *third, *last]).are_intact());
     }
     intact == count
 }
