@@ -110,4 +110,7 @@ def situation(case: Case, wiring: Wiring) -> Situation:
         line_fps=line_rate(L1Rate(Fraction(slowest)), mean).amount,
         mean_size=mean,
         flow_ceiling_fps=line_rate(L1Rate(Fraction(member)), mean).amount if single else None,
+        mixed_receivers=tuple(receiver for _, receiver in directions(case, wiring))
+        if len(case.profile.mix.weights) > 1
+        else (),
     )

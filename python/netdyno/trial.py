@@ -158,7 +158,7 @@ class Situation:
     flow_ceiling_fps: Fraction | None = None
     """With one flow over a group: what one member carries. None: no such ceiling."""
     mixed_receivers: tuple[int, ...] = ()
-    """Of a mix of sizes: each stream's receiving port (index), if it receives that stream alone. Not stored."""
+    """Of a mix of sizes: each stream's receiving port, which receives that stream alone. Not stored."""
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,9 @@ LATE_SLACK = Fraction(1, 100)
 KNEE_MARGIN = Fraction(11, 10)
 """A knee is the device's if the tester kept its schedule this many times further."""
 
+OWN_CORE_PPM = 900_000
+"""A tester that had less of its core than this was not the one that decided when it sent."""
+
 OWN_DROPS = ("box_drops", "in_drops", "both_drops", "out_drops")
 """Counters of an emulated device (crates/dut/src/spec.rs) for what its own capacities dropped."""
 
@@ -158,8 +161,8 @@ def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:
     if full is not None and (evidence.enforced_rate or not any(starved(trial) for trial in trials)):
         return full
     short = next((reason for trial in trials if (reason := starved(trial)) is not None), None)
-    early = _knee_before_tester(value, result) if short is not None else None
-    if early is not None and not any(trial.health.rx_dropped for trial in trials):
+    early = _knee_before_tester(value, result, trials) if short is not None else None
+    if early is not None:
         return Verdict("device", f"{early}; later {short}")
     if short is not None:
         return Verdict("tester", f"{short}, so {_rate(value)} is a lower bound and no limit of the device")
@@ -242,17 +245,21 @@ def _line(value: Value, evidence: Evidence) -> Verdict | None:
     return None
 
 
-def _knee_before_tester(value: Value, result: Result) -> str | None:
+def _knee_before_tester(value: Value, result: Result, trials: Sequence[TrialResult]) -> str | None:
     """Whether loss had set in for good, by a margin, before the tester fell behind its schedule.
 
     The knee of a ramp is read only where the tester kept up. With a tenth of that load to spare the
-    loss is not that of the bursts by which a tester makes up for its pauses.
+    loss is not that of the bursts by which a tester makes up for its pauses: if it had its core, and if
+    the best rate was not itself received from such a burst.
     """
     found = {one.name: one for one in result.values if one.scope == value.scope}
     knee, kept = found.get("knee"), found.get("kept up to")
-    if knee is None or kept is None or knee.high is None or kept.number is None:
+    if knee is None or kept is None or knee.high is None or kept.number is None or value.number is None:
         return None
-    if knee.high * KNEE_MARGIN > kept.number:
+    if knee.high * KNEE_MARGIN > kept.number or value.number > kept.number:
+        return None
+    health = [trial.health for trial in trials]
+    if any(one.rx_dropped or (one.core_share_ppm or 1_000_000) < OWN_CORE_PPM for one in health):
         return None
     return (
         f"loss stayed from {_fps(knee.high)} fps on, while the tester kept its schedule up to"

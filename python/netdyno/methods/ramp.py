@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field, model_validator
 
+from netdyno.arithmetic import WIRE_OVERHEAD
 from netdyno.methods.procedure import Parameters, Procedure, Shape, frames_per_second, starved
 from netdyno.trial import Method, Result, Segment, Situation, Trial, TrialResult, Value
 from netdyno.units import FrameRate, Load, Percent, PositiveDuration, UnitError, decimal
@@ -25,6 +26,9 @@ MAX_RX_SHARE = 120
 
 BEHIND_NS = 5_000_000
 """A tester is behind its schedule when more than this much traffic is waiting to be sent."""
+
+QUEUE_FRAMES = 1000
+"""A queue of this length is taken as usual when saying how far queues move a knee."""
 
 MIN_FRAMES = 1000
 """A rate is read from at least as many frames as this at line rate, so that one frame is 0.1 % of it."""
@@ -120,7 +124,7 @@ def ramp(parameters: RampParameters, situation: Situation) -> Method:
 
     threshold = parameters.threshold.amount
     values: list[Value] = []
-    for scope, samples in _scopes(outcome, trial):
+    for scope, samples in _scopes(outcome, trial, situation):
         rise = _inside(samples, trial, "ramp", outcome.sample_ns)
         hold = _inside(samples, trial, "hold", outcome.sample_ns)
         kept = _kept_up(rise, outcome.sample_ns)
@@ -134,10 +138,23 @@ def ramp(parameters: RampParameters, situation: Situation) -> Method:
     notes = [
         f"each load was held for {_milliseconds(outcome.sample_ns)} only: a survey, not a throughput",
     ]
+    held = _held_back(target - start, rise_ns)
+    if held * 100 > situation.line_fps:
+        notes.append(
+            f"the rise is short: {QUEUE_FRAMES} frames waiting in the device hide loss for so long that the"
+            f" knee shows {_rounded(held)} fps too high"
+        )
     reason = starved(outcome)
     if reason is not None:
         notes.append(f"{reason}: what the device does beyond that is not known")
     return Result(method=RAMP.name, values=tuple(values), trials=(0,), notes=tuple(notes))
+
+
+def _held_back(rise_fps: Fraction, rise_ns: int) -> Fraction:
+    """How far a queue moves the knee up. Loads that rise by r in a second bring r t^2 / 2 frames too many
+    in the time t after the capacity is passed, and the load is r t further by then: sqrt(2 r q)."""
+    slope = rise_fps * 10**9 / rise_ns
+    return Fraction(math.isqrt(max(math.floor(2 * slope * QUEUE_FRAMES), 0)))
 
 
 @dataclass(frozen=True)
@@ -145,7 +162,8 @@ class _Sample:
     """Frames sent in one sample, received in it, and received of those sent in it."""
 
     tx: int
-    rx: int
+    rx: Fraction
+    """Whole frames; of a mix, frames of average size that take as long on the line."""
     arrived: int
     intended: Fraction
     """Frames the schedule asks for in it."""
@@ -157,12 +175,13 @@ class _Sample:
         return self.tx - self.arrived
 
 
-def _scopes(outcome: TrialResult, trial: Trial) -> Iterator[tuple[str, list[_Sample]]]:
+def _scopes(outcome: TrialResult, trial: Trial, situation: Situation) -> Iterator[tuple[str, list[_Sample]]]:
     """The samples of each stream, and of all together."""
     every: list[list[_Sample]] = []
-    for stream in outcome.streams:
+    for number, stream in enumerate(outcome.streams):
         samples, behind = [], Fraction(0)
-        for place, (tx, rx, arrived) in enumerate(zip(stream.tx, stream.rx, stream.arrived, strict=False)):
+        received = _received(outcome, number, situation)
+        for place, (tx, rx, arrived) in enumerate(zip(stream.tx, received, stream.arrived, strict=False)):
             begin = place * outcome.sample_ns
             intended = _asked(trial, begin + outcome.sample_ns) - _asked(trial, begin)
             behind += intended - tx
@@ -174,7 +193,7 @@ def _scopes(outcome: TrialResult, trial: Trial) -> Iterator[tuple[str, list[_Sam
         [
             _Sample(
                 sum(one.tx for one in together),
-                sum(one.rx for one in together),
+                sum((one.rx for one in together), Fraction(0)),
                 sum(one.arrived for one in together),
                 sum((one.intended for one in together), Fraction(0)),
                 sum((one.behind for one in together), Fraction(0)),
@@ -182,6 +201,22 @@ def _scopes(outcome: TrialResult, trial: Trial) -> Iterator[tuple[str, list[_Sam
             for together in zip(*every, strict=False)
         ],
     )
+
+
+def _received(outcome: TrialResult, number: int, situation: Situation) -> list[Fraction]:
+    """Frames of a stream received in each sample.
+
+    The sizes of a mix that fall into a short sample are not the mix: small ones for a while pass for more
+    frames than the line carries. So a mix is counted by its time on the line, in frames of average size.
+    """
+    if not situation.mixed_receivers:
+        return [Fraction(count) for count in outcome.streams[number].rx]
+    port = outcome.ports[situation.mixed_receivers[number]]
+    on_line = situation.mean_size + WIRE_OVERHEAD
+    return [
+        (count + WIRE_OVERHEAD * frames) / on_line
+        for count, frames in zip(port.rx_bytes_series, port.rx, strict=False)
+    ]
 
 
 def _asked(trial: Trial, until_ns: int) -> Fraction:
@@ -241,7 +276,7 @@ def _max_rx(
     share = rise_ns // (MAX_RX_SHARE * sample_ns)
     width = max(math.ceil(MIN_FRAMES * 10**9 / (situation.line_fps * sample_ns)), share, 1)
     windows = [
-        sum(sample.rx for sample in part[begin : begin + width])
+        sum((sample.rx for sample in part[begin : begin + width]), Fraction(0))
         for part in parts
         for begin in range(len(part) - width + 1)
     ]
@@ -251,13 +286,21 @@ def _max_rx(
         )
     best, length = max(windows), width * sample_ns
     note = f"best {_milliseconds(length)} of {sum(len(part) for part in parts)} samples"
+    if situation.mixed_receivers:
+        note += ", in frames of average size"
+    # A window may hold one frame more than the rate times its length. The line carries no more than it does.
+    streams = len(situation.streams) if scope == "sum" else 1
+    line = situation.line_fps * streams * length / 10**9
+    low, high = max(best - streams, Fraction(0)), best + streams
+    if low <= line < best:
+        best = line
     return Value(
         "ramp max Rx",
         scope,
         _fps(best, length),
         "fps",
-        _fps(max(best - 1, 0), length),
-        _fps(best + 1, length),
+        _fps(min(low, best), length),
+        _fps(high, length),
         note,
     )
 
@@ -273,6 +316,7 @@ def _knee(
     """Where loss begins for good: between the last good sample's load and the first bad one's.
 
     Loss is of the frames that departed in the sample, so the time a frame takes does not show as loss.
+    A load is the schedule's mean over the sample, which the tester kept: so few frames are no rate.
     A negative loss is not good: the device made frames.
     """
     sent = [sample for sample in rise if sample.tx > 0]
@@ -288,19 +332,19 @@ def _knee(
     earlier = next((sent[place] for place in range(first) if bad[place]), None)
     before = ""
     if earlier is not None:
-        before = f"; loss above {share} also passed at {_rounded(_fps(earlier.tx, sample_ns))} fps"
+        before = f"; loss above {share} also passed at {_rounded(_fps(earlier.intended, sample_ns))} fps"
     if first == len(sent):
-        offered = max(_fps(sample.tx, sample_ns) for sample in sent)
+        offered = _fps(sent[-1].intended, sample_ns)
         in_hold = sum(sample.lost > threshold * sample.tx for sample in hold)
         note = f"no knee: loss did not stay above {share} up to {_rounded(offered)} fps"
         if in_hold:
             note += f"; but {in_hold} of {len(hold)} samples of the hold lost more"
         return Value("knee", scope, None, "fps", low=offered, note=note + before)
-    high = _fps(sent[first].tx, sample_ns)
+    high = _fps(sent[first].intended, sample_ns)
     if first == 0:
         note = f"loss above {share} from the first sample of the ramp on"
         return Value("knee", scope, Fraction(0), "fps", low=Fraction(0), high=high, note=note)
-    low = _fps(sent[first - 1].tx, sample_ns)
+    low = _fps(sent[first - 1].intended, sample_ns)
     streams = len(situation.streams) if scope == "sum" else 1
     line = situation.line_fps * streams
     width = high - low
@@ -324,13 +368,13 @@ def _hold_rate(scope: str, hold: Sequence[_Sample], sample_ns: int) -> Value:
     """Forwarding rate over the whole hold."""
     if not hold:
         return Value("hold rate", scope, None, "fps", note="no hold")
-    received = sum(sample.rx for sample in hold)
-    note = f"{received} frames in {_milliseconds(sample_ns * len(hold))}"
+    received = sum((sample.rx for sample in hold), Fraction(0))
+    note = f"{_rounded(received)} frames in {_milliseconds(sample_ns * len(hold))}"
     return Value("hold rate", scope, _fps(received, sample_ns * len(hold)), "fps", note=note)
 
 
-def _fps(frames: int, ns: int) -> Fraction:
-    return Fraction(frames * 10**9, ns)
+def _fps(frames: Fraction | int, ns: int) -> Fraction:
+    return Fraction(frames) * 10**9 / ns
 
 
 def _rounded(rate: Fraction) -> str:
