@@ -197,9 +197,17 @@ def test_resuming_makes_cases_under_way_pending_again(tmp_path: Path) -> None:
     writer.case_wired(3, WIRING, NOW)
     writer.run_ended("interrupted", NOW)
     writer.close()
-    RunWriter.resume(folder).close()
-    with open_run(folder) as run:
+    with RunWriter.resume(folder), open_run(folder) as run:
         assert (run.state, run.cases[0].state, run.ended) == ("running", "pending", None)
+
+
+def test_a_run_that_nobody_writes_any_more_is_interrupted(tmp_path: Path) -> None:
+    """Killed, it could not say so. The lock of its writer says it."""
+    folder, writer = new(tmp_path)
+    with open_run(folder) as run:
+        assert run.state == run.summary().state == "running"
+        writer.close()
+        assert run.state == run.summary().state == "interrupted"
 
 
 @given(st.lists(st.integers(min_value=0, max_value=2**64 - 1), max_size=300))
@@ -373,3 +381,67 @@ def test_a_damaged_record_is_told_and_not_shown_as_a_traceback(tmp_path: Path) -
     connection.close()
     with pytest.raises(StoreError, match="the record is damaged"), open_run(tmp_path) as run:
         list(run.trials(3))
+
+
+def damage(folder: Path, sql: str) -> None:
+    """As a stranger may: without the checks of the schema."""
+    connection = sqlite3.connect(folder / FILE)
+    connection.execute("PRAGMA ignore_check_constraints = 1")
+    connection.execute(sql)
+    connection.commit()
+    connection.close()
+
+
+def read_all(folder: Path) -> None:
+    with open_run(folder) as run:
+        assert run.head, run.started
+        assert run.summary()
+        assert run.cases
+        assert list(run.trials(3))
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "UPDATE run SET scale = '1/0'",
+        "UPDATE run SET scale = '1e999999999'",
+        "UPDATE run SET state = 'asleep'",
+        "UPDATE run SET started = 'yesterday'",
+        "UPDATE run SET versions = '[1]'",
+        "UPDATE run SET only = '" + "[" * 100_000 + "'",
+        "UPDATE cases SET state = 'asleep'",
+        "UPDATE cases SET axes = '{\"profile\": 1}'",
+        "UPDATE cases SET line_fps = 'fast'",
+        "UPDATE cases SET clock = 'sundial'",
+        "UPDATE cases SET streams = '\"ab\"'",
+        "UPDATE trials SET state = 'asleep'",
+        'UPDATE trials SET segments = \'[{"name": "ramp"}]\'',
+        "UPDATE trials SET segments = '{'",
+        'UPDATE trials SET spec = \'{"streams": [{"sizes": [{}]}]}\'',
+        "UPDATE trials SET devices = '[7]'",
+        "UPDATE streams SET latency_sum_ns = 'long'",
+        "UPDATE series SET samples = -1",
+        "UPDATE series SET samples = 4000000000",
+        "DELETE FROM series",
+        "UPDATE verdicts SET who = 'the moon'",
+        "UPDATE result_values SET exact = '1/0'",
+        "UPDATE results SET trials = '{}'",
+        "DROP TABLE phases",
+        "ALTER TABLE cases RENAME COLUMN hint TO advice",
+    ],
+)
+def test_a_strangers_record_is_a_clear_error(sql: str, tmp_path: Path) -> None:
+    with RunWriter.create(tmp_path, HEAD, [CASE], NOW) as writer:
+        writer.case_wired(3, WIRING, NOW)
+        writer.add_trial(trial())
+        writer.case_done(3, RESULT, [StoredVerdict("sum", "line", "full")], [], NOW)
+        writer.run_ended("done", NOW)
+    damage(tmp_path, sql)
+    with pytest.raises(StoreError, match=r"the record is damaged|not a store of netdyno"):
+        read_all(tmp_path)
+
+
+def test_a_bug_of_a_reader_is_not_taken_for_a_damaged_record(tmp_path: Path) -> None:
+    RunWriter.create(tmp_path, HEAD, [CASE], NOW).close()
+    with pytest.raises(KeyError), open_run(tmp_path):
+        raise KeyError("mine")

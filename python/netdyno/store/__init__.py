@@ -5,6 +5,7 @@ while it is being written. Every call of the writer is one transaction: once it 
 wrote survives a kill and a power cut. The store neither judges nor renders.
 """
 
+from netdyno.store.hold import Hold, is_held
 from netdyno.store.read import StoredRun, list_runs, open_run
 from netdyno.store.records import (
     CaseHead,
@@ -27,6 +28,7 @@ __all__ = [
     "CaseHead",
     "CaseState",
     "CaseWiring",
+    "Hold",
     "RunHead",
     "RunState",
     "RunSummary",
@@ -38,6 +40,7 @@ __all__ = [
     "StoredTrial",
     "StoredVerdict",
     "TrialState",
+    "is_held",
     "list_runs",
     "new_folder",
     "open_run",

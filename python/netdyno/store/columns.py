@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 import zlib
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar, get_args
 
 from netdyno.trial import Segment
+
+T = TypeVar("T")
+
+MAX_SAMPLES = 4_000_000
+"""Of one series: twice what a plan may ask for (plan/check.py)."""
+
+_NUMBER = re.compile(r"-?[0-9]{1,1000}(/[0-9]{1,1000})?", re.ASCII)
 
 
 def from_fraction(number: Fraction | None) -> str | None:
@@ -20,7 +28,21 @@ def from_fraction(number: Fraction | None) -> str | None:
 
 def to_fraction(text: str | None) -> Fraction | None:
     """What `from_fraction` wrote."""
-    return None if text is None else Fraction(text)
+    return None if text is None else exact(text)
+
+
+def exact(text: str) -> Fraction:
+    """A number that is there. Exponents, which a few characters make endless, are none of ours."""
+    if not _NUMBER.fullmatch(text):
+        raise ValueError(f"`{text[:40]}` is not an exact number")
+    return Fraction(text)
+
+
+def word(text: str, known: Any) -> Any:
+    """One of the words of a Literal."""
+    if text not in get_args(known):
+        raise ValueError(f"`{text[:40]}` is none of {', '.join(get_args(known))}")
+    return text
 
 
 def from_time(time: datetime) -> str:
@@ -40,7 +62,36 @@ def from_sentences(sentences: Iterable[str]) -> str:
 
 def to_sentences(text: str) -> tuple[str, ...]:
     """What `from_sentences` wrote."""
-    return tuple(json.loads(text))
+    return tuple(_all(str, json.loads(text)))
+
+
+def to_numbers(text: str) -> tuple[int, ...]:
+    """A JSON list of whole numbers."""
+    return tuple(_all(int, json.loads(text)))
+
+
+def to_names(text: str) -> dict[str, str]:
+    """A JSON object from names to words."""
+    found = to_mapping(text)
+    _all(str, list(found.values()))
+    return found
+
+
+def to_mapping(text: str) -> dict[str, Any]:
+    """A JSON object."""
+    (found,) = _all(dict, [json.loads(text)])
+    return found
+
+
+def to_mappings(text: str) -> tuple[dict[str, Any], ...]:
+    """A JSON list of objects."""
+    return tuple(_all(dict, json.loads(text)))
+
+
+def _all(kind: type[T], found: object) -> list[T]:
+    if not isinstance(found, list) or not all(isinstance(one, kind) for one in found):
+        raise ValueError(f"`{str(found)[:40]}` is not a list of {kind.__name__}")
+    return found
 
 
 def from_series(counts: Sequence[int]) -> bytes:
@@ -49,7 +100,9 @@ def from_series(counts: Sequence[int]) -> bytes:
 
 
 def to_series(samples: int, data: bytes) -> tuple[int, ...]:
-    """What `from_series` wrote. A record from elsewhere cannot make it unpack more than it says."""
+    """What `from_series` wrote. A record from elsewhere cannot make it unpack more than it may say."""
+    if not 0 <= samples <= MAX_SAMPLES:
+        raise ValueError(f"a series of {samples} samples")
     unpacked = zlib.decompressobj().decompress(data, 8 * samples + 1)
     return struct.unpack(f"<{samples}Q", unpacked)
 
@@ -71,6 +124,6 @@ def from_segments(segments: Iterable[Segment]) -> str:
 def to_segments(text: str) -> tuple[Segment, ...]:
     """What `from_segments` wrote."""
     return tuple(
-        Segment(row["name"], row["duration_ns"], Fraction(row["from_fps"]), Fraction(row["to_fps"]))
-        for row in json.loads(text)
+        Segment(str(row["name"]), int(row["duration_ns"]), exact(row["from_fps"]), exact(row["to_fps"]))
+        for row in to_mappings(text)
     )

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import struct
 import zlib
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
-from fractions import Fraction
-from json import JSONDecodeError
 from pathlib import Path
 from types import TracebackType
+from typing import Literal
 
-from netdyno.store.columns import to_fraction, to_segments, to_sentences, to_series, to_time
+from netdyno.store.columns import (
+    exact,
+    to_fraction,
+    to_mapping,
+    to_mappings,
+    to_names,
+    to_numbers,
+    to_segments,
+    to_sentences,
+    to_series,
+    to_time,
+    word,
+)
+from netdyno.store.hold import is_held
 from netdyno.store.records import (
     CaseHead,
+    CaseState,
     CaseWiring,
     RunHead,
     RunState,
@@ -25,11 +38,13 @@ from netdyno.store.records import (
     StoredGoal,
     StoredTrial,
     StoredVerdict,
+    TrialState,
 )
 from netdyno.store.schema import FILE, StoreError, open_for_reading
 from netdyno.trial import (
     Health,
     Latency,
+    Limit,
     Phase,
     PortResult,
     Result,
@@ -67,66 +82,87 @@ class StoredRun:
         self.folder = folder
         self._connection = connection
         connection.row_factory = sqlite3.Row
-        if self._one("SELECT 1 FROM run") is None:
+        try:
+            with self._reading():
+                empty = self._one("SELECT 1 FROM run") is None
+            if empty:
+                raise StoreError(f"{folder}: the run was stopped before it had begun")
+        except StoreError:
             connection.close()
-            raise StoreError(f"{folder}: the run was stopped before it had begun")
+            raise
 
     @property
     def head(self) -> RunHead:
         """Plan, versions, seed."""
-        row = self._row("SELECT * FROM run")
-        return RunHead(
-            name=row["name"],
-            title=row["title"],
-            plan=row["plan"],
-            plan_path=row["plan_path"],
-            lab=row["lab"],
-            scale=Fraction(row["scale"]),
-            only=json.loads(row["only"]),
-            seed=row["seed"],
-            versions=json.loads(row["versions"]),
-        )
+        with self._reading():
+            row = self._row("SELECT * FROM run")
+            return RunHead(
+                name=row["name"],
+                title=row["title"],
+                plan=row["plan"],
+                plan_path=row["plan_path"],
+                lab=row["lab"],
+                scale=exact(row["scale"]),
+                only=to_names(row["only"]),
+                seed=row["seed"],
+                versions=to_names(row["versions"]),
+            )
 
     @property
     def state(self) -> RunState:
-        """Whether it is done. `running` is also what a killed run says."""
-        state: RunState = self._row("SELECT state FROM run")["state"]
-        return state
+        """Whether it is done. A killed run could not say so: it is interrupted if no process writes it."""
+        with self._reading():
+            state: RunState = word(self._row("SELECT state FROM run")["state"], RunState)
+        if state != "running" or is_held(self.folder):
+            return state
+        with self._reading():
+            # It may have ended in order between the two looks.
+            state = word(self._row("SELECT state FROM run")["state"], RunState)
+        return "interrupted" if state == "running" else state
 
     @property
     def started(self) -> datetime:
         """When it began, UTC."""
-        return to_time(self._row("SELECT started FROM run")["started"])
+        with self._reading():
+            return to_time(self._row("SELECT started FROM run")["started"])
 
     @property
     def ended(self) -> datetime | None:
         """When it ended, UTC; None if it has not."""
-        ended = self._row("SELECT ended FROM run")["ended"]
-        return None if ended is None else to_time(ended)
+        with self._reading():
+            ended = self._row("SELECT ended FROM run")["ended"]
+            return None if ended is None else to_time(ended)
 
     @property
     def cases(self) -> tuple[StoredCase, ...]:
         """Every case in the order of the matrix, also those that have not run."""
-        return tuple(
-            self._case(row) for row in self._connection.execute("SELECT * FROM cases ORDER BY number")
-        )
+        with self._reading():
+            rows = self._connection.execute("SELECT * FROM cases ORDER BY number").fetchall()
+            return tuple(self._case(row) for row in rows)
 
     def trials(self, case: int) -> Iterator[StoredTrial]:
         """The trials of a case with their series, in order, one at a time; invalid and cancelled ones too."""
         sql = "SELECT * FROM trials WHERE case_number = ? ORDER BY number, attempt"
-        for row in self._connection.execute(sql, (case,)).fetchall():
-            yield self._trial(row)
+        with self._reading():
+            rows = self._connection.execute(sql, (case,)).fetchall()
+        for row in rows:
+            with self._reading():
+                trial = self._trial(row)
+            yield trial
 
     def trial(self, case: int, number: int) -> StoredTrial | None:
         """The trial of that number that counts, or None: `Result.trials` names them."""
         sql = "SELECT * FROM trials WHERE case_number = ? AND number = ? AND state = 'done'"
-        row = self._one(sql, case, number)
-        return None if row is None else self._trial(row)
+        with self._reading():
+            row = self._one(sql, case, number)
+            return None if row is None else self._trial(row)
 
     def summary(self) -> RunSummary:
         """The run in one line."""
-        states = Counter(row["state"] for row in self._connection.execute("SELECT state FROM cases"))
-        sums = self._connection.execute("SELECT who FROM verdicts WHERE scope = 'sum'")
+        with self._reading():
+            states = Counter(row["state"] for row in self._connection.execute("SELECT state FROM cases"))
+            sums = self._connection.execute("SELECT who FROM verdicts WHERE scope = 'sum'").fetchall()
+            limits = Counter(word(row["who"], Limit) for row in sums)
         return RunSummary(
             folder=self.folder,
             head=self.head,
@@ -136,7 +172,7 @@ class StoredRun:
             cases=states.total(),
             done=states["done"],
             failed=states["failed"],
-            limits=dict(Counter(row["who"] for row in sums)),
+            limits=dict(limits),
         )
 
     def close(self) -> None:
@@ -150,8 +186,15 @@ class StoredRun:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-        if isinstance(error, sqlite3.DatabaseError | zlib.error | struct.error | JSONDecodeError):
-            raise StoreError(f"{self.folder}: the record is damaged: {error}") from error
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Whatever cannot be read is told as a fault of the record, which may come from anywhere."""
+        try:
+            yield
+        except _UNREADABLE as error:
+            what = f"`{error.args[0]}` is missing" if isinstance(error, KeyError) else str(error)
+            raise StoreError(f"{self.folder}: the record is damaged: {what}") from error
 
     def _one(self, sql: str, *arguments: object) -> sqlite3.Row | None:
         row: sqlite3.Row | None = self._connection.execute(sql, arguments).fetchone()
@@ -159,7 +202,8 @@ class StoredRun:
 
     def _row(self, sql: str, *arguments: object) -> sqlite3.Row:
         row = self._one(sql, *arguments)
-        assert row is not None
+        if row is None:
+            raise ValueError("the run's own row is missing")
         return row
 
     def _case(self, row: sqlite3.Row) -> StoredCase:
@@ -172,20 +216,21 @@ class StoredRun:
             head=CaseHead(
                 number=number,
                 name=row["name"],
-                axes=json.loads(row["axes"]),
+                axes=to_names(row["axes"]),
                 kind=row["kind"],
                 kind_title=row["kind_title"],
                 emulated=bool(row["emulated"]),
-                settings=json.loads(row["settings"]),
+                settings=to_names(row["settings"]),
                 method=row["method"],
                 parameters=row["parameters"],
                 seed=row["seed"],
             ),
-            state=row["state"],
+            state=word(row["state"], CaseState),
             wiring=_wiring(row),
             result=self._result(number),
             verdicts=tuple(
-                StoredVerdict(verdict["scope"], verdict["who"], verdict["reason"]) for verdict in verdicts
+                StoredVerdict(verdict["scope"], word(verdict["who"], Limit), verdict["reason"])
+                for verdict in verdicts
             ),
             goals=tuple(
                 StoredGoal(
@@ -219,7 +264,7 @@ class StoredRun:
         return Result(
             method=row["method"],
             values=values,
-            trials=tuple(json.loads(row["trials"])),
+            trials=to_numbers(row["trials"]),
             compliance=to_sentences(row["compliance"]),
             notes=to_sentences(row["notes"]),
         )
@@ -249,31 +294,54 @@ class StoredRun:
             sample_ns=row["sample_ns"],
             resolved=tuple((answer["address"], answer["mac"]) for answer in resolved),
             invalid=to_sentences(row["invalid"]),
-            devices=tuple(json.loads(row["devices"])),
+            devices=to_mappings(row["devices"]),
         )
         return StoredTrial(
             case=row["case_number"],
             number=row["number"],
             attempt=row["attempt"],
             name=row["name"],
-            state=row["state"],
+            state=word(row["state"], TrialState),
             segments=to_segments(row["segments"]),
-            spec=row["spec"],
+            spec=_spec(row["spec"]),
             result=result,
             started=to_time(row["started"]),
             ended=to_time(row["ended"]),
         )
 
 
+# What reading a record that is not ours, or not whole, runs into.
+_UNREADABLE = (
+    sqlite3.Error,
+    zlib.error,
+    struct.error,
+    ValueError,
+    ArithmeticError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    RecursionError,
+)
+
+
+def _spec(text: str) -> str:
+    """The text of a trial spec, once the parts of it that reports show were looked at."""
+    for stream in to_mapping(text).get("streams", ()):
+        for size in stream.get("sizes", ()):
+            if not (isinstance(size["size"], int) and isinstance(size["weight"], int)):
+                raise ValueError("a trial spec with sizes that are no numbers")
+    return text
+
+
 def _wiring(row: sqlite3.Row) -> CaseWiring | None:
     if row["streams"] is None:
         return None
     return CaseWiring(
-        clock=row["clock"],
+        clock=word(row["clock"], Literal["virtual", "real"]),
         situation=Situation(
             streams=to_sentences(row["streams"]),
-            line_fps=Fraction(row["line_fps"]),
-            mean_size=Fraction(row["mean_size"]),
+            line_fps=exact(row["line_fps"]),
+            mean_size=exact(row["mean_size"]),
             flow_ceiling_fps=to_fraction(row["flow_ceiling_fps"]),
         ),
         enforced_rate=bool(row["enforced_rate"]),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from contextlib import closing
 from importlib import resources
 from pathlib import Path
 
@@ -89,12 +90,16 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
     connection = _connect_read_only(path)
     try:
         version = stored_version(connection)
+        current = len(migrations())
+        if version == current:
+            _check_shape(connection, path)
+            return connection
     except sqlite3.DatabaseError as error:
         connection.close()
         raise StoreError(f"{path}: not a store of netdyno: {error}") from error
-    current = len(migrations())
-    if version == current:
-        return connection
+    except StoreError:
+        connection.close()
+        raise
     connection.close()
     if version > current:
         raise StoreError(*_newer(path, version))
@@ -102,6 +107,26 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
         raise StoreError(f"{path}: not a store of netdyno: it holds no tables")
     open_for_writing(path).close()
     return open_for_reading(path)
+
+
+def _check_shape(connection: sqlite3.Connection, path: Path) -> None:
+    """That the tables are those of the migrations: STRICT ones, whose columns then hold what they say."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as model:
+        migrate(model, path)
+        wrong = _shape(model) - _shape(connection)
+    if wrong:
+        table, column = min(wrong)[:2]
+        raise StoreError(f"{path}: not a store of netdyno: its table `{table}` has no such `{column}`")
+
+
+def _shape(connection: sqlite3.Connection) -> set[tuple[str, str, str, int, int]]:
+    return set(
+        connection.execute(
+            'SELECT t.name, c.name, c.type, c."notnull", t.strict'
+            " FROM pragma_table_list AS t, pragma_table_info(t.name) AS c"
+            " WHERE t.schema = 'main' AND t.type = 'table' AND t.name NOT LIKE 'sqlite_%'"
+        )
+    )
 
 
 def _connect_read_only(path: Path) -> sqlite3.Connection:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 import re
 import secrets
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +14,7 @@ from types import TracebackType
 from typing import Any
 
 from netdyno.store.columns import from_fraction, from_segments, from_sentences, from_series, from_time
+from netdyno.store.hold import Hold
 from netdyno.store.records import (
     CaseHead,
     CaseState,
@@ -43,34 +42,18 @@ def new_folder(parent: Path, name: str, now: datetime) -> Path:
         return folder
 
 
-def _hold(folder: Path) -> int:
-    """Keeps other processes from writing this run; let go by closing it, or by the end of the process."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(descriptor)
-        raise StoreError(
-            f"{folder}: another process is writing this run", "wait until it has ended, or stop it"
-        ) from None
-    except OSError:
-        # A file system without locks: there the user alone sees to it.
-        pass
-    return descriptor
-
-
-def _open(path: Path, hold: int) -> sqlite3.Connection:
+def _open(path: Path, hold: Hold) -> sqlite3.Connection:
     try:
         return open_for_writing(path)
     except BaseException:
-        os.close(hold)
+        hold.close()
         raise
 
 
 class RunWriter:
     """The one writer of a run. Each call is a transaction; when it returns, it is on the disk."""
 
-    def __init__(self, folder: Path, connection: sqlite3.Connection, hold: int) -> None:
+    def __init__(self, folder: Path, connection: sqlite3.Connection, hold: Hold | None) -> None:
         self.folder = folder
         self._connection = connection
         self._hold = hold
@@ -82,10 +65,10 @@ class RunWriter:
         It appears under its name once it holds the plan and every case: whoever sees it can read it, and
         a run killed before has none.
         """
-        hold = _hold(folder)
+        hold = Hold(folder)
         unborn = folder / f"{FILE}.new"
         unborn.unlink(missing_ok=True)
-        writer = cls(folder, _open(unborn, hold), os.dup(hold))
+        writer = cls(folder, _open(unborn, hold), None)
         with writer._transaction() as sql:
             sql.execute(
                 "INSERT INTO run VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', ?, NULL)",
@@ -125,19 +108,33 @@ class RunWriter:
         return cls(folder, _open(folder / FILE, hold), hold)
 
     @classmethod
-    def resume(cls, folder: Path) -> RunWriter:
-        """Goes on with the record of a run that ended early. Cases that were under way are pending again."""
+    def resume(cls, folder: Path, hold: Hold | None = None) -> RunWriter:
+        """Goes on with the record of a run that ended early. Cases that were under way are pending again.
+
+        hold: on the folder, if the caller has it already; closing the writer lets go of it.
+        """
         if not (folder / FILE).exists():
             raise StoreError(f"{folder}: no run in this folder", "`netdyno list` shows the runs")
-        hold = _hold(folder)
+        hold = hold or Hold(folder)
         writer = cls(folder, _open(folder / FILE, hold), hold)
-        with writer._transaction() as sql:
-            if sql.execute("SELECT count(*) FROM run").fetchone()[0] == 0:
-                raise StoreError(f"{folder}: the run was stopped before it had begun", "run the plan again")
-            sql.execute("UPDATE run SET state = 'running', ended = NULL")
-            sql.execute("UPDATE cases SET state = 'pending' WHERE state IN ('running', 'interrupted')")
-            # A cancelled trial is kept until its number is measured again, see `add_trial`.
+        try:
+            with writer._transaction() as sql:
+                if sql.execute("SELECT count(*) FROM run").fetchone()[0] == 0:
+                    raise StoreError(
+                        f"{folder}: the run was stopped before it had begun", "run the plan again"
+                    )
+                sql.execute("UPDATE run SET state = 'running', ended = NULL")
+                sql.execute("UPDATE cases SET state = 'pending' WHERE state IN ('running', 'interrupted')")
+                # A cancelled trial is kept until its number is measured again, see `add_trial`.
+        except BaseException:
+            writer.close()
+            raise
         return writer
+
+    def versions(self, versions: Mapping[str, str]) -> None:
+        """What the run is made with, from now on."""
+        with self._transaction() as sql:
+            sql.execute("UPDATE run SET versions = ?", (json.dumps(dict(versions)),))
 
     def case_wired(self, number: int, wiring: CaseWiring, now: datetime) -> None:
         """A case has begun and its lab is known."""
@@ -233,9 +230,8 @@ class RunWriter:
     def close(self) -> None:
         """Closes the file. What was written stays, whether or not this is called."""
         self._connection.close()
-        if self._hold >= 0:
-            os.close(self._hold)
-            self._hold = -1
+        if self._hold is not None:
+            self._hold.close()
 
     def __enter__(self) -> RunWriter:
         return self
