@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import accumulate, pairwise
 from typing import Any, ClassVar
 
 from pydantic import Field, model_validator
@@ -26,6 +27,9 @@ MAX_RX_SHARE = 120
 
 BEHIND_NS = 5_000_000
 """A tester is behind its schedule when more than this much traffic is waiting to be sent."""
+
+LONGEST_FRAME = Fraction(9216)
+"""Bytes on the line of a long frame, such as any mix has: what the edge of a window can cut."""
 
 QUEUE_FRAMES = 1000
 """A queue of this length is taken as usual when saying how far queues move a knee."""
@@ -162,7 +166,7 @@ class _Sample:
     """Frames sent in one sample, received in it, and received of those sent in it."""
 
     tx: int
-    rx: Fraction
+    rx: int | Fraction
     """Whole frames; of a mix, frames of average size that take as long on the line."""
     arrived: int
     intended: Fraction
@@ -181,9 +185,10 @@ def _scopes(outcome: TrialResult, trial: Trial, situation: Situation) -> Iterato
     for number, stream in enumerate(outcome.streams):
         samples, behind = [], Fraction(0)
         received = _received(outcome, number, situation)
-        for place, (tx, rx, arrived) in enumerate(zip(stream.tx, received, stream.arrived, strict=False)):
-            begin = place * outcome.sample_ns
-            intended = _asked(trial, begin + outcome.sample_ns) - _asked(trial, begin)
+        asked = [_asked(trial, edge * outcome.sample_ns) for edge in range(len(stream.tx) + 1)]
+        counts = zip(pairwise(asked), stream.tx, received, stream.arrived, strict=False)
+        for (before, after), tx, rx, arrived in counts:
+            intended = after - before
             behind += intended - tx
             samples.append(_Sample(tx, rx, arrived, intended, behind))
         every.append(samples)
@@ -193,7 +198,7 @@ def _scopes(outcome: TrialResult, trial: Trial, situation: Situation) -> Iterato
         [
             _Sample(
                 sum(one.tx for one in together),
-                sum((one.rx for one in together), Fraction(0)),
+                sum(one.rx for one in together),
                 sum(one.arrived for one in together),
                 sum((one.intended for one in together), Fraction(0)),
                 sum((one.behind for one in together), Fraction(0)),
@@ -203,14 +208,14 @@ def _scopes(outcome: TrialResult, trial: Trial, situation: Situation) -> Iterato
     )
 
 
-def _received(outcome: TrialResult, number: int, situation: Situation) -> list[Fraction]:
+def _received(outcome: TrialResult, number: int, situation: Situation) -> Sequence[int | Fraction]:
     """Frames of a stream received in each sample.
 
     The sizes of a mix that fall into a short sample are not the mix: small ones for a while pass for more
     frames than the line carries. So a mix is counted by its time on the line, in frames of average size.
     """
     if not situation.mixed_receivers:
-        return [Fraction(count) for count in outcome.streams[number].rx]
+        return outcome.streams[number].rx
     port = outcome.ports[situation.mixed_receivers[number]]
     on_line = situation.mean_size + WIRE_OVERHEAD
     return [
@@ -275,23 +280,23 @@ def _max_rx(
     """
     share = rise_ns // (MAX_RX_SHARE * sample_ns)
     width = max(math.ceil(MIN_FRAMES * 10**9 / (situation.line_fps * sample_ns)), share, 1)
-    windows = [
-        sum((sample.rx for sample in part[begin : begin + width]), Fraction(0))
-        for part in parts
-        for begin in range(len(part) - width + 1)
-    ]
+    windows = []
+    for part in parts:
+        before = list(accumulate((sample.rx for sample in part), initial=0))
+        windows += [after - start for start, after in zip(before, before[width:], strict=False)]
     if not windows:
         return Value(
             "ramp max Rx", scope, None, "fps", note=f"the ramp is shorter than {width} whole samples"
         )
-    best, length = max(windows), width * sample_ns
+    best, length = Fraction(max(windows)), width * sample_ns
     note = f"best {_milliseconds(length)} of {sum(len(part) for part in parts)} samples"
     if situation.mixed_receivers:
         note += ", in frames of average size"
     # A window may hold one frame more than the rate times its length. The line carries no more than it does.
     streams = len(situation.streams) if scope == "sum" else 1
     line = situation.line_fps * streams * length / 10**9
-    low, high = max(best - streams, Fraction(0)), best + streams
+    one = LONGEST_FRAME / (situation.mean_size + WIRE_OVERHEAD) if situation.mixed_receivers else Fraction(1)
+    low, high = max(best - streams * one, Fraction(0)), best + streams * one
     if low <= line < best:
         best = line
     return Value(
@@ -368,7 +373,7 @@ def _hold_rate(scope: str, hold: Sequence[_Sample], sample_ns: int) -> Value:
     """Forwarding rate over the whole hold."""
     if not hold:
         return Value("hold rate", scope, None, "fps", note="no hold")
-    received = sum((sample.rx for sample in hold), Fraction(0))
+    received = Fraction(sum(sample.rx for sample in hold))
     note = f"{_rounded(received)} frames in {_milliseconds(sample_ns * len(hold))}"
     return Value("hold rate", scope, _fps(received, sample_ns * len(hold)), "fps", note=note)
 
