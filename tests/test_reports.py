@@ -10,6 +10,7 @@ import csv
 import io
 import json
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -102,14 +103,36 @@ def test_markdown_has_the_tables_of_the_article(whole: RunView) -> None:
     assert cells[7:] == ["68.2 %", "device"]
 
 
-@pytest.mark.parametrize("width", [60, 80, 120, 200])
+@pytest.mark.parametrize("width", [60, 72, 80, 100, 120, 200])
 def test_the_terminal_table_keeps_its_numbers_at_any_width(small: RunView, width: int) -> None:
     text = render_terminal(small, width=width)
     assert all(len(line) <= max(width, 60) for line in text.splitlines()), text
     assert "\x1b" not in text
-    if width >= 120:
-        assert "14.66 Mpps" in text
-        assert "68.2 %" in text
+    assert "…" not in text
+    for case in small.cases:
+        cell = grid.cell(case)
+        for word in (cell.fps, cell.share, cell.limit):
+            assert re.search(rf"(?<!\S){re.escape(word)}(?!\S)", text), f"{word} at {width} columns"
+
+
+def test_a_narrow_terminal_loses_l1_first_and_then_stacks_the_directions(small: RunView) -> None:
+    assert "L1 bps" in render_terminal(small, width=100)
+    narrow = render_terminal(small, width=80)
+    assert "L1 bps" not in narrow
+    assert "bidir pps" in narrow
+    narrowest = render_terminal(small, width=60)
+    assert re.search(r"bidir +20\.30 Mpps", narrowest)
+
+
+def test_nothing_of_a_plan_steers_the_terminal(tmp_path: Path) -> None:
+    evil = "a\x1b[2J\x9b31m\rb\u202e"
+    asked = Asked({"vlan": evil, "profile": evil, "direction": "uni"}, 20_000_000)
+    named = replace(SMALL, cases=(asked,), title=evil, device=evil, notes=(evil,))
+    with write(
+        tmp_path, replace(named, cases=(replace(asked, axes=asked.axes | {"profile": "imix"}),))
+    ) as run:
+        text = render(run, "terminal")
+    assert not set(text) & {"\x1b", "\x9b", "\r", "\u202e"}
 
 
 def test_csv_is_numbers_and_empty_where_nothing_was_measured(small: RunView) -> None:
@@ -157,14 +180,69 @@ def test_files_do_not_follow_the_locale(small: RunView) -> None:
     locale.setlocale(locale.LC_ALL, usual)
 
 
-def test_a_run_of_another_shape_gets_a_general_table(tmp_path: Path) -> None:
-    odd = Sample(cases=(Asked({"vlan": "10", "profile": "imix", "direction": "north-south"}, 20_000_000),))
+def test_any_directions_stand_beside_each_other(tmp_path: Path) -> None:
+    names = ("bidir", "uni-reverse", "uni", "north-south")
+    odd = Sample(
+        cases=tuple(
+            Asked({"vlan": "10", "profile": profile, "direction": name}, 20_000_000)
+            for profile in ("imix", "1514b")
+            for name in names
+        )
+    )
     with write(tmp_path, odd) as run:
+        found = view(run)
+        (table,) = grid.tables(found)
+        assert table.directions == ("uni", "uni-reverse", "bidir", "north-south")
+        assert [row.profile for row in table.rows] == ["imix", "1514b"]
         text = render(run, "markdown")
-        assert "| Case" in text
+        header = next(line for line in text.splitlines() if line.startswith("| Loadtest"))
+        assert header.count("(pps)") == 4
+        assert "Reverse (pps)" in header
         assert "10 / imix / north-south" in text
-        assert "10 / imix / north-south" in render(run, "terminal")
+        assert "north-south pps" in render_terminal(found, width=200)
         assert "10 / imix / north-south" in render(run, "html")
+
+
+def test_what_is_about_the_tester_has_no_limit_and_is_no_result(small: RunView) -> None:
+    case = small.cases[2]
+    assert case.result is not None
+    kept = Value("kept up to", "sum", Fraction(1_000_000), "fps", note="to the end of the ramp")
+    known = replace(case, result=replace(case.result, values=(*case.result.values, kept)))
+    run = replace(small, cases=(known,))
+    for name in ("terminal", "markdown"):
+        assert "schedule" not in REPORTS[name].render(run)
+        assert "kept up to" not in REPORTS[name].render(run)
+    (row,) = [
+        row
+        for row in csv.DictReader(io.StringIO(REPORTS["csv"].render(run)))
+        if row["value"] == "tester kept its schedule to"
+    ]
+    assert (row["fps"], row["limit"], row["reason"]) == ("1000000", "", "")
+    values = json.loads(REPORTS["json"].render(run))["cases"][0]["values"]
+    assert {"limit", "reason"}.isdisjoint(
+        next(v for v in values if v["value"] == "tester kept its schedule to")
+    )
+    alone = replace(known, result=replace(case.result, values=(kept,)))
+    assert alone.headline is None
+
+
+def test_a_line_that_nothing_enforces_is_no_measure(small: RunView) -> None:
+    run = replace(small, cases=tuple(replace(case, line_enforced=False) for case in small.cases))
+    for name in ("terminal", "markdown"):
+        text = REPORTS[name].render(run)
+        assert "14.66 Mpps" in text
+        assert "of line" not in text
+        assert "98.5 %" not in text
+    rows = list(csv.DictReader(io.StringIO(REPORTS["csv"].render(run))))
+    assert {row["share_of_line_percent"] for row in rows} == {""}
+
+
+def test_several_deviations_in_one_field_can_be_told_apart(small: RunView) -> None:
+    case = small.cases[0]
+    assert case.result is not None
+    bent = replace(case, result=replace(case.result, compliance=("a trial of 1 s", "three sizes")))
+    (row, *_) = csv.DictReader(io.StringIO(REPORTS["csv"].render(replace(small, cases=(bent,)))))
+    assert row["deviations"] == "a trial of 1 s; three sizes"
 
 
 def test_a_run_with_no_result_is_still_reported(tmp_path: Path) -> None:

@@ -140,6 +140,78 @@ def test_lines_differ_by_more_than_colour(whole: tuple[RunView, str, Page]) -> N
     assert {dash for _, dash in looks.values()} == {"plain", "lacp"}
 
 
+def test_lines_that_coincide_take_turns_with_their_dots(whole: tuple[RunView, str, Page]) -> None:
+    data = figures(whole[0])[1].live["datasets"]
+    lines = [rows for rows in data.values() if rows and "loss" in rows[0]]
+    every, dots = lines[0], lines[1]
+    assert len(dots) < len(every) / 8
+    looks = {(row["case"], row["colour"]) for row in every}
+    assert {(row["case"], row["colour"]) for row in dots} == looks, "each line has dots"
+    plain = [(row["x"], row["y"]) for row in dots if row["dash"] == "plain"]
+    assert len(plain) == len(set(plain)), "no dot hides another where the lines are one"
+
+
+def extent(run: RunView) -> tuple[float, list[float]]:
+    """The upper end of the first panel's x axis, and the line rates drawn in it."""
+    spec = figures(run)[0].live
+    layers = spec["hconcat"][0]["vconcat"][0]["layer"]
+    top = next(
+        layer["encoding"]["x"]["scale"]["domain"][1]
+        for layer in layers
+        if "domain" in layer.get("encoding", {}).get("x", {}).get("scale", {})
+    )
+    drawn = [
+        row["x"]
+        for layer in layers
+        if isinstance(layer["mark"], dict) and layer["mark"].get("strokeDash") == [2, 3]
+        for row in spec["datasets"][layer["data"]["name"]]
+    ]
+    return top, drawn
+
+
+def test_axes_follow_the_data_and_not_a_line_far_away(tmp_path: object) -> None:
+    sample = replace(SMALL, cases=SMALL.cases[2:3])
+    run, _ = rendered(tmp_path, sample)
+    top, drawn = extent(run)
+    assert drawn == [pytest.approx(14.880952)], "64 B at 10 Gbit/s, RFC 5180 appendix A.1"
+    assert top == pytest.approx(1.02 * 14.880952)
+    (case,) = run.cases
+    assert case.line_fps is not None
+    far = replace(run, cases=(replace(case, line_fps=10 * case.line_fps, line_enforced=False),))
+    top, drawn = extent(far)
+    assert drawn == []
+    assert top == pytest.approx(1.02 * 14.880952, rel=1e-6)
+
+
+def test_a_line_that_nothing_enforces_gets_no_colour(tmp_path: object) -> None:
+    run, _ = rendered(tmp_path, SMALL)
+    bare = replace(run, cases=tuple(replace(case, line_enforced=False) for case in run.cases))
+    text = REPORTS["html"].render(bare)
+    heat = text[text.index('<table class="heat">') :]
+    heat = heat[: heat.index("</table>")]
+    assert not re.search(r'class="h[0-9]"', heat)
+    assert "14.66 Mpps" in heat
+    assert "Share of line rate" not in text
+
+
+def test_seldom_counts_and_latencies_of_nothing_are_told(tmp_path: object) -> None:
+    run, usual = rendered(tmp_path, replace(SMALL, cases=SMALL.cases[2:3]))
+    assert usual.count("Too late to tell from copies") == 1, "in the terms alone"
+    (case,) = run.cases
+    (trial,) = case.trials
+    (stream,) = trial.result.streams
+    assert stream.latency is not None
+    late = replace(stream, beyond_window=12_345, latency=replace(stream.latency, min_ns=0))
+    result = replace(trial.result, streams=(late,))
+    changed = replace(case, clock="real", trials=(replace(trial, result=result),))
+    assert "12345 frames came too late" in REPORTS["markdown"].render(replace(run, cases=(changed,)))
+    page = Page(REPORTS["html"].render(replace(run, cases=(changed,))))
+    assert "12 345" in page.text, "thin spaces count as spaces here"
+    assert page.text.count("Too late to tell from copies") == 2
+    assert "below the clock's resolution" in page.text
+    assert "not the latency of the device alone" in page.text
+
+
 def test_text_of_the_plan_cannot_become_markup(tmp_path: object) -> None:
     axes = {**SMALL.cases[0].axes, "forwarding": HOSTILE}
     sample = replace(

@@ -7,7 +7,7 @@ import io
 from fractions import Fraction
 
 from netdyno.reports import quantity
-from netdyno.reports.view import COUNTS, RunView, totals
+from netdyno.reports.view import ABOUT_THE_TESTER, COUNTS, RunView, totals
 
 HUNDRED = 100
 
@@ -54,14 +54,14 @@ def _rows(run: RunView) -> list[dict[str, str]]:
             share = case.share_of_line(value)
             line = case.line(value.scope)
             row = {
-                "value": value.name,
+                "value": ABOUT_THE_TESTER.get(value.name, value.name),
                 "scope": value.scope,
-                "limit": case.limit(value.scope),
-                "reason": verdict.reason if verdict else "",
+                "limit": case.limit_of(value),
+                "reason": verdict.reason if verdict and case.limit_of(value) else "",
                 "line_fps": quantity.exact(line),
                 "line_l1_bps": _l1(case.l1_bps(line)) if line is not None else "",
                 "share_of_line_percent": "" if share is None else quantity.exact(share * HUNDRED),
-                "deviations": " ".join(case.result.compliance) if case.result else "",
+                "deviations": "; ".join(case.result.compliance) if case.result else "",
                 "note": value.note,
                 **{f"{name}_frames": str(number) for name, number in counts.items()},
             }

@@ -21,6 +21,10 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7
 DASHES = ((1, 0), (7, 4), (2, 2.5), (10, 3, 2, 3))
 SHAPES = ("circle", "square", "diamond", "triangle-up")
 BUCKETS = 120
+DOTS = 24
+"""Buckets from one dot of a line to its next."""
+LINE_IN_SIGHT = Fraction(3, 2)
+"""A line rate is drawn if it is at most this many times the load: else the data is a dot in a corner."""
 WIDTHS = {1: 860, 2: 440}
 """Of a panel, by the number of panels beside each other."""
 FONT = "Helvetica Neue, Arial, Liberation Sans, sans-serif"
@@ -134,6 +138,10 @@ def _figure(run: RunView, profile: str, lines: list[_Line], key: str) -> Figure:
     }
     still = _without_hover({key: part for key, part in live.items() if key != "params"})
     note = "The grey diagonal is what a perfect device would return."
+    if len(lines) > len(directions):
+        note += " Dots repeat the colour of each line, so that lines that coincide are told apart."
+    if any(_lines_in_sight([line for line in lines if line.case.direction == d]) for d in directions):
+        note += " A dotted vertical is a line rate."
     if any(case.value("knee") for case in run.cases):
         note += " A large marker is the knee: the highest load before loss; its bar is one step of the ramp."
     if any(_hold(line.case) for line in lines):
@@ -160,7 +168,7 @@ class _Scales:
             title=None, orient="top", symbolStrokeWidth=2.5, symbolOpacity=1, symbolSize=110, padding=6
         )
         self.colour = alt.Color("colour:N", scale=scale(colours, PALETTE), legend=legend)
-        # Where lines coincide the later one is thinner, so that both are seen.
+        # Where lines coincide the later one is thinner, and their dots take turns, so that each is seen.
         self.widths = {name: 1.8 + 1.4 * (len(colours) - 1 - i) for i, name in enumerate(colours)}
         self.width = alt.StrokeWidth("width:Q", scale=None, legend=None)
         # Vega-Lite draws the legend of a lone nameless dash as an empty entry.
@@ -179,12 +187,15 @@ class _Scales:
 
 
 def _panel(lines: list[_Line], direction: str, scales: _Scales, width: int, name: str) -> dict[str, Any]:
-    top = float(max(_top(line) for line in lines) / scales.divisor)
+    in_sight = _lines_in_sight(lines)
+    offered = float(max(_top(line) for line in lines) / scales.divisor)
+    top = max(offered, *(float(rate / scales.divisor) for rate in in_sight), 0.0)
     worst = max((float(p.loss or 0) for line in lines for p in line.points), default=0.0)
     heading = {"uni": "Unidirectional", "bidir": "Bidirectional, both directions together"}.get(
         direction, direction
     )
-    rows = scales.data([row for line in lines for row in _rows(line, scales)])
+    table = [_rows(line, scales) for line in lines]
+    rows = scales.data([row for rows in table for row in rows])
     axis_x = alt.Axis(labels=False, ticks=False, title=None)
     x = alt.X("x:Q", scale=alt.Scale(domain=[0, 1.02 * top], nice=False))
     quiet_x, named_x = x.axis(axis_x), x.axis(alt.Axis(title=f"offered, {scales.unit}", tickCount=6))
@@ -195,7 +206,7 @@ def _panel(lines: list[_Line], direction: str, scales: _Scales, width: int, name
     )
     base = alt.Chart(rows)
     grouped = base.encode(quiet_x, scales.colour, alt.Detail(["case:N"]))
-    ideal = alt.Chart(scales.data([{"x": 0, "y": 0}, {"x": top, "y": top}]))
+    ideal = alt.Chart(scales.data([{"x": 0, "y": 0}, {"x": offered, "y": offered}]))
     layers = [
         ideal.mark_line(color="#cbd2d9", strokeWidth=1.5, clip=True)
         .encode(quiet_x, y)
@@ -203,6 +214,9 @@ def _panel(lines: list[_Line], direction: str, scales: _Scales, width: int, name
         grouped.mark_area(opacity=0.16, clip=True).encode(alt.Y("lo:Q"), alt.Y2("hi:Q")),
         grouped.mark_line(clip=True, strokeJoin="round").encode(y, scales.dash, scales.width),
     ]
+    layers += _line_marks(in_sight, scales, quiet_x)
+    if len(lines) > 1:
+        layers.append(_dots(table, scales).encode(quiet_x, y, scales.colour, scales.shape))
     layers += _hold_marks(lines, scales, quiet_x)
     layers += _knee_marks(lines, scales, quiet_x)
     layers.append(_hover(base, quiet_x, y, scales))
@@ -216,6 +230,8 @@ def _panel(lines: list[_Line], direction: str, scales: _Scales, width: int, name
         .encode(named_x, loss_y, scales.colour, scales.dash, scales.width, alt.Detail(["case:N"]))
         .properties(name=f"{name}_lost")
     ]
+    if len(lines) > 1:
+        loss.append(_dots(table, scales).encode(named_x, loss_y, scales.colour, scales.shape))
     loss.append(_hover(base, named_x, loss_y, scales))
     return {
         "resolve": {"scale": {"x": "shared"}},
@@ -253,10 +269,37 @@ def _rows(line: _Line, scales: _Scales) -> list[dict[str, Any]]:
             "lo": shown(point.rx_min_fps),
             "hi": shown(point.rx_max_fps),
             "width": scales.widths[line.colour],
+            "marker": scales.markers[line.dash],
             "loss": None if point.loss is None else float(f"{float(100 * point.loss):.4g}"),
         }
         for point in line.points
     ]
+
+
+def _dots(table: list[list[dict[str, Any]]], scales: _Scales) -> alt.Chart:
+    """A mark on every so manyth point of each line, no two lines on the same points."""
+    rows = [
+        row
+        for number, points in enumerate(table)
+        for row in points[DOTS * (2 * number + 1) // (2 * len(table)) :: DOTS]
+    ]
+    chart = alt.Chart(scales.data(rows))
+    marks: alt.Chart = chart.mark_point(size=34, filled=True, opacity=1, stroke="white", strokeWidth=0.6)
+    return marks
+
+
+def _lines_in_sight(lines: list[_Line]) -> list[Fraction]:
+    """The line rates of a panel that are near enough to the data to be drawn, each once."""
+    reach = LINE_IN_SIGHT * max((_top(line) for line in lines), default=Fraction(0))
+    rates = {rate for line in lines if (rate := line.case.line("sum")) is not None and rate <= reach}
+    return sorted(rates)
+
+
+def _line_marks(rates: list[Fraction], scales: _Scales, x: alt.X) -> list[alt.Chart]:
+    if not rates:
+        return []
+    rows = scales.data([{"x": float(rate / scales.divisor)} for rate in rates])
+    return [alt.Chart(rows).mark_rule(strokeDash=[2, 3], color=AXIS, strokeWidth=1, clip=True).encode(x)]
 
 
 def _hover(base: alt.Chart, x: alt.X, y: alt.Y, scales: _Scales) -> alt.Chart:
@@ -355,7 +398,7 @@ def _hold_marks(lines: list[_Line], scales: _Scales, x: alt.X) -> list[alt.Chart
     if not rows:
         return []
     chart = alt.Chart(scales.data(rows))
-    bar = chart.mark_rule(strokeWidth=1.5).encode(x, alt.Y("lo:Q"), alt.Y2("hi:Q"), scales.colour)
+    bar = chart.mark_rule(strokeWidth=1.5, clip=True).encode(x, alt.Y("lo:Q"), alt.Y2("hi:Q"), scales.colour)
     tooltip = [
         alt.Tooltip("case:N", title="hold of"),
         alt.Tooltip("y:Q", title=f"received, {scales.unit}", format=".4~f"),
@@ -367,7 +410,7 @@ def _hold_marks(lines: list[_Line], scales: _Scales, x: alt.X) -> list[alt.Chart
 
 
 def _top(line: _Line) -> Fraction:
-    """The most the axes of a line must show: the line rate of its streams, or what was offered."""
-    offered = max(point.offered_fps for point in line.points)
-    ceiling = line.case.line("sum") or offered
-    return max(offered, ceiling)
+    """The most the axes of a line must show: what was offered, or received after a pause, on average."""
+    hold = _hold(line.case)
+    held = [hold.rx_mean_fps, hold.offered * Fraction(10**9, hold.duration_ns)] if hold is not None else []
+    return max([*(rate for point in line.points for rate in (point.offered_fps, point.rx_fps)), *held])

@@ -1,7 +1,7 @@
 """The article's tables as plain rows of text: one table a combination of settings, one row a profile.
 
-Terminal, Markdown and HTML print the same cells. A matrix that does not fit this shape (other
-directions, several cases in one place) is printed as `general`: one row a value.
+Terminal, Markdown and HTML print the same cells. Directions stand beside each other, each with the
+headline of its case over all its streams; every other value is in the details of the case.
 """
 
 from __future__ import annotations
@@ -13,7 +13,13 @@ from netdyno.reports import quantity
 from netdyno.reports.view import CaseView, RunView
 from netdyno.trial import Value
 
-DIRECTIONS = {"uni": "Unidirectional", "bidir": "Bidirectional"}
+DIRECTIONS = {"uni": "Unidirectional", "uni-reverse": "Reverse", "bidir": "Bidirectional"}
+"""In the order of the columns."""
+
+
+def direction_title(direction: str) -> str:
+    """`Unidirectional`; a direction without a title of its own is its own title."""
+    return DIRECTIONS.get(direction, direction)
 
 
 @dataclass(frozen=True)
@@ -24,7 +30,7 @@ class Cell:
     fps: str
     l1_bps: str
     share: str
-    """Percent of line."""
+    """Percent of line; empty where nothing enforces the line rate."""
     share_of_line: Fraction | None
     limit: str
 
@@ -47,67 +53,41 @@ class Table:
     rows: tuple[Row, ...]
 
 
-def fits(run: RunView) -> bool:
-    """Whether the run has the article's shape."""
-    places = [(tuple(c.settings.values()), c.profile, c.direction) for c in run.cases]
-    return bool(places) and len(set(places)) == len(places) and set(run.directions) <= set(DIRECTIONS)
+def directions(run: RunView) -> tuple[str, ...]:
+    """The directions of a run in the order of the columns."""
+    known = tuple(d for d in DIRECTIONS if d in run.directions)
+    return known + tuple(d for d in run.directions if d not in DIRECTIONS)
 
 
 def tables(run: RunView) -> tuple[Table, ...]:
-    """The tables of a run that has the article's shape."""
-    directions = tuple(d for d in DIRECTIONS if d in run.directions)
+    """The tables of a run."""
+    columns = directions(run)
     found = []
     for combination in run.combinations:
         rows = []
         for profile in run.profiles:
-            cases = [run.case(combination, profile, direction) for direction in directions]
+            cases = [run.case(combination, profile, direction) for direction in columns]
             if any(case is not None for case in cases):
                 rows.append(Row(profile, tuple(cell(case) if case else None for case in cases)))
-        found.append(Table(" / ".join(combination), directions, tuple(rows)))
+        found.append(Table(" / ".join(combination), columns, tuple(rows)))
     return tuple(found)
 
 
 def cell(case: CaseView) -> Cell:
     """A case as a table prints it. A case without a result says why in place of its limit."""
     value = case.headline
+    unknown = "n/a" if case.line_enforced else ""
     if value is None or value.number is None:
-        return Cell(case, "n/a", "n/a", "n/a", None, case.limit())
+        return Cell(case, "n/a", "n/a", unknown, None, case.limit())
     l1, share = case.l1_bps(value.number), case.share_of_line(value)
     return Cell(
         case=case,
         fps=quantity.rate(value.number, "pps"),
         l1_bps="n/a" if l1 is None else quantity.rate(l1, "bps"),
-        share="n/a" if share is None else quantity.percent(share),
+        share=unknown if share is None else quantity.percent(share),
         share_of_line=share,
         limit=case.limit(value.scope),
     )
-
-
-GENERAL_COLUMNS = ("Case", "Value", "Of", "Number", "L1", "% of line", "Limit")
-
-
-def general(run: RunView) -> list[tuple[str, ...]]:
-    """One row a value, for any matrix and method; a case without a value has a row that says why."""
-    rows: list[tuple[str, ...]] = []
-    for case in run.cases:
-        values = case.result.values if case.result else ()
-        for value in values:
-            share = case.share_of_line(value)
-            l1 = case.l1_bps(value.number) if value.unit == "fps" and value.number is not None else None
-            rows.append(
-                (
-                    case.name,
-                    value.name,
-                    "all" if value.scope == "sum" else value.scope,
-                    number(value),
-                    "" if l1 is None else quantity.rate(l1, "bps"),
-                    "" if share is None else quantity.percent(share),
-                    case.limit(value.scope),
-                )
-            )
-        if not values:
-            rows.append((case.name, "n/a", "", "", "", "", case.limit()))
-    return rows
 
 
 def number(value: Value) -> str:
@@ -163,20 +143,29 @@ def summary(run: RunView) -> list[str]:
         limits[case.limit()] = limits.get(case.limit(), 0) + 1
     words = [f"{limit} {n}" for limit, n in sorted(limits.items(), key=lambda item: (-item[1], item[0]))]
     sentences.append(f"Who was the limit, and in how many cases: {', '.join(words)}.")
-    shares = [
-        (share, case)
-        for case in run.cases
-        if (value := case.headline) and (share := case.share_of_line(value)) is not None
-    ]
-    if len(shares) > 1:
-        for word, (_, case) in (
-            ("Least", min(shares, key=lambda s: s[0])),
-            ("Most", max(shares, key=lambda s: s[0])),
-        ):
-            text = cell(case)
-            sentences.append(
-                f"{word}: {text.share} of line rate ({text.fps}) with {case.name}; limit: {text.limit}."
-            )
+    sentences += _extremes(run)
+    return sentences
+
+
+def _extremes(run: RunView) -> list[str]:
+    """The least and the most: as shares of line rate, or as rates where no line rate is enforced."""
+    rated = [(value, case) for case in run.cases if (value := case.headline) and value.number is not None]
+    if run.line_enforced:
+        ranked = [(share, case) for value, case in rated if (share := case.share_of_line(value)) is not None]
+    else:
+        ranked = [(value.number, case) for value, case in rated if value.number is not None]
+    if len(ranked) < 2:
+        return []
+    sentences = []
+    for word, (_, case) in (
+        ("Least", min(ranked, key=lambda found: found[0])),
+        ("Most", max(ranked, key=lambda found: found[0])),
+    ):
+        text = cell(case)
+        what = f"{text.share} of line rate ({text.fps})" if run.line_enforced else text.fps
+        sentences.append(f"{word}: {what} with {case.name}; limit: {text.limit}.")
+    if not run.line_enforced:
+        sentences.append("Nothing enforces the line rate that the plan declares, so no share of it is given.")
     return sentences
 
 

@@ -24,8 +24,8 @@ from netdyno.reports import grid, quantity, series, sparkline
 from netdyno.reports.figures import Figure, figures
 from netdyno.reports.histogram import Histogram, decode
 from netdyno.reports.markdown import provenance
-from netdyno.reports.view import CaseView, RunView, TrialView, stream_results
-from netdyno.trial import Latency, StreamResult
+from netdyno.reports.view import ABOUT_THE_TESTER, ALL, CaseView, RunView, TrialView, stream_results
+from netdyno.trial import Latency, StreamResult, Value
 
 EDITOR_URL = "https://vega.github.io/editor/"
 """The bundle's only address that could be opened (by a menu that the page turns off)."""
@@ -47,9 +47,8 @@ def render(run: RunView) -> str:
         caption=grid.caption(run),
         provenance=provenance(run),
         overview=_overview(run),
-        tables=grid.tables(run) if grid.fits(run) else (),
-        directions=grid.DIRECTIONS,
-        general=(grid.GENERAL_COLUMNS, grid.general(run)),
+        tables=grid.tables(run),
+        direction_title=grid.direction_title,
         figures=[_drawn(run, figure) for figure in drawn],
         cases=[_case(case) for case in run.cases],
         traffic=_traffic(run),
@@ -97,22 +96,23 @@ def _policy(scripts: list[str]) -> str:
 
 @dataclass(frozen=True)
 class _Overview:
-    """Share of line of every case: a row for each profile and direction, a column for each combination."""
+    """Every case at a glance: a row for each profile and direction, a column for each combination."""
 
     combinations: tuple[str, ...]
     rows: tuple[tuple[str, str, tuple[grid.Cell | None, ...]], ...]
 
 
 def _overview(run: RunView) -> _Overview | None:
-    if not grid.fits(run) or len(run.cases) < 2:
+    if len(run.cases) < 2:
         return None
     rows = []
     for profile in run.profiles:
-        for direction in grid.DIRECTIONS:
+        for direction in grid.directions(run):
             cases = [run.case(combination, profile, direction) for combination in run.combinations]
             if any(cases):
                 rows.append((profile, direction, tuple(grid.cell(case) if case else None for case in cases)))
-    return _Overview(tuple(" / ".join(c) or "all" for c in run.combinations), tuple(rows))
+    device = ", ".join(run.device_titles) or "received"
+    return _Overview(tuple(" / ".join(c) or device for c in run.combinations), tuple(rows))
 
 
 def _drawn(run: RunView, figure: Figure) -> dict[str, Any]:
@@ -156,7 +156,9 @@ def _case(case: CaseView) -> dict[str, Any]:
         "size": quantity.size(case.sizes) if case.sizes else "n/a",
         "line": "n/a" if case.line_fps is None else quantity.rate(case.line_fps, "pps"),
         "line_l1": "n/a" if case.line_bps is None else quantity.rate(case.line_bps, "bps"),
-        "values": [_value(case, number) for number in range(len(case.result.values))] if case.result else [],
+        "values": [_value(case, value) for value in _worth_listing(case)],
+        # So seldom that a column of zeros would only be in the way.
+        "beyond_window": any(stream.beyond_window for _, stream in stream_results(case)),
         "sparks": [Markup(svg) for trial in _worth_drawing(case) if (svg := sparkline.svg(trial))],
         "streams": [_stream(trial, stream) for trial, stream in stream_results(case)],
         "latencies": [
@@ -178,19 +180,25 @@ def _worth_drawing(case: CaseView) -> list[TrialView]:
     return [trial for trial in case.resting_trials if trial.duration_ns > 0][:3]
 
 
-def _value(case: CaseView, number: int) -> dict[str, str]:
-    assert case.result is not None
-    value = case.result.values[number]
+def _worth_listing(case: CaseView) -> list[Value]:
+    """Every value; with a single stream not again for all streams together."""
+    values = case.result.values if case.result else ()
+    of_streams = {value.name for value in values if value.scope != ALL}
+    single = len(case.streams) == 1
+    return [value for value in values if not (single and value.scope == ALL and value.name in of_streams)]
+
+
+def _value(case: CaseView, value: Value) -> dict[str, str]:
     share = case.share_of_line(value)
     rate = value.number if value.unit == "fps" else None
     l1 = None if rate is None else case.l1_bps(rate)
     return {
-        "name": value.name,
+        "name": ABOUT_THE_TESTER.get(value.name, value.name),
         "scope": "all" if value.scope == "sum" else value.scope,
         "number": grid.number(value),
         "l1": "" if l1 is None else quantity.rate(l1, "bps"),
         "share": "" if share is None else quantity.percent(share),
-        "limit": case.limit(value.scope),
+        "limit": case.limit_of(value),
         "note": value.note,
     }
 
@@ -207,8 +215,10 @@ def _latency(trial: TrialView, name: str, latency: Latency) -> dict[str, Any]:
         "trial": trial,
         "stream": name,
         "latency": latency,
-        "mean": quantity.duration(Fraction(latency.sum_ns, latency.count)),
-        "percentiles": ["n/a" if p is None else quantity.duration(min(p, latency.max_ns)) for p in found],
+        "least": quantity.latency(latency.min_ns),
+        "mean": quantity.latency(Fraction(latency.sum_ns, latency.count)),
+        "percentiles": ["n/a" if p is None else quantity.latency(min(p, latency.max_ns)) for p in found],
+        "most": quantity.latency(latency.max_ns),
     }
 
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from netdyno.reports.histogram import decode
-from netdyno.reports.view import COUNTS, CaseView, RunView, TrialView
+from netdyno.reports.view import ABOUT_THE_TESTER, COUNTS, CaseView, RunView, TrialView
 from netdyno.trial import Latency, Value
 
 FORMAT = "netdyno/report/1"
@@ -94,7 +94,7 @@ def _value(case: CaseView, value: Value) -> dict[str, Any]:
     rate = value.number if unit == "fps" else None
     return _present(
         {
-            "value": value.name,
+            "value": ABOUT_THE_TESTER.get(value.name, value.name),
             "scope": value.scope,
             unit: _number(value.number),
             f"{unit}_exact": _exact(value.number),
@@ -102,8 +102,8 @@ def _value(case: CaseView, value: Value) -> dict[str, Any]:
             f"high_{unit}": _number(value.high),
             "l1_bps": None if rate is None else _number(case.l1_bps(rate)),
             "share_of_line_percent": None if share is None else _number(share * 100),
-            "limit": case.limit(value.scope),
-            "reason": verdict.reason if verdict else None,
+            "limit": case.limit_of(value) or None,
+            "reason": verdict.reason if verdict and case.limit_of(value) else None,
             "note": value.note or None,
         }
     )

@@ -26,16 +26,12 @@ def _lines(run: RunView) -> Iterator[str]:
         "L1 counts preamble and gap, 20 B a frame; frame sizes count the FCS; "
         "bidirectional is both directions together."
     )
-    if grid.fits(run):
-        for table in grid.tables(run):
-            yield ""
-            if table.title:
-                yield f"## {escape(table.title)}"
-                yield ""
-            yield from _article(table)
-    else:
+    for table in grid.tables(run):
         yield ""
-        yield from _table(grid.GENERAL_COLUMNS, "lllrrrl", grid.general(run))
+        if table.title:
+            yield f"## {escape(table.title)}"
+            yield ""
+        yield from _article(table, run.line_enforced)
     reasons = _reasons(run)
     if reasons:
         yield from ["", "## What says so", ""]
@@ -43,7 +39,8 @@ def _lines(run: RunView) -> Iterator[str]:
     yield from ["", "## Traffic", ""]
     yield from _table(("Profile", "Frames", "Flows"), "llr", _traffic(run))
     special = (f"{settings}: {note}" for settings, note in run.special_notes)
-    remarks = (*run.notes, *special, *run.compliance, *(f"{c.name}: {c.error}" for c in run.cases if c.error))
+    errors = (f"{case.name}: {case.error}" for case in run.cases if case.error)
+    remarks = (*run.notes, *special, *run.compliance, *_too_late(run), *errors)
     if remarks:
         yield from ["", "## Notes", ""]
         yield from (f"- {escape(remark)}" for remark in remarks)
@@ -51,17 +48,18 @@ def _lines(run: RunView) -> Iterator[str]:
     yield escape(provenance(run))
 
 
-def _article(table: grid.Table) -> Iterator[str]:
+def _article(table: grid.Table, shares: bool) -> Iterator[str]:
     columns, alignment = ["Loadtest"], "l"
     for direction in table.directions:
-        word = grid.DIRECTIONS[direction]
-        columns += [f"{word} (pps)", f"L1 {word} (bps)", "% of line", "Limit"]
-        alignment += "rrrl"
+        word = grid.direction_title(direction)
+        columns += [f"{word} (pps)".strip(), f"L1 {word} (bps)", *(["% of line"] if shares else []), "Limit"]
+        alignment += "rrrl" if shares else "rrl"
     rows = []
     for row in table.rows:
         texts = [row.profile]
         for cell in row.cells:
-            texts += [""] * 4 if cell is None else [cell.fps, cell.l1_bps, cell.share, cell.limit]
+            found = ("", "", "", "") if cell is None else (cell.fps, cell.l1_bps, cell.share, cell.limit)
+            texts += [text for place, text in enumerate(found) if shares or place != 2]
         rows.append(tuple(texts))
     yield from _table(columns, alignment, rows)
 
@@ -74,6 +72,13 @@ def _reasons(run: RunView) -> list[tuple[str, ...]]:
         if verdict is not None:
             rows.append((case.name, verdict.limit, verdict.reason))
     return rows
+
+
+def _too_late(run: RunView) -> Iterator[str]:
+    for case in run.cases:
+        late = sum(s.beyond_window for trial in case.resting_trials for s in trial.result.streams)
+        if late:
+            yield f"{case.name}: {late} frames came too late to be told from copies of others."
 
 
 def _traffic(run: RunView) -> list[tuple[str, ...]]:

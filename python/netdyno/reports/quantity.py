@@ -65,6 +65,11 @@ def duration(ns: int | Fraction) -> str:
     return f"{_trim(fixed(value, 1))} ns"
 
 
+def latency(ns: int | Fraction) -> str:
+    """A time that a frame took. None takes no time: a 0 is less than the clock can tell."""
+    return "below the clock's resolution" if ns == 0 else duration(ns)
+
+
 def count(number: int) -> str:
     """A count for people, grouped by thin spaces; files carry plain digits."""
     return f"{number:,}".replace(",", "\u202f")

@@ -10,6 +10,8 @@ from netdyno.reports.view import TrialView
 
 BUCKETS = 150
 WIDTH, HEIGHT, TOP, FOOT = 720, 84, 6, 18
+LETTER = 6.5
+"""About the width of a letter of a label."""
 
 
 def svg(trial: TrialView) -> str:
@@ -46,8 +48,8 @@ def svg(trial: TrialView) -> str:
         parts.append(
             f'<line class="spark-axis" x1="{left:.1f}" y1="{TOP}" x2="{left:.1f}" y2="{HEIGHT + 4}"/>'
         )
-        if right - left > 60:
-            label = f"{segment.name}, {quantity.duration(segment.duration_ns)}"
+        label = f"{segment.name}, {quantity.duration(segment.duration_ns)}"
+        if right - left > LETTER * len(label) + 8:
             parts.append(f'<text x="{left + 4:.1f}" y="{HEIGHT + 14}">{escape(label)}</text>')
     parts.append("</svg>")
     return "".join(parts)

@@ -1,19 +1,26 @@
-"""Tables for a terminal: as wide as it is, readable without colour, numbers to the right."""
+"""Tables for a terminal: as wide as it is, readable without colour, numbers to the right, nothing cut.
+
+What does not fit beside each other loses its L1 column first; then the directions stand below each other.
+"""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from rich import box
+from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from netdyno.reports import grid
 from netdyno.reports.view import RunView
 
 NARROWEST = 60
+USUAL = 100
+"""Columns, where there is no terminal that knows."""
+GAP = "  "
 STYLES = {
     "line": "green",
     "device": "yellow",
@@ -24,83 +31,142 @@ STYLES = {
 }
 """Colour repeats what the word says."""
 
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""Control characters (ECMA-48, C0 and C1) and those that turn the direction of what follows."""
+
 
 def render(run: RunView, *, width: int | None = None, colour: bool = False) -> str:
-    """The tables as text; without colour unless asked for, 120 columns wide unless told."""
+    """The tables as text; without colour unless asked for, 100 columns wide unless told."""
     target = io.StringIO()
     console = Console(
         file=target,
-        width=max(width or 120, NARROWEST),
+        width=max(width or USUAL, NARROWEST),
         force_terminal=colour,
         color_system="standard" if colour else None,
         no_color=not colour,
         highlight=False,
     )
-    console.print(renderable(run))
+    console.print(renderable(run, console.width))
     return "\n".join(line.rstrip() for line in target.getvalue().splitlines()) + "\n"
 
 
-def renderable(run: RunView) -> RenderableType:
-    """The tables for a console of rich's, which knows its width and whether it has colours."""
-    return Group(*_parts(run))
+def plain(text: str) -> str:
+    """Text without control characters: a title from a plan must not steer the terminal that shows it."""
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-def _parts(run: RunView) -> Iterator[RenderableType]:
-    yield Text(run.report_title, style="bold")
+def renderable(run: RunView, width: int) -> RenderableType:
+    """The report for a console of that many columns."""
+    return Group(*_parts(run, width))
+
+
+def _parts(run: RunView, width: int) -> Iterator[RenderableType]:
+    yield Text(plain(run.report_title), style="bold")
     for sentence in grid.summary(run):
-        yield Text(sentence)
+        yield Text(plain(sentence))
     yield Text("")
-    if grid.fits(run):
-        yield _article(run)
-    else:
-        yield _general(run)
-    yield Text(grid.caption(run))
+    sections = grid.tables(run)
+    if sections:
+        yield from _fitting(run, sections, width).lines(width)
+    yield Text(plain(grid.caption(run)))
     yield Text(
         "pps: frames per second. L1: with preamble and gap, 20 B a frame. bidir: both directions together."
     )
     for note in (*run.notes, *run.compliance):
-        yield Text(f"Note: {note}")
+        yield Text(f"Note: {plain(note)}")
     for case in run.cases:
         if case.error:
-            yield Text(f"{case.name}: {case.error}", style="red")
+            yield Text(plain(f"{case.name}: {case.error}"), style="red")
 
 
-def _article(run: RunView) -> Table:
-    """One table for all settings, a section each, so that the columns line up."""
-    tables = grid.tables(run)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
-    table.add_column("Loadtest", no_wrap=True)
-    for direction in tables[0].directions:
-        table.add_column(f"{direction} pps", justify="right", no_wrap=True)
-        table.add_column("L1 bps", justify="right", no_wrap=True)
-        table.add_column("of line", justify="right", no_wrap=True)
-        table.add_column("limit", no_wrap=True)
-    for number, section in enumerate(tables):
-        if number:
-            table.add_section()
-        if section.title:
-            table.add_row(Text(section.title, style="bold"))
+@dataclass(frozen=True)
+class _Table:
+    """Columns of text; sections have a title over the whole width, so that it widens no column."""
+
+    columns: tuple[str, ...]
+    sections: tuple[tuple[str, tuple[tuple[str, ...], ...]], ...]
+    left: tuple[str, ...] = ("Loadtest", "direction", "limit")
+
+    @property
+    def widths(self) -> list[int]:
+        rows = [self.columns, *(row for _, rows in self.sections for row in rows)]
+        return [max(cell_len(row[place]) for row in rows) for place in range(len(self.columns))]
+
+    @property
+    def width(self) -> int:
+        return sum(self.widths) + len(GAP) * (len(self.columns) - 1)
+
+    def lines(self, width: int) -> Iterator[Text]:
+        """The table. A name too long for the width stands on a line of its own, above its numbers."""
+        widths = self.widths
+        over = max(0, self.width - width)
+        widths[0] = max(cell_len(self.columns[0]), widths[0] - over)
+        yield self._line(self.columns, widths)
+        yield Text("─" * (sum(widths) + len(GAP) * (len(widths) - 1)))
+        for number, (title, rows) in enumerate(self.sections):
+            if title:
+                if number:
+                    yield Text("")
+                yield Text(title, style="bold")
+            for row in rows:
+                if cell_len(row[0]) > widths[0]:
+                    yield Text(row[0])
+                    row = ("", *row[1:])
+                yield self._line(row, widths)
+        yield Text("")
+
+    def _line(self, row: Sequence[str], widths: Sequence[int]) -> Text:
+        line = Text(no_wrap=True)
+        for place, (name, text, width) in enumerate(zip(self.columns, row, widths, strict=True)):
+            space = " " * (width - cell_len(text))
+            line.append(GAP if place else "")
+            if name in self.left:
+                line.append(text, STYLES.get(text, "") if name == "limit" else "").append(space)
+            else:
+                line.append(space + text)
+        return line
+
+
+def _fitting(run: RunView, sections: tuple[grid.Table, ...], width: int) -> _Table:
+    """The fullest of the shapes that fits."""
+    shapes = [
+        _Shape(beside, l1, run.line_enforced) for beside, l1 in ((True, True), (True, False), (False, True))
+    ]
+    tables = [shape.table(sections) for shape in shapes]
+    last = _Shape(False, False, run.line_enforced).table(sections)
+    return next((table for table in tables if table.width <= width), last)
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """What columns there are. beside: directions beside each other; else a row for each."""
+
+    beside: bool
+    l1: bool
+    share: bool
+
+    def table(self, sections: tuple[grid.Table, ...]) -> _Table:
+        numbers = ["pps", *(["L1 bps"] if self.l1 else []), *(["of line"] if self.share else []), "limit"]
+        names = sections[0].directions
+        if self.beside:
+            columns = [f"{name} {n}".strip() if n == "pps" else n for name in names for n in numbers]
+        else:
+            columns = ["direction", *numbers]
+        return _Table(("Loadtest", *columns), tuple((plain(s.title), tuple(self._rows(s))) for s in sections))
+
+    def _rows(self, section: grid.Table) -> Iterator[tuple[str, ...]]:
         for row in section.rows:
-            texts = [Text(f"  {row.profile}" if section.title else row.profile)]
-            for cell in row.cells:
-                if cell is None:
-                    texts += [Text("")] * 4
-                else:
-                    limit = Text(cell.limit, style=STYLES.get(cell.limit, ""))
-                    texts += [Text(cell.fps), Text(cell.l1_bps), Text(cell.share), limit]
-            table.add_row(*texts)
-    return table
+            name = plain(f"  {row.profile}" if section.title else row.profile)
+            if self.beside:
+                yield (name, *(text for cell in row.cells for text in self._texts(cell)))
+                continue
+            for direction, cell in zip(section.directions, row.cells, strict=True):
+                if cell is not None:
+                    yield (name, plain(direction), *self._texts(cell))
+                    name = ""
 
-
-def _general(run: RunView) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1))
-    for column in grid.GENERAL_COLUMNS:
-        right = column in ("Number", "L1", "% of line")
-        table.add_column(
-            column, justify="right" if right else "left", no_wrap=column != "Case", overflow="fold"
-        )
-    for row in grid.general(run):
-        texts = [Text(text) for text in row]
-        texts[-1].stylize(STYLES.get(row[-1], ""))
-        table.add_row(*texts)
-    return table
+    def _texts(self, cell: grid.Cell | None) -> list[str]:
+        if cell is None:
+            return [""] * (2 + self.l1 + self.share)
+        shown = [(True, cell.fps), (self.l1, cell.l1_bps), (self.share, cell.share), (True, cell.limit)]
+        return [text for wanted, text in shown if wanted]

@@ -20,6 +20,12 @@ WIRE_OVERHEAD_BYTES = 20
 ALL = "sum"
 """The scope of a value that is of all streams together."""
 
+ABOUT_THE_TESTER = {"kept up to": "tester kept its schedule to"}
+"""Values that say how far the tester can be trusted, and what a reader is shown as their name.
+
+The device had no part in them: they stand among the details, never among results, and have no limit.
+"""
+
 
 @dataclass(frozen=True)
 class Samples:
@@ -129,9 +135,10 @@ class CaseView:
         return None if self.line_fps is None else self.l1_bps(self.line_fps)
 
     def share_of_line(self, value: Value) -> Fraction | None:
-        """A rate over the line rate of its scope; None for what is not a rate."""
+        """A rate over the line rate of its scope; None for what is not a rate, and where nothing enforces
+        the line rate: a share of a number that somebody wrote down says nothing."""
         line = self.line(value.scope)
-        if value.number is None or value.unit != "fps" or not line:
+        if value.number is None or value.unit != "fps" or not line or not self.line_enforced:
             return None
         return value.number / line
 
@@ -145,7 +152,7 @@ class CaseView:
         Another rate (of the tester, of the hold) never takes the place of a headline without a number.
         """
         rates = [v for v in self.result.values if v.unit == "fps"] if self.result else []
-        rates = [v for v in rates if self._stands_for_all(v)]
+        rates = [v for v in rates if self._stands_for_all(v) and v.name not in ABOUT_THE_TESTER]
         for name in HEADLINES:
             for value in sorted(rates, key=lambda v: v.scope != ALL):
                 if value.name == name:
@@ -185,6 +192,10 @@ class CaseView:
             "interrupted": "interrupted",
         }
         return unfinished.get(self.state, "not judged")
+
+    def limit_of(self, value: Value) -> str:
+        """Who was the limit on a value; empty for one that is about the tester."""
+        return "" if value.name in ABOUT_THE_TESTER else self.limit(value.scope)
 
 
 @dataclass(frozen=True)
@@ -280,6 +291,11 @@ class RunView:
     def methods(self) -> tuple[str, ...]:
         """Methods that gave a result."""
         return tuple(dict.fromkeys(case.result.method for case in self.cases if case.result))
+
+    @property
+    def line_enforced(self) -> bool:
+        """Whether a share of line rate means anything here: False where every line is only declared."""
+        return not self.cases or any(case.line_enforced for case in self.cases)
 
     @property
     def headline_names(self) -> tuple[str, ...]:
