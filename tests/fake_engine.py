@@ -16,7 +16,13 @@ CAPACITY_FPS = 5_000_000
 
 
 def version() -> str:
-    return "fake"
+    return os.environ.get("FAKE_VERSION", "fake")
+
+
+class EngineError(Exception):
+    """What the engine itself says."""
+
+    hint = "do otherwise"
 
 
 class Session:
@@ -31,6 +37,8 @@ class Session:
         self.spec = json.loads(trial_json)
         self.began = time.monotonic()
         self.cancelled = False
+        if os.environ.get("FAKE_REFUSES"):
+            raise EngineError("the port went away")
         if os.environ.get("FAKE_CRASH"):
             os._exit(7)
 
@@ -60,7 +68,8 @@ class Session:
     def result(self) -> str:
         sample = self.spec["sample_ns"]
         streams = [self._stream(stream, sample) for stream in self.spec["streams"]]
-        invalid = ["the link went down"] if _count_down("FAKE_INVALID") else []
+        broken = os.environ.get("FAKE_INVALID_STREAMS") == str(len(streams))
+        invalid = ["the link went down"] if broken or _count_down("FAKE_INVALID") else []
         ports = [
             {
                 "name": port["name"],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -215,3 +216,30 @@ def test_without_an_engine_it_says_so(tmp_path: Path) -> None:
 def test_colour_only_when_wanted(finished: Path) -> None:
     assert "\x1b" in netdyno("report", finished, FORCE_COLOR="1").stdout
     assert "\x1b" not in netdyno("report", finished, FORCE_COLOR="1", NO_COLOR="1").stdout
+
+
+EXTERNAL = (
+    SEARCH.replace("emulated/asr9006", "external")
+    .replace("  forwarding: [l2-xconnect, ipv4]\n", "")
+    .replace("rate: 10Gbps}", "rate: 10Gbps, interface: eth77}", 1)
+)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="opens packet sockets")
+@pytest.mark.parametrize("included", [False, True])
+def test_an_interface_that_is_not_there_is_told_once_and_nothing_begins(
+    included: bool, tmp_path: Path
+) -> None:
+    text, place = EXTERNAL, "small.yaml:5:"
+    if included:
+        (begin, end), place = (text.index("lab:"), text.index("traffic:")), "lab.yaml:3:"
+        (tmp_path / "lab.yaml").write_text(text[begin:end].replace("\n  ", "\n")[5:])
+        text = text[:begin] + "lab: lab.yaml\n" + text[end:]
+    done = netdyno("run", write_plan(tmp_path, text), "--out", tmp_path / "runs")
+    assert done.returncode == 3, done.stderr
+    error, hint = done.stderr.splitlines()
+    assert place in error
+    assert "there is no interface `eth77` on this machine" in error
+    assert "there is no interface `east`" in error
+    assert hint.startswith("hint: ")
+    assert not (tmp_path / "runs").exists()

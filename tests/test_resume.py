@@ -7,13 +7,16 @@ import os
 import random
 import signal
 import sqlite3
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
-from campaigns import SEARCH, finish, gone, start, wait_for, write_plan
-from netdyno.store import FILE, StoreError, open_run
+from campaigns import ENVIRONMENT, SEARCH, finish, gone, start, wait_for, write_plan
+from netdyno.run import RESUMED
+from netdyno.store import FILE, Hold, StoreError, list_runs, open_run
 
 KILLS = 12
 LIMIT_S = 12.0
@@ -191,3 +194,67 @@ def test_workers_of_a_killed_run_do_not_outlive_it(tmp_path: Path) -> None:
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()
     wait_for(lambda: gone(process.pid), seconds=10)
+
+
+def test_a_killed_run_is_listed_as_interrupted(tmp_path: Path) -> None:
+    process = start("run", write_plan(tmp_path), tmp_path / "runs", FAKE_TRIAL_S="0.4")
+    wait_for(lambda: list((tmp_path / "runs").glob("*/" + FILE)))
+    (summary,) = list_runs(tmp_path / "runs")
+    assert summary.state == "running"
+    process.kill()
+    process.communicate()
+    wait_for(lambda: gone(process.pid), seconds=10)
+    (summary,) = list_runs(tmp_path / "runs")
+    assert summary.state == "interrupted"
+    with open_run(summary.folder) as run:
+        assert "running" not in {case.state for case in run.cases}
+    told = subprocess.run(
+        [sys.executable, "-m", "netdyno", "list", str(tmp_path / "runs")],
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "interrupted" in told.stdout
+    assert f"`netdyno run --resume {summary.folder}`" in told.stderr
+
+
+def test_going_on_with_a_run_twice_at_once_is_refused(tmp_path: Path) -> None:
+    _, folder, _ = finish("run", write_plan(tmp_path), tmp_path)
+    command = [sys.executable, "-m", "netdyno", "run", "--resume", str(folder)]
+    with Hold(folder):
+        done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    error, hint = done.stderr.splitlines()
+    assert error == f"error: {folder}: another process is writing this run"
+    assert hint.startswith("hint: ")
+    with open_run(folder) as run:
+        assert run.state == "done"
+
+
+def test_other_versions_are_noted_when_a_run_goes_on(tmp_path: Path) -> None:
+    one = SEARCH.replace("[l2-xconnect, ipv4]", "[ipv4]").replace("[64b, 512b]", "[64b]")
+    _, folder, _ = finish("run", write_plan(tmp_path, one), tmp_path, FAKE_INVALID_STREAMS="2")
+    with open_run(folder) as run:
+        begun = dict(run.head.versions)
+    code, _, _ = finish("resume", folder, FAKE_INVALID_STREAMS="2")
+    with open_run(folder) as run:
+        assert run.head.versions == begun, "the same versions are no news"
+    code, _, err = finish("resume", folder, FAKE_VERSION="fake 2")
+    assert code == 0, err
+    with open_run(folder) as run:
+        assert run.head.versions == {**begun, RESUMED: "engine fake 2"}
+
+
+@pytest.mark.parametrize("name", ["lab.yaml", "run.sqlite", "bugs.txt", "deep/lab.yaml"])
+def test_an_included_lab_is_kept_whatever_it_is_called(name: str, tmp_path: Path) -> None:
+    head, lab, rest = SEARCH[: SEARCH.index("lab:")], SEARCH[SEARCH.index("  nodes") :], ""
+    lab, rest = lab[: lab.index("traffic:")], lab[lab.index("traffic:") :]
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text(lab.replace("\n  ", "\n")[2:])
+    plan = write_plan(tmp_path, f"{head}lab: {name}\n{rest}")
+    code, folder, err = finish("run", plan, tmp_path / "runs", FAKE_INVALID_STREAMS="2")
+    assert code == 3, err
+    assert (folder / "included" / name).exists()
+    code, _, err = finish("resume", folder)
+    assert code == 0, err

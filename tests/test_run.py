@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib.util
 import os
+import pty
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from campaigns import SEARCH, finish, gone, start, wait_for, write_plan
+from campaigns import ENVIRONMENT, SEARCH, finish, gone, start, wait_for, write_plan
 from netdyno.store import FILE, open_run
+from netdyno.verdict import OWN_DROPS
 
 RAMP = SEARCH.replace(
     "{throughput: {duration: 10ms, width: 1%}}",
@@ -86,17 +92,28 @@ def test_an_invalid_trial_is_repeated_and_every_attempt_kept(tmp_path: Path) -> 
 
 
 def test_a_trial_that_stays_invalid_fails_its_case_only(tmp_path: Path) -> None:
-    (tmp_path / "faults").write_text("x\n" * 3)
-    plan = write_plan(tmp_path, RAMP.replace("[l2-xconnect, ipv4]", "[ipv4]").replace("[64b, 512b]", "[64b]"))
-    # One worker at a time would be needed to say which case fails: any one may, the others are done.
-    code, folder, _ = finish("run", plan, tmp_path, FAKE_INVALID=str(tmp_path / "faults"))
+    """Whatever sends in both directions stays invalid; what sends in one is measured."""
+    plan = write_plan(tmp_path, RAMP.replace("[l2-xconnect, ipv4]", "[ipv4]"))
+    code, folder, err = finish("run", plan, tmp_path, FAKE_INVALID_STREAMS="2")
+    assert code == 3
     with open_run(folder) as run:
-        failed = [case for case in run.cases if case.state == "failed"]
-        assert code == (3 if failed else 0)
-        assert run.state == ("failed" if failed else "done")
-        for case in failed:
-            assert case.error is not None
-            assert "invalid 3 times: the link went down" in case.error
+        assert run.state == "failed"
+        states = {(case.head.axes["direction"], case.state) for case in run.cases}
+        assert states == {("uni", "done"), ("bidir", "failed")}
+        for case in run.cases:
+            if case.state == "failed":
+                assert "invalid 3 times: the link went down" in str(case.error)
+                kept = [(trial.attempt, trial.state) for trial in run.trials(case.head.number)]
+                assert kept == [(0, "invalid"), (1, "invalid"), (2, "invalid")]
+    assert "not measured" in err
+
+
+def test_what_the_engine_says_is_told_in_its_words(tmp_path: Path) -> None:
+    code, folder, _ = finish("run", write_plan(tmp_path), tmp_path, FAKE_REFUSES="1")
+    assert code == 3
+    with open_run(folder) as run:
+        assert {(case.error, case.hint) for case in run.cases} == {("the port went away", "do otherwise")}
+    assert not (folder / "bugs.txt").exists()
 
 
 def test_a_crash_of_the_engine_fails_the_case_and_not_the_run(tmp_path: Path) -> None:
@@ -121,11 +138,11 @@ def test_goals_decide_the_exit_code(tmp_path: Path) -> None:
     assert "goal `throughput >= 99%` missed" in err
 
 
-@pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_the_run_in_order_and_keeps_what_was_measured(
     tmp_path: Path, which: signal.Signals
 ) -> None:
-    """Ctrl-C on a terminal reaches every process of the run, SIGTERM its first one only."""
+    """Ctrl-C on a terminal and its closing reach every process of the run, SIGTERM its first one only."""
     process = start("run", write_plan(tmp_path), tmp_path / "runs", FAKE_TRIAL_S="0.4")
     wait_for(lambda: list((tmp_path / "runs").glob("*/" + FILE)))
     folder = only_folder(tmp_path / "runs")
@@ -135,7 +152,7 @@ def test_a_signal_ends_the_run_in_order_and_keeps_what_was_measured(
             return any(True for case in run.cases for _ in run.trials(case.head.number))
 
     wait_for(some)
-    if which == signal.SIGINT:
+    if which != signal.SIGTERM:
         os.killpg(process.pid, which)
     else:
         process.send_signal(which)
@@ -158,3 +175,86 @@ def test_a_signal_ends_the_run_in_order_and_keeps_what_was_measured(
     with open_run(folder) as run:
         assert run.state == "done"
         assert {trial.state for case in run.cases for trial in run.trials(case.head.number)} == {"done"}
+
+
+CLI = """
+import sys
+from netdyno import cli, run
+run.ENGINE = "fake_engine"
+run.run.__defaults__ = run.resume.__defaults__ = ("fake_engine",)
+run.versions.__defaults__ = ("fake_engine",)
+cli.main()
+"""
+
+
+def test_a_terminal_that_is_closed_ends_the_run_in_order(tmp_path: Path) -> None:
+    """The kernel hangs up on the session; nothing can be written to that terminal any more."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0)\n" + CLI,
+            "run",
+            str(write_plan(tmp_path)),
+            "--out",
+            str(tmp_path / "runs"),
+        ],
+        env={**ENVIRONMENT, "FAKE_TRIAL_S": "0.4"},
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+    )
+    os.close(theirs)
+    wait_for(lambda: list((tmp_path / "runs").glob("*/" + FILE)))
+    folder = only_folder(tmp_path / "runs")
+
+    def some() -> bool:
+        os.set_blocking(ours, False)
+        with contextlib.suppress(BlockingIOError):
+            os.read(ours, 65536)
+        with open_run(folder) as run:
+            return any(True for case in run.cases for _ in run.trials(case.head.number))
+
+    wait_for(some)
+    os.close(ours)
+    assert process.wait(60) == 130
+    wait_for(lambda: gone(process.pid), seconds=10)
+    with open_run(folder) as run:
+        assert run.ended is not None
+        assert run.state == "interrupted"
+
+
+def test_a_hang_up_under_nohup_is_survived(tmp_path: Path) -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        process = start("run", write_plan(tmp_path), tmp_path / "runs", FAKE_TRIAL_S="0.05")
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    wait_for(lambda: list((tmp_path / "runs").glob("*/" + FILE)))
+    os.killpg(process.pid, signal.SIGHUP)
+    out, err = process.communicate(timeout=60)
+    assert out.split()[0] == "0", err
+
+
+@pytest.mark.skipif(importlib.util.find_spec("netdyno._engine") is None, reason="the engine is not built")
+def test_the_counters_a_verdict_looks_for_are_those_of_the_devices(tmp_path: Path) -> None:
+    """A name that no device counts by would sum up to zero, and nobody would see it."""
+    one = RAMP.replace("[l2-xconnect, ipv4]", "[ipv4]").replace("[64b, 512b]", "[64b]")
+    # Drained, so that what is missing was dropped and is not still inside.
+    one = one.replace("[uni, bidir]", "[bidir]").replace("drain: 0s", "drain: 50ms")
+    plan = write_plan(tmp_path, one)
+    _, folder, err = finish("run", plan, tmp_path, CAMPAIGN_ENGINE="netdyno._engine")
+    with open_run(folder) as run:
+        (case,) = run.cases
+        trial = run.trial(0, 0)
+        assert trial is not None, err
+        assert case.result is not None
+        (device,) = trial.result.devices
+        assert len(device["ports"]) == 2
+        for name in (*OWN_DROPS, "partner_drops"):
+            holders = [device] if name == "box_drops" else device["ports"]
+            assert all(isinstance(holder[name], int) for holder in holders), name
+        own = sum(holder.get(name, 0) for name in OWN_DROPS for holder in (device, *device["ports"]))
+        assert own == trial.result.lost > 0

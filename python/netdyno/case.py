@@ -6,6 +6,7 @@ Nothing is written here. Everything is sent as an event to the one process that 
 from __future__ import annotations
 
 import json
+import sys
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -141,7 +142,8 @@ def run_case(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
         emit(Failed(number, str(error), None, traceback.format_exc()))
     except Exception as error:
         hint = getattr(error, "hint", None)
-        engine_error = type(error).__name__ == "EngineError"
+        # The engine is loaded by its name; before it is, nothing can be an error of it.
+        engine_error = isinstance(error, getattr(sys.modules.get(job.engine), "EngineError", ()))
         message = str(error) if engine_error else f"a bug in netdyno: {type(error).__name__}: {error}"
         emit(Failed(number, message, hint, "" if engine_error else traceback.format_exc()))
 

@@ -145,6 +145,7 @@ def list_(folder: Path, form: str) -> None:
     from netdyno.store import list_runs
 
     columns = ["run", "title", "started", "state", "cases", "done", "failed", "limits"]
+    runs = list(list_runs(folder))
     rows = [
         [
             str(run.folder),
@@ -156,12 +157,15 @@ def list_(folder: Path, form: str) -> None:
             str(run.failed),
             " ".join(f"{limit}:{count}" for limit, count in sorted(run.limits.items())),
         ]
-        for run in list_runs(folder)
+        for run in runs
     ]
     if not rows and form == "table":
         click.echo(f"no runs in {folder}", err=True)
         return
     _print_table(columns, rows, form)
+    early = [run.folder for run in runs if run.state == "interrupted"]
+    if early:
+        click.echo(f"hint: `netdyno run --resume {early[-1]}` goes on with an interrupted run", err=True)
 
 
 @cli.command()

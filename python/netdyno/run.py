@@ -6,8 +6,9 @@ import os
 import platform
 import signal
 import sqlite3
+import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -20,14 +21,21 @@ from typing import Protocol
 
 from netdyno.case import Event, Failed, Interrupted, Job, Looked, Measured, TrialEnded, Wired
 from netdyno.errors import NetdynoError
-from netdyno.labs import KINDS
+from netdyno.labs import KINDS, LabError, Preflight
 from netdyno.matrix import Case, cases
 from netdyno.methods import METHODS, scaled
 from netdyno.plan import Plan, parse
-from netdyno.store import CaseHead, RunHead, RunWriter, StoredTrial, new_folder, open_run
+from netdyno.plan.source import Path_, read_text
+from netdyno.store import FILE, CaseHead, Hold, RunHead, RunWriter, StoredTrial, new_folder, open_run
 from netdyno.workers import Workers
 
 ENGINE = "netdyno._engine"
+
+INCLUDED = "included"
+"""Folder of a run with the files its plan includes. No name in a plan can mean a file of the run itself."""
+
+RESUMED = "resumed with"
+"""Among a run's versions: those that were others when it went on."""
 
 
 class EngineMissingError(NetdynoError):
@@ -98,6 +106,7 @@ def run(plan: Plan, parent: Path, watcher: Watcher, selection: Selection, engine
         seed=plan.seed,
         versions=versions(engine),
     )
+    _preflight(plan)
     now = datetime.now(UTC)
     folder = new_folder(parent, name, now)
     _keep_included(folder, plan.included)
@@ -106,29 +115,75 @@ def run(plan: Plan, parent: Path, watcher: Watcher, selection: Selection, engine
 
 
 def _keep_included(folder: Path, included: Mapping[str, str]) -> None:
-    """Keeps the files a plan includes beside the record, where resuming looks for them."""
+    """Keeps the files a plan includes, where resuming looks for them."""
+    kept = (folder / INCLUDED).resolve()
     for name, text in included.items():
-        copy = (folder / name).resolve()
-        if copy.is_relative_to(folder.resolve()):
+        copy = (kept / name).resolve()
+        if copy.is_relative_to(kept):
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_text(text)
 
 
 def resume(folder: Path, watcher: Watcher, engine: str = ENGINE) -> Outcome:
     """Goes on with a run that was killed or interrupted. What is done is not done again."""
-    with open_run(folder) as stored:
-        head = stored.head
-        selection = Selection(head.scale, head.only)
-        plan = selection.plan(parse(head.plan, name=head.plan_path, base=folder))
-        finished = {case.head.number for case in stored.cases if case.state == "done"}
-        chosen = selection.cases(plan)
-        jobs = [
-            Job(plan, case, engine, _trials_to_keep(stored.trials(case.number)))
-            for case in chosen
-            if case.number not in finished
-        ]
-    with RunWriter.resume(folder) as store:
-        return _campaign(store, jobs, watcher, already=len(finished))
+    folder = folder.parent if folder.name == FILE else folder
+    if not (folder / FILE).exists():
+        open_run(folder).close()
+    # Held before it is read: another one that goes on with it would change what was read.
+    with Hold(folder) as hold:
+        with open_run(folder) as stored:
+            head = stored.head
+            selection = Selection(head.scale, head.only)
+            kept = folder / INCLUDED
+            base = kept if kept.is_dir() else folder
+            plan = selection.plan(parse(head.plan, name=head.plan_path, base=base))
+            finished = {case.head.number for case in stored.cases if case.state == "done"}
+            chosen = selection.cases(plan)
+            jobs = [
+                Job(plan, case, engine, _trials_to_keep(stored.trials(case.number)))
+                for case in chosen
+                if case.number not in finished
+            ]
+        running = versions(engine)
+        if jobs:
+            _preflight(plan)
+        with RunWriter.resume(folder, hold) as store:
+            if jobs:
+                _note_versions(store, head.versions, running)
+            return _campaign(store, jobs, watcher, already=len(finished))
+
+
+def _note_versions(store: RunWriter, begun: Mapping[str, str], running: Mapping[str, str]) -> None:
+    """Says in the record what the rest of it is made with, if not with what it was begun."""
+    others = [f"{what} {now}" for what, now in running.items() if begun.get(what) != now]
+    if others:
+        before = [begun[RESUMED]] if RESUMED in begun else []
+        told = list(dict.fromkeys([*before, ", ".join(others)]))
+        store.versions({**begun, RESUMED: "; then ".join(told)})
+
+
+def _preflight(plan: Plan) -> None:
+    """What this machine lacks for the plan, said once and before anything is made."""
+    kind = plan.kind
+    if not isinstance(kind, Preflight):
+        return
+    try:
+        kind.preflight(plan.lab.links)
+    except LabError as error:
+        if error.link is None:
+            raise
+        raise LabError(f"{_place(plan, error.link)}: {error.message}", error.hint, error.link) from error
+
+
+def _place(plan: Plan, link: int) -> str:
+    """Where a link names its interface: in the plan, or in the lab it includes."""
+    path: Path_ = ("lab", "links", link, "interface")
+    file, text = plan.file, plan.text
+    if plan.included:
+        ((file, text),) = plan.included.items()
+        path = path[1:]
+    line, column = read_text(text, file).position(path)
+    return f"{file}:{line}:{column}"
 
 
 def _trials_to_keep(trials: Iterator[StoredTrial]) -> tuple[StoredTrial, ...]:
@@ -148,14 +203,15 @@ def _campaign(store: RunWriter, jobs: list[Job], watcher: Watcher, already: int)
                 continue
             with Workers(min(count, len(group)), fresh=fresh) as workers, _signals(workers) as signals:
                 for event in workers.run(group):
-                    if event is None:
-                        watcher.tick()
-                        continue
-                    _record(store, event)
-                    watcher.event(event)
+                    if event is not None:
+                        _record(store, event)
+                    # Who watches may be gone (a terminal that was closed): what is measured is not.
+                    with suppress(OSError):
+                        watcher.tick() if event is None else watcher.event(event)
                 stopped = bool(signals)
     finally:
-        watcher.end()
+        with suppress(OSError):
+            watcher.end()
     with open_run(store.folder) as stored:
         ended = stored.cases
     now = datetime.now(UTC)
@@ -194,17 +250,28 @@ def _record(store: RunWriter, event: Event) -> None:
 
 @contextmanager
 def _signals(workers: Workers) -> Iterator[list[int]]:
-    """SIGINT and SIGTERM end the run in order, a second one at once. Yields the signals seen."""
+    """SIGINT, SIGTERM and SIGHUP end the run in order, a second one at once. Yields the signals seen."""
     seen: list[int] = []
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    # Under nohup a hang-up is to be survived.
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        numbers.append(signal.SIGHUP)
+    spoken_to = [stream for stream in (sys.stdout, sys.stderr) if stream.isatty()]
 
     def handle(number: int, frame: FrameType | None) -> None:
         seen.append(number)
+        for stream in spoken_to:
+            if not stream.isatty():
+                # The terminal was closed: what is still said goes nowhere, and is no reason to fail.
+                with open(os.devnull, "w") as nowhere:
+                    os.dup2(nowhere.fileno(), stream.fileno())
         if len(seen) == 1:
             workers.stop()
-        else:
+        elif number != signal.SIGHUP:
+            # One hang-up may come twice: from the terminal and from the shell.
             workers.kill()
 
-    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, handle) for number in numbers}
     try:
         yield seen
     finally:

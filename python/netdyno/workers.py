@@ -10,6 +10,7 @@ import ctypes
 import multiprocessing
 import os
 import signal
+import time
 from collections.abc import Iterable, Iterator
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
@@ -19,10 +20,10 @@ from netdyno.case import Event, Failed, Interrupted, Job, Measured, run_case
 
 _STOPPING = False
 _PR_SET_PDEATHSIG = 1
-_SIGNALS = {signal.SIGINT, signal.SIGTERM}
+_SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
 STOP_S = 90.0
-"""A worker that was asked to stop and has not after this long is killed."""
+"""Workers that were asked to stop and have not after this long, all together, are killed."""
 
 
 class Workers:
@@ -78,8 +79,9 @@ class Workers:
             if case is not None:
                 process.terminate()
             connection.close()
+        end = time.monotonic() + STOP_S
         for process, _ in self._running.values():
-            process.join(STOP_S)
+            process.join(max(end - time.monotonic(), 0.0))
             if process.is_alive():
                 process.kill()
                 process.join()
@@ -139,7 +141,9 @@ def _start() -> tuple[Connection, SpawnProcess]:
 
 def _work(connection: Connection, parent: int) -> None:
     """The worker: jobs in, events out, until there are no more."""
+    # Those of the terminal reach every process of the run; the first one says what they mean.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _stop)
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)

@@ -63,21 +63,30 @@ class External:
             "ports": [
                 {
                     "name": link.tester_port,
-                    "backend": {"kind": "af_packet", "interface": link.interface or link.tester_port},
+                    "backend": {"kind": "af_packet", "interface": _interface(link)},
                 }
                 for link in links
             ],
         }
         return Wiring("real", ports, session, learn=any(port.destination == "peer" for port in ports))
 
+    def preflight(self, links: tuple[LabLink, ...]) -> None:
+        """That packet sockets may be opened, and every interface is there and up."""
+        _may_open_sockets()
+        faults: list[tuple[int, LabError]] = []
+        for index, link in enumerate(links):
+            try:
+                _hardware_address(_interface(link))
+            except LabError as error:
+                faults.append((index, error))
+        if faults:
+            index, first = faults[0]
+            raise LabError("; ".join(error.message for _, error in faults), first.hint, index)
+
     @contextmanager
     def build(self, wiring: Wiring) -> Iterator[Wiring]:
         """Looks at the interfaces, takes their hardware addresses; changes nothing on this machine."""
-        if not _capable(CAP_NET_RAW):
-            raise LabError(
-                "this process may not open packet sockets",
-                "run as root, or grant `CAP_NET_RAW` (setpriv, systemd-run)",
-            )
+        _may_open_sockets()
         notes = list(wiring.notes)
         ports = []
         for port, opened in zip(wiring.ports, wiring.session["ports"], strict=True):
@@ -93,6 +102,18 @@ class External:
 
 
 EXTERNAL = External()
+
+
+def _interface(link: LabLink) -> str:
+    return link.interface or link.tester_port
+
+
+def _may_open_sockets() -> None:
+    if not _capable(CAP_NET_RAW):
+        raise LabError(
+            "this process may not open packet sockets",
+            "run as root, or grant `CAP_NET_RAW` (setpriv, systemd-run)",
+        )
 
 
 def _host(address: str | None, version: int) -> str | None:

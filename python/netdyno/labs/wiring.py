@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from netdyno.errors import NetdynoError
 
 
 class LabError(NetdynoError):
-    """A lab cannot be built here: a tool, a right or a driver is missing. Exit code 3."""
+    """A lab cannot be built here: a tool, a right or a driver is missing. Exit code 3.
+
+    link: number of the plan's link it is about, from 0, if it is about one.
+    """
+
+    def __init__(self, message: str, hint: str | None = None, link: int | None = None) -> None:
+        super().__init__(message, hint)
+        self.link = link
 
 
 @dataclass(frozen=True)
@@ -99,4 +106,13 @@ class Kind(Protocol):
         What it yields is the wiring as built: the one to open the session with, whose notes also say
         what could not be had on this machine. Raises `LabError`.
         """
+        ...
+
+
+@runtime_checkable
+class Preflight(Protocol):
+    """A kind that can tell before a run begins that this machine cannot do it."""
+
+    def preflight(self, links: tuple[LabLink, ...]) -> None:
+        """Looks, once a run, and changes nothing. Raises `LabError`."""
         ...

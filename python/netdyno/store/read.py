@@ -8,6 +8,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -138,7 +139,12 @@ class StoredRun:
         """Every case in the order of the matrix, also those that have not run."""
         with self._reading():
             rows = self._connection.execute("SELECT * FROM cases ORDER BY number").fetchall()
-            return tuple(self._case(row) for row in rows)
+            cases = tuple(self._case(row) for row in rows)
+        if any(case.state == "running" for case in cases) and self.state == "interrupted":
+            return tuple(
+                replace(case, state="interrupted") if case.state == "running" else case for case in cases
+            )
+        return cases
 
     def trials(self, case: int) -> Iterator[StoredTrial]:
         """The trials of a case with their series, in order, one at a time; invalid and cancelled ones too."""
