@@ -4,7 +4,7 @@
 //! Frame bytes are without FCS: a 64-byte frame is 60 bytes in its slot. `PortInfo::rate` and the
 //! time on the wire count the FCS and the 20 bytes of preamble, SFD and gap as well.
 
-use crate::time::Instant;
+use crate::time::{Clock, Instant};
 use serde::{Deserialize, Serialize};
 
 /// Bytes a frame takes on the wire beyond those in its slot: FCS 4, preamble and SFD 8, gap 12.
@@ -172,6 +172,11 @@ pub trait Port: Send {
     fn next_arrival(&self) -> Option<Instant> {
         None
     }
+
+    /// Gives a port in real time the clock of its session, which it then reads once a burst received.
+    /// With the caller's `now` alone a frame that came in since would seem to have arrived before it did,
+    /// by as long as the thread was away: latencies of nothing, or less.
+    fn use_clock(&mut self, _clock: Clock) {}
 
     /// What this end has counted.
     fn counters(&self) -> PortCounters;

@@ -5,7 +5,7 @@ use crate::spec::{ClockKind, Link, SessionSpec};
 use netdyno_dut::Device;
 use netdyno_io::backend::{self, BackendSpec, ClockFit, LinkSpec};
 use netdyno_io::port::Port;
-use netdyno_io::time::Duration;
+use netdyno_io::time::{Clock, Duration};
 
 /// Ports and devices, joined.
 pub struct Opened {
@@ -69,8 +69,8 @@ fn check_link(spec: &SessionSpec, number: usize, link: &Link) -> Result<(), Sess
     Ok(())
 }
 
-/// Opens everything for frames of up to `max_frame` bytes without FCS.
-pub fn open(spec: &SessionSpec, max_frame: u32) -> Result<Opened, SessionError> {
+/// Opens everything for frames of up to `max_frame` bytes without FCS, on `clock` if in real time.
+pub fn open(spec: &SessionSpec, max_frame: u32, clock: Option<Clock>) -> Result<Opened, SessionError> {
     let mut ports: Vec<Option<Box<dyn Port>>> = spec.ports.iter().map(|_| None).collect();
     let mut far: Vec<Vec<Option<Box<dyn Port>>>> = spec.devices.iter().map(|it| it.ports.iter().map(|_| None).collect()).collect();
     for link in &spec.links {
@@ -82,6 +82,10 @@ pub fn open(spec: &SessionSpec, max_frame: u32) -> Result<Opened, SessionError> 
         ports[link.port] = Some(near);
         far[link.device][link.device_port] = Some(other);
     }
+    if let Some(clock) = clock {
+        let ends = ports.iter_mut().chain(far.iter_mut().flatten()).flatten();
+        ends.for_each(|end| end.use_clock(clock));
+    }
     let mut opened = Opened {
         ports: Vec::new(),
         devices: Vec::new(),
@@ -89,7 +93,11 @@ pub fn open(spec: &SessionSpec, max_frame: u32) -> Result<Opened, SessionError> 
     for (port, linked) in spec.ports.iter().zip(ports) {
         opened.ports.push(match linked {
             Some(linked) => linked,
-            None => backend::open(&port.name, &port.backend, max_frame)?,
+            None => {
+                let mut alone = backend::open(&port.name, &port.backend, max_frame)?;
+                clock.into_iter().for_each(|clock| alone.use_clock(clock));
+                alone
+            }
         });
     }
     for (device, linked) in spec.devices.iter().zip(far) {

@@ -65,7 +65,7 @@ impl Session {
         open::check(&spec)?;
         let clock = (spec.clock == ClockKind::Real).then(Clock::start);
         let max_frame = if clock.is_some() { LEAST_REAL_FRAME } else { LEAST_FRAME };
-        let opened = open::open(&spec, max_frame)?;
+        let opened = open::open(&spec, max_frame, clock)?;
         Ok(Self {
             spec,
             quantum: QUANTUM,
@@ -97,7 +97,7 @@ impl Session {
         if longest > self.max_frame || self.opened.is_none() {
             self.max_frame = self.max_frame.max(longest);
             self.opened = None;
-            self.opened = Some(open::open(&self.spec, self.max_frame)?);
+            self.opened = Some(open::open(&self.spec, self.max_frame, self.clock)?);
         }
         let Some(opened) = &mut self.opened else {
             return Err(SessionError::new("the session is closed"));

@@ -12,7 +12,7 @@ mod socket;
 use super::{Backend, BackendSpec, ClockFit, Open, check_max_frame};
 use crate::port::{Burst, MIN_SENT_BYTES, Port, PortCounters, PortError, PortInfo, Slot, refuse_count, refuse_length};
 use crate::region::{Region, stride_for};
-use crate::time::Instant;
+use crate::time::{Clock, Instant};
 use socket::{CONTROL_BYTES, PacketSocket};
 use std::cell::Cell;
 use std::io;
@@ -56,6 +56,7 @@ pub struct AfPacketPort {
     rx_cut: u64,
     /// What the socket has dropped; the kernel's figure starts again at each reading.
     rx_dropped: Cell<u64>,
+    clock: Option<Clock>,
 }
 
 impl AfPacketPort {
@@ -89,6 +90,7 @@ impl AfPacketPort {
             tx_full: 0,
             rx_cut: 0,
             rx_dropped: Cell::new(0),
+            clock: None,
         })
     }
 
@@ -138,6 +140,10 @@ impl Port for AfPacketPort {
         &self.info
     }
 
+    fn use_clock(&mut self, clock: Clock) {
+        self.clock = Some(clock);
+    }
+
     fn transmit(&mut self, _now: Instant, limit: usize, fill: &mut dyn FnMut(&mut Burst<'_>) -> usize) -> Result<usize, PortError> {
         let lent = limit.min(BATCH);
         if lent == 0 {
@@ -184,7 +190,8 @@ impl Port for AfPacketPort {
             if got == 0 {
                 return Ok(0);
             }
-            let kept = self.rx.restore(got, now);
+            let found = self.clock.map_or(now, |clock| clock.now());
+            let kept = self.rx.restore(got, found);
             self.rx_cut += (got - kept) as u64;
             // Frames that are all too long are no answer: 0 would say that nothing more waits.
             if kept > 0 {

@@ -5,12 +5,12 @@
 //! (a 64-byte frame and its length are one line), each end remembers the other's index until it runs
 //! out, and an index is published once a burst.
 //!
-//! A frame's arrival is the time of the poll that found it: `now` as the reader passes it in.
+//! A frame's arrival is the time of the poll that found it: read from the session's clock, or else `now`.
 
 use super::{Backend, ClockFit, LinkSpec, Open, check_max_frame};
 use crate::port::{Burst, MIN_SENT_BYTES, Port, PortCounters, PortError, PortInfo, Slot, refuse_count, refuse_length};
 use crate::region::{Region, stride_for};
-use crate::time::Instant;
+use crate::time::{Clock, Instant};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -50,6 +50,7 @@ pub fn pair(link: &LinkSpec, slots: usize) -> Result<(RingPort, RingPort), PortE
         out: End::new(&channels[end], link.max_frame),
         inward: End::new(&channels[1 - end], link.max_frame),
         counters: PortCounters::default(),
+        clock: None,
     };
     Ok((port(0), port(1)))
 }
@@ -138,11 +139,16 @@ pub struct RingPort {
     out: End,
     inward: End,
     counters: PortCounters,
+    clock: Option<Clock>,
 }
 
 impl Port for RingPort {
     fn info(&self) -> &PortInfo {
         &self.info
+    }
+
+    fn use_clock(&mut self, clock: Clock) {
+        self.clock = Some(clock);
     }
 
     fn transmit(&mut self, _now: Instant, limit: usize, fill: &mut dyn FnMut(&mut Burst<'_>) -> usize) -> Result<usize, PortError> {
@@ -210,10 +216,11 @@ impl Port for RingPort {
         // (`&mut self`), until it gives them back below.
         let memory = unsafe { channel.slots(end.own, count) };
         let lent = &mut end.lent[..count];
+        let found = self.clock.map_or(now, |clock| clock.now());
         for (slot, cell) in lent.iter_mut().zip(memory.chunks_exact(channel.stride)) {
             let header: [u8; HEADER_BYTES] = cell[..HEADER_BYTES].try_into().expect("a slot has its header");
             slot.len = u32::from_ne_bytes(header);
-            slot.at = now;
+            slot.at = found;
         }
         read(&mut Burst::new(memory, lent));
         end.own += count;
