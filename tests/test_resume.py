@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import random
 import signal
@@ -244,6 +245,14 @@ def test_other_versions_are_noted_when_a_run_goes_on(tmp_path: Path) -> None:
     assert code == 0, err
     with open_run(folder) as run:
         assert run.head.versions == {**begun, RESUMED: "engine fake 2"}
+    told = subprocess.run(
+        [sys.executable, "-m", "netdyno", "report", str(folder), "--as", "json"],
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert json.loads(told.stdout)["versions"][RESUMED] == "engine fake 2"
 
 
 @pytest.mark.parametrize("name", ["lab.yaml", "run.sqlite", "bugs.txt", "deep/lab.yaml"])
