@@ -266,7 +266,12 @@ impl Receiver {
                 continue;
             }
             if self.verify && !intact(frame) {
-                stream.corrupted += 1;
+                // It arrived, once: a broken copy of a frame that is here must not stand for one that is not.
+                match self.flows.see(probe.flow as usize, probe.sequence) {
+                    Order::Next | Order::Late => stream.corrupted += 1,
+                    Order::Copy => stream.duplicates += 1,
+                    Order::Beyond => stream.beyond_window += 1,
+                }
                 continue;
             }
             match self.flows.see(probe.flow as usize, probe.sequence) {

@@ -154,6 +154,12 @@ impl Sender {
         self.own.insert(place, OwnFrame { at_ps, bytes });
     }
 
+    /// Own frames that wait to be sent.
+    #[must_use]
+    pub fn own_waiting(&self) -> usize {
+        self.own.len()
+    }
+
     /// Whether every frame of every stream has been sent.
     #[must_use]
     pub fn done(&self) -> bool {

@@ -24,6 +24,8 @@ pub(crate) const CATCH_UP_PS: u64 = 1_000_000_000;
 /// In virtual time answers leave this long after the question came in: more than time advances in a
 /// round, so that they find their place among frames not yet sent, whatever the round.
 const ANSWER_PS: u64 = 50_000_000;
+/// Answers (ARP, ND, echo) that wait on one port at most.
+const MOST_ANSWERS: usize = 256;
 /// Bursts a port sends or receives in a round in real time before the others have their turn.
 const BURSTS: usize = 4;
 
@@ -378,7 +380,10 @@ impl Trial {
                     break;
                 }
             }
-            for (at, answer) in self.heard.drain(..) {
+            // Whoever asks more often than the port can answer is not answered each time: his questions must
+            // neither fill the memory nor take the line from the traffic.
+            let room = MOST_ANSWERS.saturating_sub(self.senders[number].own_waiting());
+            for (at, answer) in self.heard.drain(..).take(room) {
                 self.senders[number].own(at + answer_ps, answer);
             }
         }
