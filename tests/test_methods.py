@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from netdyno.methods import METHODS
 from netdyno.methods.ramp import RampParameters
 from netdyno.methods.throughput import ThroughputParameters
-from netdyno.trial import Result, Situation, TrialResult, Value
+from netdyno.trial import HEADLINES, Result, Situation, TrialResult, Value
 from tendevices import (
     Device,
     drive,
@@ -341,3 +341,13 @@ def test_each_method_describes_itself(name: str) -> None:
     assert method.traffic_seconds(method.parameters()) > 0
     schema = method.parameters.model_json_schema()
     assert schema["additionalProperties"] is False
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_finds_a_headline_for_every_scope(name: str) -> None:
+    """The value verdicts are about and reports show; a method without one would have neither."""
+    method = METHODS[name]
+    streams = Situation(("a-b", "b-a"), Fraction(10_000_000), Fraction(64))
+    result, _ = drive(method.start(method.parameters(), streams), wall(5_000_000), streams)
+    scopes = [value.scope for value in result.values if value.name in HEADLINES]
+    assert sorted(scopes) == ["a-b", "b-a", "sum"]
