@@ -14,8 +14,11 @@ from pathlib import Path
 
 import pytest
 from campaigns import ENVIRONMENT, SEARCH, finish, write_plan
+from netdyno import catalogue
 from netdyno.methods import METHODS
+from netdyno.plan.models import GoalText
 from netdyno.reports import REPORTS
+from pydantic import TypeAdapter
 
 COMMANDS = ("run", "check", "schema", "rate", "list", "report", "kinds", "methods", "reports", "version")
 
@@ -82,8 +85,8 @@ def test_every_command_has_help(command: list[str]) -> None:
         (["run"], "give a plan"),
         (["run", "nothing.yaml"], "nothing.yaml"),
         (["run", "{plan}", "--report", "htm"], "did you mean `html`"),
-        (["run", "{plan}", "--scale", "2"], "is not a share"),
-        (["run", "{plan}", "--scale", "0"], "is not a share"),
+        (["run", "{plan}", "--scale", "2"], "is not a fraction"),
+        (["run", "{plan}", "--scale", "0"], "is not a fraction"),
         (["run", "{plan}", "--only", "direction"], "is not AXIS=VALUE"),
         (["run", "{plan}", "--only", "direction=sideways", "--dry-run"], "has no value `sideways`"),
         (["run", "{plan}", "--only", "colour=red", "--dry-run"], "no axis `colour`"),
@@ -94,6 +97,9 @@ def test_every_command_has_help(command: list[str]) -> None:
         (["check", "nothing.yaml"], "nothing.yaml"),
         (["rate", "10Gbp", "64B"], "did you mean `Gbps`"),
         (["rate", "80%", "64B"], "no line here"),
+        (["rate", "10Gbps", "-5B"], "is negative"),
+        (["rate", "10,5Gbps", "64B"], "`10.5Gbps`"),
+        (["rate", "10Gbps", "{{}}"], "a mix without sizes"),
         (["rate", "10Gbps", "64B", "--tags", "9"], "9"),
         (["runn"], "No such command"),
         (["list", "--format", "xml"], "xml"),
@@ -166,6 +172,55 @@ def test_kinds_are_listed_with_their_settings() -> None:
     asr = next(row for row in rows if row["kind"] == "emulated/asr9006")
     assert asr["emulated"] == "yes"
     assert "forwarding: l2-xconnect, bridge-domain, ipv4" in asr["settings"]
+
+
+def test_parameters_and_goals_are_listed() -> None:
+    table = netdyno("methods").stdout
+    for word in ("warmup", "threshold", "30s at 1kpps", "maximum", "throughput >= 95%", "loss <= 0.1%"):
+        assert word in table
+    rows = list(csv.DictReader(io.StringIO(netdyno("methods", "--format", "csv").stdout)))
+    written = {(row["method"], row["parameter"]) for row in rows}
+    assert written == {
+        (name, field) for name, method in METHODS.items() for field in method.parameters.model_fields
+    }
+    assert all(row["meaning"] and row["default"] and row["written as"] for row in rows)
+
+
+def test_what_the_reference_says_of_methods_is_what_the_models_say() -> None:
+    """docs/reference.md: the tables of parameters and goals, whole."""
+    text = (Path(__file__).parent.parent / "docs" / "reference.md").read_text(encoding="utf-8")
+    for parameter in catalogue.parameters():
+        cells = (f"`{parameter.name}`", parameter.kind, parameter.default, parameter.meaning)
+        section = text[text.index(f"### {parameter.method}\n") :]
+        assert f"| {' | '.join(cells)} |" in section[: section.index("\n#", 5)]
+    for goal in catalogue.goals():
+        assert f"| `{goal.value}` | {goal.meaning} | `{goal.example}` |" in text
+        assert TypeAdapter(GoalText).validate_python(goal.example).value == goal.value
+
+
+def test_without_a_command_it_helps() -> None:
+    done = netdyno()
+    assert done.returncode == 0
+    assert done.stdout.startswith("Usage:")
+    assert done.stderr == ""
+    assert netdyno("--version").stdout.startswith("netdyno")
+
+
+def test_a_mix_may_be_written_as_in_a_plan() -> None:
+    short = json.loads(netdyno("rate", "10Gbps", "64:7,594:4", "--format", "json").stdout)
+    assert json.loads(netdyno("rate", "10Gbps", "{64: 7, 594: 4}", "--format", "json").stdout) == short
+    assert [row["weight"] for row in short["sizes"]] == [7, 4]
+
+
+def test_rates_have_the_prefix_that_fits() -> None:
+    assert "100 Gbit/s" in netdyno("rate", "100Gbps", "64B").stdout
+    assert "672 bit/s" in netdyno("rate", "1pps", "64B").stdout, "84 bytes"
+
+
+@pytest.mark.parametrize("width", [80, 132])
+def test_a_piped_report_heeds_columns(width: int, finished: Path) -> None:
+    lines = netdyno("report", finished, COLUMNS=str(width)).stdout.splitlines()
+    assert all(len(line) <= width for line in lines)
 
 
 def test_runs_are_listed(finished: Path) -> None:

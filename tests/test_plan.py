@@ -235,6 +235,7 @@ trial: {drain: 3}
         ("title: A whole plan", "title: [a]", "1:8 `title` must be text, not a list"),
         ("method:", "seed: -1\nmethod:", "16:7 `seed` cannot be `-1`"),
         ("method:", "goals: [loss <= 1kpps]\nmethod:", "16:9 loss is a share of what was sent, and `1kpps` is a rate"),
+        ("method:", "goals: [loss <= 1]\nmethod:", "16:9 the goal `loss <= 1` has a bound without a unit"),
         ("method:", "trial: {sample: 0ms}\nmethod:", "16:17 `0ms` is no time at all"),
         ("method:", "trial: {sample: 1us}\nmethod:", "16:17 180000000 samples of 1us are more than 2000000"),
         ("method:", "trial: {verify: maybe}\nmethod:", "16:17 `verify` must be `true` or `false`, not `maybe`"),

@@ -86,7 +86,7 @@ def test_a_load_is_a_rate_of_any_layer_or_a_share(text: str, amount: Quantity) -
             FrameSize,
             "64.5B",
             "`64.5B` is not a whole number of bytes",
-            "a frame size is one or more bytes: `64B`",
+            "a frame has whole bytes: `64B`",
         ),
         (FrameSize, "9kB", "`9kB` is not a frame size in plain bytes", "write all its bytes, as in `9000B`"),
         (Duration, 30, "`30` is a duration without a unit", "say the unit, as in `120s`"),
@@ -115,8 +115,8 @@ def test_a_load_is_a_rate_of_any_layer_or_a_share(text: str, amount: Quantity) -
         (
             Load,
             "1,000pps",
-            "`1,000pps` has a separator between its digits",
-            "write `1000pps` or use a prefix",
+            "`1,000pps` has a comma, which may be a decimal sign or a separator",
+            "write `1.000pps` or `1000pps`",
         ),
         (
             Load,
@@ -124,7 +124,17 @@ def test_a_load_is_a_rate_of_any_layer_or_a_share(text: str, amount: Quantity) -
             "`1e6pps` is written with an exponent",
             "write the digits, or a prefix: `k`, `M`, `G`",
         ),
-        (Load, "-5pps", "`-5pps` is negative", "a load counts from zero up"),
+        (Load, "-5pps", "`-5pps` is negative", "a load counts from zero up, as in `80%`"),
+        (Load, "10,5Gbps", "`10,5Gbps` has a decimal comma", "the decimal sign is a point: `10.5Gbps`"),
+        (Load, "0,125Mpps", "`0,125Mpps` has a decimal comma", "the decimal sign is a point: `0.125Mpps`"),
+        (
+            Load,
+            "1,000,000pps",
+            "`1,000,000pps` has a separator between its digits",
+            "write `1000000pps` or use a prefix",
+        ),
+        (FrameSize, "-5B", "`-5B` is negative", "a frame size is more than zero, as in `64B`"),
+        (FrameSize, "0B", "`0B` is no frame at all", "Ethernet frames have at least 64 bytes: `64B`"),
         (
             Load,
             "10Gbps L3",

@@ -153,9 +153,9 @@ def rate_table(rate: str | FrameRate | L1Rate | L2Rate, size: object, tags: int 
     """What a rate is in every layer, for a size or a mix: the answer of `netdyno rate`.
 
     rate: `10Gbps` (L1 unless L2 is said), `14.88Mpps`. size: `64B`, a mix's name, `64:28,594:16`, or
-    `{64: 28, 594: 16}`; of untagged frames. tags: VLAN tags, each of which makes every frame 4 bytes longer.
-    Raises Problem or Problems. Plain values only, so that it can be printed as JSON: numbers are exact
-    fractions as text (`312500000/21`), `printed` is what a person reads.
+    `{64: 28, 594: 16}`, as text too; of untagged frames. tags: VLAN tags, each of which makes every
+    frame 4 bytes longer. Raises Problem or Problems. Plain values only, so that it can be printed as JSON:
+    numbers are exact fractions as text (`312500000/21`), `printed` is what a person reads.
     """
     load = Load.parse(rate) if isinstance(rate, str) else Load(rate)
     if isinstance(load.amount, Percent):
@@ -185,12 +185,24 @@ def rate_table(rate: str | FrameRate | L1Rate | L2Rate, size: object, tags: int 
     }
 
 
+def _frames(rate: Fraction) -> str:
+    return f"{decimal(rate, 2 if rate >= 1 else 9)} fps"
+
+
+def _bits(rate: Fraction) -> str:
+    """Bits per second with the prefix that fits, to a thousandth of a bit or nine decimals: `100 Gbit/s`."""
+    for factor, prefix, places in ((10**9, "G", 9), (10**6, "M", 6), (10**3, "k", 3)):
+        if rate >= factor:
+            return f"{decimal(rate / factor, places)} {prefix}bit/s"
+    return f"{decimal(rate, 3)} bit/s"
+
+
 def _layers(frames: FrameRate, size: Size, tags: int) -> dict[str, dict[str, str]]:
     rates = (l1(frames, size), l2(frames, size), l3(frames, size, tags))
-    table = {"fps": {"exact": str(frames.amount), "printed": f"{decimal(frames.amount, 2)} fps"}}
+    table = {"fps": {"exact": str(frames.amount), "printed": _frames(frames.amount)}}
     for rate in rates:
         table[rate.layer] = {
             "exact": str(rate.amount),
-            "printed": f"{decimal(rate.amount / 10**6, 6)} Mbit/s",
+            "printed": _bits(rate.amount),
         }
     return table

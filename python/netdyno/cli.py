@@ -27,8 +27,32 @@ PASSED, MISSED, USAGE, NOT_MEASURED, INTERRUPTED = 0, 1, 2, 3, 130
 FORMATS = click.Choice(["table", "json", "csv", "md"])
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-def cli() -> None:
+def _print_version(context: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked and not context.resilient_parsing:
+        from importlib.metadata import PackageNotFoundError
+        from importlib.metadata import version as installed
+
+        try:
+            click.echo(f"netdyno {installed('netdyno')}")
+        except PackageNotFoundError:
+            click.echo("netdyno, not installed: its version is unknown")
+        context.exit()
+
+
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    invoke_without_command=True,
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Print the version and exit; `netdyno version` tells more.",
+)
+@click.pass_context
+def cli(context: click.Context) -> None:
     """A dynamometer for routers and switches.
 
     Write a plan, check it, run it, read the report:
@@ -38,6 +62,8 @@ def cli() -> None:
       netdyno run plan.yaml --report html
       netdyno report runs/2026-11-21T1912Z-plan-ab12 --as markdown
     """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 @cli.command()
@@ -46,7 +72,11 @@ def cli() -> None:
     "--out", default=RUNS, show_default=True, type=click.Path(path_type=Path), help="Where runs go."
 )
 @click.option("--resume", type=click.Path(path_type=Path), help="Go on with the run in this folder.")
-@click.option("--scale", metavar="1/100", help="Multiply every duration, instead of the plan's own scale.")
+@click.option(
+    "--scale",
+    metavar="1/100",
+    help="Fraction of the plan's durations to run, instead of the plan's own `scale`.",
+)
 @click.option("--only", multiple=True, metavar="AXIS=VALUE", help="Run these cases only; may be repeated.")
 @click.option("--dry-run", is_flag=True, help="Say what would be run, and start nothing.")
 @click.option(
@@ -97,7 +127,9 @@ def check(plan: Path) -> None:
 
     loaded = load(plan)
     count = len(Selection().cases(loaded))
-    click.echo(f"{plan}: {loaded.title}: {count} cases, {_about(loaded, count)}")
+    from netdyno.printable import printable
+
+    click.echo(f"{plan}: {printable(loaded.title)}: {count} cases, {_about(loaded, count)}")
 
 
 @cli.command()
@@ -113,12 +145,16 @@ def schema() -> None:
 @cli.command()
 @click.argument("rate")
 @click.argument("size")
-@click.option("--tags", default=0, type=click.IntRange(0, 8), help="VLAN tags each frame carries on top.")
+@click.option(
+    "--tags", default=0, type=click.IntRange(0, 8), help="VLAN tags added on top of SIZE, 4 bytes each."
+)
 @click.option("--format", "form", default="table", type=FORMATS, show_default=True)
 def rate(rate: str, size: str, tags: int, form: str) -> None:
     """What a RATE (`10Gbps`, `14.88Mpps`) is in frames and on each layer, for a SIZE or a mix.
 
-    Bit rates are L1 unless L2 is said: `9.5Gbps L2`. Sizes count the FCS.
+    SIZE is `64B`, the name of a mix (`imix/bench`), or sizes with weights: `64:7,594:4`. Sizes count the
+    FCS. They are those of untagged frames: tags given with --tags are added on top. (In a plan the size
+    is that of the frame as sent, tags included.) Bit rates are L1 unless L2 is said: `9.5Gbps L2`.
     """
     from netdyno.arithmetic import rate_table
 
@@ -134,7 +170,7 @@ def rate(rate: str, size: str, tags: int, form: str) -> None:
             _rate_row(f"{row['size']}B", str(row["weight"]), f"{row['tagged_size']} B", row)
             for row in table["sizes"]
         ]
-    _print_table(["size", "weight", "on the wire", "frames/s", "L1", "L2", "L3"], rows, form)
+    _print_table(["size", "weight", "frame with FCS and tags", "frames/s", "L1", "L2", "L3"], rows, form)
 
 
 @cli.command("list")
@@ -209,11 +245,43 @@ def kinds(form: str) -> None:
 @cli.command()
 @click.option("--format", "form", default="table", type=FORMATS, show_default=True)
 def methods(form: str) -> None:
-    """List the methods a plan can name."""
+    """List the methods a plan can name, with their parameters, and the goals.
+
+    As CSV: the parameters alone.
+    """
+    from netdyno import catalogue
     from netdyno.methods import METHODS
 
-    rows = [[method.name, method.standard, method.doc] for method in METHODS.values()]
-    _print_table(["method", "standard", "what it finds"], rows, form)
+    found = list(catalogue.parameters())
+    columns = ["parameter", "written as", "default", "meaning"]
+    rows = {
+        name: [[p.name, p.kind, p.default, p.meaning] for p in found if p.method == name] for name in METHODS
+    }
+    if form == "csv":
+        _print_table(["method", *columns], [[name, *row] for name in METHODS for row in rows[name]], form)
+        return
+    if form == "json":
+        import json
+
+        listed = [
+            {
+                "method": method.name,
+                "standard": method.standard,
+                "what it finds": method.doc,
+                "parameters": [dict(zip(columns, row, strict=True)) for row in rows[method.name]],
+            }
+            for method in METHODS.values()
+        ]
+        click.echo(json.dumps(listed, indent=2))
+        return
+    for method in METHODS.values():
+        click.echo(f"{method.name}: {method.doc}\nstandard: {method.standard}\n")
+        _print_table(columns, rows[method.name], form)
+        click.echo()
+    click.echo("Values that `goals:` can ask for, each with >=, <=, > or <:\n")
+    _print_table(
+        ["value", "meaning", "example"], [[g.value, g.meaning, g.example] for g in catalogue.goals()], form
+    )
 
 
 @cli.command()
@@ -256,7 +324,11 @@ def main() -> NoReturn:
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
         hint = f"`{context.command_path} --help` shows how" if context is not None else None
-        _complain(error.format_message(), hint)
+        message = error.format_message()
+        if isinstance(error, click.NoSuchOption) and error.option_name[1:2].isdigit():
+            message = f"`{error.option_name}…` is negative or an option that does not exist"
+            hint = "sizes and rates are above zero: `64B`, `10Gbps`"
+        _complain(message, hint)
         sys.exit(USAGE)
     except (click.Abort, KeyboardInterrupt):
         sys.exit(INTERRUPTED)
@@ -279,9 +351,11 @@ def _code(error: NetdynoError) -> int:
 
 
 def _complain(message: str, hint: str | None) -> None:
-    click.echo(f"error: {message}", err=True)
+    from netdyno.printable import printable
+
+    click.echo(f"error: {printable(message)}", err=True)
     if hint:
-        click.echo(f"hint: {hint}", err=True)
+        click.echo(f"hint: {printable(hint)}", err=True)
 
 
 def _selection(scale: str | None, only: Iterable[str]) -> Selection:
@@ -306,7 +380,9 @@ def _scale(text: str) -> Fraction:
     except (ValueError, ZeroDivisionError):
         scale = Fraction(0)
     if not 0 < scale <= 1:
-        raise click.UsageError(f"--scale: `{text}` is not a share, as in `--scale 1/100`")
+        raise click.UsageError(
+            f"--scale: `{text}` is not a fraction of the plan's durations, as in `--scale 1/100`"
+        )
     return scale
 
 
@@ -363,8 +439,8 @@ def _render(stored: StoredRun, name: str, *, colour: bool) -> str:
         from netdyno.reports import terminal
         from netdyno.reports.from_store import view
 
-        on_terminal = colour and sys.stdout.isatty()
-        width = shutil.get_terminal_size().columns if on_terminal else None
+        # COLUMNS is heeded in a pipe too, which has no width of its own.
+        width = shutil.get_terminal_size((terminal.USUAL, 24)).columns
         return terminal.render(view(stored), width=width, colour=colour and _colours())
     from netdyno.reports import render
 
@@ -396,6 +472,9 @@ def _print_table(columns: list[str], rows: list[list[str]], form: str) -> None:
         for row in [columns, ["---"] * len(columns), *rows]:
             click.echo("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |")
     else:
+        from netdyno.printable import printable
+
+        rows = [[printable(cell) for cell in row] for row in rows]
         widths = [max(len(row[place]) for row in [columns, *rows]) for place in range(len(columns))]
         for row in [columns, *rows]:
             click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())

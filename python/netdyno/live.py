@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
 from netdyno.case import Event, Failed, Interrupted, Looked, Measured, TrialEnded, Wired
+from netdyno.printable import printable
 from netdyno.store import CaseWiring
 from netdyno.trial import Value
 
@@ -22,6 +23,13 @@ if TYPE_CHECKING:
 
 PLAIN_EVERY_S = 10.0
 """How often a plain view says where it is, between the ends of cases."""
+
+ENDED = {
+    "done": "has ended",
+    "invalid": "does not count and is made again",
+    "cancelled": "was stopped",
+}
+"""States of a trial that no longer runs, in words. The engine calls the time after the last phase `done`."""
 
 WIRE_OVERHEAD_BITS = 160
 """What each frame takes on the wire beyond its own bytes: preamble, SFD and gap, 20 bytes."""
@@ -59,6 +67,16 @@ class Now:
     total_ns: int = 0
     ports: tuple[PortRates, ...] = ()
 
+    @property
+    def where(self) -> str:
+        """How far it is, in words: `trial ramp, phase warmup, 61 %`."""
+        if not self.trial:
+            return self.phase
+        if self.phase in ENDED:
+            return f"trial {printable(self.trial)} {ENDED[self.phase]}"
+        share = f", {100 * self.elapsed_ns // self.total_ns} %" if self.total_ns else ""
+        return f"trial {printable(self.trial)}, phase {printable(self.phase)}{share}"
+
     def look(self, event: Looked) -> None:
         """Takes in a snapshot. Rates are over the time between two snapshots, as the trial counts it."""
         snapshot = event.snapshot
@@ -83,13 +101,17 @@ class PlainView:
 
     def begin(self, plan: Plan, cases: Sequence[Case], already: int) -> None:
         """The run begins; so many cases were done before."""
+        from netdyno.run import traffic_seconds
+
         self.plan = plan
+        self.pace_s: float | None = None
+        self.planned_s = float(traffic_seconds(plan, 1))
         self.cases = {case.number: case for case in cases}
         self.total, self.ended = len(cases) + already, already
         self.already = already
-        self.began = self.told = time.monotonic()
+        self.began = self.told = self.last_end = time.monotonic()
         left = f", {already} done before" if already else ""
-        self.say(f"{plan.title}: {self.total} cases{left}")
+        self.say(f"{printable(plan.title)}: {self.total} case{'' if self.total == 1 else 's'}{left}")
 
     def event(self, event: Event) -> None:
         """Something happened."""
@@ -120,14 +142,24 @@ class PlainView:
     def say(self, line: str) -> None:
         """A line of text."""
         self.told = time.monotonic()
-        print(line, file=self.stream, flush=True)
+        print(printable(line), file=self.stream, flush=True)
 
     def left_s(self) -> float | None:
-        """How long the rest will take if it goes on like this; None before the first case has ended."""
-        here = self.ended - self.already
-        if not here:
+        """How long the rest will take: what the cases so far took on average, else what the plan asks for
+        in real time; None if nobody can say.
+
+        The average is taken when a case ends and counted down from there, so that it does not rise and
+        fall while a case runs.
+        """
+        rest = self.total - self.ended
+        if self.pace_s is not None:
+            # A case that takes longer than the others is taken to end any moment.
+            return max(self.pace_s * rest - (time.monotonic() - self.last_end), self.pace_s * (rest - 1), 0)
+        real = any(now.wiring is not None and now.wiring.clock == "real" for now in self.now.values())
+        if not real:
             return None
-        return (time.monotonic() - self.began) / here * (self.total - self.ended)
+        left = self.planned_s * rest - (time.monotonic() - self.began)
+        return max(left, self.planned_s * (rest - 1))
 
     def _ended(self, now: Now, event: Measured | Failed | Interrupted) -> None:
         self.now.pop(event.case, None)
@@ -135,6 +167,8 @@ class PlainView:
             self.say(f"[{self.ended}/{self.total}] {now.case.name}: interrupted")
             return
         self.ended += 1
+        self.last_end = time.monotonic()
+        self.pace_s = (self.last_end - self.began) / (self.ended - self.already)
         place = f"[{self.ended}/{self.total}] {now.case.name}"
         if isinstance(event, Failed):
             hint = f" (hint: {event.hint})" if event.hint else ""
@@ -150,11 +184,12 @@ class PlainView:
 
     def _where(self) -> str:
         now = next(iter(self.now.values()))
-        share = f" {100 * now.elapsed_ns // now.total_ns} %" if now.total_ns else ""
-        rates = ", ".join(f"{port.name} tx {pps(port.tx_pps)} rx {pps(port.rx_pps)}" for port in now.ports)
+        rates = "".join(
+            f"; {port.name} sends {pps(port.tx_pps)}, receives {pps(port.rx_pps)}" for port in now.ports
+        )
         left = self.left_s()
         rest = f", about {clock(left)} left" if left is not None else ""
-        return f"[{self.ended}/{self.total}] {now.case.name}: {now.trial} {now.phase}{share} {rates}{rest}"
+        return f"[{self.ended}/{self.total}] {now.case.name}: {now.where}{rates}{rest}"
 
 
 class RichView(PlainView):
@@ -188,7 +223,7 @@ class RichView(PlainView):
         if self.console is None:
             super().say(line)
         else:
-            self.console.print(line, markup=False, soft_wrap=True)
+            self.console.print(printable(line), markup=False, soft_wrap=True)
 
     def _table(self) -> RenderableType:
         from rich.console import Group
@@ -202,21 +237,20 @@ class RichView(PlainView):
             Text(f"{head}, {clock(time.monotonic() - self.began)} so far{rest}", style="bold")
         ]
         for now in self.now.values():
-            share = f"{100 * now.elapsed_ns // now.total_ns} %" if now.total_ns else ""
-            parts.append(Text(f"{now.case.name}: {now.trial} {now.phase} {share}"))
+            parts.append(Text(f"{printable(now.case.name)}: {now.where}"))
             if len(self.now) > 2 or not now.ports:
                 continue
             table = Table(box=None, pad_edge=True)
             table.add_column("")
             for port in now.ports:
-                table.add_column(port.name, justify="right")
+                table.add_column(printable(port.name), justify="right")
             # The order of T-Rex's port table, which network engineers have in their heads.
-            table.add_row("Tx L1 bps", *(bps(port.tx_bps) for port in now.ports))
-            table.add_row("Tx pps", *(pps(port.tx_pps) for port in now.ports))
-            table.add_row("Rx L1 bps", *(bps(port.rx_bps) for port in now.ports))
-            table.add_row("Rx pps", *(pps(port.rx_pps) for port in now.ports))
-            table.add_row("opackets", *(str(port.tx_frames) for port in now.ports))
-            table.add_row("ipackets", *(str(port.rx_frames) for port in now.ports))
+            table.add_row("sends, L1", *(bps(port.tx_bps) for port in now.ports))
+            table.add_row("sends, frames/s", *(pps(port.tx_pps) for port in now.ports))
+            table.add_row("receives, L1", *(bps(port.rx_bps) for port in now.ports))
+            table.add_row("receives, frames/s", *(pps(port.rx_pps) for port in now.ports))
+            table.add_row("sent, frames", *(str(port.tx_frames) for port in now.ports))
+            table.add_row("received, frames", *(str(port.rx_frames) for port in now.ports))
             parts.append(table)
             sent = sum(port.tx_frames for port in now.ports)
             missing = sent - sum(port.rx_frames for port in now.ports)

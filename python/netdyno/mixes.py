@@ -7,6 +7,7 @@ prints its sizes, its average and its RFC 6985 genome.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -123,7 +124,7 @@ def read_mix(value: object) -> Mix:
         return MIXES[value]
     if isinstance(value, Mapping):
         return _weighed(value)
-    if isinstance(value, str) and not value[:1].isdigit():
+    if isinstance(value, str) and not re.match(r"[-+.]?[0-9]", value):
         raise Problem(
             f"unknown mix `{value[:40]}`", suggestion(value, MIXES, "a size such as `64B`, or one of")
         )
@@ -131,15 +132,23 @@ def read_mix(value: object) -> Mix:
 
 
 def mix_of_text(text: str) -> Mix:
-    """A mix as one word of a command line: `64B`, `imix/bench`, or sizes with weights `64:28,594:16`."""
+    """A mix as one word of a command line: `64B`, `imix/bench`, or sizes with weights `64:28,594:16`.
+
+    Braces and spaces as in a plan are taken too: `{64: 28, 594: 16}`.
+    """
+    text = text.strip()
+    if text.startswith("{") and text.endswith("}"):
+        text = text[1:-1]
+    if not text:
+        raise Problem("a mix without sizes", "give sizes and weights: `64:28,594:16,1518:4`")
     parts = [part.partition(":") for part in text.split(",")]
     if not all(separator for _, separator, _ in parts):
         return read_mix(text)
     weights: dict[object, object] = {}
     for size, _, weight in parts:
+        size, weight = size.strip(), weight.strip()
         if size in weights:
             raise Problem(f"size {size} is given twice", "add the two weights")
-        size, weight = size.strip(), weight.strip()
         weights[f"{size}B" if size.isdecimal() else size] = int(weight) if weight.isdecimal() else weight
     return read_mix(weights)
 

@@ -155,7 +155,23 @@ def split(text: object, what: str, examples: tuple[str, ...]) -> tuple[Fraction,
         raise UnitError(text, f"is not a {what}", f"a number and a unit, as in `{example}`")
     digits, unit = found["number"], found["unit"].strip()
     if digits.startswith("-"):
-        raise UnitError(text, "is negative", f"a {what} counts from zero up")
+        least = "is more than zero" if what == "frame size" else "counts from zero up"
+        raise UnitError(text, "is negative", f"a {what} {least}, as in `{example}`")
+    if re.fullmatch("[0-9]+,[0-9]*", digits) and not re.fullmatch("[1-9][0-9]{0,2},[0-9]{3}", digits):
+        whole, _, part = digits.partition(",")
+        raise UnitError(
+            text,
+            "has a decimal comma",
+            f"the decimal sign is a point: `{whole}{'.' if part else ''}{part}{unit}`",
+        )
+    if re.fullmatch("[1-9][0-9]{0,2},[0-9]{3}", digits):
+        # A grouped thousand to one reader, three decimals to the other: a thousand times apart.
+        grouped, pointed = digits.replace(",", ""), digits.replace(",", ".")
+        raise UnitError(
+            text,
+            "has a comma, which may be a decimal sign or a separator",
+            f"write `{pointed}{unit}` or `{grouped}{unit}`",
+        )
     if "," in digits or "_" in digits:
         raise UnitError(
             text,

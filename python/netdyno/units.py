@@ -146,10 +146,10 @@ class FrameSize(Quantity):
 
     @classmethod
     def _of(cls, text: object, amount: Fraction) -> Self:
-        if amount.denominator != 1 or amount == 0:
-            raise UnitError(
-                text, "is not a whole number of bytes", "a frame size is one or more bytes: `64B`"
-            )
+        if amount == 0:
+            raise UnitError(text, "is no frame at all", "Ethernet frames have at least 64 bytes: `64B`")
+        if amount.denominator != 1:
+            raise UnitError(text, "is not a whole number of bytes", "a frame has whole bytes: `64B`")
         return cls(amount)
 
     @classmethod

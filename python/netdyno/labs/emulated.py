@@ -87,7 +87,7 @@ class Emulated:
         if self.name != ASR9006.name:
             return _wire(links, forwarding, lag, _asked_for(chosen["capacity"]))
         wiring = _wire(links, forwarding, lag, ASR9006_CAPACITIES[forwarding, lag])
-        published = "The capacities of this model come from a published test whose uni runs sent in one direction only."
+        published = "The capacities come from a published test whose uni runs sent in one direction only."
         return replace(wiring, notes=(*wiring.notes, published))
 
     @contextmanager

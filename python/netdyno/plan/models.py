@@ -200,6 +200,11 @@ def _goal(value: object) -> Goal:
     name, operator, bound = found[1], found[2], found[3]
     if name not in GOALS:
         raise Problem(f"there is no value `{name[:40]}` to set a goal for", suggestion(name, GOALS))
+    if re.fullmatch(r"[0-9.]+", bound):
+        right = "loss <= 0.1%" if name == "loss" else f"{name} >= 95%"
+        raise Problem(
+            f"the goal `{as_written(value)}` has a bound without a unit", f"write it like `{right}`"
+        )
     load = Load.parse(bound)
     if name == "loss" and not isinstance(load.amount, Percent):
         raise Problem(
@@ -260,6 +265,7 @@ class PlanFile(Element):
     trial: TrialSettings = TrialSettings()
     goals: list[GoalText] = Field(default=[], description="What the verdict asks for.")
     scale: Scale = Field(
-        default=Fraction(1), description="Divides all durations, for rehearsals; a stated deviation."
+        default=Fraction(1),
+        description="Fraction of the durations to run, for rehearsals: `1/100`; a stated deviation.",
     )
     seed: int = Field(default=1, ge=0, le=2**63 - 1, description="Everything random follows from it.")

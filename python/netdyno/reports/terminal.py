@@ -6,7 +6,6 @@ What does not fit beside each other loses its L1 column first; then the directio
 from __future__ import annotations
 
 import io
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +13,7 @@ from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
+from netdyno.printable import printable
 from netdyno.reports import grid
 from netdyno.reports.view import RunView
 
@@ -31,9 +31,6 @@ STYLES = {
 }
 """Colour repeats what the word says."""
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-"""Control characters (ECMA-48, C0 and C1) and those that turn the direction of what follows."""
-
 
 def render(run: RunView, *, width: int | None = None, colour: bool = False) -> str:
     """The tables as text; without colour unless asked for, 100 columns wide unless told."""
@@ -50,33 +47,28 @@ def render(run: RunView, *, width: int | None = None, colour: bool = False) -> s
     return "\n".join(line.rstrip() for line in target.getvalue().splitlines()) + "\n"
 
 
-def plain(text: str) -> str:
-    """Text without control characters: a title from a plan must not steer the terminal that shows it."""
-    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
-
-
 def renderable(run: RunView, width: int) -> RenderableType:
     """The report for a console of that many columns."""
     return Group(*_parts(run, width))
 
 
 def _parts(run: RunView, width: int) -> Iterator[RenderableType]:
-    yield Text(plain(run.report_title), style="bold")
+    yield Text(printable(run.report_title), style="bold")
     for sentence in grid.summary(run):
-        yield Text(plain(sentence))
+        yield Text(printable(sentence))
     yield Text("")
     sections = grid.tables(run)
     if sections:
         yield from _fitting(run, sections, width).lines(width)
-    yield Text(plain(grid.caption(run)))
+    yield Text(printable(grid.caption(run)))
     yield Text(
         "pps: frames per second. L1: with preamble and gap, 20 B a frame. bidir: both directions together."
     )
     for note in (*run.notes, *run.compliance):
-        yield Text(f"Note: {plain(note)}")
+        yield Text(f"Note: {printable(note)}")
     for case in run.cases:
         if case.error:
-            yield Text(plain(f"{case.name}: {case.error}"), style="red")
+            yield Text(printable(f"{case.name}: {case.error}"), style="red")
 
 
 @dataclass(frozen=True)
@@ -152,17 +144,19 @@ class _Shape:
             columns = [f"{name} {n}".strip() if n == "pps" else n for name in names for n in numbers]
         else:
             columns = ["direction", *numbers]
-        return _Table(("Loadtest", *columns), tuple((plain(s.title), tuple(self._rows(s))) for s in sections))
+        return _Table(
+            ("Loadtest", *columns), tuple((printable(s.title), tuple(self._rows(s))) for s in sections)
+        )
 
     def _rows(self, section: grid.Table) -> Iterator[tuple[str, ...]]:
         for row in section.rows:
-            name = plain(f"  {row.profile}" if section.title else row.profile)
+            name = printable(f"  {row.profile}" if section.title else row.profile)
             if self.beside:
                 yield (name, *(text for cell in row.cells for text in self._texts(cell)))
                 continue
             for direction, cell in zip(section.directions, row.cells, strict=True):
                 if cell is not None:
-                    yield (name, plain(direction), *self._texts(cell))
+                    yield (name, printable(direction), *self._texts(cell))
                     name = ""
 
     def _texts(self, cell: grid.Cell | None) -> list[str]:

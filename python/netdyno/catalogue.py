@@ -1,0 +1,95 @@
+"""What stands under `method:` and `goals:`, read from the models: for `netdyno methods` and the docs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import NoneType
+from typing import Any, get_args
+
+from pydantic.fields import FieldInfo
+
+from netdyno.methods import METHODS
+from netdyno.methods.procedure import Shape
+from netdyno.plan.models import GOALS
+from netdyno.units import LOAD_EXAMPLES, Load, Quantity
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a method."""
+
+    method: str
+    name: str
+    kind: str
+    """What it is, with its unit in an example: "duration, `120s`"."""
+    default: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class GoalKind:
+    """A value that a goal can be set for."""
+
+    value: str
+    meaning: str
+    example: str
+
+
+GOAL_BOUNDS = {"throughput": ">= 95%", "ramp max Rx": ">= 14Mpps", "knee": ">= 9Gbps", "loss": "<= 0.1%"}
+"""An example of each, so that every unit is seen once."""
+
+
+def parameters() -> Iterator[Parameter]:
+    """Every parameter of every method, in the order of `METHODS`."""
+    for name, procedure in METHODS.items():
+        for field, info in procedure.parameters.model_fields.items():
+            yield Parameter(
+                method=name,
+                name=info.alias or field,
+                kind=_kind(info),
+                default=_default(info),
+                meaning=(info.description or "").replace("`null`", "null"),
+            )
+
+
+def goals() -> Iterator[GoalKind]:
+    """Every value that a goal can be set for."""
+    for value, meaning in GOALS.items():
+        yield GoalKind(value, meaning, f"{value} {GOAL_BOUNDS[value]}")
+
+
+def _types(info: FieldInfo) -> tuple[Any, ...]:
+    return tuple(kind for kind in get_args(info.annotation) or (info.annotation,) if kind is not NoneType)
+
+
+def _kind(info: FieldInfo) -> str:
+    words = []
+    for kind in _types(info):
+        if issubclass(kind, Load):
+            words.append(f"load, `{LOAD_EXAMPLES[0]}` or `{LOAD_EXAMPLES[1]}` or `{LOAD_EXAMPLES[2]}`")
+        elif issubclass(kind, Quantity):
+            words.append(f"{kind.what}, `{kind.examples[0]}`")
+        elif issubclass(kind, Shape):
+            words.append(" or ".join(f"`{example}`" for example in kind.short_examples))
+        else:
+            words.append(kind.__name__)
+    if len(_types(info)) < len(get_args(info.annotation)):
+        words.append("`null`")
+    return " or ".join(words)
+
+
+def _default(info: FieldInfo) -> str:
+    """The default as a plan would write it."""
+    if info.is_required():
+        return "needed"
+    value = info.default
+    if value is None:
+        return "`null`"
+    if isinstance(value, Shape):
+        # The short form is for reading only: the one of its examples that means the default stands for it.
+        for example in value.short_examples:
+            if type(value).model_validate(example) == value:
+                return f"`{example}`"
+        return f"`{value.model_dump(mode='json', by_alias=True)}`"
+    return f"`{value}`"

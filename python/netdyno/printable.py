@@ -1,0 +1,13 @@
+"""Text of others on a terminal: a title from a plan must not steer the terminal that shows it."""
+
+from __future__ import annotations
+
+import re
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""Control characters (ECMA-48, C0 and C1) and those that turn the direction of what follows."""
+
+
+def printable(text: str) -> str:
+    """One line of text, each control character replaced by U+FFFD."""
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -1,0 +1,70 @@
+"""The live view's words and its estimate of what is left. Truth: a clock that the test moves by hand."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from campaigns import write_plan
+from netdyno import live
+from netdyno.case import Failed, Looked
+from netdyno.plan import load
+from netdyno.run import Selection
+
+
+class Clock:
+    """Time that passes when told."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 1000.0
+        monkeypatch.setattr(live.time, "monotonic", lambda: self.now)
+
+
+def looked(phase: str, percent: int) -> Looked:
+    return Looked(0, "ramp", 0, {"phase": phase, "elapsed_ns": percent, "total_ns": 100, "ports": []})
+
+
+def begun(folder: Path) -> tuple[live.PlainView, io.StringIO, list[Any]]:
+    plan = load(write_plan(folder))
+    cases = list(Selection().cases(plan))
+    stream = io.StringIO()
+    view = live.PlainView(stream)
+    view.begin(plan, cases, 0)
+    return view, stream, cases
+
+
+def test_trial_and_phase_stand_apart(tmp_path: Path) -> None:
+    view, _, cases = begun(tmp_path)
+    now = live.Now(cases[0])
+    assert now.where == "building the lab"
+    now.look(looked("ramp", 61))
+    assert now.where == "trial ramp, phase ramp, 61 %"
+    now.look(looked("done", 97))
+    assert now.where == "trial ramp has ended"
+    assert view.left_s() is None
+
+
+def test_what_is_left_counts_down_and_does_not_jump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(monkeypatch)
+    view, _, cases = begun(tmp_path)
+    assert len(cases) == 8
+    seen: list[float] = []
+    for case in cases[:3]:
+        for _ in range(10):
+            clock.now += 1
+            left = view.left_s()
+            if left is not None:
+                seen.append(left)
+        view.event(Failed(case.number, "no"))
+    # Ten seconds a case: from 70 s after the first case on, a second less each second.
+    assert seen == [pytest.approx(70 - second) for second in range(1, 21)]
+    clock.now += 100
+    assert view.left_s() == pytest.approx(40), "a case that takes long makes nothing longer"
+
+
+def test_names_do_not_steer_the_terminal(tmp_path: Path) -> None:
+    view, stream, _ = begun(tmp_path)
+    view.say("a\x1b[2Jb")
+    assert "\x1b" not in stream.getvalue()
