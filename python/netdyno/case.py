@@ -281,7 +281,6 @@ def deviations(plan: Plan) -> tuple[str, ...]:
         mixes = [plan.profiles[name].mix.weights for name in used]
         sizes = {weights[0][0] for weights in mixes if len(weights) == 1}
         if len(sizes) < RFC_SIZES:
-            sentences.append(
-                f"{len(sizes)} frame sizes are tested, RFC 2544 section 9 asks for at least five"
-            )
+            tested = "1 frame size is tested" if len(sizes) == 1 else f"{len(sizes)} frame sizes are tested"
+            sentences.append(f"{tested}, RFC 2544 section 9 asks for at least five")
     return tuple(sentences)

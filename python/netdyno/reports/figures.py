@@ -14,7 +14,7 @@ from typing import Any
 
 import altair as alt
 
-from netdyno.reports import quantity, series
+from netdyno.reports import grid, quantity, series
 from netdyno.reports.view import CaseView, RunView
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F3C8D", "#4D4D4D")
@@ -23,6 +23,8 @@ SHAPES = ("circle", "square", "diamond", "triangle-up")
 BUCKETS = 120
 DOTS = 24
 """Buckets from one dot of a line to its next."""
+HEADROOM = 1.5
+"""What was received fills at least this part of the height (as a divisor), however much more was offered."""
 LINE_IN_SIGHT = Fraction(3, 2)
 """A line rate is drawn if it is at most this many times the load: else the data is a dot in a corner."""
 WIDTHS = {1: 860, 2: 440}
@@ -190,10 +192,11 @@ def _panel(lines: list[_Line], direction: str, scales: _Scales, width: int, name
     in_sight = _lines_in_sight(lines)
     offered = float(max(_top(line) for line in lines) / scales.divisor)
     top = max(offered, *(float(rate / scales.divisor) for rate in in_sight), 0.0)
+    best = max(float(rate / scales.divisor) for line in lines for rate in _received(line))
     worst = max((float(p.loss or 0) for line in lines for p in line.points), default=0.0)
-    heading = {"uni": "Unidirectional", "bidir": "Bidirectional, both directions together"}.get(
-        direction, direction
-    )
+    heading = grid.direction_title(direction)
+    if direction == "bidir":
+        heading += ", both directions together"
     table = [_rows(line, scales) for line in lines]
     rows = scales.data([row for rows in table for row in rows])
     axis_x = alt.Axis(labels=False, ticks=False, title=None)
@@ -201,7 +204,7 @@ def _panel(lines: list[_Line], direction: str, scales: _Scales, width: int, name
     quiet_x, named_x = x.axis(axis_x), x.axis(alt.Axis(title=f"offered, {scales.unit}", tickCount=6))
     y = alt.Y(
         "y:Q",
-        scale=alt.Scale(domain=[0, 1.02 * top], nice=False),
+        scale=alt.Scale(domain=[0, min(1.02 * top, HEADROOM * best)], nice=False),
         axis=alt.Axis(title=f"received, {scales.unit}"),
     )
     base = alt.Chart(rows)
@@ -412,5 +415,12 @@ def _hold_marks(lines: list[_Line], scales: _Scales, x: alt.X) -> list[alt.Chart
 def _top(line: _Line) -> Fraction:
     """The most the axes of a line must show: what was offered, or received after a pause, on average."""
     hold = _hold(line.case)
-    held = [hold.rx_mean_fps, hold.offered * Fraction(10**9, hold.duration_ns)] if hold is not None else []
-    return max([*(rate for point in line.points for rate in (point.offered_fps, point.rx_fps)), *held])
+    held = [hold.offered * Fraction(10**9, hold.duration_ns)] if hold is not None else []
+    return max([*_received(line), *(point.offered_fps for point in line.points), *held])
+
+
+def _received(line: _Line) -> list[Fraction]:
+    """What is drawn of the rates received: means of buckets and of the hold, and 1 where all are 0."""
+    hold = _hold(line.case)
+    held = [hold.rx_mean_fps] if hold is not None else []
+    return [Fraction(1), *(point.rx_fps for point in line.points), *held]
