@@ -347,7 +347,6 @@ def test_each_method_describes_itself(name: str) -> None:
 def test_a_method_finds_a_headline_for_every_scope(name: str) -> None:
     """The value verdicts are about and reports show; a method without one would have neither."""
     method = METHODS[name]
-    streams = Situation(("a-b", "b-a"), Fraction(10_000_000), Fraction(64))
     result, _ = drive(method.start(method.parameters(), BOTH), wall(5_000_000), BOTH)
     scopes = [value.scope for value in result.values if value.name in HEADLINES]
     assert sorted(scopes) == sorted([*BOTH.streams, "sum"])
