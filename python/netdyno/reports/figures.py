@@ -198,18 +198,20 @@ def _panel(lines: list[_Line], direction: str, scales: _Scales, width: int, name
     if direction == "bidir":
         heading += ", both directions together"
     table = [_rows(line, scales) for line in lines]
+    height = min(1.02 * top, HEADROOM * best)
+    end = min(offered, height)
     rows = scales.data([row for rows in table for row in rows])
     axis_x = alt.Axis(labels=False, ticks=False, title=None)
     x = alt.X("x:Q", scale=alt.Scale(domain=[0, 1.02 * top], nice=False))
     quiet_x, named_x = x.axis(axis_x), x.axis(alt.Axis(title=f"offered, {scales.unit}", tickCount=6))
     y = alt.Y(
         "y:Q",
-        scale=alt.Scale(domain=[0, min(1.02 * top, HEADROOM * best)], nice=False),
+        scale=alt.Scale(domain=[0, height], nice=False),
         axis=alt.Axis(title=f"received, {scales.unit}"),
     )
     base = alt.Chart(rows)
     grouped = base.encode(quiet_x, scales.colour, alt.Detail(["case:N"]))
-    ideal = alt.Chart(scales.data([{"x": 0, "y": 0}, {"x": offered, "y": offered}]))
+    ideal = alt.Chart(scales.data([{"x": 0, "y": 0}, {"x": end, "y": end}]))
     layers = [
         ideal.mark_line(color="#cbd2d9", strokeWidth=1.5, clip=True)
         .encode(quiet_x, y)
