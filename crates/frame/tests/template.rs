@@ -4,6 +4,7 @@
 mod common;
 
 use common::gallery;
+use netdyno_frame::spec::Header;
 use netdyno_frame::template::{Slots, Template, minimum_size};
 
 #[test]
@@ -101,5 +102,23 @@ fn frames_not_accepted_can_be_taken_back() {
             let length = template.write(&mut cursor, 0, 0, &mut slot);
             assert_eq!(slot[..length], *frame, "{name}");
         }
+    }
+}
+
+/// An IPv6 header around an IPv4 packet whose addresses differ in their high half: it was once left as in flow 0.
+#[test]
+fn wide_addresses_outside_an_ipv4_packet_vary() {
+    let headers: Vec<Header> = serde_json::from_str(
+        r#"[{"type": "ethernet", "src": "02:00:00:00:00:01", "dst": "02:00:00:00:00:02"},
+            {"type": "ipv6", "src": {"list": ["2001:2::", "2001:2:0:1::"]}, "dst": "2001:2::2"},
+            {"type": "ipv4", "src": "16.0.0.1", "dst": "48.0.0.1"}, {"type": "udp", "sport": 1, "dport": 2}]"#,
+    )
+    .expect("headers");
+    let template = Template::new(&headers, &[200], 2, 0).expect("a template");
+    let mut cursor = template.cursor();
+    let mut slot = [0; 300];
+    for high in [0, 1, 0] {
+        template.write(&mut cursor, 0, 0, &mut slot);
+        assert_eq!(slot[22..30], [0x20, 0x01, 0, 2, 0, 0, 0, high]);
     }
 }

@@ -85,6 +85,12 @@ fn varies(field: &StackField, flows: u32) -> bool {
     flows > 1 && !matches!(field.source, Source::Constant(_))
 }
 
+/// Whether a field's values differ beyond their low 64 bits.
+fn is_wide(field: &StackField) -> bool {
+    let (min, max) = field.source.range();
+    min >> 64 != max >> 64
+}
+
 struct Compiler<'a> {
     stack: &'a Stack,
     flows: u32,
@@ -126,8 +132,9 @@ impl Compiler<'_> {
         };
         plan.shape = match self.udp4() {
             _ if offsets.is_empty() => Shape::Constant,
-            Some(shape) => Shape::Udp4(shape),
-            None => Shape::General,
+            // An IPv6 header outside that differs beyond its low half has no place in the fast shape.
+            Some(shape) if !changing.iter().any(|field| is_wide(field)) => Shape::Udp4(shape),
+            _ => Shape::General,
         };
         for field in changing {
             let counts_in = self.counts_in(field.offset);
@@ -176,10 +183,9 @@ impl Compiler<'_> {
 
     /// How the field's number follows; `None` if it takes more than 64 bits.
     fn draw(&mut self, field: &StackField) -> Option<Draw> {
-        let (min, max) = field.source.range();
         let low = |value: u128| value as u64;
         // Of an IPv6 address whose high half is the same in all flows only the low half is drawn.
-        if min >> 64 != max >> 64 {
+        if is_wide(field) {
             return None;
         }
         Some(match &field.source {
