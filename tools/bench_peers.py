@@ -42,7 +42,9 @@ def testpmd(mode: str) -> float:
             f"--forward-mode={mode}", "--nb-cores=1", "--no-mlockall", "--total-num-mbufs=4096",
             "--stats-period=1",
         ]  # fmt: skip
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
         try:
             out, _ = process.communicate(timeout=SECONDS)
         except subprocess.TimeoutExpired:
