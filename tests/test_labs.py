@@ -57,6 +57,18 @@ def test_a_group_has_the_rate_of_its_members_together() -> None:
     assert [port["rate_bps"] for port in wiring.session["devices"][0]["ports"]] == [TEN_GIGABIT] * 2
 
 
+@pytest.mark.parametrize("kind", [kind.name for kind in KINDS.values() if kind.emulated])
+def test_an_emulated_port_runs_at_its_cables_rate_whatever_the_other_ones_is(kind: str) -> None:
+    links = (LabLink("west", "a", TEN_GIGABIT), LabLink("east", "b", TEN_GIGABIT // 10))
+    for lag in KINDS[kind].settings.get("lag", ("plain",)):
+        session = KINDS[kind].wire(links, {"lag": lag} if lag != "plain" else {}).session
+        ports = session["devices"][0]["ports"]
+        assert [port["rate_bps"] for port in ports] == [TEN_GIGABIT, TEN_GIGABIT // 10]
+        assert [link["rate_bps"] for link in session["links"]] == [
+            port["rate_bps"] * port["members"] for port in ports
+        ]
+
+
 @pytest.mark.parametrize(
     ("forwarding", "lag", "inputs", "both"),
     [

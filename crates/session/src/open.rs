@@ -66,6 +66,13 @@ fn check_link(spec: &SessionSpec, number: usize, link: &Link) -> Result<(), Sess
     if spec.links[..number].iter().any(|other| same(&other)) {
         return bad(format!("port `{}` of device `{}` is linked twice", device_port.name, device.name));
     }
+    let (rate, members, cable) = (device_port.rate_bps, device_port.members, link.rate_bps);
+    if rate.saturating_mul(u64::from(members)) != cable {
+        let (name, device) = (&device_port.name, &device.name);
+        let own = format!("{members} x {rate} bit/s");
+        let why = format!("links[{number}]: port `{name}` of device `{device}` runs at {own}, its cable at {cable}");
+        return Err(SessionError::new(why).hint("a cable runs at the rate of all members of the port at its end"));
+    }
     Ok(())
 }
 

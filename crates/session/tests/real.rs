@@ -124,4 +124,16 @@ fn labs_that_cannot_be_are_refused_with_the_reason() {
     let mut twice = session("virtual", "wire", cross_connect());
     twice["links"][1]["device_port"] = json!(0);
     assert_eq!(refuse(twice), "links[1]: port `a` of device `dut` is linked twice");
+    let mut slower = session("virtual", "wire", cross_connect());
+    slower["devices"][0]["ports"][1]["rate_bps"] = json!(1_000_000_000);
+    assert_eq!(
+        refuse(slower),
+        "links[1]: port `b` of device `dut` runs at 1 x 1000000000 bit/s, its cable at 10000000000"
+    );
+    let mut group = session("virtual", "wire", cross_connect());
+    group["devices"][0]["ports"][0]["members"] = json!(2);
+    assert_eq!(
+        refuse(group),
+        "links[0]: port `a` of device `dut` runs at 2 x 10000000000 bit/s, its cable at 10000000000"
+    );
 }
