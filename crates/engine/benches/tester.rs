@@ -1,6 +1,6 @@
 //! The tester's own cost: building and sending into a port that leads nowhere, receiving and accounting
 //! what was sent just before. Processor time, best of several; `NETDYNO_BENCH_FRAMES` frames (20 million). Ticks are those of the
-//! processor's time stamp counter.
+//! processor's time stamp counter. `cargo bench -p netdyno-engine --bench tester -- send` prints only the lines with `send` in them.
 //!
 //! What the null port was sent is looked at by a receiver of its own, outside of the timed part: how many flows are in it, and how
 //! many checksums of frames are right.
@@ -17,6 +17,12 @@ use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, OnceLock};
 
 const ROUNDS: usize = 5;
+
+/// Whether the line `name` is wanted: it contains what the command line asks for, if anything.
+fn is_wanted(name: &str) -> bool {
+    let mut asked = std::env::args().skip(1).filter(|arg| !arg.starts_with('-'));
+    asked.next().is_none_or(|part| name.contains(&part))
+}
 
 fn main() {
     let frames: u64 = std::env::var("NETDYNO_BENCH_FRAMES")
@@ -88,6 +94,9 @@ fn look(sizes: &Value, flows: u32, frames: u64) -> String {
 }
 
 fn send(name: &str, sizes: &Value, flows: u32, frames: u64) {
+    if !is_wanted(name) {
+        return;
+    }
     let mut best = f64::INFINITY;
     for _ in 0..ROUNDS {
         let port = |name| Box::new(NullPort::open(name, 1514).expect("opens")) as Box<dyn Port>;
@@ -205,6 +214,9 @@ fn rounds(spec: TrialSpec, ports: Vec<Box<dyn Port>>) -> (f64, Trial) {
 }
 
 fn receive(name: &str, flows: u32, frames: u64, verify: bool) {
+    if !is_wanted(name) {
+        return;
+    }
     let small = json!([{"size": 64, "weight": 1}]);
     let (mut both, mut sending) = (f64::INFINITY, f64::INFINITY);
     for _ in 0..ROUNDS {
