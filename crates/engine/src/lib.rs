@@ -2,11 +2,13 @@
 #![forbid(unsafe_code)]
 
 mod compile;
+mod departures;
 mod error;
 mod host;
 mod latency;
 mod order;
 mod progress;
+mod ramp;
 mod receive;
 mod report;
 pub mod result;

@@ -1,0 +1,240 @@
+//! The departures of a schedule one after the other, computed in blocks.
+
+use crate::ramp::{self, UNITS_PER_BYTE};
+use crate::schedule::Schedule;
+use std::sync::Arc;
+
+/// Frames whose departures are computed at once, so that the square roots of a ramp run side by side.
+pub const BLOCK: usize = 128;
+
+/// Departures of a constant load that are computed side by side.
+const SIDE: usize = 8;
+
+/// Where the computation stands within the current stretch.
+#[derive(Clone, Debug)]
+enum Pace {
+    /// Constant load: the next departure and the remainder of its division, carried.
+    Even {
+        next: u64,
+        rest: u64,
+        modulus: u64,
+        /// Whole picoseconds and remainder of one frame of each size.
+        steps: Arc<[(u64, u64)]>,
+    },
+    /// Linear load: units owed before the next frame.
+    Ramp {
+        due: u128,
+        /// Bytes on the line of one frame of each size.
+        bytes: Arc<[u32]>,
+    },
+    /// The schedule has ended.
+    Done,
+}
+
+/// The departures of a schedule, in order. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Departures {
+    schedule: Schedule,
+    /// Place in the order of sizes of the next frame to compute.
+    place: usize,
+    stretch: usize,
+    pace: Pace,
+    times: [u64; BLOCK],
+    sizes: [u8; BLOCK],
+    head: usize,
+    len: usize,
+}
+
+impl Departures {
+    /// Those of `schedule`, from the beginning.
+    pub(crate) fn new(schedule: Schedule) -> Self {
+        let mut departures = Self {
+            schedule,
+            place: 0,
+            stretch: usize::MAX,
+            pace: Pace::Done,
+            times: [0; BLOCK],
+            sizes: [0; BLOCK],
+            head: 0,
+            len: 0,
+        };
+        departures.enter(0, 0);
+        departures.refill();
+        departures
+    }
+
+    /// The next departure in picoseconds from the start, or `u64::MAX` when there is none.
+    #[inline]
+    #[must_use]
+    pub fn peek(&self) -> u64 {
+        if self.head < self.len { self.times[self.head] } else { u64::MAX }
+    }
+
+    /// The size index of the next frame. Only if there is one.
+    #[inline]
+    #[must_use]
+    pub fn peek_size(&self) -> usize {
+        usize::from(self.sizes[self.head])
+    }
+
+    /// Computed departures and size indices, at least one unless the schedule has ended.
+    /// They stay until [`Self::advance`] goes past them, so frames that could not be sent stand here still.
+    #[inline]
+    #[must_use]
+    pub fn block(&self) -> (&[u64], &[u8]) {
+        (&self.times[self.head..self.len], &self.sizes[self.head..self.len])
+    }
+
+    /// Goes past `count` frames of the block.
+    #[inline]
+    pub fn advance(&mut self, count: usize) {
+        self.head += count;
+        if self.head >= self.len {
+            self.refill();
+        }
+    }
+
+    /// Begins stretch `index` with `due` units owed before the next frame, skipping silent ones.
+    fn enter(&mut self, mut index: usize, mut due: u128) {
+        let stretch = loop {
+            match self.schedule.stretches.get(index) {
+                Some(stretch) if stretch.units() > due => break *stretch,
+                Some(stretch) => due -= stretch.units(),
+                None => {
+                    self.pace = Pace::Done;
+                    return;
+                }
+            }
+            index += 1;
+        };
+        self.stretch = index;
+        self.pace = if stretch.from == stretch.to {
+            let modulus = 2 * stretch.from;
+            Pace::Even {
+                next: (due / u128::from(modulus)) as u64,
+                rest: (due % u128::from(modulus)) as u64,
+                modulus,
+                steps: self.schedule.units.iter().map(|units| (units / modulus, units % modulus)).collect(),
+            }
+        } else {
+            Pace::Ramp {
+                due,
+                bytes: self.schedule.units.iter().map(|units| (units / UNITS_PER_BYTE) as u32).collect(),
+            }
+        };
+    }
+
+    #[inline(never)]
+    fn refill(&mut self) {
+        self.head = 0;
+        self.len = 0;
+        while self.len == 0 {
+            let leave = match self.pace {
+                Pace::Done => return,
+                Pace::Even { .. } => self.fill_even(),
+                Pace::Ramp { .. } => self.fill_ramp(),
+            };
+            if let Some(due) = leave {
+                self.enter(self.stretch + 1, due);
+            }
+        }
+    }
+
+    /// Computes a block of a constant load. `Some(due)` when the stretch is over.
+    fn fill_even(&mut self) -> Option<u128> {
+        let stretch = self.schedule.stretches[self.stretch];
+        let Pace::Even {
+            next,
+            rest,
+            modulus,
+            steps,
+        } = &mut self.pace
+        else {
+            return None;
+        };
+        if let ([(whole, part)], 1) = (&steps[..], self.schedule.order.len()) {
+            // One size: `SIDE` departures side by side, each followed by the one `SIDE` frames later.
+            let (mut times, mut rests) = ([0; SIDE], [0; SIDE]);
+            let (mut time, mut carried) = (*next, *rest);
+            for lane in 0..SIDE {
+                (times[lane], rests[lane]) = (time, carried);
+                (time, carried) = after((time, carried), (*whole, *part), *modulus);
+            }
+            let far = (SIDE as u64 * whole + SIDE as u64 * part / *modulus, SIDE as u64 * part % *modulus);
+            let mut all_rests = [0; BLOCK];
+            for (block, kept) in self.times.chunks_exact_mut(SIDE).zip(all_rests.chunks_exact_mut(SIDE)) {
+                for lane in 0..SIDE {
+                    (block[lane], kept[lane]) = (stretch.start_ps + times[lane], rests[lane]);
+                    (times[lane], rests[lane]) = after((times[lane], rests[lane]), far, *modulus);
+                }
+            }
+            self.sizes = [0; BLOCK];
+            let end = stretch.start_ps + stretch.duration_ps;
+            self.len = self.times.partition_point(|&time| time < end);
+            (*next, *rest) = match self.times.get(self.len) {
+                Some(time) => (time - stretch.start_ps, all_rests[self.len]),
+                None => (times[0], rests[0]),
+            };
+        } else {
+            let order = &self.schedule.order[..];
+            while self.len < BLOCK && *next < stretch.duration_ps {
+                let size = order[self.place];
+                self.place += 1;
+                if self.place == order.len() {
+                    self.place = 0;
+                }
+                self.times[self.len] = stretch.start_ps + *next;
+                self.sizes[self.len] = size;
+                self.len += 1;
+                let (whole, part) = steps[usize::from(size)];
+                *rest += part;
+                let over = u64::from(*rest >= *modulus);
+                *rest -= over * *modulus;
+                *next += whole + over;
+            }
+        }
+        (*next >= stretch.duration_ps).then(|| u128::from(*next - stretch.duration_ps) * u128::from(*modulus) + u128::from(*rest))
+    }
+
+    /// Computes a block of a linear load. `Some(due)` when the stretch is over.
+    fn fill_ramp(&mut self) -> Option<u128> {
+        let stretch = self.schedule.stretches[self.stretch];
+        let Pace::Ramp { due, bytes } = &mut self.pace else {
+            return None;
+        };
+        // What the frames before each one of the block take, beginning with the first of the block.
+        let mut ahead = [0_u32; BLOCK];
+        let all = if let [each] = bytes[..] {
+            for (index, ahead) in (0..).zip(&mut ahead) {
+                *ahead = index * each;
+            }
+            BLOCK as u32 * each
+        } else {
+            let order = &self.schedule.order[..];
+            let mut sum = 0;
+            for (ahead, size) in ahead.iter_mut().zip(&mut self.sizes) {
+                (*ahead, *size) = (sum, order[self.place]);
+                sum += bytes[usize::from(*size)];
+                self.place += 1;
+                if self.place == order.len() {
+                    self.place = 0;
+                }
+            }
+            sum
+        };
+        self.len = ramp::departures(&stretch, *due, &ahead, &mut self.times);
+        *due += u128::from(UNITS_PER_BYTE) * u128::from(ahead.get(self.len).copied().unwrap_or(all));
+        // Back over the frames that are left to the next stretch.
+        let cycle = self.schedule.order.len();
+        self.place = (self.place + cycle * BLOCK - (BLOCK - self.len)) % cycle;
+        due.checked_sub(stretch.units())
+    }
+}
+
+/// `step` after `time`, both whole picoseconds and a rest below `modulus`.
+#[inline]
+fn after(time: (u64, u64), step: (u64, u64), modulus: u64) -> (u64, u64) {
+    let rest = time.1 + step.1;
+    let over = rest >= modulus;
+    (time.0 + step.0 + u64::from(over), if over { rest - modulus } else { rest })
+}
