@@ -6,6 +6,7 @@ use netdyno_frame::template::{Cursor, Slots, Template};
 use netdyno_io::port::{Burst, MIN_SLOT_BYTES, Port, PortError, PortInfo, WIRE_OVERHEAD_BYTES};
 use netdyno_io::time::Instant;
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// Bytes of the FCS, which no slot holds and every count does.
 const FCS_BYTES: u64 = 4;
@@ -401,12 +402,12 @@ struct Lent<'a, 'b> {
 
 impl Slots for Lent<'_, '_> {
     #[inline]
-    fn slot(&mut self, index: usize) -> &mut [u8] {
-        self.burst.frame_mut(index)
-    }
-
-    #[inline]
-    fn written(&mut self, index: usize, len: usize) {
-        self.burst.set(index, len, Instant { ps: self.at[index] });
+    fn each(&mut self, frames: Range<usize>, mut write: impl FnMut(usize, &mut [u8]) -> usize) {
+        let departures = self.at[frames.clone()].iter().map(|&ps| Instant { ps });
+        let mut place = 0;
+        self.burst.fill(frames.start, departures, |slot| {
+            place += 1;
+            write(place - 1, slot)
+        });
     }
 }

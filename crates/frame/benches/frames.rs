@@ -8,6 +8,7 @@ use netdyno_frame::spec::Header;
 use netdyno_frame::template::{Slots, Template};
 use netdyno_frame::{checksum, mix};
 use std::hint::black_box;
+use std::ops::Range;
 use std::time::Instant;
 
 /// Slots of a ring, as a backend would lend them.
@@ -18,13 +19,11 @@ struct Ring<'a> {
 
 impl Slots for Ring<'_> {
     #[inline]
-    fn slot(&mut self, index: usize) -> &mut [u8] {
-        &mut self.memory[index * self.stride..][..self.stride]
-    }
-
-    #[inline]
-    fn written(&mut self, _index: usize, len: usize) {
-        black_box(len);
+    fn each(&mut self, frames: Range<usize>, mut write: impl FnMut(usize, &mut [u8]) -> usize) {
+        let slots = self.memory.chunks_exact_mut(self.stride).skip(frames.start).take(frames.len());
+        for (place, slot) in slots.enumerate() {
+            black_box(write(place, slot));
+        }
     }
 }
 

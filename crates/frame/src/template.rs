@@ -12,8 +12,9 @@ use crate::spec::{Header, Mac};
 use crate::stack::{self, Kind, Stack};
 use crate::vary::Source;
 use crate::{FCS_BYTES, FrameError, MAXIMUM_SIZE};
-use patch::{Flows, Plan};
+use patch::{Asked, Flows, Plan};
 use std::net::{Ipv4Addr, Ipv6Addr};
+use std::ops::Range;
 
 pub use patch::Cursor;
 
@@ -60,10 +61,10 @@ pub struct FieldValue {
 
 /// Where a burst's frames go, for [`Template::write_burst`].
 pub trait Slots {
-    /// Room for frame `index` of the burst. Up to 63 bytes behind the frame may be overwritten too.
-    fn slot(&mut self, index: usize) -> &mut [u8];
-    /// Frame `index` has been written, `len` bytes without FCS.
-    fn written(&mut self, index: usize, len: usize);
+    /// Has `write` write these frames of the burst, one after another: it is given each one's place among them, counted
+    /// from 0, and its slot, and returns its length without FCS. Up to 63 bytes behind the frame, still in the slot, may be
+    /// overwritten too.
+    fn each(&mut self, frames: Range<usize>, write: impl FnMut(usize, &mut [u8]) -> usize);
 }
 
 /// The smallest size (FCS counted, at least 64) of a frame with these headers and a probe.
@@ -226,7 +227,13 @@ impl Template {
     /// As [`Self::write`].
     #[inline]
     pub fn write_burst(&self, cursor: &mut Cursor, sizes: &[u8], departures: &[u64], slots: &mut impl Slots) {
-        self.plan.burst(&self.images, cursor, self.flows, sizes, departures, slots);
+        let asked = Asked {
+            images: &self.images,
+            flows: self.flows,
+            sizes,
+            departures,
+        };
+        self.plan.burst(cursor, &asked, slots);
     }
 }
 

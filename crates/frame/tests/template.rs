@@ -6,6 +6,7 @@ mod common;
 use common::gallery;
 use netdyno_frame::spec::Header;
 use netdyno_frame::template::{Slots, Template, minimum_size};
+use std::ops::Range;
 
 #[test]
 fn the_hot_path_writes_what_is_built_from_scratch() {
@@ -47,12 +48,10 @@ struct Burst {
 }
 
 impl Slots for Burst {
-    fn slot(&mut self, index: usize) -> &mut [u8] {
-        &mut self.memory[index * 2048..][..2048]
-    }
-
-    fn written(&mut self, index: usize, len: usize) {
-        self.lengths[index] = len;
+    fn each(&mut self, frames: Range<usize>, mut write: impl FnMut(usize, &mut [u8]) -> usize) {
+        for (place, index) in frames.enumerate() {
+            self.lengths[index] = write(place, &mut self.memory[index * 2048..][..2048]);
+        }
     }
 }
 
@@ -80,6 +79,60 @@ fn a_burst_is_the_same_as_frame_by_frame() {
                     assert_eq!(burst.memory[index * 2048..][..2048], slot, "{name}, {flows} flows");
                 }
                 assert_eq!((cursor.flow(), cursor.sequence()), (other.flow(), other.sequence()));
+            }
+        }
+    }
+}
+
+/// The burst as it should be, and then as it is, of `count` frames that all depart at `departure`, in slots of `room`.
+fn assert_burst(name: &str, template: &Template, position: u64, count: usize, departure: u64, room: usize) {
+    struct Tight<'a>(Vec<&'a mut [u8]>);
+    impl Slots for Tight<'_> {
+        fn each(&mut self, frames: Range<usize>, mut write: impl FnMut(usize, &mut [u8]) -> usize) {
+            for (place, index) in frames.enumerate() {
+                assert_eq!(write(place, self.0[index]), self.0[index].len().min(60));
+            }
+        }
+    }
+    let (mut cursor, mut other) = (template.cursor(), template.cursor());
+    template.seek(&mut cursor, position);
+    template.seek(&mut other, position);
+    let mut memory = vec![0xee; room * count];
+    let mut slots = Tight(memory.chunks_exact_mut(room).collect());
+    template.write_burst(&mut cursor, &vec![0; count], &vec![departure; count], &mut slots);
+    for slot in memory.chunks_exact(room) {
+        let expected = template.frame(other.flow(), other.sequence(), 0, departure);
+        assert_eq!(slot[..60], expected, "{name}, departure {departure}");
+        template.write(&mut other, 0, departure, &mut [0; 60]);
+    }
+    assert_eq!((cursor.flow(), cursor.sequence()), (other.flow(), other.sequence()), "{name}");
+}
+
+#[test]
+fn short_frames_that_depart_together_are_what_is_built_from_scratch() {
+    for (name, headers) in gallery() {
+        if minimum_size(&headers) > 64 {
+            continue;
+        }
+        for flows in [1, 5, 64, 100] {
+            let mut template = Template::new(&headers, &[64], flows, 99).expect(name);
+            for count in [1, 32, 70] {
+                for room in [60, 64, 100] {
+                    assert_burst(name, &template, 3, count, 67_200, room);
+                }
+            }
+            // Sequences that begin again.
+            assert_burst(name, &template, (1 << 32) * u64::from(flows) - 7, 40, 67_200, 64);
+            // Flow numbers that do.
+            template.set_first_flow(u32::MAX - 20);
+            assert_burst(name, &template, 0, 40, 67_200, 64);
+            template.set_first_flow(0);
+            // Checks that pass zero: they fall by one with each picosecond.
+            let payload = template.probe_offset() as usize;
+            let frame = template.frame(0, 0, 0, 0);
+            let check = u64::from(u16::from_be_bytes([frame[payload], frame[payload + 1]]));
+            for departure in check - 70..check + 3 {
+                assert_burst(name, &template, 0, 40, departure, 64);
             }
         }
     }

@@ -1,16 +1,16 @@
 //! The hot path: what is written over a copied image, frame by frame, without division, allocation or search.
 
 mod block;
+mod burst;
 mod compile;
 
-use super::Slots;
 use crate::bytes::put;
 use crate::checksum::{add_halves, finish, finish_half, finish_udp};
 use crate::probe::Probe;
 use crate::stack::MOST_HEADERS;
 use crate::vary::{Random, hash, scale};
-use block::{Headers, LANES, Numbers, Probes, Uniform};
 
+pub(super) use burst::Asked;
 pub(super) use compile::compile;
 
 /// How far a stream has come: the next frame's flow and sequence.
@@ -157,17 +157,6 @@ pub(super) struct Plan {
 /// Bytes copied at once.
 pub(super) const LINE: usize = 64;
 
-/// Copies an image of `len` bytes and its padding to a slot. Lines of a known number need no call.
-#[inline]
-fn copy_padded(image: &[u8], len: usize, slot: &mut [u8]) {
-    let (from, _) = image.as_chunks::<LINE>();
-    match (from, slot.as_chunks_mut::<LINE>().0) {
-        ([a], [to, ..]) => *to = *a,
-        ([a, b], [to, next, ..]) => (*to, *next) = (*a, *b),
-        _ => slot[..len].copy_from_slice(&image[..len]),
-    }
-}
-
 /// Copies an image. The lengths of short frames are known to the compiler, which then needs no call.
 #[inline]
 fn copy(image: &[u8], slot: &mut [u8]) {
@@ -261,26 +250,6 @@ impl Udp4 {
     }
 }
 
-/// Addresses and ports that are random or the same in all flows: the case that has to be fast.
-struct RandomPair<'a> {
-    shape: &'a Udp4,
-    fields: [Uniform; 4],
-}
-
-/// A [`Draw::Random`] or [`Draw::Constant`] below 2^32.
-fn uniform(draw: &Draw) -> Option<Uniform> {
-    let (key, min, span) = match *draw {
-        Draw::Random { key, min, span } => (key, min, span),
-        Draw::Constant(value) => (0, value, 0),
-        _ => return None,
-    };
-    Some(Uniform {
-        key,
-        min: u32::try_from(min).ok()?,
-        span: u32::try_from(span).ok()?,
-    })
-}
-
 impl Plan {
     pub fn cursor(&self) -> Cursor {
         Cursor {
@@ -313,106 +282,6 @@ impl Plan {
                 let next = *counter + 1;
                 *counter = if next == *period { 0 } else { next };
             }
-        }
-    }
-
-    /// The case of [`Shape::Udp4`] that has to be fast.
-    fn random_pair(&self) -> Option<RandomPair<'_>> {
-        let Shape::Udp4(shape) = &self.shape else { return None };
-        if !self.patches.is_empty() || !self.periods.is_empty() {
-            return None;
-        }
-        Some(RandomPair {
-            shape,
-            fields: [
-                uniform(&shape.src)?,
-                uniform(&shape.dst)?,
-                uniform(&shape.sport)?,
-                uniform(&shape.dport)?,
-            ],
-        })
-    }
-
-    /// Writes a burst. The cases that matter most are written many frames at once.
-    #[inline]
-    pub fn burst(&self, images: &[u8], cursor: &mut Cursor, flows: Flows, sizes: &[u8], departures: &[u64], slots: &mut impl Slots) {
-        if let Some(pair) = self.random_pair() {
-            self.pairs(images, cursor, flows, sizes, departures, slots, &pair);
-        } else if let Shape::Constant = self.shape {
-            self.constant(images, cursor, flows, sizes, departures, slots);
-        } else {
-            for (index, (&size, &departure_ps)) in sizes.iter().zip(departures).enumerate() {
-                let len = self.write(images, cursor, flows, usize::from(size), departure_ps, slots.slot(index));
-                slots.written(index, len);
-            }
-        }
-    }
-
-    #[inline(never)]
-    #[allow(clippy::too_many_arguments)] // the burst's, and the case
-    fn pairs(
-        &self,
-        images: &[u8],
-        cursor: &mut Cursor,
-        flows: Flows,
-        sizes: &[u8],
-        departures: &[u64],
-        slots: &mut impl Slots,
-        pair: &RandomPair<'_>,
-    ) {
-        let l3 = pair.shape.l3;
-        let mut index = 0;
-        for (sizes, departures) in sizes.chunks(LANES).zip(departures.chunks(LANES)) {
-            let numbers = Numbers::take(cursor, flows.count, sizes.len());
-            let probes = Probes::new(&numbers, flows, departures);
-            let mut sums = [(0, 0); LANES];
-            for (lane, sum) in sums.iter_mut().enumerate() {
-                let image = self.image(sizes.get(lane).copied().unwrap_or(0));
-                *sum = (u32::from(image.ip), u32::from(image.l4));
-            }
-            let headers = Headers::new(&numbers, pair.fields, &sums, pair.shape.checksum);
-            for (lane, &size) in sizes.iter().enumerate() {
-                let image = self.image(size);
-                let slot = slots.slot(index);
-                copy_padded(&images[image.start..][..image.padded], image.len, slot);
-                if let Some(window) = slot.get_mut(l3..).and_then(|packet| packet.first_chunk_mut::<46>())
-                    && let Some((head, payload)) = window.split_first_chunk_mut::<28>()
-                    && let Some(payload) = payload.first_chunk_mut()
-                {
-                    headers.put(lane, head);
-                    probes.put(lane, payload);
-                }
-                slots.written(index, image.len);
-                index += 1;
-            }
-        }
-    }
-
-    #[inline(never)]
-    fn constant(&self, images: &[u8], cursor: &mut Cursor, flows: Flows, sizes: &[u8], departures: &[u64], slots: &mut impl Slots) {
-        let mut index = 0;
-        for (sizes, departures) in sizes.chunks(LANES).zip(departures.chunks(LANES)) {
-            let numbers = Numbers::take(cursor, flows.count, sizes.len());
-            let probes = Probes::new(&numbers, flows, departures);
-            for (lane, &size) in sizes.iter().enumerate() {
-                let image = self.image(size);
-                let slot = slots.slot(index);
-                copy_padded(&images[image.start..][..image.padded], image.len, slot);
-                if let Some(payload) = slot.get_mut(self.payload..).and_then(|payload| payload.first_chunk_mut()) {
-                    probes.put(lane, payload);
-                }
-                slots.written(index, image.len);
-                index += 1;
-            }
-        }
-    }
-
-    /// The image of a size; most templates have one.
-    #[inline]
-    fn image(&self, size: u8) -> &Image {
-        match &self.images[..] {
-            [image] => image,
-            images => &images[usize::from(size)],
         }
     }
 

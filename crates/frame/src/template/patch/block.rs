@@ -1,39 +1,61 @@
 //! Many frames side by side: field by field over arrays, which the compiler turns into vector instructions.
 
 use super::{Cursor, Flows};
-use crate::checksum::{add_halves, finish_half};
+use crate::checksum::finish_half;
 use crate::probe::Probe;
 use crate::vary::add_draws;
 
 /// Frames side by side: enough that loops over them are vectorized, few enough that all stays in the nearest cache.
 pub(super) const LANES: usize = 32;
 
-/// Which flow and sequence each frame has.
+/// What flows and sequences of frames side by side have in common.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Run {
+    /// One sequence, flow after flow.
+    Flows,
+    /// One flow, sequence after sequence.
+    Sequences,
+    Mixed,
+}
+
+/// Which flow and sequence each frame has. What lanes without a frame hold is of no use.
 pub(super) struct Numbers {
+    /// Counted from the first of the template.
     pub flow: [u32; LANES],
     pub sequence: [u32; LANES],
+    pub run: Run,
 }
 
 impl Numbers {
+    pub const fn new() -> Self {
+        Self {
+            flow: [0; LANES],
+            sequence: [0; LANES],
+            run: Run::Mixed,
+        }
+    }
+
     /// Those of the next `count` frames, which `cursor` passes. Its counters are left alone.
     #[inline(always)]
-    pub fn take(cursor: &mut Cursor, flows: u32, count: usize) -> Self {
-        let mut numbers = Self {
-            flow: [0; LANES],
-            sequence: [cursor.sequence as u32; LANES],
-        };
+    pub fn take(&mut self, cursor: &mut Cursor, flows: u32, count: usize) {
+        let first = cursor.sequence as u32;
         if flows - cursor.flow > LANES as u32 {
-            for (number, flow) in (cursor.flow..).zip(&mut numbers.flow) {
+            for (number, flow) in (cursor.flow..).zip(&mut self.flow) {
                 *flow = number;
             }
+            self.sequence = [first; LANES];
+            self.run = Run::Flows;
             cursor.flow += count as u32;
         } else if flows == 1 {
-            for (number, sequence) in (cursor.sequence as u32..).zip(&mut numbers.sequence) {
-                *sequence = number;
+            for (lane, sequence) in self.sequence.iter_mut().enumerate() {
+                *sequence = first.wrapping_add(lane as u32);
             }
+            self.flow = [0; LANES];
+            self.run = Run::Sequences;
             cursor.sequence += count as u64;
         } else {
-            for (flow, sequence) in numbers.flow.iter_mut().zip(&mut numbers.sequence).take(count) {
+            self.run = Run::Mixed;
+            for (flow, sequence) in self.flow.iter_mut().zip(&mut self.sequence).take(count) {
                 (*flow, *sequence) = (cursor.flow, cursor.sequence as u32);
                 cursor.flow += 1;
                 if cursor.flow == flows {
@@ -41,47 +63,83 @@ impl Numbers {
                 }
             }
         }
-        numbers
     }
-}
 
-/// Probes, each field in the byte order of the wire.
-pub(super) struct Probes {
-    check: [u16; LANES],
-    who: [u64; LANES],
-    departure: [u64; LANES],
-}
-
-impl Probes {
-    /// The probes of frames that depart at `departures` (at most [`LANES`]; the other lanes are of no use).
+    /// The probe of a lane.
     #[inline]
-    pub fn new(numbers: &Numbers, flows: Flows, departures: &[u64]) -> Self {
-        let mut probes = Self {
-            check: [0; LANES],
-            who: [0; LANES],
-            departure: [0; LANES],
-        };
-        probes.departure[..departures.len()].copy_from_slice(departures);
-        for lane in 0..LANES {
-            let probe = Probe {
-                flow: flows.first.wrapping_add(numbers.flow[lane]),
-                sequence: numbers.sequence[lane],
-                departure_ps: probes.departure[lane],
-            };
-            probes.check[lane] = probe.check().to_be();
-            probes.who[lane] = probe.who().to_be();
-            probes.departure[lane] = probe.departure_ps.to_be();
+    pub fn probe(&self, lane: usize, flows: Flows, departure_ps: u64) -> Probe {
+        Probe {
+            flow: flows.first.wrapping_add(self.flow[lane]),
+            sequence: self.sequence[lane],
+            departure_ps,
         }
-        probes
     }
 
-    /// Writes that of `lane`.
+    /// The checks of their probes.
     #[inline]
-    pub fn put(&self, lane: usize, to: &mut [u8; 18]) {
-        to[0..2].copy_from_slice(&self.check[lane].to_ne_bytes());
-        to[2..10].copy_from_slice(&self.who[lane].to_ne_bytes());
-        to[10..18].copy_from_slice(&self.departure[lane].to_ne_bytes());
+    pub fn checks(&self, flows: Flows, departures: &Departures, checks: &mut [u16; LANES]) {
+        for lane in 0..LANES {
+            checks[lane] = self.probe(lane, flows, departures.at[lane]).check();
+        }
     }
+
+    /// As [`Self::checks`], of frames that all depart at `departure_ps`.
+    #[inline]
+    pub fn checks_at(&self, flows: Flows, departure_ps: u64, checks: &mut [u16; LANES]) {
+        let first = self.probe(0, flows, departure_ps);
+        let check = first.check();
+        // From one frame to the next one word of the probe grows by 1, which its check makes up for: as long as neither
+        // that word nor the check wraps.
+        let growing = match self.run {
+            Run::Flows => first.flow,
+            Run::Sequences => first.sequence,
+            Run::Mixed => u32::MAX,
+        };
+        if growing <= u32::MAX - LANES as u32 && usize::from(check) >= LANES && check != u16::MAX {
+            for (lane, to) in checks.iter_mut().enumerate() {
+                *to = check - lane as u16;
+            }
+        } else {
+            for (lane, to) in checks.iter_mut().enumerate() {
+                *to = self.probe(lane, flows, departure_ps).check();
+            }
+        }
+    }
+}
+
+/// When frames side by side depart, picoseconds.
+pub(super) struct Departures {
+    pub at: [u64; LANES],
+}
+
+impl Departures {
+    pub const fn new() -> Self {
+        Self { at: [0; LANES] }
+    }
+
+    /// Takes those of up to [`LANES`] frames.
+    #[inline]
+    pub fn take(&mut self, departures: &[u64]) {
+        match <&[u64; LANES]>::try_from(departures) {
+            Ok(all) => self.at = *all,
+            Err(_) => {
+                for (at, departure) in self.at.iter_mut().zip(departures) {
+                    *at = *departure;
+                }
+            }
+        }
+    }
+}
+
+/// The time at which all frames depart, if it is one.
+#[inline]
+pub(super) fn common(departures: &[u64]) -> Option<u64> {
+    let first = *departures.first()?;
+    let mut differences = 0;
+    for departure in departures {
+        differences |= departure ^ first;
+    }
+    (differences == 0).then_some(first)
 }
 
 /// A field below 2^32: random, or constant with a span of 0.
@@ -94,55 +152,81 @@ pub(super) struct Uniform {
 
 impl Uniform {
     #[inline]
-    fn draw(self, flows: &[u32; LANES]) -> [u32; LANES] {
-        let mut drawn = [self.min; LANES];
+    fn draw(self, flows: &[u32; LANES], drawn: &mut [u32; LANES]) {
+        *drawn = [self.min; LANES];
         if self.span > 0 {
-            add_draws(&mut drawn, flows, self.key, self.span);
+            add_draws(drawn, flows, self.key, self.span);
         }
-        drawn
     }
 }
 
-/// What is drawn for the innermost IPv4 and UDP headers, and the checksums, in the byte order of the wire.
+/// Partial sums of frames side by side: of each IPv4 header, and of each UDP segment with its pseudo-header.
+pub(super) struct Sums {
+    pub ip: [u32; LANES],
+    pub l4: [u32; LANES],
+}
+
+/// What is drawn for the innermost IPv4 and UDP headers, and the checksums; in the byte order of the wire what is public.
 pub(super) struct Headers {
-    ip: [u16; LANES],
-    addresses: [u64; LANES],
-    ports: [u32; LANES],
-    udp: [u16; LANES],
+    pub ip: [u16; LANES],
+    pub addresses: [u64; LANES],
+    pub ports: [u32; LANES],
+    /// The UDP checksum, and behind it the probe's check and flow.
+    pub udp: [u64; LANES],
+    src: [u32; LANES],
+    dst: [u32; LANES],
+    sport: [u32; LANES],
+    dport: [u32; LANES],
+}
+
+/// The sum of both halves of an address: a partial that can be added to some more of its kind without a carry.
+#[inline]
+const fn fold_once(address: u32) -> u32 {
+    (address & 0xffff) + (address >> 16)
 }
 
 impl Headers {
-    /// Of frames of flows `numbers.flow`; `sums` are the partial sums of each frame's IPv4 header and UDP segment,
-    /// `checksum` is all ones, or 0 if the UDP checksum is not filled in.
-    #[inline]
-    pub fn new(numbers: &Numbers, [src, dst, sport, dport]: [Uniform; 4], sums: &[(u32, u32); LANES], checksum: u16) -> Self {
-        let (src, dst) = (src.draw(&numbers.flow), dst.draw(&numbers.flow));
-        let (sport, dport) = (sport.draw(&numbers.flow), dport.draw(&numbers.flow));
-        let mut headers = Self {
+    pub const fn new() -> Self {
+        Self {
             ip: [0; LANES],
             addresses: [0; LANES],
             ports: [0; LANES],
             udp: [0; LANES],
-        };
-        for lane in 0..LANES {
-            let ports = sport[lane] << 16 | dport[lane];
-            let addresses = add_halves(src[lane], dst[lane]);
-            let udp = finish_half(add_halves(add_halves(addresses, ports), sums[lane].1));
-            let udp = if udp == 0 { 0xffff } else { udp } & checksum;
-            headers.ip[lane] = finish_half(add_halves(addresses, sums[lane].0)).to_be();
-            headers.udp[lane] = udp.to_be();
-            headers.ports[lane] = ports.to_be();
-            headers.addresses[lane] = (u64::from(src[lane]) << 32 | u64::from(dst[lane])).to_be();
+            src: [0; LANES],
+            dst: [0; LANES],
+            sport: [0; LANES],
+            dport: [0; LANES],
         }
-        headers
     }
 
-    /// Writes those of `lane` to the 28 bytes of both headers.
+    /// Those of frames of flows `numbers.flow` whose probes have `checks`; `checksum` is all ones, or 0 if the UDP
+    /// checksum is not filled in.
     #[inline]
-    pub fn put(&self, lane: usize, to: &mut [u8; 28]) {
-        to[10..12].copy_from_slice(&self.ip[lane].to_ne_bytes());
-        to[12..20].copy_from_slice(&self.addresses[lane].to_ne_bytes());
-        to[20..24].copy_from_slice(&self.ports[lane].to_ne_bytes());
-        to[26..28].copy_from_slice(&self.udp[lane].to_ne_bytes());
+    pub fn draw(
+        &mut self,
+        numbers: &Numbers,
+        flows: Flows,
+        [src, dst, sport, dport]: [Uniform; 4],
+        sums: &Sums,
+        checksum: u16,
+        checks: &[u16; LANES],
+    ) {
+        src.draw(&numbers.flow, &mut self.src);
+        dst.draw(&numbers.flow, &mut self.dst);
+        sport.draw(&numbers.flow, &mut self.sport);
+        dport.draw(&numbers.flow, &mut self.dport);
+        for lane in 0..LANES {
+            let (src, dst) = (self.src[lane], self.dst[lane]);
+            let (sport, dport) = (self.sport[lane], self.dport[lane]);
+            let addresses = fold_once(src) + fold_once(dst);
+            self.ip[lane] = finish_half(addresses + sums.ip[lane]).to_be();
+            let udp = finish_half(addresses + sport + dport + sums.l4[lane]);
+            let udp = if udp == 0 { 0xffff } else { udp } & checksum;
+            let both = u32::from(udp) << 16 | u32::from(checks[lane]);
+            let flow = flows.first.wrapping_add(numbers.flow[lane]);
+            self.udp[lane] = (u64::from(both) << 32 | u64::from(flow)).to_be();
+            self.addresses[lane] = (u64::from(src) << 32 | u64::from(dst)).to_be();
+            self.ports[lane] = (sport << 16 | dport).to_be();
+        }
     }
 }

@@ -1,0 +1,280 @@
+//! Bursts: what differs from frame to frame is computed for many frames at once, then written frame by frame.
+
+use super::block::{Departures, Headers, LANES, Numbers, Run, Sums, Uniform, common};
+use super::{Cursor, Draw, Flows, Image, LINE, Plan, Shape, Udp4};
+use crate::probe::PROBE_BYTES;
+use crate::template::Slots;
+
+/// Addresses and ports that are random or the same in all flows: the case that has to be fast.
+struct RandomPair<'a> {
+    shape: &'a Udp4,
+    fields: [Uniform; 4],
+}
+
+impl RandomPair<'_> {
+    #[inline]
+    fn has_constant_ports(&self) -> bool {
+        let [.., sport, dport] = self.fields;
+        sport.span == 0 && dport.span == 0
+    }
+}
+
+/// A [`Draw::Random`] or [`Draw::Constant`] below 2^32.
+fn uniform(draw: &Draw) -> Option<Uniform> {
+    let (key, min, span) = match *draw {
+        Draw::Random { key, min, span } => (key, min, span),
+        Draw::Constant(value) => (0, value, 0),
+        _ => return None,
+    };
+    Some(Uniform {
+        key,
+        min: u32::try_from(min).ok()?,
+        span: u32::try_from(span).ok()?,
+    })
+}
+
+/// What a burst is made of.
+pub(in crate::template) struct Asked<'a> {
+    pub images: &'a [u8],
+    pub flows: Flows,
+    /// Index of each frame's size.
+    pub sizes: &'a [u8],
+    /// Picoseconds.
+    pub departures: &'a [u64],
+}
+
+impl Asked<'_> {
+    /// The frames' places in the burst, [`LANES`] and [`LANES`], and their sizes and departures.
+    fn blocks(&self) -> impl Iterator<Item = (std::ops::Range<usize>, &[u8], &[u64])> {
+        let blocks = self.sizes.chunks(LANES).zip(self.departures.chunks(LANES));
+        blocks.enumerate().map(|(number, (sizes, departures))| {
+            let count = sizes.len().min(departures.len());
+            let first = number * LANES;
+            (first..first + count, &sizes[..count], &departures[..count])
+        })
+    }
+}
+
+/// Copies an image of `len` bytes and its padding to a slot. Lines of a known number need no call.
+#[inline]
+fn copy_padded(image: &[u8], len: usize, slot: &mut [u8]) {
+    let (from, _) = image.as_chunks::<LINE>();
+    match (from, slot.as_chunks_mut::<LINE>().0) {
+        ([a], [to, ..]) => *to = *a,
+        ([a, b], [to, next, ..]) => (*to, *next) = (*a, *b),
+        _ => slot[..len].copy_from_slice(&image[..len]),
+    }
+}
+
+/// Makes a slot the frame that `write` makes of the line `head`, of which the frame has `len` bytes.
+#[inline(always)]
+fn write_line(head: &[u8; LINE], len: usize, slot: &mut [u8], write: impl FnOnce(&mut [u8; LINE])) -> usize {
+    if let Some(line) = slot.first_chunk_mut() {
+        *line = *head;
+        write(line);
+    } else {
+        let mut line = *head;
+        write(&mut line);
+        slot[..len].copy_from_slice(&line[..len]);
+    }
+    len
+}
+
+impl Plan {
+    /// Writes a burst. The cases that matter most are written many frames at once.
+    #[inline]
+    pub fn burst(&self, cursor: &mut Cursor, asked: &Asked<'_>, slots: &mut impl Slots) {
+        if let Some(pair) = self.random_pair() {
+            match self.only_line(asked) {
+                Some((head, image, departure_ps)) if pair.has_constant_ports() && pair.shape.l3 + 46 <= LINE => {
+                    self.pairs_on_a_line(cursor, asked, slots, &pair, head, image, departure_ps);
+                }
+                _ => self.pairs(cursor, asked, slots, &pair),
+            }
+        } else if let Shape::Constant = self.shape {
+            match self.only_line(asked) {
+                Some((head, image, departure_ps)) if asked.flows.count == 1 && self.payload + PROBE_BYTES <= LINE => {
+                    self.one_flow_on_a_line(cursor, asked, slots, head, image, departure_ps);
+                }
+                _ => self.constant(cursor, asked, slots),
+            }
+        } else {
+            let frames = asked.sizes.len().min(asked.departures.len());
+            slots.each(0..frames, |index, slot| {
+                let (size, departure_ps) = (usize::from(asked.sizes[index]), asked.departures[index]);
+                self.write(asked.images, cursor, asked.flows, size, departure_ps, slot)
+            });
+        }
+    }
+
+    /// The case of [`Shape::Udp4`] that has to be fast.
+    #[inline]
+    fn random_pair(&self) -> Option<RandomPair<'_>> {
+        let Shape::Udp4(shape) = &self.shape else { return None };
+        if !self.patches.is_empty() || !self.periods.is_empty() {
+            return None;
+        }
+        Some(RandomPair {
+            shape,
+            fields: [
+                uniform(&shape.src)?,
+                uniform(&shape.dst)?,
+                uniform(&shape.sport)?,
+                uniform(&shape.dport)?,
+            ],
+        })
+    }
+
+    /// The frames' only image and its line, with flow 0 and the departure they have in common written in, if all of
+    /// that is so.
+    #[inline]
+    fn only_line(&self, asked: &Asked<'_>) -> Option<([u8; LINE], &Image, u64)> {
+        let [image] = &self.images[..] else { return None };
+        let departure_ps = common(asked.departures)?;
+        let line = <&[u8; LINE]>::try_from(asked.images.get(image.start..)?.get(..image.padded)?).ok()?;
+        let mut head = *line;
+        let probe = head.get_mut(self.payload..)?.first_chunk_mut::<PROBE_BYTES>()?;
+        probe[2..6].copy_from_slice(&asked.flows.first.to_be_bytes());
+        probe[10..18].copy_from_slice(&departure_ps.to_be_bytes());
+        Some((head, image, departure_ps))
+    }
+
+    /// One flow on one line, all at one time: only sequence and check differ.
+    #[inline(never)]
+    fn one_flow_on_a_line(
+        &self,
+        cursor: &mut Cursor,
+        asked: &Asked<'_>,
+        slots: &mut impl Slots,
+        head: [u8; LINE],
+        image: &Image,
+        departure_ps: u64,
+    ) {
+        let (mut numbers, mut checks) = (Numbers::new(), [0; LANES]);
+        let payload = self.payload;
+        for (frames, ..) in asked.blocks() {
+            numbers.take(cursor, 1, frames.len());
+            numbers.checks_at(asked.flows, departure_ps, &mut checks);
+            slots.each(frames, |lane, slot| {
+                write_line(&head, image.len, slot, |line| {
+                    if let Some(probe) = line.get_mut(payload..).and_then(|probe| probe.first_chunk_mut::<PROBE_BYTES>()) {
+                        probe[0..2].copy_from_slice(&checks[lane % LANES].to_be_bytes());
+                        probe[6..10].copy_from_slice(&numbers.sequence[lane % LANES].to_be_bytes());
+                    }
+                })
+            });
+        }
+    }
+
+    /// Random addresses on one line, all at one time.
+    #[inline(never)]
+    #[allow(clippy::too_many_arguments)] // the burst's, and the case
+    fn pairs_on_a_line(
+        &self,
+        cursor: &mut Cursor,
+        asked: &Asked<'_>,
+        slots: &mut impl Slots,
+        pair: &RandomPair<'_>,
+        mut head: [u8; LINE],
+        image: &Image,
+        departure_ps: u64,
+    ) {
+        let (mut numbers, mut checks, mut headers) = (Numbers::new(), [0; LANES], Headers::new());
+        let sums = Sums {
+            ip: [image.ip.into(); LANES],
+            l4: [image.l4.into(); LANES],
+        };
+        let (l3, sequence_at) = (pair.shape.l3, self.payload + 6);
+        for (frames, ..) in asked.blocks() {
+            numbers.take(cursor, asked.flows.count, frames.len());
+            numbers.checks_at(asked.flows, departure_ps, &mut checks);
+            headers.draw(&numbers, asked.flows, pair.fields, &sums, pair.shape.checksum, &checks);
+            if let Some(sequence) = head.get_mut(sequence_at..).and_then(|probe| probe.first_chunk_mut()) {
+                *sequence = numbers.sequence[0].to_be_bytes();
+            }
+            let is_mixed = numbers.run == Run::Mixed;
+            slots.each(frames, |lane, slot| {
+                let lane = lane % LANES;
+                write_line(&head, image.len, slot, |line| {
+                    if let Some(window) = line.get_mut(l3..).and_then(|packet| packet.first_chunk_mut::<46>()) {
+                        window[10..12].copy_from_slice(&headers.ip[lane].to_ne_bytes());
+                        window[12..20].copy_from_slice(&headers.addresses[lane].to_ne_bytes());
+                        window[26..34].copy_from_slice(&headers.udp[lane].to_ne_bytes());
+                        if is_mixed {
+                            window[34..38].copy_from_slice(&numbers.sequence[lane].to_be_bytes());
+                        }
+                    }
+                })
+            });
+        }
+    }
+
+    #[inline(never)]
+    fn pairs(&self, cursor: &mut Cursor, asked: &Asked<'_>, slots: &mut impl Slots, pair: &RandomPair<'_>) {
+        let (mut numbers, mut checks, mut headers) = (Numbers::new(), [0; LANES], Headers::new());
+        let mut times = Departures::new();
+        let mut sums = Sums {
+            ip: [0; LANES],
+            l4: [0; LANES],
+        };
+        let l3 = pair.shape.l3;
+        for (frames, sizes, departures) in asked.blocks() {
+            numbers.take(cursor, asked.flows.count, frames.len());
+            times.take(departures);
+            numbers.checks(asked.flows, &times, &mut checks);
+            for ((ip, l4), &size) in sums.ip.iter_mut().zip(&mut sums.l4).zip(sizes) {
+                let image = self.image(size);
+                (*ip, *l4) = (image.ip.into(), image.l4.into());
+            }
+            headers.draw(&numbers, asked.flows, pair.fields, &sums, pair.shape.checksum, &checks);
+            slots.each(frames, |lane, slot| {
+                let image = self.image(sizes[lane]);
+                let lane = lane % LANES;
+                copy_padded(&asked.images[image.start..][..image.padded], image.len, slot);
+                if let Some(window) = slot.get_mut(l3..).and_then(|packet| packet.first_chunk_mut::<46>()) {
+                    window[10..12].copy_from_slice(&headers.ip[lane].to_ne_bytes());
+                    window[12..20].copy_from_slice(&headers.addresses[lane].to_ne_bytes());
+                    window[20..24].copy_from_slice(&headers.ports[lane].to_ne_bytes());
+                    window[26..34].copy_from_slice(&headers.udp[lane].to_ne_bytes());
+                    window[34..38].copy_from_slice(&numbers.sequence[lane].to_be_bytes());
+                    window[38..46].copy_from_slice(&times.at[lane].to_be_bytes());
+                }
+                image.len
+            });
+        }
+    }
+
+    #[inline(never)]
+    fn constant(&self, cursor: &mut Cursor, asked: &Asked<'_>, slots: &mut impl Slots) {
+        let (mut numbers, mut checks, mut times) = (Numbers::new(), [0; LANES], Departures::new());
+        for (frames, sizes, departures) in asked.blocks() {
+            numbers.take(cursor, asked.flows.count, frames.len());
+            times.take(departures);
+            numbers.checks(asked.flows, &times, &mut checks);
+            slots.each(frames, |lane, slot| {
+                let image = self.image(sizes[lane]);
+                let lane = lane % LANES;
+                copy_padded(&asked.images[image.start..][..image.padded], image.len, slot);
+                if let Some(payload) = slot
+                    .get_mut(self.payload..)
+                    .and_then(|payload| payload.first_chunk_mut::<PROBE_BYTES>())
+                {
+                    let probe = numbers.probe(lane, asked.flows, times.at[lane]);
+                    payload[0..2].copy_from_slice(&checks[lane].to_be_bytes());
+                    payload[2..10].copy_from_slice(&probe.who().to_be_bytes());
+                    payload[10..18].copy_from_slice(&probe.departure_ps.to_be_bytes());
+                }
+                image.len
+            });
+        }
+    }
+
+    /// The image of a size; most templates have one.
+    #[inline]
+    fn image(&self, size: u8) -> &Image {
+        match &self.images[..] {
+            [image] => image,
+            images => &images[usize::from(size)],
+        }
+    }
+}
