@@ -91,7 +91,7 @@ class Session:
             "health": {
                 "unsent": 0,
                 "latest_departure_ns": 0,
-                "longest_gap_ns": 0,
+                "longest_gap_ns": 250_000_000 if _count_down("FAKE_AWAY") else 0,
                 "rx_dropped": 0,
                 "tx_full": 0,
                 "core_share_ppm": None,

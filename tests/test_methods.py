@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from netdyno.methods import METHODS
+from netdyno.methods import METHODS, kept_away
 from netdyno.methods.ramp import RampParameters
 from netdyno.methods.throughput import ThroughputParameters
-from netdyno.trial import HEADLINES, Result, Situation, TrialResult, Value
+from netdyno.trial import HEADLINES, Result, Segment, Situation, Trial, TrialResult, Value
 from tendevices import (
     Device,
     drive,
     finite_queue,
     makes_frames,
+    measure,
     never_passes,
     passes_everything,
     starved_tester,
@@ -178,7 +180,7 @@ def test_ramp_finds_the_wall_and_its_knee() -> None:
     knee = value(result, "knee")
     assert (knee.low, knee.high) == (4_950_000, 5_050_000)
     assert knee.number == 4_950_000
-    assert "1 % of the line" in knee.note
+    assert "one step of the ramp is 100000 fps" in knee.note
     end = value(result, "loss at the end")
     assert (end.number, end.unit) == (Fraction(1, 2), "ratio")
     assert value(result, "hold rate").number == 5_000_000
@@ -265,6 +267,84 @@ def test_no_number_of_the_ramp_is_called_throughput() -> None:
     assert all("throughput" not in found.name for found in result.values)
     assert {found.scope for found in result.values} == {"west-east", "east-west", "sum"}
     assert value(result, "ramp max Rx").number == 10_000_000
+
+
+def paused(outcome: TrialResult, trial: Trial, at: int, capacity: int, gap_ns: int) -> TrialResult:
+    """The same with nine tenths of the frames of one sample sent in the next one, into a wall."""
+    (stream,) = outcome.streams
+    tx = list(stream.tx)
+    held = tx[at] * 9 // 10
+    tx[at], tx[at + 1] = tx[at] - held, tx[at + 1] + held
+    arrived = tuple(min(sent, capacity * outcome.sample_ns // 10**9) for sent in tx)
+    return replace(
+        outcome,
+        streams=(replace(stream, tx=tuple(tx), rx=arrived, arrived=arrived),),
+        health=replace(outcome.health, longest_gap_ns=gap_ns, latest_departure_ns=gap_ns),
+    )
+
+
+@pytest.mark.parametrize(
+    ("at", "low", "high", "words"),
+    [
+        (20, 3_950_000, 4_050_000, "one step of the ramp is 100000 fps"),  # well below the knee
+        (39, 3_850_000, 4_150_000, "late in the 2 samples before: 300000 fps"),  # in it
+        (42, 3_950_000, 4_050_000, "one step of the ramp is 100000 fps"),  # so few frames that none is lost
+    ],
+)
+def test_a_pause_of_the_tester_neither_moves_the_knee_nor_spoils_the_ramp(
+    at: int, low: int, high: int, words: str
+) -> None:
+    """A rise of 10 s to 10 Mpps in samples of 100 ms: sample k is at (k + 1/2) * 100 kpps, and this wall
+    stands between samples 39 and 40. The warm-up has ten samples before them."""
+    method = METHODS["ramp"].start(
+        RampParameters.model_validate({"warmup": "1s at 1kpps", "ramp": "10s to 100%", "hold": "2s"}), ONE
+    )
+    trial = next(method)
+    well = measure(trial, wall(4_000_000), ONE)
+    ill = paused(well, trial, 10 + at, 4_000_000, 90_000_000)
+    with pytest.raises(StopIteration) as stop:
+        method.send(ill)
+    knee = value(stop.value.value, "knee")
+    assert (knee.low, knee.high) == (low, high)
+    assert words in knee.note
+    assert kept_away(trial, replace(ill, health=replace(ill.health, longest_gap_ns=10**9))) is None
+
+
+def test_a_long_pause_in_a_ramp_is_told_and_one_in_a_constant_load_spoils_the_trial() -> None:
+    method = METHODS["ramp"].start(
+        RampParameters.model_validate({"warmup": None, "ramp": "10s to 100%"}), ONE
+    )
+    trial = next(method)
+    ill = paused(measure(trial, wall(4_000_000), ONE), trial, 20, 4_000_000, 150_000_000)
+    with pytest.raises(StopIteration) as stop:
+        method.send(ill)
+    assert any("kept from its core for up to 150 ms" in note for note in stop.value.value.notes)
+
+    constant = Trial("search 1", (Segment("traffic", 10**9, LINE, LINE),))
+    health = replace(ill.health, longest_gap_ns=100_000_001)
+    assert "kept from its core for 100 ms" in (kept_away(constant, replace(ill, health=health)) or "")
+    health = replace(health, longest_gap_ns=100_000_000)
+    assert kept_away(constant, replace(ill, health=health)) is None
+
+
+def test_a_ramp_whose_tester_was_always_late_has_no_knee() -> None:
+    method = METHODS["ramp"].start(
+        RampParameters.model_validate({"warmup": "1s at 1kpps", "ramp": "1s to 100%", "hold": None}), ONE
+    )
+    trial = next(method)
+    well = measure(trial, wall(4_000_000), ONE)
+    (stream,) = well.streams
+    # All of the rise a sample late; the last one makes up for it.
+    tx = (*stream.tx[:10], 0, *stream.tx[10:-2], stream.tx[-2] + stream.tx[-1])
+    ill = replace(
+        well,
+        streams=(replace(stream, tx=tx, rx=tx, arrived=tx),),
+        health=replace(well.health, latest_departure_ns=100_000_000),
+    )
+    with pytest.raises(StopIteration) as stop:
+        method.send(ill)
+    knee = value(stop.value.value, "knee")
+    assert (knee.number, knee.note) == (None, "no knee: the tester was late all the time in the ramp")
 
 
 def test_ramp_on_a_starved_tester_says_so() -> None:

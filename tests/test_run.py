@@ -91,6 +91,25 @@ def test_an_invalid_trial_is_repeated_and_every_attempt_kept(tmp_path: Path) -> 
     assert "does not count: the link went down" in err
 
 
+def test_a_constant_load_with_a_long_pause_is_made_again_and_a_ramp_stands(tmp_path: Path) -> None:
+    first: list[tuple[str, tuple[str, ...]]] = []
+    for name, plan in (("ramp", RAMP), ("search", SEARCH)):
+        place = tmp_path / name
+        place.mkdir()
+        (place / "away").write_text("once\n")
+        for axis in ("[l2-xconnect, ipv4]", "[64b, 512b]", "[uni, bidir]"):
+            plan = plan.replace(axis, axis.split(",")[0] + "]")
+        code, folder, _ = finish("run", write_plan(place, plan), place, FAKE_AWAY=str(place / "away"))
+        assert code == 0
+        with open_run(folder) as run:
+            trial = next(iter(run.trials(0)))
+            first.append((trial.state, trial.result.invalid))
+            assert trial.result.health.longest_gap_ns == 250_000_000
+    ramp, search = first
+    assert ramp == ("done", ())
+    assert search == ("invalid", ("the tester was kept from its core for 250 ms while sending",))
+
+
 def test_a_trial_that_stays_invalid_fails_its_case_only(tmp_path: Path) -> None:
     """Whatever sends in both directions stays invalid; what sends in one is measured."""
     plan = write_plan(tmp_path, RAMP.replace("[l2-xconnect, ipv4]", "[ipv4]"))

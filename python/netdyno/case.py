@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from netdyno.errors import NetdynoError
 from netdyno.labs import KINDS, Wiring
 from netdyno.matrix import situation
-from netdyno.methods import METHODS
+from netdyno.methods import METHODS, kept_away
 from netdyno.spec import read_result, session_spec, trial_spec
 from netdyno.store import CaseWiring, StoredGoal, StoredTrial, StoredVerdict
 from netdyno.trial import Result, Situation, Trial, TrialResult
@@ -259,6 +259,9 @@ class _Trials:
             snapshot = json.loads(self.session.snapshot())
             self.emit(Looked(self.case.number, trial.name, number, snapshot))
         result = read_result(self.session.result())
+        away = kept_away(trial, result)
+        if away is not None:
+            result = replace(result, invalid=(*result.invalid, away))
         return StoredTrial(
             case=self.case.number,
             number=number,

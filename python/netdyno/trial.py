@@ -49,6 +49,11 @@ class Trial:
         """Time with traffic, without resolving, settling and draining."""
         return sum(segment.duration_ns for segment in self.segments)
 
+    @property
+    def constant(self) -> bool:
+        """Whether all of it is one load."""
+        return len({rate for segment in self.segments for rate in (segment.from_fps, segment.to_fps)}) == 1
+
 
 @dataclass(frozen=True)
 class Latency:

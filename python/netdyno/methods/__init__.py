@@ -5,11 +5,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from netdyno.methods.procedure import Parameters, Procedure, frames_per_second, scaled, starved
+from netdyno.methods.procedure import (
+    Parameters,
+    Procedure,
+    frames_per_second,
+    kept_away,
+    milliseconds,
+    rounded,
+    scaled,
+    starved,
+)
 from netdyno.methods.ramp import RAMP
 from netdyno.methods.throughput import THROUGHPUT
 
 METHODS: Mapping[str, Procedure[Any]] = {method.name: method for method in (RAMP, THROUGHPUT)}
 """Every method, in the order help lists them."""
 
-__all__ = ["METHODS", "Parameters", "Procedure", "frames_per_second", "scaled", "starved"]
+__all__ = [
+    "METHODS",
+    "Parameters",
+    "Procedure",
+    "frames_per_second",
+    "kept_away",
+    "milliseconds",
+    "rounded",
+    "scaled",
+    "starved",
+]

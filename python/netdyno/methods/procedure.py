@@ -9,11 +9,12 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from netdyno.trial import Method, Situation, TrialResult
-from netdyno.units import Duration, FrameRate, L1Rate, L2Rate, Load, Percent
+from netdyno.arithmetic import l1, load_fps
+from netdyno.trial import Method, Situation, Trial, TrialResult
+from netdyno.units import Duration, FrameRate, Load, decimal
 
-WIRE_OVERHEAD_BYTES = 20
-"""What a frame takes on the wire beyond its own bytes: preamble and SFD (8), minimum gap (12)."""
+AWAY_NS = 100_000_000
+"""A tester that did nothing for longer than this did not offer a constant load, whatever it made up for."""
 
 
 class Parameters(BaseModel):
@@ -68,25 +69,16 @@ class Shape(BaseModel):
 
 def frames_per_second(load: Load, situation: Situation) -> Fraction:
     """A load of one direction in frames per second, exact. Of a mix: frames of average size."""
-    match load.amount:
-        case FrameRate(amount=amount):
-            return amount
-        case Percent(amount=amount):
-            return amount * situation.line_fps
-        case L1Rate(amount=amount):
-            return amount / ((situation.mean_size + WIRE_OVERHEAD_BYTES) * 8)
-        case L2Rate(amount=amount):
-            return amount / (situation.mean_size * 8)
+    line = l1(FrameRate(situation.line_fps), situation.mean_size)
+    return load_fps(load, line=line, size=situation.mean_size).amount
 
 
 def starved(result: TrialResult) -> str | None:
     """Why the tester did not offer what was asked, or None if it did.
 
-    Two signs: frames nobody sent, and less offered than intended by more than 0.01 % and 10 us of
-    traffic. Such a trial says nothing against the device.
+    Up to 0.01 % of a stream, 10 us of its traffic or one frame may be missing: the last frames of a trial
+    are due just before its clock runs out. A trial that lacks more says nothing against the device.
     """
-    if result.health.unsent:
-        return f"the tester left {result.health.unsent} of {_intended(result)} frames unsent"
     for stream in result.streams:
         missing = stream.intended - stream.offered
         sending_ns = max(result.sample_ns * len(stream.tx), 1)
@@ -94,12 +86,29 @@ def starved(result: TrialResult) -> str | None:
             Fraction(stream.intended, 10_000), Fraction(stream.intended * 10_000, sending_ns), Fraction(1)
         )
         if missing > allowed:
-            return f"the tester sent {stream.offered} of {stream.intended} frames of `{stream.name}`"
+            return f"the tester left {missing} of {stream.intended} frames of `{stream.name}` unsent"
     return None
 
 
-def _intended(result: TrialResult) -> int:
-    return sum(stream.intended for stream in result.streams)
+def kept_away(trial: Trial, result: TrialResult) -> str | None:
+    """Why a trial does not count because its tester was kept from its core, or None if it does.
+
+    A load that was asked for as constant and came as a pause and a burst is another load. A load that
+    changes is offered for an instant each, and a pause spoils those it falls on: the method leaves them out.
+    """
+    if not trial.constant or result.health.longest_gap_ns <= AWAY_NS:
+        return None
+    return f"the tester was kept from its core for {milliseconds(result.health.longest_gap_ns)} while sending"
+
+
+def milliseconds(ns: int) -> str:
+    """A time for a note, `12.5 ms`."""
+    return f"{decimal(Fraction(ns, 10**6), 3)} ms"
+
+
+def rounded(rate: Fraction | int) -> str:
+    """A rate or a count for a note, without decimals."""
+    return decimal(Fraction(rate), 0)
 
 
 def scaled(model: BaseModel, scale: Fraction) -> Any:

@@ -18,7 +18,16 @@ from typing import Any, ClassVar
 from pydantic import Field, model_validator
 
 from netdyno.arithmetic import WIRE_OVERHEAD
-from netdyno.methods.procedure import Parameters, Procedure, Shape, frames_per_second, starved
+from netdyno.methods.procedure import (
+    AWAY_NS,
+    Parameters,
+    Procedure,
+    Shape,
+    frames_per_second,
+    milliseconds,
+    rounded,
+    starved,
+)
 from netdyno.trial import Method, Result, Segment, Situation, Trial, TrialResult, Value
 from netdyno.units import FrameRate, Load, Percent, PositiveDuration, UnitError, decimal
 
@@ -134,19 +143,23 @@ def ramp(parameters: RampParameters, situation: Situation) -> Method:
         kept = _kept_up(rise, outcome.sample_ns)
         values.append(_max_rx(scope, (rise, hold), outcome.sample_ns, rise_ns, situation))
         values.append(_kept_up_to(scope, kept, len(rise), outcome.sample_ns))
-        values.append(
-            _knee(scope, kept, hold if kept == rise else (), threshold, outcome.sample_ns, situation)
-        )
+        values.append(_knee(scope, kept, hold if kept == rise else (), threshold, outcome.sample_ns))
         values.append(_loss_at_the_end(scope, hold or rise[-1:]))
         values.append(_hold_rate(scope, hold, outcome.sample_ns))
     notes = [
-        f"each load was held for {_milliseconds(outcome.sample_ns)} only: a survey, not a throughput",
+        f"each load was held for {milliseconds(outcome.sample_ns)} only: a survey, not a throughput",
     ]
     held = _held_back(target - start, rise_ns)
     if held * 100 > situation.line_fps:
         notes.append(
             f"the rise is short: {QUEUE_FRAMES} frames waiting in the device hide loss for so long that the"
-            f" knee shows {_rounded(held)} fps too high"
+            f" knee shows {rounded(held)} fps too high"
+        )
+    away = outcome.health.longest_gap_ns
+    if away > AWAY_NS:
+        notes.append(
+            f"the tester was kept from its core for up to {milliseconds(away)}: samples in which it was"
+            " behind its schedule count neither for the knee nor for the loss"
         )
     reason = starved(outcome)
     if reason is not None:
@@ -173,6 +186,8 @@ class _Sample:
     """Frames the schedule asks for in it."""
     behind: Fraction
     """Frames the schedule has asked for by its end that were not sent by then."""
+    late: bool = False
+    """Whether the tester was behind its schedule when it began or ended: its load was another one."""
 
     @property
     def lost(self) -> int:
@@ -182,15 +197,18 @@ class _Sample:
 def _scopes(outcome: TrialResult, trial: Trial, situation: Situation) -> Iterator[tuple[str, list[_Sample]]]:
     """The samples of each stream, and of all together."""
     every: list[list[_Sample]] = []
+    # Frames of a mix are no even flow: behind by a few of them is late only if a frame was.
+    ever_late = outcome.health.latest_departure_ns > BEHIND_NS
     for number, stream in enumerate(outcome.streams):
-        samples, behind = [], Fraction(0)
+        samples, behind, late = [], Fraction(0), False
         received = _received(outcome, number, situation)
         asked = [_asked(trial, edge * outcome.sample_ns) for edge in range(len(stream.tx) + 1)]
         counts = zip(pairwise(asked), stream.tx, received, stream.arrived, strict=False)
         for (before, after), tx, rx, arrived in counts:
             intended = after - before
             behind += intended - tx
-            samples.append(_Sample(tx, rx, arrived, intended, behind))
+            began_late, late = late, ever_late and _is_behind(behind, intended, outcome.sample_ns)
+            samples.append(_Sample(tx, rx, arrived, intended, behind, began_late or late))
         every.append(samples)
         yield stream.name, samples
     yield (
@@ -202,6 +220,7 @@ def _scopes(outcome: TrialResult, trial: Trial, situation: Situation) -> Iterato
                 sum(one.arrived for one in together),
                 sum((one.intended for one in together), Fraction(0)),
                 sum((one.behind for one in together), Fraction(0)),
+                any(one.late for one in together),
             )
             for together in zip(*every, strict=False)
         ],
@@ -239,13 +258,18 @@ def _kept_up(rise: list[_Sample], sample_ns: int) -> list[_Sample]:
     """The part of the rise in which the tester kept its schedule: until it falls behind for good.
 
     A pause that is made up for is no reason to stop: what counts is whether the schedule is reached
-    again. Behind is more than 5 ms of traffic at that load: the machines netdyno is at home on pause
-    for that long.
+    again.
     """
     end = len(rise)
-    while end and rise[end - 1].behind > 2 + rise[end - 1].intended * BEHIND_NS / sample_ns:
+    while end and _is_behind(rise[end - 1].behind, rise[end - 1].intended, sample_ns):
         end -= 1
     return rise[:end]
+
+
+def _is_behind(frames: Fraction, intended: Fraction, sample_ns: int) -> bool:
+    """Whether so many frames waiting to be sent are more than 5 ms of traffic at that load: the machines
+    netdyno is at home on pause for that long."""
+    return frames > 2 + intended * BEHIND_NS / sample_ns
 
 
 def _kept_up_to(scope: str, kept: Sequence[_Sample], samples: int, sample_ns: int) -> Value:
@@ -289,7 +313,7 @@ def _max_rx(
             "ramp max Rx", scope, None, "fps", note=f"the ramp is shorter than {width} whole samples"
         )
     best, length = Fraction(max(windows)), width * sample_ns
-    note = f"best {_milliseconds(length)} of {sum(len(part) for part in parts)} samples"
+    note = f"best {milliseconds(length)} of {sum(len(part) for part in parts)} samples"
     if situation.mixed_receivers:
         note += ", in frames of average size"
     # A window may hold one frame more than the rate times its length. The line carries no more than it does.
@@ -316,20 +340,21 @@ def _knee(
     hold: Sequence[_Sample],
     threshold: Fraction,
     sample_ns: int,
-    situation: Situation,
 ) -> Value:
     """Where loss begins for good: between the last good sample's load and the first bad one's.
 
     Loss is of the frames that departed in the sample, so the time a frame takes does not show as loss.
     A load is the schedule's mean over the sample, which the tester kept: so few frames are no rate.
-    A negative loss is not good: the device made frames.
+    A negative loss is not good: the device made frames. Samples in which the tester was late count for
+    nothing: in a pause too few frames come to lose any, in the burst after it too many.
     """
-    sent = [sample for sample in rise if sample.tx > 0]
+    sent = [sample for sample in rise if sample.tx > 0 and not sample.late]
     share = f"{decimal(threshold * 100)} %"
-    if not sent:
-        return Value("knee", scope, None, "fps", note="no knee: nothing was sent in the ramp")
-    if any(sample.lost < 0 for sample in sent):
+    if any(sample.lost < 0 for sample in rise):
         return Value("knee", scope, None, "fps", note="no knee: more frames arrived than were sent")
+    if not sent:
+        what = "the tester was late all the time" if any(one.tx for one in rise) else "nothing was sent"
+        return Value("knee", scope, None, "fps", note=f"no knee: {what} in the ramp")
     bad = [sample.lost > threshold * sample.tx for sample in sent]
     first = len(sent)
     while first > 0 and bad[first - 1]:
@@ -337,11 +362,11 @@ def _knee(
     earlier = next((sent[place] for place in range(first) if bad[place]), None)
     before = ""
     if earlier is not None:
-        before = f"; loss above {share} also passed at {_rounded(_fps(earlier.intended, sample_ns))} fps"
+        before = f"; loss above {share} also passed at {rounded(_fps(earlier.intended, sample_ns))} fps"
     if first == len(sent):
         offered = _fps(sent[-1].intended, sample_ns)
-        in_hold = sum(sample.lost > threshold * sample.tx for sample in hold)
-        note = f"no knee: loss did not stay above {share} up to {_rounded(offered)} fps"
+        in_hold = sum(sample.lost > threshold * sample.tx and not sample.late for sample in hold)
+        note = f"no knee: loss did not stay above {share} up to {rounded(offered)} fps"
         if in_hold:
             note += f"; but {in_hold} of {len(hold)} samples of the hold lost more"
         return Value("knee", scope, None, "fps", low=offered, note=note + before)
@@ -350,18 +375,19 @@ def _knee(
         note = f"loss above {share} from the first sample of the ramp on"
         return Value("knee", scope, Fraction(0), "fps", low=Fraction(0), high=high, note=note)
     low = _fps(sent[first - 1].intended, sample_ns)
-    streams = len(situation.streams) if scope == "sum" else 1
-    line = situation.line_fps * streams
     width = high - low
-    note = (
-        f"loss stays above {share} from here on; one step of the ramp is {_rounded(width)} fps,"
-        f" {decimal(width / line * 100, 3)} % of the line"
-    )
+    late = sum(sample.late for sample in rise if low < _fps(sample.intended, sample_ns) < high)
+    step = "one step of the ramp is" if not late else f"the tester was late in the {late} samples before:"
+    note = f"loss stays above {share} from here on; {step} {rounded(width)} fps"
     return Value("knee", scope, low, "fps", low, high, note + before)
 
 
 def _loss_at_the_end(scope: str, samples: Sequence[_Sample]) -> Value:
-    """Share of the frames sent in the hold (or in the last sample of the ramp) that was lost; signed."""
+    """Share of the frames sent in the hold (or in the last sample of the ramp) that was lost; signed.
+
+    Without the samples in which the tester was late, if it kept its schedule in any.
+    """
+    samples = [sample for sample in samples if not sample.late] or samples
     sent = sum(sample.tx for sample in samples)
     if not sent:
         return Value("loss at the end", scope, None, "ratio", note="nothing was sent at the end")
@@ -374,20 +400,12 @@ def _hold_rate(scope: str, hold: Sequence[_Sample], sample_ns: int) -> Value:
     if not hold:
         return Value("hold rate", scope, None, "fps", note="no hold")
     received = Fraction(sum(sample.rx for sample in hold))
-    note = f"{_rounded(received)} frames in {_milliseconds(sample_ns * len(hold))}"
+    note = f"{rounded(received)} frames in {milliseconds(sample_ns * len(hold))}"
     return Value("hold rate", scope, _fps(received, sample_ns * len(hold)), "fps", note=note)
 
 
 def _fps(frames: Fraction | int, ns: int) -> Fraction:
     return Fraction(frames) * 10**9 / ns
-
-
-def _rounded(rate: Fraction) -> str:
-    return decimal(rate, 0)
-
-
-def _milliseconds(ns: int) -> str:
-    return f"{decimal(Fraction(ns, 10**6), 3)} ms"
 
 
 def _traffic_seconds(parameters: RampParameters) -> Fraction:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from pydantic import Field, model_validator
 
 from netdyno.errors import Problem
-from netdyno.methods.procedure import Parameters, Procedure, frames_per_second, starved
+from netdyno.methods.procedure import Parameters, Procedure, frames_per_second, rounded, starved
 from netdyno.trial import Method, Result, Segment, Situation, Trial, TrialResult, Value
 from netdyno.units import Load, Percent, PositiveDuration, decimal
 
@@ -129,12 +129,12 @@ def _result(
     notes: list[str] = []
     high: Fraction | None = upper * step
     number: Fraction | None = lower * step
-    note = f"between {_rounded(lower * step)} and {_rounded(upper * step)} fps"
+    note = f"between {rounded(lower * step)} and {rounded(upper * step)} fps"
     if failed is None:
-        high, note = None, f"no loss at the highest load tried, {_rounded(lower * step)} fps"
+        high, note = None, f"no loss at the highest load tried, {rounded(lower * step)} fps"
     elif (reason := starved(seen.outcomes[failed])) is not None:
         # The upper bound is the tester's: what the device does there is not known.
-        high, note = None, f"a lower bound: at {_rounded(upper * step)} fps {reason}"
+        high, note = None, f"a lower bound: at {rounded(upper * step)} fps {reason}"
         if lower == 0:
             number, note = (
                 None,
@@ -143,7 +143,7 @@ def _result(
     else:
         notes.append(_why_failed(upper * step, seen.outcomes[failed]))
         if lower == 0:
-            note = f"no load passed, down to {_rounded(step)} fps"
+            note = f"no load passed, down to {rounded(step)} fps"
     if not final:
         number, note = None, f"inconclusive: {FINAL_TRIALS} trials of full length failed one after the other"
     values = []
@@ -182,7 +182,7 @@ def _why_failed(fps: Fraction, outcome: TrialResult) -> str:
             parts.append(f"no frame of `{stream.name}` fell into the trial")
         elif what:
             parts.append(f"{' and '.join(what)} of {stream.offered} frames of `{stream.name}`")
-    return f"at {_rounded(fps)} fps: {', '.join(parts)}"
+    return f"at {rounded(fps)} fps: {', '.join(parts)}"
 
 
 def _deviations(parameters: ThroughputParameters, final: TrialResult | None) -> Iterator[str]:
@@ -197,10 +197,6 @@ def _deviations(parameters: ThroughputParameters, final: TrialResult | None) -> 
         if phases.get(name, 0) < least:
             length = decimal(Fraction(phases.get(name, 0), 10**9), 3)
             yield f"the {name} phase lasted {length} s, RFC 2544 section 23 phase {letter} asks for 2 s"
-
-
-def _rounded(rate: Fraction) -> str:
-    return decimal(rate, 0)
 
 
 def _traffic_seconds(parameters: ThroughputParameters) -> Fraction:
