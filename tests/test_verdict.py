@@ -11,7 +11,7 @@ from netdyno.methods import METHODS
 from netdyno.methods.ramp import RampParameters
 from netdyno.methods.throughput import ThroughputParameters
 from netdyno.plan import Goal
-from netdyno.trial import Health, Result, Segment, Situation, Trial, TrialResult, Value
+from netdyno.trial import Result, Segment, Situation, Trial, TrialResult, Value
 from netdyno.units import Load
 from netdyno.verdict import Evidence, judge, judge_goals
 from tendevices import behind_a_starved_tester, drive, measure, passes_everything, starved_tester, wall
@@ -39,8 +39,10 @@ def evidence(
     """A second at full line into a wall."""
     trial = Trial("t", (Segment("ramp", 10**9, LINE, LINE), Segment("hold", 10**9, LINE, LINE)))
     found = measure(trial, wall(capacity), situation)
+    unsent = (health or {}).get("unsent", 0)
     found = replace(
         found,
+        streams=tuple(replace(stream, intended=stream.intended + unsent) for stream in found.streams),
         health=replace(found.health, **(health or {})),
         devices=({"ports": [{"name": "a", "partner_drops": partner_drops}, {"name": "b"}]},),
     )
@@ -62,6 +64,12 @@ def test_a_line_rate_that_nothing_enforces_is_said_to_be_declared() -> None:
     assert "nothing enforces it" in limit(9_990_000, evidence(9_990_000, enforced=False))[1]
 
 
+def test_no_share_is_given_of_a_line_rate_that_nothing_enforces() -> None:
+    for capacity, number in ((5_000_000, 5_000_000), (20_000_000, 8_000_000)):
+        assert "of the line" in limit(number, evidence(capacity))[1]
+        assert "of the line" not in limit(number, evidence(capacity, enforced=False))[1]
+
+
 def test_a_single_flow_on_a_group_is_limited_by_its_member() -> None:
     grouped = replace(UNI, flow_ceiling_fps=LINE / 2)
     found, reason = limit(4_960_000, evidence(4_960_000, situation=grouped))
@@ -80,9 +88,10 @@ def test_device_when_frames_were_lost_and_the_tester_was_well() -> None:
 @pytest.mark.parametrize(
     ("health", "expected", "words"),
     [
-        ({"unsent": 1}, "tester", "left 1 of"),
+        ({"unsent": 2_001}, "tester", "left 2001 of 20002001 frames of `west-east`"),
         ({"rx_dropped": 3}, "receiver", "dropped 3 frames"),
-        ({"unsent": 1, "rx_dropped": 3}, "tester", "lower bound"),
+        ({"unsent": 200_000, "rx_dropped": 3}, "tester", "lower bound"),
+        ({"unsent": 2_000, "rx_dropped": 3}, "receiver", "dropped 3 frames"),
     ],
 )
 def test_the_tester_doubts_itself_first(health: dict[str, int], expected: str, words: str) -> None:
@@ -92,19 +101,18 @@ def test_the_tester_doubts_itself_first(health: dict[str, int], expected: str, w
 
 
 def test_a_tester_that_filled_the_line_is_no_limit() -> None:
-    assert limit(10_000_000, evidence(10_000_000, health={"unsent": 1}))[0] == "line"
+    assert limit(10_000_000, evidence(10_000_000, health={"unsent": 200_000}))[0] == "line"
 
 
-def test_fewer_frames_offered_than_intended_is_the_testers_limit_without_its_own_word() -> None:
+def test_fewer_frames_offered_than_intended_by_more_than_a_ten_thousandth_is_the_testers_limit() -> None:
     trial = Trial("t", (Segment("traffic", 10**9, LINE, LINE),))
     found = measure(trial, starved_tester(most=9_000_000), UNI)
-    blind = replace(found, health=Health(0, 0, 0, 0, 0, None))
-    given = Evidence(UNI, "virtual", True, (blind,))
-    assert limit(9_000_000, given)[0] == "tester"
+    assert limit(9_000_000, Evidence(UNI, "virtual", True, (found,)))[0] == "tester"
     # 0.01 % of ten million is a thousand frames: that much is not held against it.
     nearly = measure(trial, starved_tester(most=9_999_000), UNI)
-    blind = replace(nearly, health=Health(0, 0, 0, 0, 0, None))
-    assert limit(9_000_000, Evidence(UNI, "virtual", True, (blind,)))[0] == "inconclusive"
+    assert limit(9_000_000, Evidence(UNI, "virtual", True, (nearly,)))[0] == "inconclusive"
+    more = measure(trial, starved_tester(most=9_998_999), UNI)
+    assert limit(9_000_000, Evidence(UNI, "virtual", True, (more,)))[0] == "tester"
 
 
 def test_loss_in_the_far_end_of_a_group_is_the_fixtures_unless_the_device_drops_too() -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
-from netdyno.methods import frames_per_second, starved
+from netdyno.methods import frames_per_second, milliseconds, rounded, starved
 from netdyno.store.records import StoredGoal
 from netdyno.trial import HEADLINES, Limit, Result, Situation, StreamResult, TrialResult, Value, Verdict
 from netdyno.units import Percent, decimal
@@ -135,13 +135,13 @@ def _found(name: str, stream: str, result: Result, evidence: Evidence) -> tuple[
     return (
         value.number,
         False,
-        f"{_fps(value.number)} fps, {_share(value.number, evidence.situation.line_fps)} of the line",
+        f"{rounded(value.number)} fps, {_share(value.number, evidence.situation.line_fps)} of the line",
     )
 
 
 def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:
     """The verdict on one direction."""
-    situation, trials = evidence.situation, evidence.trials
+    trials = evidence.trials
     # A search ends where any direction fails, so what limited one of them limited the load of all.
     search = value.name == "throughput"
     streams = [stream for trial in trials for stream in trial.streams if search or stream.name == value.scope]
@@ -178,7 +178,7 @@ def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:
     if lost and evidence.clock == "real" and late > LATE_NS and not _beyond_lateness(streams, trials):
         return Verdict(
             "inconclusive",
-            f"{lost} of {sent} frames were lost, but the tester was up to {_milliseconds(late)} ms late, and"
+            f"{lost} of {sent} frames were lost, but the tester was up to {milliseconds(late)} late, and"
             " the burst after such a pause may be what was lost",
         )
     unknown = sum(stream.beyond_window for stream in streams)
@@ -192,8 +192,8 @@ def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:
     if lost and evidence.clock == "real" and lost <= burst:
         return Verdict(
             "inconclusive",
-            f"{lost} of {sent} frames were lost, no more than the {_fps(burst)} that the tester, up to"
-            f" {_milliseconds(late)} ms late, sent at once to make up for it",
+            f"{lost} of {sent} frames were lost, no more than the {rounded(burst)} that the tester, up to"
+            f" {milliseconds(late)} late, sent at once to make up for it",
         )
     partner = _device_counts(trials, "partner_drops")
     # Far end and device stand in a row: if the device drops too, it is the narrower of the two.
@@ -210,17 +210,19 @@ def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:
             "device",
             f"{lost} of {sent} frames were lost while the tester sent all it was asked to"
             f" and dropped none{before};"
-            f" {_rate(value)} is {_share(value.number, situation.line_fps)} of the line",
+            f" {_reached(value, evidence)}",
         )
     spoiled = sum(stream.corrupted + stream.duplicates for stream in streams)
     if search and spoiled and value.high is not None:
         return Verdict(
             "device",
             f"none of {sent} frames was lost, but {spoiled} came corrupted or more than once;"
-            f" {_rate(value)} is {_share(value.number, situation.line_fps)} of the line",
+            f" {_reached(value, evidence)}",
         )
-    offered = f"{_rate(value)}, {_share(value.number, situation.line_fps)} of the line"
-    return Verdict("inconclusive", f"nothing was lost and more was not offered: {offered}, is a lower bound")
+    return Verdict(
+        "inconclusive",
+        f"nothing was lost and more was not offered: {_reached(value, evidence)}, a lower bound",
+    )
 
 
 def _line(value: Value, evidence: Evidence) -> Verdict | None:
@@ -233,7 +235,8 @@ def _line(value: Value, evidence: Evidence) -> Verdict | None:
     if value.number >= LINE_SHARE * line and not (value.name == "throughput" and value.high is not None):
         declared = "" if evidence.enforced_rate else " (declared in the plan; nothing enforces it here)"
         return Verdict(
-            "line", f"{_rate(value)} is {_share(value.number, line)} of the line's {_fps(line)} fps{declared}"
+            "line",
+            f"{_rate(value)} is {_share(value.number, line)} of the line's {rounded(line)} fps{declared}",
         )
     ceiling = situation.flow_ceiling_fps
     if ceiling is not None and value.number >= LINE_SHARE * ceiling:
@@ -262,8 +265,8 @@ def _knee_before_tester(value: Value, result: Result, trials: Sequence[TrialResu
     if any(one.rx_dropped or (one.core_share_ppm or 1_000_000) < OWN_CORE_PPM for one in health):
         return None
     return (
-        f"loss stayed from {_fps(knee.high)} fps on, while the tester kept its schedule up to"
-        f" {_fps(kept.number)} fps"
+        f"loss stayed from {rounded(knee.high)} fps on, while the tester kept its schedule up to"
+        f" {rounded(kept.number)} fps"
     )
 
 
@@ -310,17 +313,16 @@ def _judge_sum(verdicts: Mapping[str, Verdict]) -> Verdict:
 
 def _rate(value: Value) -> str:
     if value.number is None:
-        return "what was reached" if value.low is None else f"{_fps(value.low)} fps"
-    return f"{_fps(value.number)} fps"
+        return "what was reached" if value.low is None else f"{rounded(value.low)} fps"
+    return f"{rounded(value.number)} fps"
 
 
-def _fps(rate: Fraction) -> str:
-    return decimal(rate, 0)
+def _reached(value: Value, evidence: Evidence) -> str:
+    """The rate in words; a share of the line only where something enforces the line."""
+    if value.number is None or not evidence.enforced_rate:
+        return f"{_rate(value)} were reached"
+    return f"{_rate(value)} is {_share(value.number, evidence.situation.line_fps)} of the line"
 
 
 def _share(part: Fraction, whole: Fraction) -> str:
     return f"{decimal(part / whole * 100, 2)} %"
-
-
-def _milliseconds(ns: int) -> str:
-    return decimal(Fraction(ns, 1_000_000), 1)

@@ -109,8 +109,9 @@ def _as_built(wiring: Wiring, device: dut.Device) -> Wiring:
     cores = sorted(os.sched_getaffinity(0))
     notes = [
         *wiring.notes,
-        f"Real frames through Linux {platform.release()} over veth, which has no line rate:"
-        " a percentage of the line refers to the rate the plan declares.",
+        f"Real frames through Linux {platform.release()} over veth pairs, which pass frames as fast as the"
+        " CPU can: there is no line rate. The plan's `rate` is only what a load or a goal in per cent is"
+        " taken of.",
     ]
     if len(cores) < 2:
         reason: str | None = "this machine has one core"
