@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 from campaigns import ENVIRONMENT, SEARCH, finish, gone, start, wait_for, write_plan
-from netdyno.run import RESUMED
-from netdyno.store import FILE, Hold, StoreError, list_runs, open_run
+from netdyno.reports import render
+from netdyno.store import FILE, RESUMED, Hold, StoreError, list_runs, open_run
 
 KILLS = 12
 LIMIT_S = 12.0
@@ -253,6 +253,10 @@ def test_other_versions_are_noted_when_a_run_goes_on(tmp_path: Path) -> None:
         check=True,
     )
     assert json.loads(told.stdout)["versions"][RESUMED] == "engine fake 2"
+    sentence = "A part of this run was resumed with other versions: engine fake 2."
+    with open_run(folder) as run:
+        for name in ("terminal", "markdown", "html"):
+            assert " ".join(render(run, name).split()).count(sentence) == 1, name
 
 
 @pytest.mark.parametrize("name", ["lab.yaml", "run.sqlite", "bugs.txt", "deep/lab.yaml"])

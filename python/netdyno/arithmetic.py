@@ -6,7 +6,6 @@ preamble 7, start delimiter 1, minimum gap 12. Nothing is rounded here; printing
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any
@@ -98,12 +97,6 @@ def l2_share(size: Size) -> Fraction:
 def loss_ratio(sent: int, received: int) -> Fraction:
     """Lost frames over sent frames; signed: negative if more came out than went in."""
     return Fraction(sent - received, sent)
-
-
-def mean_size(weights: Iterable[tuple[int, int]]) -> Fraction:
-    """Average size of (size, weight) pairs."""
-    pairs = list(weights)
-    return Fraction(sum(size * weight for size, weight in pairs), sum(weight for _, weight in pairs))
 
 
 def tag_loss(size: Size, offered: L1Rate, trunk: L1Rate, extra: int) -> Fraction:

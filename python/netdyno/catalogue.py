@@ -12,7 +12,7 @@ from pydantic.fields import FieldInfo
 from netdyno.methods import METHODS
 from netdyno.methods.procedure import Shape
 from netdyno.plan.models import GOALS
-from netdyno.units import LOAD_EXAMPLES, Load, Quantity
+from netdyno.units import Load, Quantity
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def _kind(info: FieldInfo) -> str:
     words = []
     for kind in _types(info):
         if issubclass(kind, Load):
-            words.append(f"load, `{LOAD_EXAMPLES[0]}` or `{LOAD_EXAMPLES[1]}` or `{LOAD_EXAMPLES[2]}`")
+            words.append("load, " + " or ".join(f"`{example}`" for example in kind.examples[:3]))
         elif issubclass(kind, Quantity):
             words.append(f"{kind.what}, `{kind.examples[0]}`")
         elif issubclass(kind, Shape):

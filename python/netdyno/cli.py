@@ -403,7 +403,6 @@ def _about(plan: Any, count: int) -> str:
 
 def _conclude(outcome: Outcome, reports: Iterable[str]) -> NoReturn:
     from netdyno.reports import REPORTS
-    from netdyno.run import RESUMED
     from netdyno.store import open_run
 
     with open_run(outcome.folder) as stored:
@@ -413,9 +412,6 @@ def _conclude(outcome: Outcome, reports: Iterable[str]) -> NoReturn:
             file.write_text(_render(stored, name, colour=False))
             click.echo(f"report: {file}", err=True)
         failures = [case for case in stored.cases if case.error]
-        resumed = stored.head.versions.get(RESUMED)
-    if resumed:
-        click.echo(f"note: a part of this run was {RESUMED} {resumed}", err=True)
     for case in failures[:10]:
         _complain(f"{case.head.name}: {case.error}", case.hint)
     click.echo(f"run: {outcome.folder}", err=True)

@@ -7,8 +7,10 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TextIO
 
+from netdyno.arithmetic import wire_bits
 from netdyno.case import Event, Failed, Interrupted, Looked, Measured, TrialEnded, Wired
 from netdyno.printable import printable
 from netdyno.store import CaseWiring
@@ -30,9 +32,6 @@ ENDED = {
     "cancelled": "was stopped",
 }
 """States of a trial that no longer runs, in words. The engine calls the time after the last phase `done`."""
-
-WIRE_OVERHEAD_BITS = 160
-"""What each frame takes on the wire beyond its own bytes: preamble, SFD and gap, 20 bytes."""
 
 
 def watcher(stream: TextIO = sys.stderr) -> PlainView:
@@ -267,11 +266,11 @@ def _rates(port: dict[str, Any], before: PortRates | None, seconds: float) -> Po
         return rates
     was_tx, was_rx = (before.tx_frames, before.rx_frames) if before else (0, 0)
     tx_bytes, rx_bytes = port["tx_bytes"], port["rx_bytes"]
-    mean_tx = 8 * tx_bytes / tx if tx else 0.0
-    mean_rx = 8 * rx_bytes / rx if rx else 0.0
+    tx_bits = float(wire_bits(Fraction(tx_bytes, tx))) if tx else 0.0
+    rx_bits = float(wire_bits(Fraction(rx_bytes, rx))) if rx else 0.0
     rates.tx_pps, rates.rx_pps = (tx - was_tx) / seconds, (rx - was_rx) / seconds
-    rates.tx_bps = rates.tx_pps * (mean_tx + WIRE_OVERHEAD_BITS)
-    rates.rx_bps = rates.rx_pps * (mean_rx + WIRE_OVERHEAD_BITS)
+    rates.tx_bps = rates.tx_pps * tx_bits
+    rates.rx_bps = rates.rx_pps * rx_bits
     return rates
 
 

@@ -36,6 +36,12 @@ _GENOME = {
 """RFC 6985 section 4: the letters of the usual sizes."""
 
 
+def mean_size(weights: Iterable[tuple[int, int]]) -> Fraction:
+    """Average size of (size, weight) pairs."""
+    pairs = list(weights)
+    return Fraction(sum(size * weight for size, weight in pairs), sum(weight for _, weight in pairs))
+
+
 @dataclass(frozen=True)
 class Mix:
     """Frame sizes (bytes, FCS counted) with integer weights; a single size is a mix of one.
@@ -55,7 +61,7 @@ class Mix:
     @property
     def mean(self) -> Fraction:
         """Average frame size, bytes, FCS counted."""
-        return Fraction(sum(size * weight for size, weight in self.weights), self.total)
+        return mean_size(self.weights)
 
     @property
     def smallest(self) -> int:

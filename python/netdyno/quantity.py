@@ -28,8 +28,45 @@ class LayerMixError(TypeError):
     """Quantities of different layers (or of different kinds) met in one sum, ratio or comparison."""
 
 
+class Written:
+    """What a plan writes as text: read by `parse`, printed by `str`, described to editors by `pattern`."""
+
+    examples: ClassVar[tuple[str, ...]] = ()
+    description: ClassVar[str] = ""
+
+    @classmethod
+    def parse(cls, text: object) -> Self:
+        """From text. Raises UnitError with the value, the reason and a hint."""
+        raise NotImplementedError
+
+    @classmethod
+    def pattern(cls) -> str:
+        """A regular expression (ECMA 262, for JSON Schema) of what `parse` accepts."""
+        raise NotImplementedError
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        from pydantic_core import core_schema
+
+        def read(value: object) -> Written:
+            return value if isinstance(value, cls) else cls.parse(value)
+
+        return core_schema.no_info_plain_validator_function(
+            read, serialization=core_schema.plain_serializer_function_ser_schema(str)
+        )
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> dict[str, Any]:
+        return {
+            "type": "string",
+            "pattern": cls.pattern(),
+            "description": cls.description,
+            "examples": list(cls.examples),
+        }
+
+
 @dataclass(frozen=True)
-class Quantity:
+class Quantity(Written):
     """An exact amount of one thing. Sums, differences, ratios and order exist among equals only.
 
     what: what it is, for messages. units: spelling -> factor. hinted: the spellings a hint lists (none:
@@ -45,15 +82,12 @@ class Quantity:
     hinted: ClassVar[tuple[str, ...]] = ()
     printed: ClassVar[tuple[str, ...]] = ()
     suffixes: ClassVar[tuple[str, ...]] = ()
-    examples: ClassVar[tuple[str, ...]] = ()
-    description: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "amount", Fraction(self.amount))
 
     @classmethod
     def parse(cls, text: object) -> Self:
-        """From text. Raises UnitError with the value, the reason and a hint."""
         number, unit = split(text, cls.what, cls.examples)
         if unit not in cls.units:
             raise unknown_unit(text, unit, cls)
@@ -117,30 +151,9 @@ class Quantity:
 
     @classmethod
     def pattern(cls) -> str:
-        """A regular expression (ECMA 262, for JSON Schema) of what `parse` accepts."""
         spellings = "|".join(re.escape(unit) for unit in sorted(cls.units, key=lambda unit: -len(unit)))
         ends = "|".join(cls.suffixes)
         return f"^{NUMBER} ?(?:{spellings})" + (f"(?: ?(?:{ends}))?" if ends else "") + "$"
-
-    @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
-        from pydantic_core import core_schema
-
-        def read(value: object) -> Quantity:
-            return value if isinstance(value, cls) else cls.parse(value)
-
-        return core_schema.no_info_plain_validator_function(
-            read, serialization=core_schema.plain_serializer_function_ser_schema(str)
-        )
-
-    @classmethod
-    def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> dict[str, Any]:
-        return {
-            "type": "string",
-            "pattern": cls.pattern(),
-            "description": cls.description,
-            "examples": list(cls.examples),
-        }
 
 
 def split(text: object, what: str, examples: tuple[str, ...]) -> tuple[Fraction, str]:

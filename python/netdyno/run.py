@@ -26,16 +26,23 @@ from netdyno.matrix import Case, cases
 from netdyno.methods import METHODS, scaled
 from netdyno.plan import Plan, parse
 from netdyno.plan.source import Path_, read_text
-from netdyno.store import FILE, CaseHead, Hold, RunHead, RunWriter, StoredTrial, new_folder, open_run
+from netdyno.store import (
+    FILE,
+    RESUMED,
+    CaseHead,
+    Hold,
+    RunHead,
+    RunWriter,
+    StoredTrial,
+    new_folder,
+    open_run,
+)
 from netdyno.workers import Workers
 
 ENGINE = "netdyno._engine"
 
 INCLUDED = "included"
 """Folder of a run with the files its plan includes. No name in a plan can mean a file of the run itself."""
-
-RESUMED = "resumed with"
-"""Among a run's versions: those that were others when it went on."""
 
 
 class EngineMissingError(NetdynoError):

@@ -13,9 +13,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
-from netdyno.quantity import NUMBER, LayerMixError, Quantity, UnitError, decimal, split, unknown_unit
+from netdyno.quantity import NUMBER, LayerMixError, Quantity, UnitError, Written, decimal, split, unknown_unit
 
 __all__ = [
     "DEFAULT_LAYER",
@@ -220,15 +220,20 @@ class PositiveDuration(Duration):
 
 
 @dataclass(frozen=True)
-class Load:
+class Load(Written):
     """How much to send in each direction: frames or bits per second, or a share of the line rate."""
+
+    examples: ClassVar[tuple[str, ...]] = ("80%", "14.88Mpps", "9.5Gbps", "9Gbps L2")
+    description: ClassVar[str] = (
+        "Load of each direction: frames/s, bits/s (L1 unless said), share of the line."
+    )
 
     amount: FrameRate | L1Rate | L2Rate | Percent
 
     @classmethod
-    def parse(cls, text: object) -> Load:
+    def parse(cls, text: object) -> Self:
         """From `14.88Mpps`, `9.5Gbps`, `9Gbps L2` or `80%`."""
-        number, unit = split(text, "load", LOAD_EXAMPLES)
+        number, unit = split(text, "load", cls.examples)
         if unit in Percent.units:
             return cls(Percent(number / 100))
         if unit in FrameRate.units:
@@ -242,33 +247,9 @@ class Load:
 
     @classmethod
     def pattern(cls) -> str:
-        """A regular expression of what `parse` accepts."""
         units = [*Percent.units, *FrameRate.units]
         rates = "|".join(re.escape(unit) for unit in L1Rate.units)
         return f"^{NUMBER} ?(?:{'|'.join(re.escape(unit) for unit in units)}|(?:{rates})(?: ?(?:L1|L2))?)$"
-
-    @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
-        from pydantic_core import core_schema
-
-        def read(value: object) -> Load:
-            return value if isinstance(value, cls) else cls.parse(value)
-
-        return core_schema.no_info_plain_validator_function(
-            read, serialization=core_schema.plain_serializer_function_ser_schema(str)
-        )
-
-    @classmethod
-    def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> dict[str, Any]:
-        return {
-            "type": "string",
-            "pattern": cls.pattern(),
-            "description": "Load of each direction: frames/s, bits/s (L1 unless said), share of the line.",
-            "examples": list(LOAD_EXAMPLES),
-        }
-
-
-LOAD_EXAMPLES = ("80%", "14.88Mpps", "9.5Gbps", "9Gbps L2")
 
 
 def bit_rate(text: object) -> L1Rate | L2Rate:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from netdyno.reports.view import CaseView, RunView, TrialView
-from netdyno.store import StoredCase, StoredRun, StoredTrial
+from netdyno.store import RESUMED, StoredCase, StoredRun, StoredTrial
 from netdyno.trial import Verdict
 
 
@@ -30,6 +30,7 @@ def view(run: StoredRun) -> RunView:
         plan=head.plan,
         lab=head.lab,
         versions=head.versions,
+        resumed=head.versions.get(RESUMED, ""),
         seed=head.seed,
         cases=tuple(_case(case, tuple(run.trials(case.head.number))) for case in stored),
     )

@@ -144,6 +144,8 @@ def summary(run: RunView) -> list[str]:
     words = [f"{limit} {n}" for limit, n in sorted(limits.items(), key=lambda item: (-item[1], item[0]))]
     sentences.append(f"Who was the limit, and in how many cases: {', '.join(words)}.")
     sentences += _extremes(run)
+    if run.resumed:
+        sentences.append(f"A part of this run was resumed with other versions: {run.resumed}.")
     return sentences
 
 

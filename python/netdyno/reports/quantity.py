@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from netdyno.mixes import mean_size
+
 _PREFIXES = ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k"))
 
 
@@ -84,8 +86,8 @@ def size(sizes: tuple[tuple[int, int], ...]) -> str:
     """Frame sizes with FCS: `64 B`, `28 x 64 B + 16 x 590 B + 4 x 1514 B (mean 362.5 B)`."""
     if len(sizes) == 1:
         return f"{sizes[0][0]} B"
-    mean = Fraction(sum(s * w for s, w in sizes), sum(w for _, w in sizes))
-    return " + ".join(f"{w} x {s} B" for s, w in sizes) + f" (mean {_trim(fixed(mean, 2))} B)"
+    mean = _trim(fixed(mean_size(sizes), 2))
+    return " + ".join(f"{w} x {s} B" for s, w in sizes) + f" (mean {mean} B)"
 
 
 def _trim(text: str) -> str:

@@ -12,10 +12,8 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import zip_longest
 
+from netdyno.arithmetic import wire_bits
 from netdyno.trial import HEADLINES, Result, Segment, StreamResult, TrialResult, Value, Verdict
-
-WIRE_OVERHEAD_BYTES = 20
-"""Preamble, start delimiter (8) and minimum gap (12): what L1 adds to a frame."""
 
 ALL = "sum"
 """The scope of a value that is of all streams together."""
@@ -127,7 +125,7 @@ class CaseView:
 
     def l1_bps(self, fps: Fraction) -> Fraction | None:
         """L1 bits per second of that many frames of average size."""
-        return None if self.mean_size is None else fps * (self.mean_size + WIRE_OVERHEAD_BYTES) * 8
+        return None if self.mean_size is None else fps * wire_bits(self.mean_size)
 
     @property
     def line_bps(self) -> Fraction | None:
@@ -224,6 +222,8 @@ class RunView:
     versions: Mapping[str, str]
     seed: int | None
     cases: tuple[CaseView, ...]
+    resumed: str = ""
+    """The versions a part of it was made with that are not `versions`, `engine 0.2.0`; empty: none."""
 
     @property
     def report_title(self) -> str:

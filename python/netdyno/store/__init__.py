@@ -8,6 +8,7 @@ wrote survives a kill and a power cut. The store neither judges nor renders.
 from netdyno.store.hold import Hold, is_held
 from netdyno.store.read import StoredRun, list_runs, open_run
 from netdyno.store.records import (
+    RESUMED,
     CaseHead,
     CaseState,
     CaseWiring,
@@ -25,6 +26,7 @@ from netdyno.store.write import RunWriter, new_folder
 
 __all__ = [
     "FILE",
+    "RESUMED",
     "CaseHead",
     "CaseState",
     "CaseWiring",

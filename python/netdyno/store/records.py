@@ -16,6 +16,10 @@ RunState: TypeAlias = Literal["running", "done", "interrupted", "failed"]
 TrialState: TypeAlias = Literal["done", "invalid", "cancelled"]
 
 
+RESUMED = "resumed with"
+"""Among a run's versions: those that were others when it went on."""
+
+
 @dataclass(frozen=True)
 class RunHead:
     """What is known of a run before its first case."""
@@ -34,7 +38,7 @@ class RunHead:
     """Values of the matrix that were chosen with `--only`; empty: all of it was run."""
     seed: int
     versions: Mapping[str, str]
-    """netdyno, engine, python, sqlite, kernel, cpu."""
+    """netdyno, engine, python, sqlite, kernel, cpu; and `RESUMED`, if the run went on with others."""
 
 
 @dataclass(frozen=True)
