@@ -22,6 +22,8 @@ pub struct NullPort {
     info: PortInfo,
     region: Region,
     slots: Vec<Slot>,
+    /// The slots as they are lent: whole ones are copied faster than a length is set in each.
+    fresh: Vec<Slot>,
     counters: PortCounters,
 }
 
@@ -39,6 +41,7 @@ impl NullPort {
             len: max_frame,
             at: Instant::ZERO,
         };
+        let slots: Vec<Slot> = (0..count).map(slot).collect();
         Ok(Self {
             info: PortInfo {
                 name: name.to_owned(),
@@ -48,7 +51,8 @@ impl NullPort {
                 exact_time: false,
             },
             region: Region::zeroed(count * stride),
-            slots: (0..count).map(slot).collect(),
+            fresh: slots.clone(),
+            slots,
             counters: PortCounters::default(),
         })
     }
@@ -80,9 +84,7 @@ impl Port for NullPort {
             let index = slots[..wrote].iter().position(unfit).expect("one was bad");
             refuse_length(&self.info, index, slots[index].len)
         });
-        for slot in slots {
-            slot.len = max_frame;
-        }
+        slots.copy_from_slice(&self.fresh[..lent]);
         if let Some(error) = refused {
             return Err(error);
         }
