@@ -66,9 +66,13 @@ fn copy_padded(image: &[u8], len: usize, slot: &mut [u8]) {
     }
 }
 
+/// A line that is copied again and again: its place in memory makes it one line of the cache, not two.
+#[repr(align(64))]
+struct Line([u8; LINE]);
+
 /// Makes a slot the frame that `write` makes of the line `head`, of which the frame has `len` bytes.
 #[inline(always)]
-fn write_line(head: &[u8; LINE], len: usize, slot: &mut [u8], write: impl FnOnce(&mut [u8; LINE])) -> usize {
+fn write_line(Line(head): &Line, len: usize, slot: &mut [u8], write: impl FnOnce(&mut [u8; LINE])) -> usize {
     if let Some(line) = slot.first_chunk_mut() {
         *line = *head;
         write(line);
@@ -128,7 +132,7 @@ impl Plan {
     /// The frames' only image and its line, with flow 0 and the departure they have in common written in, if all of
     /// that is so.
     #[inline]
-    fn only_line(&self, asked: &Asked<'_>) -> Option<([u8; LINE], &Image, u64)> {
+    fn only_line(&self, asked: &Asked<'_>) -> Option<(Line, &Image, u64)> {
         let [image] = &self.images[..] else { return None };
         let departure_ps = common(asked.departures)?;
         let line = <&[u8; LINE]>::try_from(asked.images.get(image.start..)?.get(..image.padded)?).ok()?;
@@ -136,7 +140,7 @@ impl Plan {
         let probe = head.get_mut(self.payload..)?.first_chunk_mut::<PROBE_BYTES>()?;
         probe[2..6].copy_from_slice(&asked.flows.first.to_be_bytes());
         probe[10..18].copy_from_slice(&departure_ps.to_be_bytes());
-        Some((head, image, departure_ps))
+        Some((Line(head), image, departure_ps))
     }
 
     /// One flow on one line, all at one time: only sequence and check differ.
@@ -146,7 +150,7 @@ impl Plan {
         cursor: &mut Cursor,
         asked: &Asked<'_>,
         slots: &mut impl Slots,
-        head: [u8; LINE],
+        head: Line,
         image: &Image,
         departure_ps: u64,
     ) {
@@ -175,7 +179,7 @@ impl Plan {
         asked: &Asked<'_>,
         slots: &mut impl Slots,
         pair: &RandomPair<'_>,
-        mut head: [u8; LINE],
+        mut head: Line,
         image: &Image,
         departure_ps: u64,
     ) {
@@ -189,7 +193,7 @@ impl Plan {
             numbers.take(cursor, asked.flows.count, frames.len());
             numbers.checks_at(asked.flows, departure_ps, &mut checks);
             headers.draw(&numbers, asked.flows, pair.fields, &sums, pair.shape.checksum, &checks);
-            if let Some(sequence) = head.get_mut(sequence_at..).and_then(|probe| probe.first_chunk_mut()) {
+            if let Some(sequence) = head.0.get_mut(sequence_at..).and_then(|probe| probe.first_chunk_mut()) {
                 *sequence = numbers.sequence[0].to_be_bytes();
             }
             let is_mixed = numbers.run == Run::Mixed;
