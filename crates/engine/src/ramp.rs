@@ -19,14 +19,17 @@
 //!
 //! - `d` is the sum of what the first frame of the block waits for (one rounding) and a number of bytes below 2^24 times
 //!   2^16 * 5^12, which has 52 bits and is exact; the sum rounds: 2u.
-//! - `from`, `rise` and `T` are below 2^53 and exact (else no result is taken for certain), `rise/T` is off by u,
+//! - `from`, `rise` and `T` are below 2^52 and exact (else no result is taken for certain), `rise/T` is off by u,
 //!   `rise/T * d` by 4u and `from^2` by u.
 //! - Rising load: the sum under the root is off by 5u, the root by 2.5u + u, with `from` added by 4.5u, and the quotient
-//!   by 2u + 4.5u + u = 7.5u. Adding the bound to it, to test, rounds by u: 8.5u. We take 10u.
+//!   by 2u + 4.5u + u = 7.5u. We take 10u.
 //! - Falling load: `from^2` exceeds `|rise|/T * d`, so the difference under the root is off by at most 6u * from^2, and
 //!   the computed root `r` by 6u * from^2 / r + u * r. The denominator is at least `from`, which is at least `r`: with the
-//!   rounding of the sum it is off by at most (6 * from/r + 2)u of itself, and the quotient by (6 * from/r + 5)u; with the
-//!   test's rounding (6 * from/r + 6)u. We take 16u * from/r.
+//!   rounding of the sum it is off by at most (6 * from/r + 2)u of itself, and the quotient by (6 * from/r + 5)u. We take
+//!   16u * from/r.
+//!
+//! The distance from the computed time to the nearest whole number is exact. If it exceeds the bound, which then is below
+//! one half, the whole numbers on both sides of the computed time are those on both sides of the departure.
 //!
 //! A block has one bound, that of its last frame: times grow, and with a falling load roots shrink, also as computed,
 //! because rounding is monotonic.
@@ -39,6 +42,9 @@ pub const UNITS_PER_BYTE: u64 = 8 * UNITS_PER_BIT;
 
 /// The unit of rounding, 2^-53.
 const U: f64 = f64::EPSILON / 2.0;
+
+/// From here on, 2^52, floating-point numbers are whole.
+const WHOLE: f64 = 1.0 / f64::EPSILON;
 
 /// The departures, from the start of the schedule, of the frames of a block that depart within `stretch`: before the
 /// first of the block `due` units are owed, and before each one `ahead` bytes more. Returns how many; what lies in
@@ -66,25 +72,54 @@ pub fn departures(stretch: &Stretch, due: u128, ahead: &[u32; BLOCK], times: &mu
     }
     let bound = bound(stretch, guesses[count - 1], roots[count - 1]);
     let mut doubt = 0;
-    for (guess, time) in guesses.iter().zip(&mut *times) {
-        let (low, high) = ((guess - bound) as i64, (guess + bound) as i64);
-        doubt |= low ^ high;
-        *time = stretch.start_ps.wrapping_add(low as u64);
+    for (&guess, time) in guesses.iter().zip(&mut *times) {
+        let nearest = Nearest::of(guess);
+        doubt |= u64::from(nearest.is_within(bound));
+        *time = stretch.start_ps.wrapping_add(nearest.floor());
     }
     if doubt != 0 {
-        for ((guess, time), &ahead) in guesses[..count].iter().zip(times).zip(ahead) {
-            if (guess - bound) as i64 != (guess + bound) as i64 {
-                *time = stretch.start_ps + decide(stretch, *guess as u64, owed(ahead));
+        for ((&guess, time), &ahead) in guesses[..count].iter().zip(times).zip(ahead) {
+            if Nearest::of(guess).is_within(bound) {
+                *time = stretch.start_ps + decide(stretch, guess as u64, owed(ahead));
             }
         }
     }
     count
 }
 
+/// The whole number nearest to one below [`WHOLE`]; without the conversions that most processors do one by one.
+struct Nearest {
+    bits: u64,
+    beyond: f64,
+}
+
+impl Nearest {
+    #[inline]
+    fn of(value: f64) -> Self {
+        // Where the numbers are so great that they have no fraction, and their bits count up.
+        let shifted = value + WHOLE;
+        Self {
+            bits: shifted.to_bits(),
+            beyond: value - (shifted - WHOLE),
+        }
+    }
+
+    /// Whether the value is at most `bound` off it.
+    #[inline]
+    fn is_within(&self, bound: f64) -> bool {
+        self.beyond.abs() <= bound
+    }
+
+    /// The value rounded down.
+    #[inline]
+    fn floor(&self) -> u64 {
+        self.bits.wrapping_sub(WHOLE.to_bits()).wrapping_sub(u64::from(self.beyond < 0.0))
+    }
+}
+
 /// How far the times of a block may be off whose last frame has `guess` as its time and `root` as its root.
 fn bound(stretch: &Stretch, guess: f64, root: f64) -> f64 {
-    let exact = 1 << f64::MANTISSA_DIGITS;
-    if stretch.from.max(stretch.to).max(stretch.duration_ps) >= exact {
+    if stretch.from.max(stretch.to).max(stretch.duration_ps) >= WHOLE as u64 {
         f64::INFINITY
     } else if stretch.from < stretch.to {
         10.0 * U * guess
