@@ -236,7 +236,10 @@ impl Sender {
     /// Sends one burst of the test frames due at or before `bound`. Whether all written were taken.
     fn burst(&mut self, port: &mut dyn Port, now: Instant, bound: u64) -> Result<bool, PortError> {
         let mut written = 0;
-        let taken = port.transmit(now, BLOCK, &mut |burst| {
+        // No more slots than frames: a port has work with each one it lends.
+        let latest = bound - self.start_ps;
+        let ready: usize = self.lanes.iter().map(|lane| due(lane.departures.block().0, latest)).sum();
+        let taken = port.transmit(now, ready.min(BLOCK), &mut |burst| {
             written = if self.lanes.len() == 1 {
                 self.write_one(burst, now, bound)
             } else {

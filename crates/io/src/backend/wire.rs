@@ -169,16 +169,22 @@ impl Line {
         let Some(written) = slots.get_mut(..wrote) else {
             return Err(refuse_count(info, wrote, lent));
         };
-        // Works on a copy, so that a refused burst leaves the line as it was.
-        let mut serializer = self.serializer;
-        for (index, slot) in written.iter_mut().enumerate() {
-            let len = slot.len;
-            if len.wrapping_sub(MIN_SENT_BYTES) > max_frame - MIN_SENT_BYTES {
-                return Err(refuse_length(info, index, len));
-            }
-            slot.at.ps = serializer.send(len, slot.at.ps) + self.propagation_ps;
+        let is_wrong = |slot: &Slot| slot.len.wrapping_sub(MIN_SENT_BYTES) > max_frame - MIN_SENT_BYTES;
+        let Some(len) = written.first().map(|slot| slot.len) else {
+            return Ok(0);
+        };
+        let is_alike = written.iter().fold(0, |others, slot| others | (slot.len ^ len)) == 0;
+        let checked = if is_alike { &written[..1] } else { &*written };
+        if let Some(index) = checked.iter().position(is_wrong) {
+            return Err(refuse_length(info, index, checked[index].len));
         }
-        self.serializer = serializer;
+        if is_alike {
+            self.serializer.send_alike(written, len, self.propagation_ps);
+        } else {
+            for slot in written {
+                slot.at.ps = self.serializer.send(slot.len, slot.at.ps) + self.propagation_ps;
+            }
+        }
         self.tail += wrote;
         Ok(wrote)
     }
@@ -304,15 +310,41 @@ impl Serializer {
         }
     }
 
-    /// Sends a frame of `len` bytes without FCS from `at` on or when the line is free; returns when its last bit is out.
+    /// Sends `frames`, all of `len` bytes without FCS; their times become those at which they have arrived.
     #[inline]
-    fn send(&mut self, len: u32, at: u64) -> u64 {
+    fn send_alike(&mut self, frames: &mut [Slot], len: u32, propagation_ps: u64) {
+        if !self.whole {
+            for frame in frames {
+                frame.at.ps = self.send(len, frame.at.ps) + propagation_ps;
+            }
+            return;
+        }
+        self.measure(len);
+        let (to_next_start, to_arrival) = (self.to_next_start.ps, self.to_last_bit.ps + propagation_ps);
+        let mut free = self.free_ps;
+        for frame in frames {
+            let start = free.max(frame.at.ps);
+            free = start + to_next_start;
+            frame.at.ps = start + to_arrival;
+        }
+        self.free_ps = free;
+    }
+
+    /// How long a frame of `len` bytes takes.
+    #[inline]
+    fn measure(&mut self, len: u32) {
         if len != self.len {
             self.len = len;
             let occupied = u64::from(len).max(MIN_SLOT_BYTES) + WIRE_OVERHEAD_BYTES;
             self.to_last_bit = self.span(occupied - GAP_BYTES);
             self.to_next_start = self.span(occupied);
         }
+    }
+
+    /// Sends a frame of `len` bytes without FCS from `at` on or when the line is free; returns when its last bit is out.
+    #[inline]
+    fn send(&mut self, len: u32, at: u64) -> u64 {
+        self.measure(len);
         if self.whole {
             let start = self.free_ps.max(at);
             self.free_ps = start + self.to_next_start.ps;
