@@ -4,6 +4,7 @@ use crate::result::Latency;
 use base64::Engine as _;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
+use netdyno_frame::lanes::LANES;
 
 /// The longest latency the histogram is asked to tell apart, ns: ten seconds.
 const LONGEST_NS: u64 = 10_000_000_000;
@@ -94,6 +95,43 @@ impl Timing {
         self.negative += negative;
     }
 
+    /// As [`Self::record_each`], of the first `count` lanes; the others repeat the first.
+    #[inline]
+    pub fn record_lanes(&mut self, departures: &[u64; LANES], arrivals: &[u64; LANES], count: usize) {
+        let (mut low, mut high, mut wrong) = (u64::MAX, 0, 0);
+        let mut taken = [0; LANES];
+        for ((taken, &departure), &arrival) in taken.iter_mut().zip(departures).zip(arrivals) {
+            *taken = arrival.wrapping_sub(departure);
+            wrong |= u64::from(arrival < departure);
+            (low, high) = (low.min(*taken), high.max(*taken));
+        }
+        if wrong != 0 || high >= 8 << 32 {
+            self.record_each(&departures[..count], &arrivals[..count]);
+            return;
+        }
+        // Thousandths of what has 35 bits, in 32 bits: rounding down twice is rounding down once.
+        let thousandth = |ps: u64| u64::from((ps / 8) as u32 / 125);
+        let sum = taken.iter().map(|&ps| thousandth(ps)).sum::<u64>() - (LANES - count) as u64 * thousandth(taken[0]);
+        let (low, high) = (thousandth(low), thousandth(high));
+        self.min_ns = self.min_ns.min(low);
+        self.max_ns = self.max_ns.max(high);
+        self.sum_ns += u128::from(sum);
+        self.count += count as u64;
+        // Places ascend with time, so most often there is but one.
+        let (first, last) = (place(low), place(high));
+        match self.places.get_mut(first..=last) {
+            Some([only]) => *only += count as u64,
+            _ => {
+                for &ps in &taken[..count] {
+                    match self.places.get_mut(place(thousandth(ps))) {
+                        Some(count) => *count += 1,
+                        None => self.over += 1,
+                    }
+                }
+            }
+        }
+    }
+
     /// The histogram, and how many latencies are beyond it.
     ///
     /// # Panics
@@ -175,5 +213,40 @@ mod tests {
             (found.count, found.min_ns, found.max_ns, found.sum_ns, found.negative),
             (1, 3, 3, 3, 1)
         );
+    }
+
+    /// Lanes side by side, against one frame after the other: near each other and not, short and long, and wrong.
+    #[test]
+    fn lanes_are_recorded_as_frames_are() {
+        let mut state = 1_u64;
+        let mut random = move || {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            state >> 16
+        };
+        let (mut lanes, mut each) = (Timing::new(), Timing::new());
+        for round in 0..20_000 {
+            let departures = std::array::from_fn(|_| random() >> 8);
+            let (near, spread) = (random() >> (random() % 48), 1 + (random() >> (random() % 48)));
+            let mut arrivals = departures.map(|departure| departure + near + random() % spread);
+            if round % 100 == 0 {
+                arrivals[round % LANES] = departures[round % LANES] / 2;
+            }
+            let count = 1 + random() as usize % LANES;
+            let mut repeated = (departures, arrivals);
+            repeated.0[count..].fill(departures[0]);
+            repeated.1[count..].fill(arrivals[0]);
+            lanes.record_lanes(&repeated.0, &repeated.1, count);
+            for (&departure, &arrival) in departures.iter().zip(&arrivals).take(count) {
+                each.record(departure, arrival);
+            }
+        }
+        let all = |timing: &Timing| {
+            let numbers = [timing.count, timing.min_ns, timing.max_ns, timing.over, timing.negative];
+            (timing.places.clone(), numbers, timing.sum_ns)
+        };
+        assert_eq!(all(&lanes), all(&each));
+        assert!(lanes.negative > 0 && lanes.over > 0);
     }
 }

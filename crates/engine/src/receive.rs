@@ -7,7 +7,7 @@ use crate::signature::Signature;
 use netdyno_frame::checksum::verify_frame;
 use netdyno_frame::lanes::{LANES, Probes, are_plain_and_intact};
 use netdyno_frame::probe::find;
-use netdyno_io::port::Burst;
+use netdyno_io::port::{Burst, Slot};
 use std::ops::Range;
 
 /// Bytes of the FCS, which no slot holds and every count does.
@@ -64,6 +64,19 @@ impl Arrivals {
             timing: Timing::new(),
             rx: Series::new(0, 1, 1),
             arrived: Series::new(0, 1, 1),
+        }
+    }
+
+    /// Counts the frames in `slots`, which departed at `departures`, except those with a bit in `again`.
+    #[cold]
+    fn take_new(&mut self, departures: &[u64], slots: &[Slot], again: u64) {
+        let frames = departures.iter().zip(slots).enumerate();
+        for (_, (&departure, slot)) in frames.filter(|(lane, _)| again >> lane & 1 == 0) {
+            self.received += 1;
+            self.received_bytes += u64::from(slot.len) + FCS_BYTES;
+            self.timing.record(departure, slot.at.ps);
+            self.rx.add(slot.at.ps, 1);
+            self.arrived.add(departure, 1);
         }
     }
 }
@@ -154,22 +167,28 @@ impl Receiver {
             return false;
         }
         let frames = || run.clone().map(|index| burst.frame(index));
-        let Some(mut probes) = Probes::read(frames(), to.hint as usize) else {
+        let Some(probes) = Probes::read(frames(), to.hint as usize) else {
             return false;
         };
+        // The flows of the frames behind these, most often: four states to a cache line.
+        let last = (probes.who[frames().len() - 1] >> 32) as usize;
+        for ahead in (4..=LANES + LANES / 2).step_by(4) {
+            self.flows.expect(last + ahead);
+        }
         let current = self.streams.partition_point(|stream| stream.end <= probes.probe(0).flow);
         let from = if current == 0 { 0 } else { self.streams[current - 1].end };
         let Some(stream) = self.streams.get_mut(current).filter(|stream| stream.rx_port == port) else {
             return false;
         };
-        let (mut arrivals, mut bytes) = ([0; LANES], 0);
         let slots = &burst.slots()[run.clone()];
+        let count = slots.len();
+        // Lanes without a frame repeat the first, as in the probes.
+        let (mut arrivals, mut bytes) = ([slots[0].at.ps; LANES], FCS_BYTES * count as u64);
         for (arrival, slot) in arrivals.iter_mut().zip(slots) {
             *arrival = slot.at.ps;
-            bytes += u64::from(slot.len) + FCS_BYTES;
+            bytes += u64::from(slot.len);
         }
-        let mut count = slots.len();
-        let (low, high) = extremes(&arrivals[..count]);
+        let (low, high) = extremes(&arrivals);
         if high > until_ps
             || !probes.are_all(from, stream.end, stream.sequences, self.from_ps, self.until_ps)
             || self.verify && !are_plain_and_intact(frames()) && !frames().all(intact)
@@ -202,27 +221,15 @@ impl Receiver {
             again |= 1 << lane;
         }
         if again != 0 {
-            let all = count;
-            count = 0;
-            for lane in 0..all {
-                if again >> lane & 1 == 1 {
-                    bytes -= u64::from(slots[lane].len) + FCS_BYTES;
-                } else {
-                    (probes.departure_ps[count], arrivals[count]) = (probes.departure_ps[lane], arrivals[lane]);
-                    count += 1;
-                }
-            }
-            if count == 0 {
-                return true;
-            }
+            stream.take_new(&probes.departure_ps, slots, again);
+            return true;
         }
-        let (departures, arrivals) = (&probes.departure_ps[..count], &arrivals[..count]);
         stream.received += count as u64;
         stream.received_bytes += bytes;
-        stream.timing.record_each(departures, arrivals);
-        stream.rx.add_each(arrivals, low, high);
-        let (low, high) = extremes(departures);
-        stream.arrived.add_each(departures, low, high);
+        stream.timing.record_lanes(&probes.departure_ps, &arrivals, count);
+        stream.rx.add_each(&arrivals[..count], low, high);
+        let (low, high) = extremes(&probes.departure_ps);
+        stream.arrived.add_each(&probes.departure_ps[..count], low, high);
         true
     }
 
@@ -286,11 +293,7 @@ impl Receiver {
                     continue;
                 }
             }
-            stream.received += 1;
-            stream.received_bytes += bytes;
-            stream.timing.record(probe.departure_ps, at);
-            stream.rx.add(at, 1);
-            stream.arrived.add(probe.departure_ps, 1);
+            stream.take_new(&[probe.departure_ps], std::slice::from_ref(slot), 0);
         }
     }
 
@@ -329,7 +332,7 @@ fn intact(frame: &[u8]) -> bool {
 
 /// The least and the greatest of `times`.
 #[inline]
-fn extremes(times: &[u64]) -> (u64, u64) {
+fn extremes(times: &[u64; LANES]) -> (u64, u64) {
     times
         .iter()
         .fold((u64::MAX, 0), |(low, high), &time| (low.min(time), high.max(time)))

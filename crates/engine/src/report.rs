@@ -128,7 +128,9 @@ fn stream(trial: &Trial, index: usize) -> StreamResult {
 fn first_loss_ns(trial: &Trial, lane: &Lane) -> Option<u64> {
     let range = trial.receiver.flow_range(lane.stream);
     let flows = range.len() as u64;
-    let sent = |flow: u64| (lane.offered.saturating_sub(flow)).div_ceil(flows) as u32;
+    // Frame k is of flow k modulo their number.
+    let (each, more) = (lane.offered / flows, lane.offered % flows);
+    let sent = |flow: u64| (each + u64::from(flow < more)) as u32;
     let mut first = u64::MAX;
     for (flow, number) in (0..).zip(range) {
         if trial.receiver.flows.received(number) == sent(flow) {

@@ -18,6 +18,18 @@ pub const fn stride_for(bytes: usize) -> usize {
     (if lines == 0 { 1 } else { lines }) * CACHE_LINE
 }
 
+/// Asks for the cache line at the start of `place` to be brought near, without waiting for it.
+#[inline]
+pub fn prefetch<T>(place: &T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the address is that of a valid reference, and a prefetch neither reads nor writes as far as the program can tell.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(std::ptr::from_ref(place).cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = place;
+}
+
 /// An owned, zeroed, cache-line-aligned block of bytes that never moves.
 #[derive(Debug)]
 pub struct Region {
