@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from netdyno.labs import KINDS, LabError, LabLink, Wiring
+from netdyno.labs import KINDS, LabError, LabLink, Wiring, ethtool
 from netdyno.labs.linux import device, leftovers, namespaces
 
 TEN_GIGABIT = 10_000_000_000
@@ -173,6 +173,31 @@ def test_a_line_rate_the_interface_does_not_say_is_declared_only() -> None:
     kind = KINDS["external"]
     with kind.build(kind.wire((LabLink("lo", "1", 10**10), LabLink("lo", "2", 10**10)), {})) as built:
         assert not any(port.enforced_rate for port in built.ports)
+
+
+@needs_root
+@pytest.mark.parametrize("made", ["link add made type veth peer name far", "tuntap add made mode tap"])
+def test_a_speed_told_for_forms_sake_enforces_nothing(made: str) -> None:
+    """The kernel says 10 Gbit/s of a veth and of a tap; frames pass them as fast as the CPU can."""
+    kind = KINDS["external"]
+    links = (LabLink("west", "1", TEN_GIGABIT, "made"), LabLink("east", "2", TEN_GIGABIT, "made"))
+    with namespaces.tester_namespace():
+        for command in (made, "link set made up"):
+            subprocess.run(["ip", *command.split()], env={"PATH": device.SEARCH}, check=True)
+        assert ethtool.card("made").speed_bps == TEN_GIGABIT, "the namespace of the caller is asked"
+        with kind.build(kind.wire(links, {})) as built:
+            assert not any(port.enforced_rate for port in built.ports)
+    assert any("is no network card" in note for note in built.notes)
+
+
+def test_a_card_on_a_bus_has_a_line_and_a_card_of_a_virtual_machine_has_none() -> None:
+    """Drivers and buses as `ethtool -i` prints them."""
+    assert ethtool.Card("ixgbe", "0000:03:00.0", TEN_GIGABIT).has_line
+    assert ethtool.Card("r8152", "usb-0000:00:14.0-2", 10**9).has_line
+    assert not ethtool.Card("vmxnet3", "0000:0b:00.0", TEN_GIGABIT).has_line
+    assert not ethtool.Card("virtio_net", "0000:00:03.0", None).has_line
+    assert not ethtool.Card("tun", "tap", TEN_GIGABIT).has_line
+    assert not ethtool.Card("unheard-of", "", TEN_GIGABIT).has_line
 
 
 # What is built.

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from netdyno.labs import addresses
+from netdyno.labs import addresses, ethtool
 from netdyno.labs.wiring import LabError, LabLink, WiredPort, Wiring
 
 CAP_NET_RAW = 13
@@ -20,8 +20,6 @@ SIOCGIFFLAGS = 0x8913
 SIOCGIFHWADDR = 0x8927
 IFNAMSIZ = 16
 IFF_UP = 1
-
-INTERFACES = Path("/sys/class/net")
 
 
 @dataclass(frozen=True)
@@ -91,12 +89,19 @@ class External:
         ports = []
         for port, opened in zip(wiring.ports, wiring.session["ports"], strict=True):
             interface = opened["backend"]["interface"]
-            mac, speed = _hardware_address(interface), _speed_bps(interface)
-            ports.append(replace(port, mac=mac, enforced_rate=speed == port.rate_bps))
-            if speed is not None and speed != port.rate_bps:
+            mac, card = _hardware_address(interface), ethtool.card(interface)
+            enforced = card.has_line and card.speed_bps == port.rate_bps
+            ports.append(replace(port, mac=mac, enforced_rate=enforced))
+            if not card.has_line:
+                what = f"driver `{card.driver}`" if card.driver else "no driver is known"
+                notes.append(
+                    f"Interface `{interface}` of `{port.name}` is no network card ({what}):"
+                    " nothing is known to hold frames to the plan's rate."
+                )
+            elif card.speed_bps is not None and card.speed_bps != port.rate_bps:
                 notes.append(
                     f"The plan gives `{port.name}` {port.rate_bps} bit/s;"
-                    f" interface `{interface}` says it runs at {speed}."
+                    f" interface `{interface}` says it runs at {card.speed_bps}."
                 )
         yield replace(wiring, ports=tuple(ports), notes=tuple(notes))
 
@@ -151,12 +156,3 @@ def _ask(asking: socket.socket, request: int, interface: str) -> bytes:
     if len(interface.encode()) >= IFNAMSIZ:
         raise OSError(f"`{interface}` is too long for the name of an interface")
     return fcntl.ioctl(asking, request, struct.pack("40s", interface.encode()))
-
-
-def _speed_bps(interface: str) -> int | None:
-    """What the driver says, Mbit/s in the file; nothing or -1 where it does not know."""
-    try:
-        megabits = int((INTERFACES / interface / "speed").read_text())
-    except (OSError, ValueError):
-        return None
-    return megabits * 1_000_000 if megabits > 0 else None

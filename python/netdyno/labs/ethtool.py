@@ -1,0 +1,97 @@
+"""What an interface is and how fast, asked of the kernel as ethtool(8) does.
+
+Through a socket, so the answer is that of the network namespace we are in; /sys shows the one it was
+mounted in.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import socket
+import struct
+from dataclasses import dataclass
+
+# linux/sockios.h, linux/ethtool.h
+SIOCETHTOOL = 0x8946
+ETHTOOL_GDRVINFO = 0x03
+ETHTOOL_GLINKSETTINGS = 0x4C
+SPEED_UNKNOWN = 0xFFFFFFFF
+
+_DRVINFO_BYTES = 196
+"""struct ethtool_drvinfo: command, driver (32 bytes), version (32), firmware (32), bus (32), ..."""
+_LINK_BYTES = 48
+"""struct ethtool_link_settings: command, speed in Mbit/s, 7 bytes, words in a mask (signed), ...; masks."""
+_MASK_WORDS_AT = 15
+_MOST_MASK_WORDS = 127
+
+NO_LINE = frozenset(
+    (
+        # Software: frames go from memory to memory.
+        *("veth", "tun", "dummy", "bridge", "macvlan", "macvtap", "ipvlan", "ipvtap", "vxlan", "geneve"),
+        *("ifb", "vrf", "netkit", "nlmon", "wireguard", "openvswitch", "netdevsim", "vcan", "gre", "gretap"),
+        *("bonding", "bond", "team", "802.1Q VLAN Support", "vlan", "macsec", "hsr", "batman-adv"),
+        # Cards of a virtual machine that say a speed for form's sake.
+        *("virtio_net", "vmxnet3", "hv_netvsc", "xen_netfront", "vif", "ena", "gve", "ibmveth"),
+    )
+)
+"""Drivers of interfaces that hold frames to no rate of their own, whatever speed they tell."""
+
+
+@dataclass(frozen=True)
+class Card:
+    """driver: its name, empty if the kernel knows none. bus: where the card sits, empty if on no bus.
+
+    speed_bps: what the driver says, None if it does not know.
+    """
+
+    driver: str
+    bus: str
+    speed_bps: int | None
+
+    @property
+    def has_line(self) -> bool:
+        """Whether what it sends and receives is held to a rate by hardware: a card, on a bus."""
+        return bool(self.driver and self.bus) and self.driver not in NO_LINE
+
+
+def card(interface: str) -> Card:
+    """The card behind an interface. What the kernel cannot tell is empty."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
+        told = _ask(asking, interface, struct.pack(f"I{_DRVINFO_BYTES - 4}x", ETHTOOL_GDRVINFO))
+        driver, bus = (_text(told[at : at + 32]) for at in (4, 100)) if told else ("", "")
+        return Card(driver, "" if bus == "N/A" else bus, _speed_bps(asking, interface))
+
+
+def _speed_bps(asking: socket.socket, interface: str) -> int | None:
+    """Asked twice: how long the masks behind the settings are is told, negative, by the first answer."""
+    request = struct.pack(f"I{_LINK_BYTES - 4}x", ETHTOOL_GLINKSETTINGS)
+    first = _ask(asking, interface, request)
+    if first is None:
+        return None
+    (words,) = struct.unpack_from("b", first, _MASK_WORDS_AT)
+    if not 0 < -words <= _MOST_MASK_WORDS:
+        return None
+    request = struct.pack(f"I{_MASK_WORDS_AT - 4}xb{_LINK_BYTES - 16}x", ETHTOOL_GLINKSETTINGS, -words)
+    # Three masks: supported, advertised, and what the partner advertises.
+    second = _ask(asking, interface, request + bytes(3 * 4 * -words))
+    if second is None:
+        return None
+    (megabits,) = struct.unpack_from("I", second, 4)
+    return None if megabits in (0, SPEED_UNKNOWN) else megabits * 1_000_000
+
+
+def _ask(asking: socket.socket, interface: str, request: bytes) -> bytes | None:
+    """An ethtool request; None if the driver does not answer it."""
+    answer = ctypes.create_string_buffer(request, len(request))
+    # struct ifreq: the name, then a pointer in a union of 24 bytes.
+    ifreq = struct.pack("16sP16x", interface.encode(), ctypes.addressof(answer))
+    try:
+        fcntl.ioctl(asking, SIOCETHTOOL, ifreq)
+    except OSError:
+        return None
+    return answer.raw
+
+
+def _text(field: bytes) -> str:
+    return field.partition(b"\0")[0].decode(errors="replace")
