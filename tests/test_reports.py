@@ -166,6 +166,19 @@ def test_json_keeps_counts_exact_and_leaves_out_what_was_not_measured(small: Run
     assert "core_share_ppm" not in case["trials"][0]["health"]
 
 
+def test_json_gives_no_percentile_above_the_maximum(small: RunView) -> None:
+    """The bucket of a value ends above it: said is the greatest value there was."""
+    case = small.cases[3]
+    (trial,) = case.trials[:1]
+    streams = tuple(
+        replace(s, latency=replace(s.latency, max_ns=997)) for s in trial.result.streams if s.latency
+    )
+    changed = replace(case, trials=(replace(trial, result=replace(trial.result, streams=streams)),))
+    document = json.loads(REPORTS["json"].render(replace(small, cases=(changed,))))
+    for stream in document["cases"][0]["trials"][0]["streams"]:
+        assert [stream["latency"][name] for name in ("p50_ns", "p90_ns", "p99_ns", "max_ns")] == [997] * 4
+
+
 def test_files_do_not_follow_the_locale(small: RunView) -> None:
     import locale
 

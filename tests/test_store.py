@@ -99,7 +99,9 @@ def stream(name: str, latency: Latency | None) -> StreamResult:
     )
 
 
-LATENCY = Latency(count=9, min_ns=1, sum_ns=2**80, max_ns=2**40, over=2, negative=1, histogram="HISTFAAAAA==")
+# As the Python package hdrhistogram 0.10 writes a thousand values.
+HISTOGRAM = "HISTFAAAACt4nJNpmSzMwMDAxQABzFCaEYiZQrifMNh/gAic59/Df5ZfaKInEwCFNgc8"
+LATENCY = Latency(count=9, min_ns=1, sum_ns=2**80, max_ns=2**40, over=2, negative=1, histogram=HISTOGRAM)
 
 
 def trial(case: int = 3, number: int = 0, attempt: int = 0, state: str = "done") -> StoredTrial:
@@ -418,8 +420,11 @@ def read_all(folder: Path) -> None:
         'UPDATE trials SET segments = \'[{"name": "ramp"}]\'',
         "UPDATE trials SET segments = '{'",
         'UPDATE trials SET spec = \'{"streams": [{"sizes": [{}]}]}\'',
+        'UPDATE trials SET spec = \'{"streams": [{"sizes": [{"size": 64, "weight": 0}]}]}\'',
         "UPDATE trials SET devices = '[7]'",
         "UPDATE streams SET latency_sum_ns = 'long'",
+        "UPDATE streams SET latency_histogram = 'HISTFAAAAA=='",
+        "UPDATE streams SET latency_histogram = NULL",
         "UPDATE series SET samples = -1",
         "UPDATE series SET samples = 4000000000",
         "DELETE FROM series",

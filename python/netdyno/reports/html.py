@@ -20,9 +20,9 @@ import jinja2
 import vl_convert
 from markupsafe import Markup
 
+from netdyno.histogram import percentiles
 from netdyno.reports import grid, quantity, series, sparkline
 from netdyno.reports.figures import Figure, figures
-from netdyno.reports.histogram import Histogram, decode
 from netdyno.reports.markdown import provenance
 from netdyno.reports.view import ABOUT_THE_TESTER, ALL, CaseView, RunView, TrialView, stream_results
 from netdyno.trial import Latency, StreamResult, Value
@@ -208,16 +208,15 @@ def _stream(trial: TrialView, stream: StreamResult) -> dict[str, Any]:
 
 
 def _latency(trial: TrialView, name: str, latency: Latency) -> dict[str, Any]:
-    histogram: Histogram = decode(latency.histogram)
-    # A bucket reports its upper end, which may lie above the greatest value there was.
-    found = [histogram.percentile(share) for share in PERCENTILES]
     return {
         "trial": trial,
         "stream": name,
         "latency": latency,
         "least": quantity.latency(latency.min_ns),
         "mean": quantity.latency(Fraction(latency.sum_ns, latency.count)),
-        "percentiles": ["n/a" if p is None else quantity.latency(min(p, latency.max_ns)) for p in found],
+        "percentiles": [
+            "n/a" if p is None else quantity.latency(p) for p in percentiles(latency, PERCENTILES)
+        ],
         "most": quantity.latency(latency.max_ns),
     }
 

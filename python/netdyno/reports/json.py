@@ -10,7 +10,7 @@ import json
 from fractions import Fraction
 from typing import Any
 
-from netdyno.reports.histogram import decode
+from netdyno.histogram import percentiles
 from netdyno.reports.view import ABOUT_THE_TESTER, COUNTS, CaseView, RunView, TrialView
 from netdyno.trial import Latency, Value
 
@@ -176,7 +176,6 @@ def _trial(trial: TrialView) -> dict[str, Any]:
 def _latency(latency: Latency | None) -> dict[str, Any] | None:
     if latency is None or latency.count == 0:
         return None
-    histogram = decode(latency.histogram)
     return _present(
         {
             "definition": "first bit out to last bit in (FILO)",
@@ -184,7 +183,7 @@ def _latency(latency: Latency | None) -> dict[str, Any] | None:
             "min_ns": latency.min_ns,
             "mean_ns": _number(Fraction(latency.sum_ns, latency.count)),
             "max_ns": latency.max_ns,
-            **{name: histogram.percentile(share) for name, share in PERCENTILES.items()},
+            **dict(zip(PERCENTILES, percentiles(latency, PERCENTILES.values()), strict=True)),
             "over_range": latency.over,
             "negative": latency.negative,
         }

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal
 
+from netdyno.histogram import decode
 from netdyno.store.columns import (
     exact,
     to_fraction,
@@ -334,8 +335,8 @@ def _spec(text: str) -> str:
     """The text of a trial spec, once the parts of it that reports show were looked at."""
     for stream in to_mapping(text).get("streams", ()):
         for size in stream.get("sizes", ()):
-            if not (isinstance(size["size"], int) and isinstance(size["weight"], int)):
-                raise ValueError("a trial spec with sizes that are no numbers")
+            if not all(isinstance(size[part], int) and size[part] > 0 for part in ("size", "weight")):
+                raise ValueError("a trial spec with sizes or weights that are no whole numbers above 0")
     return text
 
 
@@ -368,6 +369,8 @@ def _stream(row: sqlite3.Row, series: dict[tuple[str, int, str], tuple[int, ...]
             negative=row["latency_negative"],
             histogram=row["latency_histogram"],
         )
+        if latency.count:
+            decode(latency.histogram)  # What no report could show is told here, where it was read.
     number = row["number"]
     return StreamResult(
         name=row["name"],

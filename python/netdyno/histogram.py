@@ -4,6 +4,8 @@ The format is HdrHistogram's: an outer header (cookie 0x1c849304, length, zlib s
 cookie 0x1c849303, payload length, normalizing offset, significant digits, lowest and highest trackable
 value, conversion ratio (40 bytes); then counts in order of value as ZigZag LEB128 numbers of at most nine
 bytes, a negative one standing for that many empty counts.
+
+A record may come from a stranger: what is decoded is bounded in size and in time.
 """
 
 from __future__ import annotations
@@ -12,14 +14,24 @@ import base64
 import binascii
 import struct
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
+from netdyno.trial import Latency
+
 _COMPRESSED_V2 = 0x1C849304
 _ENCODED_V2 = 0x1C849303
+_HEADER_BYTES = 40
 _COOKIE_MASK = 0xFFFFFF0F
 """The second lowest hex digit of a cookie tells the word size, which V2 does not use."""
+
+MOST_DIGITS = 5
+"""Of significance: what HdrHistogram allows at most. netdyno's own have 3."""
+MOST_BYTES = 1 << 19
+"""Of a histogram unpacked, twice what the counts of 3 digits up to 10 seconds can take."""
+_LAST_VALUE = (1 << 63) - 1
+"""No bucket of a histogram of 64-bit values ends above it."""
 
 
 @dataclass(frozen=True)
@@ -50,20 +62,37 @@ class Histogram:
         raise AssertionError("the counts of a histogram add up to its count")
 
 
+def percentiles(latency: Latency, shares: Iterable[Fraction]) -> list[int | None]:
+    """Percentiles of a stream's latency, ns, each None if too few were recorded to say.
+
+    A bucket stands for its upper end, which may lie above the greatest value there was: never said is more.
+    """
+    histogram = decode(latency.histogram)
+    found = [histogram.percentile(share) for share in shares]
+    return [None if value is None else min(value, latency.max_ns) for value in found]
+
+
 def decode(text: str) -> Histogram:
     """A histogram from its stored form. Raises ValueError if it is not one."""
     try:
-        blob = base64.b64decode(text, validate=True)
+        blob = base64.b64decode(text[: 2 * MOST_BYTES], validate=True)
         cookie, length = struct.unpack_from(">ii", blob)
         if cookie & _COOKIE_MASK != _COMPRESSED_V2 & _COOKIE_MASK:
             raise ValueError(f"not a compressed V2 HDR histogram: cookie {cookie:#x}")
-        inner = zlib.decompress(blob[8 : 8 + length])
+        unpacking = zlib.decompressobj()
+        inner = unpacking.decompress(blob[8 : 8 + length], MOST_BYTES)
         cookie, payload, _, digits, lowest, _, _ = struct.unpack_from(">iiiiqqd", inner)
     except (binascii.Error, struct.error, zlib.error) as error:
         raise ValueError(f"not an HDR histogram: {error}") from error
     if cookie & _COOKIE_MASK != _ENCODED_V2 & _COOKIE_MASK:
         raise ValueError(f"not a V2 HDR histogram: cookie {cookie:#x}")
-    return _counts(inner[40 : 40 + payload], digits, lowest)
+    if unpacking.unconsumed_tail or not unpacking.eof:
+        raise ValueError(f"an HDR histogram that ends early or is longer than {MOST_BYTES} bytes")
+    if not (1 <= digits <= MOST_DIGITS and 1 <= lowest <= _LAST_VALUE >> 32):
+        raise ValueError(f"an HDR histogram of {digits} digits from {lowest} on")
+    if payload != len(inner) - _HEADER_BYTES:
+        raise ValueError(f"an HDR histogram of {payload} bytes in {len(inner) - _HEADER_BYTES}")
+    return _counts(inner[_HEADER_BYTES:], digits, lowest)
 
 
 def merge(histograms: Iterable[Histogram]) -> Histogram:
@@ -76,37 +105,39 @@ def merge(histograms: Iterable[Histogram]) -> Histogram:
 
 
 def _counts(payload: bytes, digits: int, lowest: int) -> Histogram:
-    unit = max(lowest, 1).bit_length() - 1
+    unit = lowest.bit_length() - 1
     # The smallest power of two that tells 2 * 10^digits values apart; the upper half of each bucket is used.
     sub_bits = (2 * 10**digits - 1).bit_length()
     half = 1 << (sub_bits - 1)
-    buckets, index, at = [], 0, 0
-    while at < len(payload):
-        number, at = _zigzag(payload, at)
+    end = (65 - unit - sub_bits) * half  # of the counts, as _LAST_VALUE has it
+    buckets, index = [], 0
+    for number in _zigzag(payload):
         if number < 0:
             index -= number
-            continue
-        if number:
+        elif number:
+            if index >= end:
+                raise ValueError(f"an HDR histogram with counts beyond {_LAST_VALUE}")
             bucket, sub = divmod(index, half)
             shift = unit if bucket == 0 else bucket - 1 + unit
             sub = sub if bucket == 0 else sub + half
             buckets.append((((sub + 1) << shift) - 1, number))
-        index += 1
+            index += 1
+        else:
+            index += 1
     return Histogram(tuple(buckets))
 
 
-def _zigzag(payload: bytes, at: int) -> tuple[int, int]:
+def _zigzag(payload: bytes) -> Iterator[int]:
     raw = shift = 0
-    while True:
-        if at >= len(payload):
-            raise ValueError("an HDR histogram ends within a number")
-        byte = payload[at]
-        at += 1
+    for byte in payload:
         if shift == 56:  # the ninth byte carries eight bits
-            raw |= byte << shift
-            break
-        raw |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            break
-        shift += 7
-    return (raw >> 1) ^ -(raw & 1), at
+            raw |= byte << 56
+        else:
+            raw |= (byte & 0x7F) << shift
+            if byte >= 0x80:
+                shift += 7
+                continue
+        yield (raw >> 1) ^ -(raw & 1)
+        raw = shift = 0
+    if shift:
+        raise ValueError("an HDR histogram ends within a number")
