@@ -298,3 +298,12 @@ def test_an_interface_that_is_not_there_is_told_once_and_nothing_begins(
     assert "there is no interface `east`" in error
     assert hint.startswith("hint: ")
     assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+@pytest.mark.parametrize("command", ["kinds", "methods", "reports", "rate 10Gbps imix/bench --tags 1"])
+def test_listings_fit_the_terminal_and_lose_nothing(command: str, width: int) -> None:
+    whole = netdyno(*command.split(), COLUMNS="").stdout
+    fitted = netdyno(*command.split(), COLUMNS=str(width)).stdout
+    assert max(map(len, fitted.splitlines())) <= width
+    assert sorted("".join(fitted.split())) == sorted("".join(whole.split()))

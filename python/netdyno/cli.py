@@ -275,7 +275,9 @@ def methods(form: str) -> None:
         click.echo(json.dumps(listed, indent=2))
         return
     for method in METHODS.values():
-        click.echo(f"{method.name}: {method.doc}\nstandard: {method.standard}\n")
+        _say(f"{method.name}: {method.doc}")
+        _say(f"standard: {method.standard}")
+        click.echo()
         _print_table(columns, rows[method.name], form)
         click.echo()
     click.echo("Values that `goals:` can ask for, each with >=, <=, > or <:\n")
@@ -468,9 +470,26 @@ def _print_table(columns: list[str], rows: list[list[str]], form: str) -> None:
         for row in [columns, ["---"] * len(columns), *rows]:
             click.echo("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |")
     else:
+        from netdyno.listing import lines
         from netdyno.printable import printable
 
         rows = [[printable(cell) for cell in row] for row in rows]
-        widths = [max(len(row[place]) for row in [columns, *rows]) for place in range(len(columns))]
-        for row in [columns, *rows]:
-            click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        for line in lines(columns, rows, _width()):
+            click.echo(line)
+
+
+def _say(text: str) -> None:
+    import textwrap
+
+    width = _width()
+    click.echo(text if width is None else textwrap.fill(text, width, replace_whitespace=False))
+
+
+def _width() -> int | None:
+    """Columns of the terminal; None where there is none that knows: a line that is read by a program stays
+    one line."""
+    import shutil
+
+    if not sys.stdout.isatty() and not os.environ.get("COLUMNS"):
+        return None
+    return max(shutil.get_terminal_size().columns, 40)

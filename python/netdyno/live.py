@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from netdyno.arithmetic import wire_bits
 from netdyno.case import Event, Failed, Interrupted, Looked, Measured, TrialEnded, Wired
 from netdyno.printable import printable
+from netdyno.reports.quantity import count
 from netdyno.store import CaseWiring
 from netdyno.trial import Value
 
@@ -231,11 +232,14 @@ class RichView(PlainView):
 
         left = self.left_s()
         rest = f", about {clock(left)} left" if left is not None else ""
-        head = f"case {self.ended + 1 if self.ended < self.total else self.total} of {self.total}"
+        # Several cases of an emulated device run at once, so none of them is the one at hand.
+        head = f"{self.ended} of {self.total} case{'' if self.total == 1 else 's'} done"
         parts: list[RenderableType] = [
             Text(f"{head}, {clock(time.monotonic() - self.began)} so far{rest}", style="bold")
         ]
         for now in self.now.values():
+            if len(self.now) <= 2:
+                parts.append(Text(""))
             parts.append(Text(f"{printable(now.case.name)}: {now.where}"))
             if len(self.now) > 2 or not now.ports:
                 continue
@@ -248,14 +252,15 @@ class RichView(PlainView):
             table.add_row("sends, frames/s", *(pps(port.tx_pps) for port in now.ports))
             table.add_row("receives, L1", *(bps(port.rx_bps) for port in now.ports))
             table.add_row("receives, frames/s", *(pps(port.rx_pps) for port in now.ports))
-            table.add_row("sent, frames", *(str(port.tx_frames) for port in now.ports))
-            table.add_row("received, frames", *(str(port.rx_frames) for port in now.ports))
+            table.add_row("sent, frames", *(count(port.tx_frames) for port in now.ports))
+            table.add_row("received, frames", *(count(port.rx_frames) for port in now.ports))
             parts.append(table)
             sent = sum(port.tx_frames for port in now.ports)
             missing = sent - sum(port.rx_frames for port in now.ports)
             if sent:
                 # Frames under way are among them: the count that is kept is taken after draining.
-                parts.append(Text(f"not back yet: {missing} of {sent} frames ({100 * missing / sent:.3f} %)"))
+                share = f"{100 * missing / sent:.3f} %"
+                parts.append(Text(f" not back yet: {count(missing)} of {count(sent)} frames, {share}"))
         return Group(*parts)
 
 
