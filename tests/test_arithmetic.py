@@ -318,3 +318,6 @@ def test_a_mix_in_one_word() -> None:
         a.rate_table("10Gbps", "64:28,594:x")
     with pytest.raises(Problem):
         a.rate_table("10Gbps", "64:28,594")
+    for twice in ("64:28,594:16,64:4", "64:28,594:16,64B:4", "64B:28,594:16,64:4"):
+        with pytest.raises(Problem, match="is given twice"):
+            a.rate_table("10Gbps", twice)

@@ -153,9 +153,10 @@ def mix_of_text(text: str) -> Mix:
     weights: dict[object, object] = {}
     for size, _, weight in parts:
         size, weight = size.strip(), weight.strip()
-        if size in weights:
+        key = f"{size}B" if size.isdecimal() else size
+        if key in weights:
             raise Problem(f"size {size} is given twice", "add the two weights")
-        weights[f"{size}B" if size.isdecimal() else size] = int(weight) if weight.isdecimal() else weight
+        weights[key] = int(weight) if weight.isdecimal() else weight
     return read_mix(weights)
 
 
