@@ -28,7 +28,7 @@ from netdyno.store import (
     open_run,
     schema,
 )
-from netdyno.store.columns import from_series, to_series
+from netdyno.store.columns import MAX_SAMPLES, from_series, to_series
 from netdyno.trial import (
     Health,
     Latency,
@@ -215,6 +215,12 @@ def test_a_run_that_nobody_writes_any_more_is_interrupted(tmp_path: Path) -> Non
 @given(st.lists(st.integers(min_value=0, max_value=2**64 - 1), max_size=300))
 def test_series_come_back(counts: list[int]) -> None:
     assert to_series(len(counts), from_series(counts)) == tuple(counts)
+
+
+def test_a_series_that_no_reader_takes_is_not_written() -> None:
+    assert len(to_series(MAX_SAMPLES, from_series([0] * MAX_SAMPLES))) == MAX_SAMPLES
+    with pytest.raises(ValueError, match="4000001 samples"):
+        from_series([0] * (MAX_SAMPLES + 1))
 
 
 def test_a_series_is_read_by_what_the_schema_says_of_it(tmp_path: Path) -> None:

@@ -27,6 +27,8 @@ const MOST_LANES: usize = 256;
 const LONGEST_NS: u64 = 31 * 86_400 * 1_000_000_000;
 /// The highest load, bits per second: far above any port.
 const HIGHEST_BPS: u64 = 10_000_000_000_000;
+/// The most samples of a trial, 111 hours of 100 ms: what a store takes, and its readers.
+const MOST_SAMPLES: u64 = 4_000_000;
 /// The most addresses of one stream that bridges are taught.
 const MOST_LEARNED: u32 = 65_536;
 
@@ -37,6 +39,7 @@ pub type Parts = (Vec<Host>, Vec<Sender>, Receiver, Vec<Hop>);
 pub fn trial(spec: &TrialSpec, infos: &[PortInfo]) -> Result<Parts, SpecError> {
     let mut hosts = hosts(spec, infos.len())?;
     let (senders, receiver) = streams(spec, infos, &hosts)?;
+    samples(spec, &senders)?;
     let hops = hops(spec, &senders, &mut hosts)?;
     gateways(spec, &senders, &mut hosts)?;
     Ok((hosts, senders, receiver, hops))
@@ -62,6 +65,18 @@ fn hosts(spec: &TrialSpec, ports: usize) -> Result<Vec<Host>, SpecError> {
     }
     let host = |(index, port)| Host::new(port).map_err(|why| SpecError::new(format!("ports[{index}]"), why, ""));
     spec.ports.iter().enumerate().map(host).collect()
+}
+
+/// Refuses a trial whose series would not fit: one count a sample of the longest schedule and of the drain.
+fn samples(spec: &TrialSpec, senders: &[Sender]) -> Result<(), SpecError> {
+    let lanes = senders.iter().flat_map(|sender| &sender.lanes);
+    let longest_ns = lanes.map(|lane| lane.schedule().duration_ps().div_ceil(1000)).max().unwrap_or(0);
+    let count = (longest_ns + spec.drain_ns).div_ceil(spec.sample_ns);
+    if count > MOST_SAMPLES {
+        let why = format!("{count} samples, at most {MOST_SAMPLES} are kept");
+        return Err(SpecError::new("sample_ns", why, "ask for longer samples or a shorter trial"));
+    }
+    Ok(())
 }
 
 /// Senders per port and the receiving side of all.

@@ -263,4 +263,15 @@ fn mistakes_are_named_with_their_place() {
     let mut wrong = good();
     wrong.drain_ns = u64::MAX / 1000;
     assert_eq!(refuse(wrong), "drain_ns: more than 31 days");
+    // Three seconds of traffic, then the drain: four million samples of a microsecond, and one more.
+    let drained = |drain_ns| TrialSpec {
+        sample_ns: 1000,
+        drain_ns,
+        ..spec(&json!([{"size": 64, "weight": 1}]), 5, 3_000_000_000, 1_000_000_000)
+    };
+    assert_eq!(
+        refuse(drained(1_000_000_001)),
+        "sample_ns: 4000001 samples, at most 4000000 are kept"
+    );
+    assert!(Trial::new(drained(1_000_000_000), cable(10_000_000_000)).is_ok());
 }

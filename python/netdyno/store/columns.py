@@ -16,7 +16,7 @@ from netdyno.trial import Segment
 T = TypeVar("T")
 
 MAX_SAMPLES = 4_000_000
-"""Of one series: twice what a plan may ask for (plan/check.py)."""
+"""Of one series: twice what a plan may ask for (plan/check.py), and all the engine makes."""
 
 _NUMBER = re.compile(r"-?[0-9]{1,1000}(/[0-9]{1,1000})?", re.ASCII)
 
@@ -96,6 +96,8 @@ def _all(kind: type[T], found: object) -> list[T]:
 
 def from_series(counts: Sequence[int]) -> bytes:
     """Unsigned 64 bit, little endian, packed, then zlib: about a byte and a half a sample."""
+    if len(counts) > MAX_SAMPLES:
+        raise ValueError(f"a series of {len(counts)} samples, and a reader takes {MAX_SAMPLES}")
     return zlib.compress(struct.pack(f"<{len(counts)}Q", *counts), 6)
 
 
