@@ -165,31 +165,30 @@ pub(crate) fn scale(hash: u64, span: u64) -> u64 {
 #[inline]
 pub(crate) fn add_draws<const N: usize>(values: &mut [u32; N], indices: &[u32; N], key: u64, span: u32) {
     let halves = |word: u64| (word >> 32, word & 0xffff_ffff);
-    let factors = |index: u32| {
-        let state = key.wrapping_add(u64::from(index).wrapping_mul(WEYL));
-        (state, state ^ FACTOR)
-    };
+    let mut states = [0; N];
     let mut middles = [0; N];
-    for (middle, index) in middles.iter_mut().zip(indices) {
-        let (a, b) = factors(*index);
-        let ((a1, a0), (_, b0)) = (halves(a), halves(b));
+    for ((state, middle), index) in states.iter_mut().zip(&mut middles).zip(indices) {
+        let a = key.wrapping_add(u64::from(*index).wrapping_mul(WEYL));
+        let ((a1, a0), (_, b0)) = (halves(a), halves(a ^ FACTOR));
+        *state = a;
         *middle = a1 * b0 + ((a0 * b0) >> 32);
     }
-    for ((value, index), middle) in values.iter_mut().zip(indices).zip(&middles) {
-        let (a, b) = factors(*index);
+    let many = u64::from(span) + 1;
+    for ((value, a), middle) in values.iter_mut().zip(states).zip(middles) {
+        let b = a ^ FACTOR;
         let ((a1, a0), (b1, _)) = (halves(a), halves(b));
-        let (high, low) = halves(*middle);
+        let (high, low) = halves(middle);
         let product_high = a1 * b1 + high + ((a0 * b1 + low) >> 32);
-        *value += scale_half(product_high ^ a.wrapping_mul(b), span);
+        *value += scale_half(product_high ^ a.wrapping_mul(b), many);
     }
 }
 
-/// As [`scale`], in products of 32 bits, which vector units have.
+/// As [`scale`], to below `many`, which is at most 2^32: in products of less than 64 bits, which vector units have.
 #[inline]
-pub(crate) fn scale_half(hash: u64, span: u32) -> u32 {
+fn scale_half(hash: u64, many: u64) -> u32 {
     let (high, low) = (hash >> 32, hash & 0xffff_ffff);
-    let span = u64::from(span);
-    ((high * span + high + ((low * span + low) >> 32)) >> 32) as u32
+    // At most (2^32 - 1) * 2^32 + (2^32 - 1).
+    ((high * many + ((low * many) >> 32)) >> 32) as u32
 }
 
 fn wide_hash(key: u64, index: u32) -> u128 {

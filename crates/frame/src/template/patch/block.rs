@@ -152,11 +152,12 @@ pub(super) struct Uniform {
 
 impl Uniform {
     #[inline]
-    fn draw(self, flows: &[u32; LANES], drawn: &mut [u32; LANES]) {
-        *drawn = [self.min; LANES];
+    fn draw(self, flows: &[u32; LANES]) -> [u32; LANES] {
+        let mut drawn = [self.min; LANES];
         if self.span > 0 {
-            add_draws(drawn, flows, self.key, self.span);
+            add_draws(&mut drawn, flows, self.key, self.span);
         }
+        drawn
     }
 }
 
@@ -173,10 +174,6 @@ pub(super) struct Headers {
     pub ports: [u32; LANES],
     /// The UDP checksum, and behind it the probe's check and flow.
     pub udp: [u64; LANES],
-    src: [u32; LANES],
-    dst: [u32; LANES],
-    sport: [u32; LANES],
-    dport: [u32; LANES],
 }
 
 /// The sum of both halves of an address: a partial that can be added to some more of its kind without a carry.
@@ -192,17 +189,13 @@ impl Headers {
             addresses: [0; LANES],
             ports: [0; LANES],
             udp: [0; LANES],
-            src: [0; LANES],
-            dst: [0; LANES],
-            sport: [0; LANES],
-            dport: [0; LANES],
         }
     }
 
     /// Those of frames of flows `numbers.flow` whose probes have `checks`; `checksum` is all ones, or 0 if the UDP
-    /// checksum is not filled in.
+    /// checksum is not filled in. Without `DRAW_PORTS` the ports are constant, and left out.
     #[inline]
-    pub fn draw(
+    pub fn draw<const DRAW_PORTS: bool>(
         &mut self,
         numbers: &Numbers,
         flows: Flows,
@@ -211,22 +204,27 @@ impl Headers {
         checksum: u16,
         checks: &[u16; LANES],
     ) {
-        src.draw(&numbers.flow, &mut self.src);
-        dst.draw(&numbers.flow, &mut self.dst);
-        sport.draw(&numbers.flow, &mut self.sport);
-        dport.draw(&numbers.flow, &mut self.dport);
+        let (src, dst) = (src.draw(&numbers.flow), dst.draw(&numbers.flow));
+        let constant = sport.min + dport.min;
+        let ports = if DRAW_PORTS {
+            let (sport, dport) = (sport.draw(&numbers.flow), dport.draw(&numbers.flow));
+            for lane in 0..LANES {
+                self.ports[lane] = (sport[lane] << 16 | dport[lane]).to_be();
+            }
+            std::array::from_fn(|lane| sport[lane] + dport[lane])
+        } else {
+            [constant; LANES]
+        };
         for lane in 0..LANES {
-            let (src, dst) = (self.src[lane], self.dst[lane]);
-            let (sport, dport) = (self.sport[lane], self.dport[lane]);
-            let addresses = fold_once(src) + fold_once(dst);
-            self.ip[lane] = finish_half(addresses + sums.ip[lane]).to_be();
-            let udp = finish_half(addresses + sport + dport + sums.l4[lane]);
+            let addresses = fold_once(src[lane]) + fold_once(dst[lane]);
+            let ports = if DRAW_PORTS { ports[lane] } else { constant };
+            let udp = finish_half(addresses + ports + sums.l4[lane]);
             let udp = if udp == 0 { 0xffff } else { udp } & checksum;
             let both = u32::from(udp) << 16 | u32::from(checks[lane]);
             let flow = flows.first.wrapping_add(numbers.flow[lane]);
+            self.ip[lane] = finish_half(addresses + sums.ip[lane]).to_be();
             self.udp[lane] = (u64::from(both) << 32 | u64::from(flow)).to_be();
-            self.addresses[lane] = (u64::from(src) << 32 | u64::from(dst)).to_be();
-            self.ports[lane] = (sport << 16 | dport).to_be();
+            self.addresses[lane] = (u64::from(src[lane]) << 32 | u64::from(dst[lane])).to_be();
         }
     }
 }

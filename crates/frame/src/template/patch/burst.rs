@@ -192,7 +192,7 @@ impl Plan {
         for (frames, ..) in asked.blocks() {
             numbers.take(cursor, asked.flows.count, frames.len());
             numbers.checks_at(asked.flows, departure_ps, &mut checks);
-            headers.draw(&numbers, asked.flows, pair.fields, &sums, pair.shape.checksum, &checks);
+            headers.draw::<false>(&numbers, asked.flows, pair.fields, &sums, pair.shape.checksum, &checks);
             if let Some(sequence) = head.0.get_mut(sequence_at..).and_then(|probe| probe.first_chunk_mut()) {
                 *sequence = numbers.sequence[0].to_be_bytes();
             }
@@ -230,7 +230,7 @@ impl Plan {
                 let image = self.image(size);
                 (*ip, *l4) = (image.ip.into(), image.l4.into());
             }
-            headers.draw(&numbers, asked.flows, pair.fields, &sums, pair.shape.checksum, &checks);
+            headers.draw::<true>(&numbers, asked.flows, pair.fields, &sums, pair.shape.checksum, &checks);
             slots.each(frames, |lane, slot| {
                 let image = self.image(sizes[lane]);
                 let lane = lane % LANES;
