@@ -64,6 +64,20 @@ def test_a_line_rate_that_nothing_enforces_is_said_to_be_declared() -> None:
     assert "nothing enforces it" in limit(9_990_000, evidence(9_990_000, enforced=False))[1]
 
 
+def test_a_starved_direction_is_named_by_its_own_frames() -> None:
+    verdicts = judge(
+        result(5_000_000, BIDIR), evidence(5_000_000, situation=BIDIR, health={"unsent": 200_000})
+    )
+    for name in BIDIR.streams:
+        assert f"of `{name}` unsent" in verdicts[name].reason
+    assert verdicts["sum"].reason.count("`west-east`") == verdicts["sum"].reason.count("`east-west`") == 1
+
+
+def test_what_limits_both_directions_alike_is_said_once() -> None:
+    verdicts = judge(result(10_000_000, BIDIR), evidence(10_000_000, situation=BIDIR))
+    assert verdicts["sum"].reason == "each direction: 10000000 fps is 100 % of the line's 10000000 fps"
+
+
 def test_no_share_is_given_of_a_line_rate_that_nothing_enforces() -> None:
     for capacity, number in ((5_000_000, 5_000_000), (20_000_000, 8_000_000)):
         assert "of the line" in limit(number, evidence(capacity))[1]

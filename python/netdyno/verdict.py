@@ -7,7 +7,7 @@ happened. After that the tester doubts itself, its receiver and its fixture befo
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
@@ -160,7 +160,7 @@ def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:
     # Where nothing enforces the line, a burst that makes up for a pause can look like a full one.
     if full is not None and (evidence.enforced_rate or not any(starved(trial) for trial in trials)):
         return full
-    short = next((reason for trial in trials if (reason := starved(trial)) is not None), None)
+    short = next((reason for trial in trials if (reason := _starved(trial, value.scope)) is not None), None)
     early = _knee_before_tester(value, result, trials) if short is not None else None
     if early is not None:
         return Verdict("device", f"{early}; later {short}")
@@ -223,6 +223,12 @@ def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:
         "inconclusive",
         f"nothing was lost and more was not offered: {_reached(value, evidence)}, a lower bound",
     )
+
+
+def _starved(trial: TrialResult, scope: str) -> str | None:
+    """Why a trial was starved: of the stream in question, if that one was."""
+    own_first = sorted(trial.streams, key=lambda stream: stream.name != scope)
+    return starved(replace(trial, streams=tuple(own_first)))
 
 
 def _line(value: Value, evidence: Evidence) -> Verdict | None:
@@ -306,9 +312,12 @@ def _judge_sum(verdicts: Mapping[str, Verdict]) -> Verdict:
     if len(verdicts) == 1:
         return next(iter(verdicts.values()))
     worst = next(limit for limit in _SEVERITY if limit in limits)
-    return Verdict(
-        worst, "; ".join(f"{scope}: {verdict.limit}, {verdict.reason}" for scope, verdict in verdicts.items())
-    )
+    reasons = {verdict.reason for verdict in verdicts.values()}
+    if len(limits) == len(reasons) == 1:
+        return Verdict(worst, f"each direction: {reasons.pop()}")
+    if len(limits) == 1:
+        return Verdict(worst, "; ".join(f"{scope}: {one.reason}" for scope, one in verdicts.items()))
+    return Verdict(worst, "; ".join(f"{scope}: {one.limit}, {one.reason}" for scope, one in verdicts.items()))
 
 
 def _rate(value: Value) -> str:

@@ -147,7 +147,7 @@ def _figure(run: RunView, profile: str, lines: list[_Line], key: str) -> Figure:
     if any(case.value("knee") for case in run.cases):
         note += " A large marker is the knee: the highest load before loss; its bar is one step of the ramp."
     if any(_hold(line.case) for line in lines):
-        note += " A small open mark at the right is the hold phase: mean, with a bar from least to most."
+        note += " A small open mark is the hold phase: mean, with a bar from least to most."
     size = next((quantity.size(line.case.sizes) for line in lines if line.case.sizes), "")
     title = " · ".join(part for part in (profile, size) if part)
     return Figure(key, profile, title, note, live, still)
@@ -201,7 +201,7 @@ def _panel(lines: list[_Line], direction: str, scales: _Scales, width: int, name
     height = min(1.02 * top, HEADROOM * best)
     end = min(offered, height)
     rows = scales.data([row for rows in table for row in rows])
-    axis_x = alt.Axis(labels=False, ticks=False, title=None)
+    axis_x = alt.Axis(labels=False, ticks=False, title=None, tickCount=6)
     x = alt.X("x:Q", scale=alt.Scale(domain=[0, 1.02 * top], nice=False))
     quiet_x, named_x = x.axis(axis_x), x.axis(alt.Axis(title=f"offered, {scales.unit}", tickCount=6))
     y = alt.Y(

@@ -91,16 +91,30 @@ def cell(case: CaseView) -> Cell:
 
 
 def number(value: Value) -> str:
-    """A value with its unit, and its bounds where there are any: `14.66 Mpps (14.60 to 14.72 Mpps)`."""
+    """A value with its unit, and its bounds where there are any: `14.66 Mpps (14.60 to 14.72)`."""
     if value.number is None:
         return "n/a"
     text = _quantity(value.number, value.unit)
     if value.low is not None and value.high is not None:
         low, high = _quantity(value.low, value.unit), _quantity(value.high, value.unit)
-        if low != high:
-            same_unit = low.split()[-1] == high.split()[-1] == text.split()[-1]
-            text += f" ({low.split()[0]} to {high.split()[0]})" if same_unit else f" ({low} to {high})"
+        if low == high:
+            return text
+        # A knee lies between its bounds, and the lower one is what stands for it.
+        return span(low, high) if value.name == "knee" else f"{text} ({span(low, high, text)})"
     return text
+
+
+def span(low: str, high: str, beside: str = "") -> str:
+    """From one quantity to another, the unit once if it is the same: `14.60 to 14.72 Mpps`.
+
+    beside: a quantity it stands behind; if that has the unit too, it is not said again.
+    """
+    if low == high:
+        return low
+    (number, _, unit), (_, _, upper) = low.partition(" "), high.partition(" ")
+    if unit != upper:
+        return f"{low} to {high}"
+    return f"{number} to {high.partition(' ')[0] if beside.endswith(f' {unit}') else high}"
 
 
 def _quantity(number: Fraction, unit: str) -> str:

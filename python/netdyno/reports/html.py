@@ -18,7 +18,7 @@ from typing import Any
 
 import jinja2
 import vl_convert
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from netdyno.histogram import percentiles
 from netdyno.reports import grid, quantity, series, sparkline
@@ -66,10 +66,22 @@ def _environment() -> jinja2.Environment:
     environment.filters["count"] = quantity.count
     environment.filters["duration"] = quantity.duration
     environment.filters["exact"] = quantity.exact
+    environment.filters["prose"] = _prose
+    environment.filters["unbroken"] = _unbroken
     environment.filters["slug"] = lambda text: (
         re.sub(r"[^a-z0-9]+", "-", str(text).lower()).strip("-") or "unknown"
     )
     return environment
+
+
+def _prose(text: str) -> Markup:
+    """A sentence, whose names in backticks are set as code."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+
+
+def _unbroken(text: str) -> Markup:
+    """A sentence, whose times and names are not broken at their hyphens."""
+    return Markup(re.sub(r"\S+-\S+", r'<span class="unbroken">\g<0></span>', str(escape(text))))
 
 
 def _asset(name: str) -> str:
@@ -138,9 +150,7 @@ def _figure_row(case: CaseView) -> dict[str, Any]:
         "knee": "none" if knee is not None and knee.number is None else grid.number(knee) if knee else "n/a",
         "best": grid.number(best) if best else "n/a",
         "hold": quantity.rate(hold.rx_mean_fps, "pps") if hold else "n/a",
-        "hold_range": " to ".join(
-            dict.fromkeys(quantity.rate(r, "pps") for r in (hold.rx_min_fps, hold.rx_max_fps))
-        )
+        "hold_range": grid.span(*(quantity.rate(r, "pps") for r in (hold.rx_min_fps, hold.rx_max_fps)))
         if hold
         else "",
         "hold_loss": quantity.loss(hold.lost, hold.offered) if hold else "n/a",

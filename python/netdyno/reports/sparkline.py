@@ -9,7 +9,7 @@ from netdyno.reports import quantity, series
 from netdyno.reports.view import TrialView
 
 BUCKETS = 150
-WIDTH, HEIGHT, TOP, FOOT = 720, 84, 6, 18
+WIDTH, HEIGHT, TOP, FOOT, LEGEND = 720, 84, 6, 18, 16
 LETTER = 6.5
 """About the width of a letter of a label."""
 
@@ -32,7 +32,7 @@ def svg(trial: TrialView) -> str:
     lower = [at(p.at_ns, p.rx_min_fps) for p in reversed(points)]
     mean = " ".join(at(p.at_ns, p.rx_fps) for p in points)
     parts = [
-        f'<svg class="spark" viewBox="0 0 {WIDTH} {HEIGHT + FOOT}" role="img" aria-label="'
+        f'<svg class="spark" viewBox="0 0 {WIDTH} {HEIGHT + FOOT + LEGEND}" role="img" aria-label="'
         f'{escape(trial.name)}: offered and received over time, at most {quantity.rate(most, "pps")}">',
         f'<polyline class="spark-offered" points="{offered}"/>',
         f'<polygon class="spark-range" points="{" ".join(upper + lower)}"/>',
@@ -51,5 +51,7 @@ def svg(trial: TrialView) -> str:
         label = f"{segment.name}, {quantity.duration(segment.duration_ns)}"
         if right - left > LETTER * len(label) + 8:
             parts.append(f'<text x="{left + 4:.1f}" y="{HEIGHT + 14}">{escape(label)}</text>')
+    legend = f"received (line) of offered (dashed), up to {quantity.rate(most, 'pps')}"
+    parts.append(f'<text x="{WIDTH}" y="{HEIGHT + FOOT + LEGEND - 4}" text-anchor="end">{legend}</text>')
     parts.append("</svg>")
     return "".join(parts)
