@@ -148,9 +148,32 @@ def finish_fails(*arguments: object) -> bool:
 
 def test_a_finished_run_resumes_to_itself(tmp_path: Path) -> None:
     _, folder, _ = finish("run", write_plan(tmp_path), tmp_path)
-    before = essence(folder)
+    record = (folder / FILE).read_bytes()
     code, _, _ = finish("resume", folder)
     assert code == 0
+    assert (folder / FILE).read_bytes() == record, "when it ended, too"
+
+
+def test_a_finished_run_that_missed_its_goal_resumes_to_that(tmp_path: Path) -> None:
+    plan = write_plan(tmp_path, SEARCH + 'goals: ["throughput >= 99%"]\n')
+    code, folder, _ = finish("run", plan, tmp_path)
+    assert code == 1
+    record = (folder / FILE).read_bytes()
+    assert finish("resume", folder)[:2] == (1, folder)
+    assert (folder / FILE).read_bytes() == record
+
+
+def test_a_run_killed_before_its_last_word_is_ended(tmp_path: Path) -> None:
+    """Every case was done; that the run is, was not written."""
+    _, folder, _ = finish("run", write_plan(tmp_path), tmp_path)
+    before = essence(folder)
+    connection = sqlite3.connect(folder / FILE)
+    connection.execute("UPDATE run SET state = 'running', ended = NULL")
+    connection.commit()
+    connection.close()
+    assert finish("resume", folder)[0] == 0
+    with open_run(folder) as run:
+        assert (run.state, run.ended is None) == ("done", False)
     assert essence(folder) == before
 
 

@@ -33,6 +33,7 @@ from netdyno.store import (
     Hold,
     RunHead,
     RunWriter,
+    StoredCase,
     StoredTrial,
     new_folder,
     open_run,
@@ -139,6 +140,8 @@ def resume(folder: Path, watcher: Watcher, engine: str = ENGINE) -> Outcome:
     # Held before it is read: another one that goes on with it would change what was read.
     with Hold(folder) as hold:
         with open_run(folder) as stored:
+            if stored.state == "done" and all(case.state == "done" for case in stored.cases):
+                return Outcome(folder, _exit_code(stored.cases))
             head = stored.head
             selection = Selection(head.scale, head.only)
             kept = folder / INCLUDED
@@ -225,14 +228,18 @@ def _campaign(store: RunWriter, jobs: list[Job], watcher: Watcher, already: int)
     if stopped and any(case.state not in ("done", "failed") for case in ended):
         store.run_ended("interrupted", now)
         return Outcome(store.folder, 130)
-    failed = any(case.state != "done" for case in ended)
-    store.run_ended("failed" if failed else "done", now)
-    goals = [goal for case in ended for goal in case.goals]
-    if failed or any(goal.passed is None for goal in goals):
-        return Outcome(store.folder, 3)
-    if any(verdict.limit == "invalid" for case in ended for verdict in case.verdicts):
-        return Outcome(store.folder, 3)
-    return Outcome(store.folder, 1 if any(goal.passed is False for goal in goals) else 0)
+    store.run_ended("done" if all(case.state == "done" for case in ended) else "failed", now)
+    return Outcome(store.folder, _exit_code(ended))
+
+
+def _exit_code(cases: Sequence[StoredCase]) -> int:
+    """That of a run whose cases have all ended."""
+    goals = [goal for case in cases for goal in case.goals]
+    if any(case.state != "done" for case in cases) or any(goal.passed is None for goal in goals):
+        return 3
+    if any(verdict.limit == "invalid" for case in cases for verdict in case.verdicts):
+        return 3
+    return 1 if any(goal.passed is False for goal in goals) else 0
 
 
 def _record(store: RunWriter, event: Event) -> None:
