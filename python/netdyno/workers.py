@@ -23,7 +23,8 @@ _PR_SET_PDEATHSIG = 1
 _SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
 STOP_S = 90.0
-"""Workers that were asked to stop and have not after this long, all together, are killed."""
+"""Workers that were asked to stop and have not after this long, all together, are killed. So is one that
+has said how its case ended and does not get done with taking its lab down."""
 
 
 class Workers:
@@ -81,10 +82,7 @@ class Workers:
             connection.close()
         end = time.monotonic() + STOP_S
         for process, _ in self._running.values():
-            process.join(max(end - time.monotonic(), 0.0))
-            if process.is_alive():
-                process.kill()
-                process.join()
+            _await_end(process, end - time.monotonic())
 
     def _give(self, job: Job) -> bool:
         """Gives a job to an idle worker, or to a new one if there may be one more."""
@@ -109,7 +107,8 @@ class Workers:
         try:
             event: Event = connection.recv()
         except (EOFError, OSError):
-            process.join()
+            _await_end(process, STOP_S)
+            connection.close()
             del self._running[connection]
             if self._stopping:
                 return Interrupted(case)
@@ -120,7 +119,7 @@ class Workers:
             self._running[connection] = (process, None)
             if self._fresh:
                 connection.close()
-                process.join(STOP_S)
+                _await_end(process, STOP_S)
                 del self._running[connection]
         return event
 
@@ -137,6 +136,14 @@ def _start() -> tuple[Connection, SpawnProcess]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
     theirs.close()
     return ours, process
+
+
+def _await_end(process: SpawnProcess, seconds: float) -> None:
+    """Waits for the end of a process, and kills it if it has not come in time: none is forgotten alive."""
+    process.join(max(seconds, 0.0))
+    if process.is_alive():
+        process.kill()
+        process.join()
 
 
 def _work(connection: Connection, parent: int) -> None:
