@@ -237,7 +237,7 @@ trial: {drain: 3}
         ("method:", "goals: [loss <= 1kpps]\nmethod:", "16:9 loss is a share of what was sent, and `1kpps` is a rate"),
         ("method:", "goals: [loss <= 1]\nmethod:", "16:9 the goal `loss <= 1` has a bound without a unit"),
         ("method:", "trial: {sample: 0ms}\nmethod:", "16:17 `0ms` is no time at all"),
-        ("method:", "trial: {sample: 1us}\nmethod:", "16:17 180000000 samples of 1us are more than 2000000"),
+        ("method:", "trial: {sample: 1us}\nmethod:", "16:17 182000000 samples of 1us are more than 2000000"),
         ("method:", "trial: {sample: 1ms, drain: 70min}\nmethod:", "16:17 4380000 samples of 1ms are more than 2000000"),
         ("method:", "trial: {verify: maybe}\nmethod:", "16:17 `verify` must be `true` or `false`, not `maybe`"),
         ("method:", "lag: on\nmethod:", "16:1 unknown field `lag`"),

@@ -19,7 +19,7 @@ from netdyno.plan.source import Source
 from netdyno.units import L1Rate, Percent, decimal
 
 MAX_SAMPLES = 2_000_000
-"""Samples of a case: 55 hours of 100 ms. Each takes about 100 bytes in memory. The store takes twice as many."""
+"""Samples of a case: 55 hours of 100 ms. Each takes about 100 bytes in memory. A store takes twice that."""
 
 
 def check(source: Source, base: Path | None, tables: Tables) -> Plan | None:
@@ -133,7 +133,9 @@ def _samples(source: Source, plan: Plan, tables: Tables) -> None:
     count = longest / plan.trial.sample.amount
     if count > MAX_SAMPLES:
         message = f"{int(count)} samples of {plan.trial.sample} are more than {MAX_SAMPLES}"
-        source.report(("trial", "sample"), message, "longer samples, `100ms` by default, or shorter trials and drain")
+        source.report(
+            ("trial", "sample"), message, "longer samples, `100ms` by default, or shorter trials and drain"
+        )
 
 
 def _cases(source: Source, plan: Plan) -> None:
