@@ -2,16 +2,17 @@
 
 use crate::bridge::Bridge;
 use crate::device::{Core, Count, Device, Forwarder};
-use crate::egress::{MEMBERS, Member, Output};
+use crate::egress::{Delay, MEMBERS, Member, Output};
 use crate::error::{DeviceError, mac};
 use crate::impair::Impair;
-use crate::ingress::{Input, Lane, Shared};
+use crate::ingress::{Input, Lane, PartnerLine, Scratch, Shared};
 use crate::lag::Spread;
 use crate::pool::Pool;
-use crate::ring::Ring;
+use crate::queue::Queue;
 use crate::router::Router;
 use crate::service::{Line, Server};
 use crate::spec::{DevicePortSpec, DeviceSpec, Forwarding, FrameRate, When};
+use crate::straight::outs;
 use netdyno_io::port::Port;
 use std::collections::VecDeque;
 
@@ -38,12 +39,17 @@ impl Device {
         let core = Core {
             server: server("box_fps".to_owned(), spec.box_fps, spec.box_queue)?,
             forwarder: forwarder(&spec)?,
-            delay: picoseconds("delay_ns", spec.delay_ns)?,
-            delay_per_byte: spec.delay_per_byte_ps,
+            delay: Delay {
+                fixed: picoseconds("delay_ns", spec.delay_ns)?,
+                per_byte: spec.delay_per_byte_ps,
+            },
             alarm: u64::MAX,
             count: Count::default(),
         };
+        let straight = outs(&core, &outputs);
         Ok(Self {
+            straight,
+            merged: Vec::new(),
             names: spec.ports.iter().map(|port| port.name.clone()).collect(),
             failed: vec![None; ports.len()],
             ports,
@@ -158,8 +164,8 @@ fn server(field: String, rate: Option<FrameRate>, queue: u32) -> Result<Option<S
     }
 }
 
-fn line(field: String, rate_bps: u64, queue: u32) -> Result<Line, DeviceError> {
-    Line::new(rate_bps, queue).ok_or_else(|| DeviceError::new(field, "0 bit/s: nothing would ever leave"))
+fn line(field: String, rate_bps: u64) -> Result<Line, DeviceError> {
+    Line::new(rate_bps).ok_or_else(|| DeviceError::new(field, "0 bit/s: nothing would ever leave"))
 }
 
 fn input(index: usize, port: &DevicePortSpec, first_lane: usize, max_frame: u32) -> Result<Input, DeviceError> {
@@ -169,12 +175,19 @@ fn input(index: usize, port: &DevicePortSpec, first_lane: usize, max_frame: u32)
         first_lane,
         partner: Spread::new(port.partner_hash, port.members),
         partner_lines: (0..partner_lines)
-            .map(|_| line(field(), port.rate_bps, port.partner_queue))
+            .map(|_| {
+                Ok(PartnerLine {
+                    line: line(field(), port.rate_bps)?,
+                    room: port.partner_queue as usize,
+                    starts: Queue::with_room(16),
+                })
+            })
             .collect::<Result<_, _>>()?,
         floor: 0,
         max_frame: max_frame as usize,
         partner_drops: 0,
         malformed: 0,
+        scratch: Box::new(Scratch::new()),
     })
 }
 
@@ -184,16 +197,8 @@ fn lane(index: usize, member: usize, port: &DevicePortSpec) -> Result<Lane, Devi
         port: index,
         member,
         server: server(format!("ports[{index}].in_fps"), port.in_fps, port.in_queue)?,
-        shared: shared.map(|server| {
-            Box::new(Shared {
-                server,
-                inbound: Ring::with_room(64),
-                outbound: Ring::with_room(64),
-                leaving: Ring::with_room(64),
-                drops: 0,
-            })
-        }),
-        ready: Ring::with_room(64),
+        shared: shared.map(|server| Box::new(Shared::new(server))),
+        ready: Queue::with_room(64),
         rx_frames: 0,
         drops: 0,
     })
@@ -202,8 +207,10 @@ fn lane(index: usize, member: usize, port: &DevicePortSpec) -> Result<Lane, Devi
 fn output(index: usize, port: &DevicePortSpec, spec: &DeviceSpec) -> Result<Output, DeviceError> {
     let member = |_| {
         Ok(Member {
-            line: line(format!("ports[{index}].rate_bps"), port.rate_bps, port.out_queue)?,
-            queue: Ring::with_room(64),
+            line: line(format!("ports[{index}].rate_bps"), port.rate_bps)?,
+            queue: Queue::with_room(64),
+            room: port.out_queue as usize,
+            begun: 0,
             stalls: VecDeque::new(),
             tx_frames: 0,
             drops: 0,

@@ -11,10 +11,10 @@ impl Device {
         let Forwarder::Router(router) = &mut self.core.forwarder else {
             return;
         };
-        let (displaced, ask) = router.neighbours.wait(neighbour, (flight.slot, flight.len), flight.at);
-        if let Some((slot, len)) = displaced {
+        let (displaced, ask) = router.neighbours.wait(neighbour, flight.frame, flight.at);
+        if let Some(frame) = displaced {
             self.core.count.no_route += 1;
-            self.pool.give_back(slot, len);
+            self.pool.give_back(frame);
         }
         if ask {
             self.ask(neighbour, flight.at);
@@ -33,8 +33,7 @@ impl Device {
         self.core.count.originated += 1;
         let flight = Flight {
             at: t,
-            slot: self.pool.store(frame),
-            len: frame.len() as u16,
+            frame: self.pool.store(frame),
         };
         self.leave(port, flight);
     }
@@ -51,12 +50,12 @@ impl Device {
         };
         let waited = router.neighbours.learn(neighbour, mac);
         let out = router.neighbours.get(neighbour).port;
-        for (slot, len) in waited {
+        for frame in waited {
             let Forwarder::Router(router) = &mut self.core.forwarder else {
                 return;
             };
-            router.rewrite(self.pool.frame_mut(slot, len), out, mac);
-            self.leave(out, Flight { at: t, slot, len });
+            router.rewrite(self.pool.frame_mut(frame), out, mac);
+            self.leave(out, Flight { at: t, frame });
         }
         self.set_alarm();
     }
@@ -71,7 +70,7 @@ impl Device {
                     self.outputs[out].held.push(frame);
                     continue;
                 }
-                let at = t.saturating_add(self.core.delay).max(self.outputs[out].last);
+                let at = t.saturating_add(self.core.delay.fixed).max(self.outputs[out].last);
                 self.outputs[out].last = at;
                 self.depart(out, Flight { at, ..frame.flight });
             }
@@ -81,8 +80,8 @@ impl Device {
                 Some(Due::Request(neighbour)) => self.ask(neighbour, t),
                 Some(Due::GiveUp(frames)) => {
                     self.core.count.no_route += frames.len() as u64;
-                    for (slot, len) in frames {
-                        self.pool.give_back(slot, len);
+                    for frame in frames {
+                        self.pool.give_back(frame);
                     }
                 }
                 None => break,

@@ -11,9 +11,12 @@
 //! makes a circle, since a frame that leaves by a port competes with those that come in there. The fixed
 //! delay cuts it: what passes the switching point after `T` reaches an egress server after `T + delay`, so all
 //! servers can be advanced to `T + delay` once everything up to `T` is switched.
+//!
+//! Where frames of different ports have nothing to do with each other at the switching point (a cross connect without a
+//! common server and faults), they need not be merged there: see `straight.rs`.
 
 use crate::bridge::{Bridge, Path};
-use crate::egress::{Held, Output};
+use crate::egress::{BURST, Delay, Held, Output, earliest};
 use crate::flight::Flight;
 use crate::impair::{self, HOLD_PS};
 use crate::ingress::{Input, Lane};
@@ -36,6 +39,11 @@ pub struct Device {
     pub(crate) heads: Vec<u64>,
     pub(crate) outputs: Vec<Output>,
     pub(crate) core: Core,
+    /// The only output of an input whose frames need not wait for those of others: those of a cross connect without
+    /// a common server or faults.
+    pub(crate) straight: Vec<Option<usize>>,
+    /// Frames of a group's members on their way there; empty in between.
+    pub(crate) merged: Vec<Flight>,
     /// Whether any port has `both_fps`.
     pub(crate) shared: bool,
     /// Everything that reaches the switching point by now has been switched.
@@ -48,9 +56,7 @@ pub struct Device {
 pub(crate) struct Core {
     pub(crate) server: Option<Server>,
     pub(crate) forwarder: Forwarder,
-    /// Picoseconds.
-    pub(crate) delay: u64,
-    pub(crate) delay_per_byte: u64,
+    pub(crate) delay: Delay,
     /// When the device has to act by itself: a neighbour to ask, a held frame to let go.
     pub(crate) alarm: u64,
     pub(crate) count: Count,
@@ -131,7 +137,7 @@ impl Device {
         // bounded number, so that a flooded port does not keep the others waiting.
         let rounds = if from.info().exact_time { usize::MAX } else { 4 };
         for _ in 0..rounds {
-            let got = from.receive(now, crate::egress::BURST, &mut |burst| input.arrive(burst, lanes, pool));
+            let got = from.receive(now, BURST, &mut |burst| input.arrive(burst, lanes, pool));
             match got {
                 Ok(0) => return,
                 Ok(_) => {}
@@ -167,7 +173,7 @@ impl Device {
         loop {
             // Nothing happens before the next event, so idle time is jumped over.
             let idle_until = self.next_internal().saturating_sub(1).max(self.horizon);
-            let next = idle_until.saturating_add(self.core.delay).min(until);
+            let next = idle_until.saturating_add(self.core.delay.fixed).min(until);
             self.serve(next);
             self.switch_until(next);
             self.horizon = self.horizon.max(next);
@@ -181,17 +187,23 @@ impl Device {
         let Self { lanes, outputs, pool, .. } = self;
         for lane in lanes {
             let Some(shared) = &mut lane.shared else { continue };
-            shared.serve(until, &mut lane.ready, pool);
-            while let Some(flight) = shared.leaving.front().filter(|flight| flight.at <= until) {
-                shared.leaving.pop();
-                outputs[lane.port].enqueue(lane.member, flight, pool);
-            }
-            shared.leaving.rewind();
+            let output = &mut outputs[lane.port];
+            // What faults will do to a line is known only up to `until`.
+            let known = if output.impair.is_some() { until } else { u64::MAX };
+            shared.serve(until, known, &mut lane.ready, &mut output.members[lane.member], pool);
         }
     }
 
     /// Switches all frames that reach the switching point by `until`.
     fn switch_until(&mut self, until: u64) {
+        for port in 0..self.ports.len() {
+            if let Some(out) = self.straight[port] {
+                self.switch_straight(port, out, until);
+            }
+        }
+        if self.straight.iter().all(Option::is_some) {
+            return;
+        }
         for (head, lane) in self.heads.iter_mut().zip(&self.lanes) {
             *head = lane.ready.front().map_or(u64::MAX, |flight| flight.at);
         }
@@ -212,7 +224,7 @@ impl Device {
             self.switch(port, flight);
         }
         for lane in &mut self.lanes {
-            lane.ready.rewind();
+            lane.ready.tidy();
         }
     }
 
@@ -225,7 +237,7 @@ impl Device {
                 Some(done) => t = done,
                 None => {
                     core.count.box_drops += 1;
-                    return self.pool.give_back(flight.slot, flight.len);
+                    return self.pool.give_back(flight.frame);
                 }
             }
         }
@@ -235,18 +247,18 @@ impl Device {
                 Some(out) => return self.leave(out, flight),
                 None => &mut core.count.no_route,
             },
-            Forwarder::Bridge(bridge) => match bridge.forward(self.pool.frame(flight.slot, flight.len), port, t) {
+            Forwarder::Bridge(bridge) => match bridge.forward(self.pool.frame(flight.frame), port, t) {
                 Path::To(out) => return self.leave(out, flight),
                 Path::Flood => return self.flood(port, flight),
                 Path::Filter => &mut core.count.filtered,
             },
-            Forwarder::Router(router) => match router.forward(self.pool.frame_mut(flight.slot, flight.len), port) {
+            Forwarder::Router(router) => match router.forward(self.pool.frame_mut(flight.frame), port) {
                 Verdict::To(out) => return self.leave(out, flight),
                 Verdict::Answer => return self.leave(port, flight),
                 Verdict::Wait(neighbour) => return self.wait(neighbour, flight),
                 Verdict::Heard(heard) => {
                     core.count.consumed += 1;
-                    self.pool.give_back(flight.slot, flight.len);
+                    self.pool.give_back(flight.frame);
                     return self.heard(port, *heard, t);
                 }
                 Verdict::Consumed => &mut core.count.consumed,
@@ -256,7 +268,7 @@ impl Device {
             },
         };
         *dropped += 1;
-        self.pool.give_back(flight.slot, flight.len);
+        self.pool.give_back(flight.frame);
     }
 
     /// To all ports but one.
@@ -265,13 +277,13 @@ impl Device {
         let others: Vec<usize> = (0..self.ports.len()).filter(|out| *out != port).collect();
         let Some((last, before)) = others.split_last() else {
             self.core.count.filtered += 1;
-            return self.pool.give_back(flight.slot, flight.len);
+            return self.pool.give_back(flight.frame);
         };
         self.core.count.flooded += 1;
         self.core.count.copies += before.len() as u64;
         for out in before {
-            let slot = self.pool.duplicate(flight.slot, flight.len);
-            self.leave(*out, Flight { slot, ..flight });
+            let frame = self.pool.duplicate(flight.frame);
+            self.leave(*out, Flight { frame, ..flight });
         }
         self.leave(*last, flight);
     }
@@ -279,11 +291,8 @@ impl Device {
     /// A frame leaves the switching point at `flight.at` towards `out`.
     #[inline(always)]
     pub(crate) fn leave(&mut self, out: usize, flight: Flight) {
-        let size = u64::from(flight.len).max(netdyno_io::port::MIN_SLOT_BYTES) + 4;
         let output = &mut self.outputs[out];
-        let at = (flight.at + self.core.delay + self.core.delay_per_byte * size).max(output.last);
-        output.last = at;
-        let flight = Flight { at, ..flight };
+        let flight = output.delay(flight, self.core.delay);
         if output.impair.is_some() {
             return self.impair(out, flight);
         }
@@ -296,10 +305,10 @@ impl Device {
             return;
         };
         if hit.lose {
-            return self.pool.give_back(flight.slot, flight.len);
+            return self.pool.give_back(flight.frame);
         }
         if let Some(draw) = hit.corrupt {
-            impair::flip(self.pool.frame_mut(flight.slot, flight.len), draw);
+            impair::flip(self.pool.frame_mut(flight.frame), draw);
         }
         if hit.stall > 0 {
             for member in &mut self.outputs[out].members {
@@ -308,12 +317,12 @@ impl Device {
         }
         for copy in 0..=hit.duplicates {
             // The original goes last: until then its bytes are copied from.
-            let slot = if copy == hit.duplicates {
-                flight.slot
+            let frame = if copy == hit.duplicates {
+                flight.frame
             } else {
-                self.pool.duplicate(flight.slot, flight.len)
+                self.pool.duplicate(flight.frame)
             };
-            let flight = Flight { slot, ..flight };
+            let flight = Flight { frame, ..flight };
             if hit.reorder == 0 {
                 self.depart(out, flight);
                 continue;
@@ -348,29 +357,13 @@ impl Device {
         let member = if output.spread.single {
             0
         } else {
-            output.spread.member(self.pool.frame(flight.slot, flight.len))
+            output.spread.member(self.pool.frame(flight.frame))
         };
         if self.shared
             && let Some(shared) = &mut self.lanes[self.inputs[out].first_lane + member].shared
         {
             return shared.outbound.push(flight);
         }
-        output.enqueue(member, flight, &mut self.pool);
+        output.members[member].enqueue(flight, &mut self.pool);
     }
-}
-
-/// The lowest of `heads` and where it is; of equal ones the first.
-#[inline(always)]
-fn earliest(heads: &[u64]) -> (usize, u64) {
-    // By far the most devices on a bench have two plain ports: no loop for those.
-    if let [one, other] = *heads {
-        return if other < one { (1, other) } else { (0, one) };
-    }
-    let mut first = (0, u64::MAX);
-    for (index, head) in heads.iter().enumerate() {
-        if *head < first.1 {
-            first = (index, *head);
-        }
-    }
-    first
 }

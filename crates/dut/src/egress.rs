@@ -1,10 +1,10 @@
 //! From the switching point to the line: delay without overtaking, faults, the choice of a member, the line.
 
-use crate::flight::Flight;
+use crate::flight::{self, Flight};
 use crate::impair::Impair;
 use crate::lag::Spread;
 use crate::pool::{self, Pool};
-use crate::ring::Ring;
+use crate::queue::Queue;
 use crate::service::{Line, wire_bytes};
 use netdyno_io::port::{Port, PortError};
 use netdyno_io::time::Instant;
@@ -29,6 +29,14 @@ pub(crate) struct Output {
     pub(crate) held: Vec<Held>,
 }
 
+/// Forwarding delay, in picoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Delay {
+    pub(crate) fixed: u64,
+    /// A byte, FCS counted.
+    pub(crate) per_byte: u64,
+}
+
 /// A frame that is held back.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Held {
@@ -43,8 +51,13 @@ pub(crate) struct Held {
 #[derive(Debug)]
 pub(crate) struct Member {
     pub(crate) line: Line,
-    /// Frames by the time of their first bit.
-    pub(crate) queue: Ring<Flight>,
+    /// Frames by the time of their first bit: those that wait for the line, and behind them (at the front) those that
+    /// have begun and were not handed to the port yet.
+    pub(crate) queue: Queue<Flight>,
+    /// How many frames may wait for the line, not counting the one on it.
+    pub(crate) room: usize,
+    /// At least so many at the front of `queue` have begun.
+    pub(crate) begun: usize,
     /// Pauses of the line to come: when, and for how long. Each member has its own, though all pause at once:
     /// behind a shared server members are served one after another, each up to the same time.
     pub(crate) stalls: VecDeque<(u64, u64)>,
@@ -53,23 +66,12 @@ pub(crate) struct Member {
 }
 
 impl Output {
-    /// A frame reaches the line of `member` at `flight.at`. In order of time per member.
+    /// A frame leaves the switching point: when it is through the delay. None overtakes another.
     #[inline(always)]
-    pub(crate) fn enqueue(&mut self, member: usize, flight: Flight, pool: &mut Pool) {
-        let member = &mut self.members[member];
-        if !member.stalls.is_empty() {
-            member.stall(flight.at);
-        }
-        match member.line.admit(flight.at, wire_bytes(flight.len)) {
-            Some(passage) => member.queue.push(Flight {
-                at: passage.start,
-                ..flight
-            }),
-            None => {
-                member.drops += 1;
-                pool.give_back(flight.slot, flight.len);
-            }
-        }
+    pub(crate) fn delay(&mut self, flight: Flight, delay: Delay) -> Flight {
+        let size = u64::from(flight.frame.len()).max(netdyno_io::port::MIN_SLOT_BYTES) + 4;
+        self.last = self.last.max(flight.at + delay.fixed + delay.per_byte * size);
+        Flight { at: self.last, ..flight }
     }
 
     /// When the next frame begins to leave.
@@ -92,12 +94,16 @@ impl Output {
             let (members, order) = (&self.members, &mut self.order);
             let taken = port.transmit(now, limit, &mut |burst| {
                 let room = burst.len().min(limit);
-                let write = |index, flight: Flight| {
-                    pool::copy(burst.frame_mut(index), pool.frame(flight.slot, flight.len));
-                    burst.set(index, flight.len as usize, Instant { ps: flight.at });
+                let mut write = |index, flight: Flight| {
+                    pool::copy(burst.frame_mut(index), pool.frame(flight.frame));
+                    burst.set(index, flight.frame.len() as usize, Instant { ps: flight.at });
                 };
                 match &members[..] {
-                    [only] => only.visit(room, write),
+                    [only] => only
+                        .first(room)
+                        .iter()
+                        .enumerate()
+                        .for_each(|(index, flight)| write(index, *flight)),
                     _ => merge(members, &mut order[..room], write),
                 }
                 room
@@ -112,66 +118,109 @@ impl Output {
     /// The first `count` frames in [`Self::order`] have left.
     fn forget(&mut self, count: usize, pool: &mut Pool) {
         if let [only] = &mut self.members[..] {
-            only.visit(count, |_, flight| pool.give_back(flight.slot, flight.len));
-            only.queue.skip(count);
-            only.queue.rewind();
-            only.tx_frames += count as u64;
+            only.give_back(count, pool);
             return;
         }
+        let mut counts = [0; MEMBERS];
         for member in &self.order[..count] {
-            let member = &mut self.members[usize::from(*member)];
-            let Some(flight) = member.queue.pop() else { return };
-            member.tx_frames += 1;
-            pool.give_back(flight.slot, flight.len);
+            counts[usize::from(*member)] += 1;
         }
-        for member in &mut self.members {
-            member.queue.rewind();
+        for (member, count) in self.members.iter_mut().zip(counts) {
+            member.give_back(count, pool);
         }
     }
 }
 
 impl Member {
+    /// A frame reaches the line at `flight.at`. In order of time.
+    #[inline(always)]
+    pub(crate) fn enqueue(&mut self, flight: Flight, pool: &mut Pool) {
+        let t = flight.at;
+        if !self.stalls.is_empty() {
+            self.stall(t);
+        }
+        // Those in the queue are at least as many as wait, and are seldom as many as may.
+        if self.queue.len() >= self.room && self.line.free() > t && self.waiting(t) >= self.room {
+            self.drops += 1;
+            return pool.give_back(flight.frame);
+        }
+        let passage = self.line.carry(t, wire_bytes(flight.frame.len()));
+        self.queue.push(Flight {
+            at: passage.start,
+            frame: flight.frame.late(passage.late),
+        });
+    }
+
+    /// Frames reach the line in this order.
+    #[inline]
+    pub(crate) fn enqueue_each(&mut self, flights: &[Flight], pool: &mut Pool) {
+        if !self.stalls.is_empty() || self.queue.len() + flights.len() > self.room {
+            return flights.iter().for_each(|flight| self.enqueue(*flight, pool));
+        }
+        let line = &mut self.line;
+        self.queue.extend(flights.iter().map(|flight| {
+            let passage = line.carry(flight.at, wire_bytes(flight.frame.len()));
+            Flight {
+                at: passage.start,
+                frame: flight.frame.late(passage.late),
+            }
+        }));
+    }
+
+    /// How many frames wait for the line at `t`.
+    fn waiting(&mut self, t: u64) -> usize {
+        let begun = |flight: Flight| flight.at + u64::from(flight.frame.is_late()) <= t;
+        let after = &self.queue.records()[self.begun..];
+        self.begun += after.iter().position(|flight| !begun(*flight)).unwrap_or(after.len());
+        self.queue.len() - self.begun
+    }
+
     /// Applies the pauses that begin by `now`: frames that would have begun later wait for their end.
     #[cold]
     fn stall(&mut self, now: u64) {
-        let Self { line, queue, stalls, .. } = self;
-        while let Some(&(at, length)) = stalls.front().filter(|(at, _)| *at <= now) {
-            stalls.pop_front();
-            line.pause(at, at.saturating_add(length));
-            for index in 0..queue.len() {
-                if let Some(flight) = queue.get_mut(index).filter(|flight| flight.at > at) {
-                    flight.at = line.again(flight.at, wire_bytes(flight.len));
-                }
+        while let Some(&(at, length)) = self.stalls.front().filter(|(at, _)| *at <= now) {
+            self.stalls.pop_front();
+            let first = self.queue.len() - self.waiting(at);
+            let Self { line, queue, .. } = self;
+            let waiting = &mut queue.records_mut()[first..];
+            line.pause(
+                waiting.first().map(|flight| flight.at + u64::from(flight.frame.is_late())),
+                at.saturating_add(length),
+            );
+            for flight in waiting {
+                let passage = line.carry(flight.at, wire_bytes(flight.frame.len()));
+                (flight.at, flight.frame) = (passage.start, flight.frame.late(passage.late));
             }
         }
+    }
+
+    /// The first `count` frames, of which there are as many, have been handed to the port.
+    #[inline]
+    fn give_back(&mut self, count: usize, pool: &mut Pool) {
+        for flight in self.first(count) {
+            pool.give_back(flight.frame);
+        }
+        self.queue.skip(count);
+        self.queue.tidy();
+        self.begun = self.begun.saturating_sub(count);
+        self.tx_frames += count as u64;
     }
 
     /// Frames that begin by `now`, at most a burst.
     #[inline]
     fn due(&self, now: u64) -> usize {
-        let waiting = self.queue.len().min(BURST);
-        if waiting == 0 || self.queue.get(waiting - 1).is_some_and(|flight| flight.at <= now) {
-            return waiting;
-        }
-        // Starts never go back: halves are enough.
-        let (front, beyond) = self.queue.first(waiting);
-        let due = |flights: &[Flight]| flights.partition_point(|flight| flight.at <= now);
-        match due(front) {
-            all if all == front.len() => all + due(beyond),
-            some => some,
+        let waiting = self.queue.records();
+        let waiting = &waiting[..waiting.len().min(BURST)];
+        match waiting.last() {
+            Some(last) if last.at > now => waiting.partition_point(|flight| flight.at <= now),
+            _ => waiting.len(),
         }
     }
 
-    /// The first `count` frames with their indices; there must be as many.
+    /// The first `count` frames; there must be as many.
     #[inline]
-    fn visit(&self, count: usize, mut with: impl FnMut(usize, Flight)) {
-        let (front, beyond) = self.queue.first(count);
-        for (index, flight) in front.iter().enumerate() {
-            with(index, *flight);
-        }
-        for (index, flight) in beyond.iter().enumerate() {
-            with(front.len() + index, *flight);
-        }
+    fn first(&self, count: usize) -> &[Flight] {
+        &self.queue.records()[..count]
     }
 }
 
@@ -179,23 +228,42 @@ impl Member {
 /// first) and notes whose each is. There must be as many as `order` has places.
 #[inline]
 fn merge(members: &[Member], order: &mut [u8], mut visit: impl FnMut(usize, Flight)) {
+    if let [one, other] = members {
+        return flight::merge(one.queue.records(), other.queue.records(), order.len(), |index, row, flight| {
+            visit(index, flight);
+            order[index] = row as u8;
+        });
+    }
     let mut taken = [0; MEMBERS];
     let mut heads = [u64::MAX; MEMBERS];
+    let mut queues: [&[Flight]; MEMBERS] = [&[]; MEMBERS];
     let heads = &mut heads[..members.len()];
-    for (head, member) in heads.iter_mut().zip(members) {
-        *head = member.queue.front().map_or(u64::MAX, |flight| flight.at);
+    for ((head, queue), member) in heads.iter_mut().zip(&mut queues).zip(members) {
+        *queue = member.queue.records();
+        *head = queue.first().map_or(u64::MAX, |flight| flight.at);
     }
     for (index, place) in order.iter_mut().enumerate() {
-        let mut first = 0;
-        for member in 1..heads.len() {
-            if heads[member] < heads[first] {
-                first = member;
-            }
-        }
-        let queue = &members[first].queue;
-        visit(index, queue.get(taken[first]).expect("the caller counted the frames"));
+        let (first, _) = earliest(heads);
+        let queue = queues[first];
+        visit(index, queue[taken[first]]);
         taken[first] += 1;
         heads[first] = queue.get(taken[first]).map_or(u64::MAX, |flight| flight.at);
         *place = first as u8;
     }
+}
+
+/// The lowest of `heads` and where it is; of equal ones the first.
+#[inline(always)]
+pub(crate) fn earliest(heads: &[u64]) -> (usize, u64) {
+    // By far the most devices on a bench have two plain ports: no loop for those.
+    if let [one, other] = *heads {
+        return if other < one { (1, other) } else { (0, one) };
+    }
+    let mut first = (0, u64::MAX);
+    for (index, head) in heads.iter().enumerate() {
+        if *head < first.1 {
+            first = (index, *head);
+        }
+    }
+    first
 }

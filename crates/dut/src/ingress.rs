@@ -1,10 +1,11 @@
 //! From the line to the switching point: the far end of a group, the ingress server, the shared server.
 
-use crate::flight::Flight;
+use crate::egress::{BURST, Member};
+use crate::flight::{Flight, Frame};
 use crate::lag::Spread;
 use crate::pool::Pool;
-use crate::ring::Ring;
-use crate::service::{Line, Server, wire_bytes};
+use crate::queue::Queue;
+use crate::service::{Line, Passage, Server, wire_bytes};
 use netdyno_io::port::Burst;
 
 /// What a port takes in, and how it is spread over lanes.
@@ -15,12 +16,23 @@ pub(crate) struct Input {
     /// How the far end picks a member.
     pub(crate) partner: Spread,
     /// The far end's lines, one a member; none for a plain port, whose wire is the line itself.
-    pub(crate) partner_lines: Vec<Line>,
+    pub(crate) partner_lines: Vec<PartnerLine>,
     /// Nothing arrives before this: what has been decided stays decided, and frames stay in order.
     pub(crate) floor: u64,
     pub(crate) max_frame: usize,
     pub(crate) partner_drops: u64,
     pub(crate) malformed: u64,
+    pub(crate) scratch: Box<Scratch>,
+}
+
+/// A line of the far end of a group, with a finite queue in front.
+#[derive(Debug)]
+pub(crate) struct PartnerLine {
+    pub(crate) line: Line,
+    /// How many frames may wait, not counting the one on the line.
+    pub(crate) room: usize,
+    /// Starts, rounded up to whole picoseconds, of the frames that wait, as far as they have not been forgotten yet.
+    pub(crate) starts: Queue<u64>,
 }
 
 /// One member of a port on its way in, and its shared server, which frames also pass on their way out.
@@ -32,7 +44,7 @@ pub(crate) struct Lane {
     /// Boxed: lanes without it stay small.
     pub(crate) shared: Option<Box<Shared>>,
     /// Frames by the time they reach the switching point.
-    pub(crate) ready: Ring<Flight>,
+    pub(crate) ready: Queue<Flight>,
     pub(crate) rx_frames: u64,
     /// Frames that found the queue of `server` full.
     pub(crate) drops: u64,
@@ -43,103 +55,236 @@ pub(crate) struct Lane {
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) server: Server,
-    pub(crate) inbound: Ring<Flight>,
-    pub(crate) outbound: Ring<Flight>,
+    pub(crate) inbound: Queue<Flight>,
+    pub(crate) outbound: Queue<Flight>,
     /// Served on their way out, by the time they reach the line.
-    pub(crate) leaving: Ring<Flight>,
+    pub(crate) leaving: Queue<Flight>,
+    /// Frames just served: inward, outward, lost.
+    served: Box<[[Flight; CHUNK]; 3]>,
     pub(crate) drops: u64,
 }
 
-impl Input {
-    /// Frames have arrived from the line.
-    pub(crate) fn arrive(&mut self, burst: &Burst<'_>, lanes: &mut [Lane], pool: &mut Pool) {
-        let lanes = &mut lanes[self.first_lane..];
-        if self.partner_lines.is_empty() {
-            let lane = &mut lanes[0];
-            self.fit(burst, |_, frame, at| lane.arrive(frame, at, pool));
-            return;
+impl PartnerLine {
+    /// A frame that takes `wire_bytes` (preamble and gap counted) arrives at `t`; `None` if it finds the queue full.
+    #[inline(always)]
+    fn admit(&mut self, t: u64, wire_bytes: u64) -> Option<Passage> {
+        while self.starts.front().is_some_and(|start| start <= t) {
+            self.starts.pop();
         }
-        self.fit(burst, |input, frame, at| {
-            let member = input.partner.member(frame);
-            match input.partner_lines[member].admit(at, wire_bytes(frame.len() as u16)) {
-                Some(passage) => lanes[member].arrive(frame, passage.last_bit, pool),
-                None => input.partner_drops += 1,
+        let free = self.line.free();
+        if free > t {
+            if self.starts.len() >= self.room {
+                return None;
             }
-        });
+            self.starts.push(free);
+        }
+        Some(self.line.carry(t, wire_bytes))
+    }
+}
+
+/// What is known of a burst while it arrives; what is left in it means nothing.
+#[derive(Debug)]
+pub(crate) struct Scratch {
+    all: Arrived,
+    /// Of each of those, the member it is on.
+    member_of: [u8; BURST],
+    /// Those of one member.
+    ours: Arrived,
+}
+
+/// Frames of a burst, and when they are due at their next stage.
+#[derive(Debug)]
+struct Arrived {
+    /// Places in the burst.
+    index: [u8; BURST],
+    at: [u64; BURST],
+    count: usize,
+}
+
+impl Scratch {
+    pub(crate) fn new() -> Self {
+        Self {
+            all: Arrived::none(),
+            member_of: [0; BURST],
+            ours: Arrived::none(),
+        }
+    }
+}
+
+impl Arrived {
+    fn none() -> Self {
+        Self {
+            index: [0; BURST],
+            at: [0; BURST],
+            count: 0,
+        }
     }
 
-    /// Gives the frames of a burst that the device takes at all, and when they have arrived, to `take`.
+    /// One frame more, if `is_one`. No branch: which frames are lost is hard to foretell.
     #[inline(always)]
-    fn fit(&mut self, burst: &Burst<'_>, mut take: impl FnMut(&mut Self, &[u8], u64)) {
+    fn add(&mut self, index: u8, at: u64, is_one: bool) {
+        let place = self.count % BURST;
+        (self.index[place], self.at[place]) = (index, at);
+        self.count += usize::from(is_one);
+    }
+}
+
+impl Input {
+    /// Frames have arrived from the line, at most [`BURST`].
+    pub(crate) fn arrive(&mut self, burst: &Burst<'_>, lanes: &mut [Lane], pool: &mut Pool) {
+        let lanes = &mut lanes[self.first_lane..];
+        let Scratch { all, member_of, .. } = &mut *self.scratch;
+        all.count = 0;
         let lengths = crate::header::ETHERNET..=self.max_frame;
-        let mut floor = self.floor;
-        for (index, slot) in burst.slots().iter().enumerate() {
-            let frame = burst.frame(index);
-            floor = floor.max(slot.at.ps);
-            if lengths.contains(&frame.len()) {
-                take(self, frame, floor);
-            } else {
-                self.malformed += 1;
-            }
+        for (index, slot) in burst.slots().iter().take(BURST).enumerate() {
+            self.floor = self.floor.max(slot.at.ps);
+            all.add(index as u8, self.floor, lengths.contains(&(slot.len as usize)));
         }
-        self.floor = floor;
+        let count = all.count;
+        self.malformed += (burst.len() - count) as u64;
+        if self.partner_lines.is_empty() {
+            return lanes[0].take(burst, all, pool);
+        }
+        for (member, index) in member_of.iter_mut().zip(&all.index[..count]) {
+            *member = self.partner.member(burst.frame(usize::from(*index))) as u8;
+        }
+        let scratch = &mut *self.scratch;
+        for (member, (line, lane)) in self.partner_lines.iter_mut().zip(lanes).enumerate() {
+            let ours = &mut scratch.ours;
+            ours.count = 0;
+            for (place, its) in scratch.member_of[..count].iter().enumerate() {
+                ours.add(scratch.all.index[place], scratch.all.at[place], usize::from(*its) == member);
+            }
+            let count = ours.count;
+            ours.count = 0;
+            for place in 0..count {
+                let index = ours.index[place];
+                let bytes = wire_bytes(burst.slots()[usize::from(index)].len as u16);
+                let passage = line.admit(ours.at[place], bytes);
+                ours.add(index, passage.map_or(0, |passage| passage.last_bit), passage.is_some());
+            }
+            line.starts.tidy();
+            self.partner_drops += (count - ours.count) as u64;
+            lane.take(burst, ours, pool);
+        }
     }
 }
 
 impl Lane {
-    /// A frame has arrived from its line at `at`.
-    #[inline(always)]
-    fn arrive(&mut self, frame: &[u8], mut at: u64, pool: &mut Pool) {
-        self.rx_frames += 1;
+    /// Frames have arrived from the line.
+    #[inline]
+    fn take(&mut self, burst: &Burst<'_>, arrived: &mut Arrived, pool: &mut Pool) {
+        let count = arrived.count;
+        self.rx_frames += count as u64;
         if let Some(server) = &mut self.server {
-            match server.admit(at) {
-                Some(done) => at = done,
-                None => {
-                    self.drops += 1;
-                    return;
-                }
+            // A copy of its own is kept in registers.
+            let mut copy = server.clone();
+            arrived.count = 0;
+            for place in 0..count {
+                let (admitted, done) = copy.offer(arrived.at[place]);
+                arrived.add(arrived.index[place], done, admitted);
             }
+            *server = copy;
+            self.drops += (count - arrived.count) as u64;
         }
-        let flight = Flight {
-            at,
-            slot: pool.store(frame),
-            len: frame.len() as u16,
+        let entry = match &mut self.shared {
+            Some(shared) => &mut shared.inbound,
+            None => &mut self.ready,
         };
-        match &mut self.shared {
-            Some(shared) => shared.inbound.push(flight),
-            None => self.ready.push(flight),
-        }
+        let taken = arrived.index[..arrived.count].iter().zip(&arrived.at[..arrived.count]);
+        entry.extend(taken.map(|(index, at)| {
+            let frame = burst.frame(usize::from(*index));
+            Flight {
+                at: *at,
+                frame: pool.store(frame),
+            }
+        }));
     }
 }
 
+/// Frames served at once, then moved on.
+const CHUNK: usize = 128;
+
 impl Shared {
+    pub(crate) fn new(server: Server) -> Self {
+        Self {
+            server,
+            inbound: Queue::with_room(64),
+            outbound: Queue::with_room(64),
+            leaving: Queue::with_room(64),
+            served: Box::new([[Flight::default(); CHUNK]; 3]),
+            drops: 0,
+        }
+    }
+
     /// When the next frame reaches the server.
     pub(crate) fn next(&self) -> u64 {
-        let at = |ring: &Ring<Flight>| ring.front().map_or(u64::MAX, |flight| flight.at);
+        let at = |queue: &Queue<Flight>| queue.front().map_or(u64::MAX, |flight| flight.at);
         at(&self.inbound).min(at(&self.outbound))
     }
 
-    /// Serves all that arrive by `until`, in order of time. Frames inward go to `ready`.
-    pub(crate) fn serve(&mut self, until: u64, ready: &mut Ring<Flight>, pool: &mut Pool) {
-        let at = |ring: &Ring<Flight>| ring.front().map_or(u64::MAX, |flight| flight.at);
-        let (mut inward, mut outward) = (at(&self.inbound), at(&self.outbound));
-        while inward.min(outward) <= until {
-            let (from, head, to) = if outward <= inward {
-                (&mut self.outbound, &mut outward, &mut self.leaving)
-            } else {
-                (&mut self.inbound, &mut inward, &mut *ready)
-            };
-            let Some(flight) = from.pop() else { break };
-            *head = at(from);
-            match self.server.admit(flight.at) {
-                Some(done) => to.push(Flight { at: done, ..flight }),
-                None => {
-                    self.drops += 1;
-                    pool.give_back(flight.slot, flight.len);
-                }
-            }
+    /// Serves all that arrive by `until`, in order of time. Frames inward go to `ready`, those outward and done by
+    /// `known` to their line.
+    pub(crate) fn serve(&mut self, until: u64, known: u64, ready: &mut Queue<Flight>, line: &mut Member, pool: &mut Pool) {
+        while self.next() <= until {
+            self.serve_some(until, ready, pool);
         }
-        self.inbound.rewind();
-        self.outbound.rewind();
+        self.inbound.tidy();
+        self.outbound.tidy();
+        let leaving = self.leaving.records();
+        let due = match leaving.last() {
+            Some(last) if last.at > known => leaving.partition_point(|flight| flight.at <= known),
+            _ => leaving.len(),
+        };
+        line.enqueue_each(&leaving[..due], pool);
+        self.leaving.skip(due);
+        self.leaving.tidy();
+    }
+
+    /// Serves up to [`CHUNK`] frames. Which way the next one goes and whether it is lost is as good as random, so that
+    /// a branch on either would cost more than all the rest: each frame is written to wherever it might go, and
+    /// counted where it does.
+    fn serve_some(&mut self, until: u64, ready: &mut Queue<Flight>, pool: &mut Pool) {
+        // Behind the last one waits one that never arrives.
+        const NEVER: Flight = Flight {
+            at: u64::MAX,
+            frame: Frame::NONE,
+        };
+        self.inbound.push(NEVER);
+        self.outbound.push(NEVER);
+        let (inbound, outbound) = (self.inbound.records(), self.outbound.records());
+        let until = until.min(u64::MAX - 1);
+        let mut server = self.server.clone();
+        let [inward, outward, lost] = &mut *self.served;
+        let (mut from_in, mut from_out, mut to_in, mut to_out, mut to_lost) = (0, 0, 0, 0, 0);
+        for _ in 0..CHUNK {
+            let (one, other) = (inbound[from_in], outbound[from_out]);
+            let out = other.at <= one.at;
+            let flight = if out { other } else { one };
+            if flight.at > until {
+                break;
+            }
+            from_in += usize::from(!out);
+            from_out += usize::from(out);
+            let (admitted, done) = server.offer(flight.at);
+            let served = Flight { at: done, ..flight };
+            inward[to_in % CHUNK] = served;
+            outward[to_out % CHUNK] = served;
+            lost[to_lost % CHUNK] = flight;
+            to_in += usize::from(admitted & !out);
+            to_out += usize::from(admitted & out);
+            to_lost += usize::from(!admitted);
+        }
+        self.server = server;
+        self.drops += to_lost as u64;
+        ready.extend(inward[..to_in].iter().copied());
+        self.leaving.extend(outward[..to_out].iter().copied());
+        for flight in &lost[..to_lost] {
+            pool.give_back(flight.frame);
+        }
+        for (queue, served) in [(&mut self.inbound, from_in), (&mut self.outbound, from_out)] {
+            queue.unpush();
+            queue.skip(served);
+        }
     }
 }

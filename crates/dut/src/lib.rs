@@ -15,10 +15,11 @@ mod instruments;
 mod lag;
 mod lpm;
 mod pool;
-mod ring;
+mod queue;
 mod router;
 mod service;
 pub mod spec;
+mod straight;
 pub mod truth;
 
 pub use device::Device;

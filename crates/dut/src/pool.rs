@@ -1,5 +1,7 @@
 //! The device's own memory for frames in flight: copied in once on arrival, copied out once on departure.
 
+use crate::flight::Frame;
+
 /// Frames up to this many bytes live in slots of one cache line: 64-byte frames, with a tag too.
 const SMALL: usize = 64;
 /// Large slots are whole cache lines apart; a slot is named by its first line.
@@ -39,10 +41,10 @@ impl Pool {
 
     /// Copies a frame in.
     #[inline]
-    pub(crate) fn store(&mut self, frame: &[u8]) -> u32 {
-        let slot = self.take(frame.len());
-        copy(self.frame_mut(slot, frame.len() as u16), frame);
-        slot
+    pub(crate) fn store(&mut self, bytes: &[u8]) -> Frame {
+        let frame = Frame::new(self.take(bytes.len()), bytes.len() as u16);
+        copy(self.frame_mut(frame), bytes);
+        frame
     }
 
     /// A slot for a frame of `len` bytes; what is in it is left over from before.
@@ -59,8 +61,8 @@ impl Pool {
 
     /// The bytes of a frame.
     #[inline]
-    pub(crate) fn frame(&self, slot: u32, len: u16) -> &[u8] {
-        let (slot, len) = (slot as usize, len as usize);
+    pub(crate) fn frame(&self, frame: Frame) -> &[u8] {
+        let (slot, len) = (frame.slot() as usize, usize::from(frame.len()));
         if len <= SMALL {
             &self.small[slot].0[..len]
         } else {
@@ -70,8 +72,8 @@ impl Pool {
 
     /// The bytes of a frame, to change.
     #[inline]
-    pub(crate) fn frame_mut(&mut self, slot: u32, len: u16) -> &mut [u8] {
-        let (slot, len) = (slot as usize, len as usize);
+    pub(crate) fn frame_mut(&mut self, frame: Frame) -> &mut [u8] {
+        let (slot, len) = (frame.slot() as usize, usize::from(frame.len()));
         if len <= SMALL {
             &mut self.small[slot].0[..len]
         } else {
@@ -80,26 +82,27 @@ impl Pool {
     }
 
     /// A second frame with the same bytes.
-    pub(crate) fn duplicate(&mut self, slot: u32, len: u16) -> u32 {
-        let twin = self.take(len as usize);
-        if len as usize <= SMALL {
-            self.small[twin as usize] = self.small[slot as usize];
+    pub(crate) fn duplicate(&mut self, frame: Frame) -> Frame {
+        let (slot, len) = (frame.slot() as usize, usize::from(frame.len()));
+        let twin = self.take(len);
+        if len <= SMALL {
+            self.small[twin as usize] = self.small[slot];
         } else {
-            let from = slot as usize * LINE;
-            self.large.copy_within(from..from + len as usize, twin as usize * LINE);
+            let from = slot * LINE;
+            self.large.copy_within(from..from + len, twin as usize * LINE);
         }
-        twin
+        Frame::new(twin, frame.len())
     }
 
-    /// Takes a slot back. `len` is that of the frame in it.
+    /// Takes a frame's slot back.
     #[inline]
-    pub(crate) fn give_back(&mut self, slot: u32, len: u16) {
-        let free = if len as usize <= SMALL {
+    pub(crate) fn give_back(&mut self, frame: Frame) {
+        let free = if usize::from(frame.len()) <= SMALL {
             &mut self.free_small
         } else {
             &mut self.free_large
         };
-        free.push(slot);
+        free.push(frame.slot());
     }
 
     /// Frames in the device now.

@@ -9,7 +9,6 @@
 //! **Boundary:** what happens at exactly `t` comes before an arrival at `t`: a service that ends at `t` has
 //! freed its place, a frame whose transmission starts at `t` no longer waits.
 
-use crate::ring::Ring;
 use crate::spec::FrameRate;
 
 /// Picoseconds in a second.
@@ -57,34 +56,38 @@ impl Server {
     /// are in the system at `t` exactly if the last completion lies more than `queue` services after `t`.
     #[inline]
     pub(crate) fn admit(&mut self, t: u64) -> Option<u64> {
-        if self.free > (t + self.backlog.0, self.backlog.1) {
-            return None;
-        }
-        let (start, carried) = if self.free.0 < t { (t, 0) } else { self.free };
-        let mut whole = start + self.service.0;
+        let (admitted, done) = self.offer(t);
+        admitted.then_some(done)
+    }
+
+    /// The same without a branch: whether it is admitted, and when it will be done if so.
+    #[inline(always)]
+    pub(crate) fn offer(&mut self, t: u64) -> (bool, u64) {
+        let (free, part) = self.free;
+        let full_from = t + self.backlog.0;
+        let admitted = !((free > full_from) | ((free == full_from) & (part > self.backlog.1)));
+        let carried = if free < t { 0 } else { part };
         // Both parts are below the rate's frames, which may be as large as u64 allows: compare, do not add.
-        let part = if carried >= self.to_carry {
-            whole += 1;
+        let over = carried >= self.to_carry;
+        let rest = if over {
             carried - self.to_carry
         } else {
-            carried + self.service.1
+            carried.wrapping_add(self.service.1)
         };
-        self.free = (whole, part);
-        Some(whole + u64::from(part > 0))
+        let whole = free.max(t) + self.service.0 + u64::from(over);
+        self.free = if admitted { (whole, rest) } else { self.free };
+        (admitted, whole + u64::from(rest > 0))
     }
 }
 
-/// A line: serializes frames of any size one after another, with a finite queue in front.
+/// A line: serializes frames of any size one after another. Who waits for it is for its owner to know.
 #[derive(Debug)]
 pub(crate) struct Line {
     /// Picoseconds a byte, whole and the rest in units of 1/`den`.
     byte: (u64, u64),
     den: u64,
-    queue: usize,
     /// When the line will be free.
     free: (u64, u64),
-    /// Starts of the frames that wait, as far as they have not been forgotten yet.
-    starts: Ring<u64>,
 }
 
 /// When a frame has the line, floored to picoseconds as `netdyno_io`'s wire does.
@@ -92,6 +95,8 @@ pub(crate) struct Line {
 pub(crate) struct Passage {
     /// The first bit of the preamble leaves.
     pub(crate) start: u64,
+    /// It does so within the picosecond after `start`, not at `start` itself.
+    pub(crate) late: bool,
     /// The last bit of the FCS is out: a gap before the line is free.
     pub(crate) last_bit: u64,
 }
@@ -106,8 +111,8 @@ pub(crate) fn wire_bytes(len: u16) -> u64 {
 const GAP_BYTES: u64 = 12;
 
 impl Line {
-    /// `rate_bps` is the L1 rate; `queue` frames wait, not counting the one on the line.
-    pub(crate) fn new(rate_bps: u64, queue: u32) -> Option<Self> {
+    /// `rate_bps` is the L1 rate.
+    pub(crate) fn new(rate_bps: u64) -> Option<Self> {
         const BITS: u64 = 8 * SECOND as u64;
         if rate_bps == 0 {
             return None;
@@ -115,55 +120,37 @@ impl Line {
         Some(Self {
             byte: (BITS / rate_bps, BITS % rate_bps),
             den: rate_bps,
-            queue: queue as usize,
             free: (0, 0),
-            starts: Ring::with_room(16),
         })
     }
 
-    /// A frame that takes `wire_bytes` (preamble and gap counted) arrives at `t`.
+    /// The first whole picosecond at which the line is free. What arrives at whole picoseconds waits exactly if it
+    /// arrives before this.
     #[inline(always)]
-    pub(crate) fn admit(&mut self, t: u64, wire_bytes: u64) -> Option<Passage> {
-        while self.starts.front().is_some_and(|start| start <= t) {
-            self.starts.pop();
-        }
-        // The first whole picosecond at which it is free; `t` is whole, so this compares exactly.
-        let free = self.free.0 + u64::from(self.free.1 > 0);
-        let busy = free > t;
-        if busy && self.starts.len() >= self.queue {
-            return None;
-        }
-        let begin = if busy { self.free } else { (t, 0) };
-        if busy {
-            self.starts.push(free);
-        }
-        self.free = self.after(begin, wire_bytes);
-        Some(Passage {
-            start: begin.0,
-            last_bit: self.after(begin, wire_bytes - GAP_BYTES).0,
-        })
+    pub(crate) fn free(&self) -> u64 {
+        self.free.0 + u64::from(self.free.1 > 0)
     }
 
-    /// Nothing starts between `t` and `until`. The caller then gives each frame that had not begun by `t`
-    /// its place again, in order, with [`Self::again`].
-    pub(crate) fn pause(&mut self, t: u64, until: u64) {
-        while self.starts.front().is_some_and(|start| start <= t) {
-            self.starts.pop();
+    /// Carries a frame that arrives at `t` and takes `wire_bytes` (preamble and gap counted), as soon as it is free.
+    #[inline(always)]
+    pub(crate) fn carry(&mut self, t: u64, wire_bytes: u64) -> Passage {
+        let begin = self.free.max((t, 0));
+        self.free = self.after(begin, wire_bytes);
+        Passage {
+            start: begin.0,
+            late: begin.1 > 0,
+            last_bit: self.after(begin, wire_bytes - GAP_BYTES).0,
         }
+    }
+
+    /// Nothing starts before `until`. The caller then lets the line [carry](Self::carry) again, in order, what had
+    /// not begun; the first of that was to begin at `first`.
+    pub(crate) fn pause(&mut self, first: Option<u64>, until: u64) {
         // Frames wait back to back, so the first of them would have begun when the one on the line ends.
-        if let Some(first) = self.starts.front() {
+        if let Some(first) = first {
             self.free = (first, 0);
         }
-        self.starts.clear();
         self.free = self.free.max((until, 0));
-    }
-
-    /// Gives a frame that had been admitted its place again, after a pause; it was to start at `start`.
-    pub(crate) fn again(&mut self, start: u64, wire_bytes: u64) -> u64 {
-        let begin = self.free.max((start, 0));
-        self.free = self.after(begin, wire_bytes);
-        self.starts.push(begin.0 + u64::from(begin.1 > 0));
-        begin.0
     }
 
     /// `bytes` later than `begin`.

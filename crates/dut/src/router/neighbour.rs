@@ -1,5 +1,6 @@
 //! The neighbours of a router: who is known, who is being asked for, and what waits for an answer.
 
+use crate::flight::Frame;
 use std::collections::VecDeque;
 use std::net::IpAddr;
 
@@ -13,9 +14,6 @@ pub(crate) const WAITING: usize = 16;
 /// Neighbours a router learns by itself; beyond that a frame to a new one is dropped.
 pub(crate) const LEARNED_LIMIT: usize = 65_536;
 
-/// A frame in the pool: slot and length.
-pub(crate) type Held = (u32, u16);
-
 /// One neighbour.
 #[derive(Debug)]
 pub(crate) struct Neighbour {
@@ -24,7 +22,7 @@ pub(crate) struct Neighbour {
     pub(crate) mac: Option<u64>,
     /// Given in the specification: nothing learned replaces it.
     pub(crate) fixed: bool,
-    pub(crate) waiting: VecDeque<Held>,
+    pub(crate) waiting: VecDeque<Frame>,
     requests: u8,
     next_request: u64,
 }
@@ -35,7 +33,7 @@ pub(crate) enum Due {
     /// Ask for this neighbour (index).
     Request(usize),
     /// Nobody answered: these frames have no way to go.
-    GiveUp(Vec<Held>),
+    GiveUp(Vec<Frame>),
 }
 
 /// All neighbours of a router, found by address in a table of our own (open addressing).
@@ -131,7 +129,7 @@ impl Neighbours {
     }
 
     /// Somebody said that the neighbour has this MAC address: the frames that waited for it.
-    pub(crate) fn learn(&mut self, index: usize, mac: u64) -> VecDeque<Held> {
+    pub(crate) fn learn(&mut self, index: usize, mac: u64) -> VecDeque<Frame> {
         let neighbour = &mut self.all[index];
         if neighbour.fixed {
             return VecDeque::new();
@@ -147,7 +145,7 @@ impl Neighbours {
 
     /// A frame must wait for a neighbour that is not known. Returns the frame it displaced, if any, and
     /// whether a request has to be sent now.
-    pub(crate) fn wait(&mut self, index: usize, frame: Held, t: u64) -> (Option<Held>, bool) {
+    pub(crate) fn wait(&mut self, index: usize, frame: Frame, t: u64) -> (Option<Frame>, bool) {
         let neighbour = &mut self.all[index];
         let displaced = if neighbour.waiting.len() >= WAITING {
             neighbour.waiting.pop_front()
@@ -205,16 +203,23 @@ mod tests {
         let mut neighbours = Neighbours::new();
         let ip = "192.0.2.1".parse().unwrap();
         let index = neighbours.add(ip, 0);
-        assert_eq!(neighbours.wait(index, (7, 60), 100), (None, true));
-        assert_eq!(neighbours.wait(index, (8, 60), 200), (None, false));
+        assert_eq!(neighbours.wait(index, Frame::new(7, 60), 100), (None, true));
+        assert_eq!(neighbours.wait(index, Frame::new(8, 60), 200), (None, false));
         assert_eq!(neighbours.next_due(), 100 + RETRY_PS);
         assert_eq!(neighbours.due(100 + RETRY_PS - 1), None);
         assert_eq!(neighbours.due(100 + RETRY_PS), Some(Due::Request(index)));
         assert_eq!(neighbours.due(100 + RETRY_PS), None);
         assert_eq!(neighbours.due(100 + 2 * RETRY_PS), Some(Due::Request(index)));
-        assert_eq!(neighbours.due(100 + 3 * RETRY_PS), Some(Due::GiveUp(vec![(7, 60), (8, 60)])));
+        assert_eq!(
+            neighbours.due(100 + 3 * RETRY_PS),
+            Some(Due::GiveUp(vec![Frame::new(7, 60), Frame::new(8, 60)]))
+        );
         assert_eq!(neighbours.next_due(), u64::MAX);
-        assert_eq!(neighbours.wait(index, (9, 60), 0), (None, true), "the next frame starts over");
+        assert_eq!(
+            neighbours.wait(index, Frame::new(9, 60), 0),
+            (None, true),
+            "the next frame starts over"
+        );
     }
 
     #[test]
@@ -222,12 +227,12 @@ mod tests {
         let mut neighbours = Neighbours::new();
         let index = neighbours.add("2001:db8::1".parse().unwrap(), 1);
         for slot in 0..WAITING as u32 {
-            assert_eq!(neighbours.wait(index, (slot, 60), 0).0, None);
+            assert_eq!(neighbours.wait(index, Frame::new(slot, 60), 0).0, None);
         }
-        assert_eq!(neighbours.wait(index, (99, 60), 0).0, Some((0, 60)));
+        assert_eq!(neighbours.wait(index, Frame::new(99, 60), 0).0, Some(Frame::new(0, 60)));
         let waited = neighbours.learn(index, 5);
         assert_eq!(waited.len(), WAITING);
-        assert_eq!(waited.front(), Some(&(1, 60)));
+        assert_eq!(waited.front(), Some(&Frame::new(1, 60)));
         assert_eq!(neighbours.get(index).mac, Some(5));
         assert!(neighbours.learn(index, 6).is_empty());
         assert_eq!(neighbours.next_due(), u64::MAX);
