@@ -4,6 +4,7 @@
 //! the next expected one, which is one more than the highest seen.
 
 use netdyno_io::region::prefetch;
+use std::ops::Range;
 
 /// Bits shared by all flows to remember sequence numbers: half a mebibyte.
 const WINDOW_BITS: usize = 1 << 22;
@@ -34,6 +35,30 @@ struct Flow {
     received: u32,
     /// Bit n: `next - 1 - n` was seen (narrow window only).
     window: u64,
+}
+
+impl Flow {
+    /// The lowest sequence number that has not arrived (narrow window), and whether that is known: it is not if something
+    /// is missing that is older than the window.
+    #[inline]
+    fn first_missing(&self) -> (u32, bool) {
+        let low = self.next.saturating_sub(NARROWEST as u32);
+        let past = u64::MAX.checked_shl(self.next - low).map_or(u64::MAX, |coming| !coming);
+        // Of the bits the highest is the earliest; without any, 64 zeros lead to the next.
+        let missing = self.next.wrapping_add((!self.window & past).leading_zeros()).wrapping_sub(64);
+        (missing, self.received == low + self.window.count_ones())
+    }
+}
+
+/// What is known of the first lost frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum First {
+    /// Nothing is lost.
+    None,
+    /// It has this number, counted from 0.
+    Frame(u64),
+    /// A flow lost something before what is remembered of it.
+    Unknown,
 }
 
 /// All flows of a trial.
@@ -143,30 +168,39 @@ impl Flows {
         Order::Late
     }
 
-    /// The lowest sequence number of `flow` below `sent` that is known not to have arrived.
-    ///
-    /// `None` if nothing is missing, or if what is missing is older than the window.
+    /// The first of `frames`, sent in turn to the flows of `range`, that is known not to have arrived.
     #[must_use]
-    pub fn first_missing(&self, flow: usize, sent: u32) -> Option<u32> {
+    pub fn first_lost(&self, range: Range<usize>, frames: u64) -> First {
+        let flows = range.len() as u64;
+        let (each, more) = (frames / flows.max(1), frames % flows.max(1));
+        let (mut first, mut is_unknown) = (u64::MAX, false);
+        for (flow, state) in (0..).zip(&self.flows[range.clone()]) {
+            let sent = each + u64::from(flow < more);
+            let (missing, is_known) = if self.wide.is_empty() {
+                state.first_missing()
+            } else {
+                self.first_missing_wide(range.start + flow as usize)
+            };
+            // No branches: which flows lost something is as good as random.
+            let frame = u64::from(missing) * flows + flow;
+            first = first.min(if u64::from(missing) < sent { frame } else { u64::MAX });
+            is_unknown |= !is_known;
+        }
+        match first {
+            _ if is_unknown => First::Unknown,
+            u64::MAX => First::None,
+            number => First::Frame(number),
+        }
+    }
+
+    /// As [`Flow::first_missing`].
+    fn first_missing_wide(&self, flow: usize) -> (u32, bool) {
         let state = self.flows[flow];
-        if state.received == sent {
-            return None;
-        }
         let low = state.next.saturating_sub(self.width);
-        if self.wide.is_empty() {
-            let in_window = state.window.count_ones();
-            // Bits of sequence numbers that there were, the earliest the highest.
-            let missing = !state.window & u64::MAX.checked_shr(64 - (state.next - low)).unwrap_or(0);
-            let first = missing.checked_ilog2().map(|behind| state.next - 1 - behind);
-            return (state.received == low + in_window).then(|| first.or((state.next < sent).then_some(state.next)))?;
-        }
         let words = self.width as usize / 64;
         let ring = &self.wide[flow * words..][..words];
         // Places of sequence numbers that have not been are clear.
         let in_window: u32 = ring.iter().map(|word| word.count_ones()).sum();
-        if state.received != low + in_window {
-            return None;
-        }
         let mut sequence = low;
         while sequence < state.next {
             let place = sequence & (self.width - 1);
@@ -176,7 +210,7 @@ impl Flows {
                 break;
             }
         }
-        (sequence.min(state.next) < sent).then_some(sequence.min(state.next))
+        (sequence.min(state.next), state.received == low + in_window)
     }
 }
 
@@ -244,13 +278,13 @@ mod tests {
             for sequence in [0, 1, 3, 4, 7] {
                 state.see(0, sequence);
             }
-            assert_eq!(state.first_missing(0, 8), Some(2));
+            assert_eq!(state.first_lost(0..1, 8), First::Frame(2));
             state.see(0, 2);
-            assert_eq!(state.first_missing(0, 8), Some(5));
+            assert_eq!(state.first_lost(0..1, 8), First::Frame(5));
             state.see(0, 5);
             state.see(0, 6);
-            assert_eq!(state.first_missing(0, 8), None);
-            assert_eq!(state.first_missing(0, 10), Some(8), "the last ones never came");
+            assert_eq!(state.first_lost(0..1, 8), First::None);
+            assert_eq!(state.first_lost(0..1, 10), First::Frame(8), "the last ones never came");
         }
     }
 
@@ -261,7 +295,23 @@ mod tests {
         for sequence in 2..200 {
             state.see(0, sequence);
         }
-        assert_eq!(state.first_missing(0, 200), None);
+        assert_eq!(state.first_lost(0..1, 200), First::Unknown);
+    }
+
+    #[test]
+    fn frames_are_sent_to_the_flows_in_turn() {
+        for flows in [10, 100_000] {
+            let mut state = Flows::new(flows);
+            // Frames 0 to 7 of flows 5, 6 and 7 but for 4 and 6: the second of flow 6 and the third of flow 5.
+            for (flow, sequence) in [(5, 0), (6, 0), (7, 0), (5, 1), (7, 1), (6, 2)] {
+                state.see(flow, sequence);
+            }
+            assert_eq!(state.first_lost(5..8, 8), First::Frame(4));
+            state.see(6, 1);
+            assert_eq!(state.first_lost(5..8, 8), First::Frame(6));
+            state.see(5, 2);
+            assert_eq!(state.first_lost(5..8, 8), First::None);
+        }
     }
 
     /// Losses, copies and disorder of all kinds, against a plain set of what has been seen.
@@ -274,13 +324,13 @@ mod tests {
                 .wrapping_add(1_442_695_040_888_963_407);
             (state >> 33) % below
         };
-        let mut found = [0; 2];
+        let mut found = [0; 3];
         for round in 0..2_000 {
             let flows = [20_000, 100_000][round % 2];
             let mut state = Flows::new(flows);
             let width = state.window();
             let flow = random(flows as u64) as usize;
-            let (sent, one_in) = (1 + random(4 * u64::from(width)) as u32, 1 + random(100));
+            let (sent, one_in) = (1 + random(4 * u64::from(width)) as u32, 1 + random(100) * random(100));
             let (mut seen, mut next) = (vec![false; sent as usize], 0);
             for number in 0..sent {
                 let sequence = number.saturating_sub(random(8) as u32);
@@ -294,10 +344,18 @@ mod tests {
                 }
             }
             let first = seen.iter().position(|seen| !seen).map(|first| first as u32);
-            let known = first.filter(|&first| first >= next.saturating_sub(width));
-            assert_eq!(state.first_missing(flow, sent), known, "{sent} sent, {next} next, window {width}");
-            found[usize::from(known.is_some())] += 1;
+            let (known, kind) = match first {
+                None => (First::None, 0),
+                Some(first) if first < next.saturating_sub(width) => (First::Unknown, 1),
+                Some(first) => (First::Frame(u64::from(first)), 2),
+            };
+            assert_eq!(
+                state.first_lost(flow..flow + 1, u64::from(sent)),
+                known,
+                "{sent} sent, {next} next, window {width}"
+            );
+            found[kind] += 1;
         }
-        assert!(found.iter().all(|&times| times > 100), "{found:?}");
+        assert!(found.iter().all(|&times| times > 30), "{found:?}");
     }
 }

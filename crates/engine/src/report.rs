@@ -1,5 +1,6 @@
 //! From a finished trial to its result: counts only.
 
+use crate::order::First;
 use crate::result::{Health, PhaseResult, PortResult, StreamResult, TrialResult};
 use crate::spec::TrialSpec;
 use crate::transmit::Lane;
@@ -126,25 +127,19 @@ fn stream(trial: &Trial, index: usize) -> StreamResult {
 /// When the first frame that did not arrive intact was due to depart: exactly, if each flow's first gap
 /// is still in its window, else the start of the first sample in which fewer arrived than departed.
 fn first_loss_ns(trial: &Trial, lane: &Lane) -> Option<u64> {
-    let range = trial.receiver.flow_range(lane.stream);
-    let flows = range.len() as u64;
-    // Frame k is of flow k modulo their number.
-    let (each, more) = (lane.offered / flows, lane.offered % flows);
-    let sent = |flow: u64| (each + u64::from(flow < more)) as u32;
-    let mut first = u64::MAX;
-    for (flow, number) in (0..).zip(range) {
-        if trial.receiver.flows.received(number) == sent(flow) {
-            continue;
+    let first = match trial
+        .receiver
+        .flows
+        .first_lost(trial.receiver.flow_range(lane.stream), lane.offered)
+    {
+        First::None => return None,
+        First::Frame(number) => number,
+        First::Unknown => {
+            let (tx, arrived) = (lane.tx.bins(), trial.receiver.streams[lane.stream].arrived.bins());
+            let sample = tx.iter().zip(arrived).position(|(tx, arrived)| tx > arrived)?;
+            return Some(sample as u64 * trial.spec.sample_ns);
         }
-        match trial.receiver.flows.first_missing(number, sent(flow)) {
-            Some(sequence) => first = first.min(u64::from(sequence) * flows + flow),
-            None => {
-                let (tx, arrived) = (lane.tx.bins(), trial.receiver.streams[lane.stream].arrived.bins());
-                let sample = tx.iter().zip(arrived).position(|(tx, arrived)| tx > arrived)?;
-                return Some(sample as u64 * trial.spec.sample_ns);
-            }
-        }
-    }
+    };
     lane.schedule().departure_ps(first).map(|ps| ps / 1000)
 }
 
