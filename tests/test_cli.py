@@ -6,6 +6,8 @@ import csv
 import io
 import json
 import os
+import shutil
+import sqlite3
 import statistics
 import subprocess
 import sys
@@ -18,6 +20,7 @@ from netdyno import catalogue
 from netdyno.methods import METHODS
 from netdyno.plan.models import GoalText
 from netdyno.reports import REPORTS
+from netdyno.store import FILE
 from pydantic import TypeAdapter
 
 COMMANDS = ("run", "check", "schema", "rate", "list", "report", "kinds", "methods", "reports", "version")
@@ -231,6 +234,28 @@ def test_runs_are_listed(finished: Path) -> None:
     assert row["started"].endswith("Z")
     nothing = netdyno("list", finished.parent / "nowhere")
     assert (nothing.returncode, nothing.stdout) == (0, "")
+
+
+def test_a_record_from_elsewhere_is_listed_but_steers_nothing(finished: Path, tmp_path: Path) -> None:
+    """One with control characters in its title, one that is cut off."""
+    for name in ("evil", "torn"):
+        shutil.copytree(finished, tmp_path / name)
+    connection = sqlite3.connect(tmp_path / "evil" / FILE)
+    connection.execute("UPDATE run SET title = ?", ("\x1b]0;mine\x07 title\x9b2J",))
+    connection.commit()
+    connection.close()
+    os.truncate(tmp_path / "torn" / FILE, 5000)
+    for form in ("md", "table"):
+        done = netdyno("list", tmp_path, "--format", form)
+        assert not set(done.stdout + done.stderr) & {"\x1b", "\x07", "\x9b"}
+        assert done.returncode == 0
+    rows = json.loads(netdyno("list", tmp_path, "--format", "json").stdout)
+    assert [(Path(row["run"]).name, row["state"]) for row in rows] == [
+        ("evil", "done"),
+        ("torn", "unreadable"),
+    ]
+    (told,) = done.stderr.splitlines()
+    assert told.startswith(f"error: {tmp_path / 'torn'}")
 
 
 @pytest.mark.parametrize("name", ["terminal", "markdown", "csv", "json"])

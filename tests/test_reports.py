@@ -131,8 +131,9 @@ def test_nothing_of_a_plan_steers_the_terminal(tmp_path: Path) -> None:
     with write(
         tmp_path, replace(named, cases=(replace(asked, axes=asked.axes | {"profile": "imix"}),))
     ) as run:
-        text = render(run, "terminal")
-    assert not set(text) & {"\x1b", "\x9b", "\r", "\u202e"}
+        for name in ("terminal", "markdown"):
+            text = render(run, name)
+            assert not set(text) & {"\x1b", "\x9b", "\r", "\u202e"}, name
 
 
 def test_csv_is_numbers_and_empty_where_nothing_was_measured(small: RunView) -> None:

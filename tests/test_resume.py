@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from campaigns import ENVIRONMENT, SEARCH, finish, gone, start, wait_for, write_plan
 from netdyno.reports import render
-from netdyno.store import FILE, RESUMED, Hold, StoreError, list_runs, open_run
+from netdyno.store import FILE, RESUMED, Hold, RunSummary, StoreError, list_runs, open_run
 
 KILLS = 12
 LIMIT_S = 12.0
@@ -224,11 +224,13 @@ def test_a_killed_run_is_listed_as_interrupted(tmp_path: Path) -> None:
     process = start("run", write_plan(tmp_path), tmp_path / "runs", FAKE_TRIAL_S="0.4")
     wait_for(lambda: list((tmp_path / "runs").glob("*/" + FILE)))
     (summary,) = list_runs(tmp_path / "runs")
+    assert isinstance(summary, RunSummary)
     assert summary.state == "running"
     process.kill()
     process.communicate()
     wait_for(lambda: gone(process.pid), seconds=10)
     (summary,) = list_runs(tmp_path / "runs")
+    assert isinstance(summary, RunSummary)
     assert summary.state == "interrupted"
     with open_run(summary.folder) as run:
         assert "running" not in {case.state for case in run.cases}

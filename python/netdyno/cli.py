@@ -178,12 +178,14 @@ def rate(rate: str, size: str, tags: int, form: str) -> None:
 @click.option("--format", "form", default="table", type=FORMATS, show_default=True)
 def list_(folder: Path, form: str) -> None:
     """List the runs in FOLDER."""
-    from netdyno.store import list_runs
+    from netdyno.store import RunSummary, UnreadableRun, list_runs
 
     columns = ["run", "title", "started", "state", "cases", "done", "failed", "limits"]
     runs = list(list_runs(folder))
     rows = [
-        [
+        [str(run.folder), "", "", "unreadable", *[""] * 4]
+        if isinstance(run, UnreadableRun)
+        else [
             str(run.folder),
             run.head.title,
             run.started.strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -199,7 +201,10 @@ def list_(folder: Path, form: str) -> None:
         click.echo(f"no runs in {folder}", err=True)
         return
     _print_table(columns, rows, form)
-    early = [run.folder for run in runs if run.state == "interrupted"]
+    for run in runs:
+        if isinstance(run, UnreadableRun):
+            _complain(run.reason, None)
+    early = [run.folder for run in runs if isinstance(run, RunSummary) and run.state == "interrupted"]
     if early:
         click.echo(f"hint: `netdyno run --resume {early[-1]}` goes on with an interrupted run", err=True)
 
@@ -460,20 +465,23 @@ def _print_table(columns: list[str], rows: list[list[str]], form: str) -> None:
         import json
 
         click.echo(json.dumps([dict(zip(columns, row, strict=True)) for row in rows], indent=2))
-    elif form == "csv":
+        return
+    if form == "csv":
         import csv
 
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(columns)
         writer.writerows(rows)
-    elif form == "md":
+        return
+    from netdyno.printable import printable
+
+    rows = [[printable(cell) for cell in row] for row in rows]
+    if form == "md":
         for row in [columns, ["---"] * len(columns), *rows]:
             click.echo("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |")
     else:
         from netdyno.listing import lines
-        from netdyno.printable import printable
 
-        rows = [[printable(cell) for cell in row] for row in rows]
         for line in lines(columns, rows, _width()):
             click.echo(line)
 

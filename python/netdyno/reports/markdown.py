@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from netdyno.printable import printable
 from netdyno.reports import grid, quantity
 from netdyno.reports.view import CaseView, RunView
 
@@ -131,5 +132,5 @@ def _table(columns: Sequence[str], alignment: str, rows: Sequence[Sequence[str]]
 
 
 def escape(text: str) -> str:
-    """Text that Markdown shows as it is; plan text and names are not markup."""
-    return text.translate(_SPECIAL)
+    """Text that Markdown shows as it is; plan text and names are not markup, nor do they steer a terminal."""
+    return printable(text.translate(_SPECIAL))

@@ -20,6 +20,7 @@ from netdyno.store.records import (
     StoredTrial,
     StoredVerdict,
     TrialState,
+    UnreadableRun,
 )
 from netdyno.store.schema import FILE, StoreError
 from netdyno.store.write import RunWriter, new_folder
@@ -42,6 +43,7 @@ __all__ = [
     "StoredTrial",
     "StoredVerdict",
     "TrialState",
+    "UnreadableRun",
     "is_held",
     "list_runs",
     "new_folder",

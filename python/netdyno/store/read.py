@@ -41,6 +41,7 @@ from netdyno.store.records import (
     StoredTrial,
     StoredVerdict,
     TrialState,
+    UnreadableRun,
 )
 from netdyno.store.schema import FILE, StoreError, open_for_reading
 from netdyno.trial import (
@@ -63,15 +64,15 @@ def open_run(path: Path) -> StoredRun:
     return StoredRun(folder, open_for_reading(folder / FILE))
 
 
-def list_runs(parent: Path) -> Iterator[RunSummary]:
+def list_runs(parent: Path) -> Iterator[RunSummary | UnreadableRun]:
     """The runs in the folders of `parent`, oldest first. Folders that hold none are passed over."""
     for folder in sorted(parent.iterdir()) if parent.is_dir() else ():
         if (folder / FILE).exists():
             try:
                 with open_run(folder) as run:
                     yield run.summary()
-            except StoreError:
-                continue
+            except StoreError as error:
+                yield UnreadableRun(folder, error.message)
 
 
 class StoredRun:

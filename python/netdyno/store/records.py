@@ -146,3 +146,11 @@ class RunSummary:
     failed: int
     limits: Mapping[str, int] = field(default_factory=dict)
     """Limit to number of verdicts of scope `sum`."""
+
+
+@dataclass(frozen=True)
+class UnreadableRun:
+    """A folder with a record that cannot be read: damaged, of a newer netdyno, or none of ours."""
+
+    folder: Path
+    reason: str
