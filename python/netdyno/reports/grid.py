@@ -130,8 +130,8 @@ def _quantity(number: Fraction, unit: str) -> str:
 def caption(run: RunView) -> str:
     """What the numbers of the tables are, in one sentence."""
     about = {
-        "ramp max Rx": "the best rate received in the rise or the hold, over at least 1,000 frames at line rate"
-        " and 1/120 of the rise; frames may be lost at it, so it is not a throughput",
+        "ramp max Rx": "the best rate received in the rise or the hold, over at least 1,000 frames at line"
+        " rate and 1/120 of the rise; frames may be lost at it, so it is not a throughput",
         "throughput": "the highest load at which no frame was lost (RFC 1242, section 3.17)",
     }
     if not run.headline_names:
