@@ -78,8 +78,8 @@ impl Numbers {
     /// The checks of their probes.
     #[inline]
     pub fn checks(&self, flows: Flows, departures: &Departures, checks: &mut [u16; LANES]) {
-        for lane in 0..LANES {
-            checks[lane] = self.probe(lane, flows, departures.at[lane]).check();
+        for (lane, (check, departure)) in checks.iter_mut().zip(&departures.at).enumerate() {
+            *check = self.probe(lane, flows, *departure).check();
         }
     }
 
@@ -205,20 +205,17 @@ impl Headers {
         checks: &[u16; LANES],
     ) {
         let (src, dst) = (src.draw(&numbers.flow), dst.draw(&numbers.flow));
-        let constant = sport.min + dport.min;
-        let ports = if DRAW_PORTS {
+        let mut ports = [sport.min + dport.min; LANES];
+        if DRAW_PORTS {
             let (sport, dport) = (sport.draw(&numbers.flow), dport.draw(&numbers.flow));
             for lane in 0..LANES {
+                ports[lane] = sport[lane] + dport[lane];
                 self.ports[lane] = (sport[lane] << 16 | dport[lane]).to_be();
             }
-            std::array::from_fn(|lane| sport[lane] + dport[lane])
-        } else {
-            [constant; LANES]
-        };
+        }
         for lane in 0..LANES {
             let addresses = fold_once(src[lane]) + fold_once(dst[lane]);
-            let ports = if DRAW_PORTS { ports[lane] } else { constant };
-            let udp = finish_half(addresses + ports + sums.l4[lane]);
+            let udp = finish_half(addresses + ports[lane] + sums.l4[lane]);
             let udp = if udp == 0 { 0xffff } else { udp } & checksum;
             let both = u32::from(udp) << 16 | u32::from(checks[lane]);
             let flow = flows.first.wrapping_add(numbers.flow[lane]);
