@@ -200,6 +200,17 @@ def test_a_card_on_a_bus_has_a_line_and_a_card_of_a_virtual_machine_has_none() -
     assert not ethtool.Card("unheard-of", "", TEN_GIGABIT).has_line
 
 
+@needs_root
+def test_notes_go_into_no_other_users_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As `sudo` may leave the variable: root could write there, and its folder would stay."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    assert leftovers.state_folder() == tmp_path / "netdyno-labs"
+    (tmp_path / "netdyno-labs").rmdir()
+    os.chown(tmp_path, 12345, 12345)
+    assert leftovers.state_folder().parent != tmp_path
+    assert list(tmp_path.iterdir()) == []
+
+
 # What is built.
 
 

@@ -20,7 +20,8 @@ from netdyno.labs.wiring import LabError
 def state_folder() -> Path:
     """Where this user's notes on living labs are, made if needed, and nobody else's."""
     runtime = os.environ.get("XDG_RUNTIME_DIR")
-    private = runtime is not None and os.access(runtime, os.W_OK)
+    # Under sudo it may still be that of the user before, and a folder of root's there would be in the way.
+    private = runtime is not None and _owner(runtime) == os.getuid() and os.access(runtime, os.W_OK)
     folder = Path(runtime, "netdyno-labs") if runtime and private else Path(f"/tmp/netdyno-labs-{_user()}")
     with suppress(FileExistsError):
         folder.mkdir(mode=0o700)
@@ -31,6 +32,13 @@ def state_folder() -> Path:
             f"look who made it, then remove it: `rm -r {folder}`",
         )
     return folder
+
+
+def _owner(folder: str) -> int | None:
+    try:
+        return os.stat(folder).st_uid
+    except OSError:
+        return None
 
 
 def _user() -> int:
