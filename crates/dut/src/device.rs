@@ -27,6 +27,9 @@ use netdyno_io::drive::Node;
 use netdyno_io::port::Port;
 use netdyno_io::time::Instant;
 
+/// How many frames before its turn a frame's bytes are asked for: some hundred nanoseconds.
+const FETCHED_AHEAD: usize = 4;
+
 /// An emulated device.
 pub struct Device {
     pub(crate) names: Vec<String>,
@@ -220,7 +223,11 @@ impl Device {
             let (port, Some(flight)) = (lane.port, lane.ready.pop()) else {
                 break;
             };
-            self.heads[first] = lane.ready.front().map_or(u64::MAX, |flight| flight.at);
+            let waiting = lane.ready.records();
+            self.heads[first] = waiting.first().map_or(u64::MAX, |flight| flight.at);
+            if let Some(ahead) = waiting.get(FETCHED_AHEAD) {
+                self.pool.fetch(ahead.frame);
+            }
             self.switch(port, flight);
         }
         for lane in &mut self.lanes {

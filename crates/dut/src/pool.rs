@@ -1,6 +1,7 @@
 //! The device's own memory for frames in flight: copied in once on arrival, copied out once on departure.
 
 use crate::flight::Frame;
+use netdyno_io::region::prefetch;
 
 /// Frames up to this many bytes live in slots of one cache line: 64-byte frames, with a tag too.
 const SMALL: usize = 64;
@@ -67,6 +68,18 @@ impl Pool {
             &self.small[slot].0[..len]
         } else {
             &self.large[slot * LINE..][..len]
+        }
+    }
+
+    /// Asks for the first bytes of a frame to be brought near: one that has waited in a queue is no longer in the nearest
+    /// cache, and who looks into it next would stand still until it is.
+    #[inline]
+    pub(crate) fn fetch(&self, frame: Frame) {
+        let slot = frame.slot() as usize;
+        if usize::from(frame.len()) <= SMALL {
+            prefetch(&self.small[slot]);
+        } else {
+            prefetch(&self.large[slot * LINE]);
         }
     }
 

@@ -61,6 +61,7 @@ impl Device {
             }
             return;
         }
+        flights.iter().for_each(|flight| pool.fetch(flight.frame));
         for flight in flights {
             let member = output.spread.member(pool.frame(flight.frame));
             match &mut lanes[member].shared {
