@@ -187,7 +187,7 @@ def test_a_speed_told_for_forms_sake_enforces_nothing(made: str) -> None:
         assert ethtool.card("made").speed_bps == TEN_GIGABIT, "the namespace of the caller is asked"
         with kind.build(kind.wire(links, {})) as built:
             assert not any(port.enforced_rate for port in built.ports)
-    assert any("is no network card" in note for note in built.notes)
+    assert any("has no line of its own" in note for note in built.notes)
 
 
 def test_a_card_on_a_bus_has_a_line_and_a_card_of_a_virtual_machine_has_none() -> None:

@@ -93,9 +93,9 @@ class External:
             enforced = card.has_line and card.speed_bps == port.rate_bps
             ports.append(replace(port, mac=mac, enforced_rate=enforced))
             if not card.has_line:
-                what = f"driver `{card.driver}`" if card.driver else "no driver is known"
+                driver = f" (driver `{card.driver}`)" if card.driver else ""
                 notes.append(
-                    f"Interface `{interface}` of `{port.name}` is no network card ({what}):"
+                    f"Interface `{interface}`{driver} of `{port.name}` has no line of its own:"
                     " nothing is known to hold frames to the plan's rate."
                 )
             elif card.speed_bps is not None and card.speed_bps != port.rate_bps:
