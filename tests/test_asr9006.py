@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import csv
+import sys
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from netdyno import run as runner
-from netdyno.live import watcher
-from netdyno.plan import load
+from memory import peak_of
 from netdyno.store import StoredCase, open_run
 
 pytest.importorskip("netdyno._engine", reason="the engine is not built")
@@ -38,12 +37,27 @@ def key(row: Mapping[str, str]) -> tuple[str, ...]:
 
 
 @pytest.fixture(scope="module")
-def measured(tmp_path_factory: pytest.TempPathFactory) -> Mapping[tuple[str, ...], StoredCase]:
-    plan = load(ROOT / "examples/asr9006.yaml")
-    outcome = runner.run(plan, tmp_path_factory.mktemp("runs"), watcher(), runner.Selection(SCALE))
-    with open_run(outcome.folder) as stored:
-        assert outcome.exit_code == 0
+def rehearsed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
+    """The run's folder, and the bytes of memory that all its processes took at their most."""
+    parent = tmp_path_factory.mktemp("runs")
+    command = [sys.executable, "-m", "netdyno", "run", str(ROOT / "examples/asr9006.yaml")]
+    done, peak = peak_of([*command, "--scale", str(SCALE), "--out", str(parent), "--report", "html"], 600)
+    assert done.returncode == 0, done.stdout
+    (folder,) = parent.iterdir()
+    return folder, peak
+
+
+@pytest.fixture(scope="module")
+def measured(rehearsed: tuple[Path, int]) -> Mapping[tuple[str, ...], StoredCase]:
+    with open_run(rehearsed[0]) as stored:
         return {tuple(case.head.axes.values()): case for case in stored.cases}
+
+
+def test_the_48_cases_and_their_report_fit_in_500_megabytes(rehearsed: tuple[Path, int]) -> None:
+    folder, peak = rehearsed
+    assert (folder / "report.html").exists()
+    print(f"{peak / 1e6:.0f} MB")
+    assert 30e6 < peak <= 500e6
 
 
 def max_rx(case: StoredCase) -> Fraction:
