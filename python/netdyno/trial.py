@@ -92,6 +92,11 @@ class StreamResult:
     arrived: tuple[int, ...]
     first_loss_ns: int | None
 
+    @property
+    def missing(self) -> int:
+        """Frames sent that did not come back intact: lost (signed) or corrupted. What loss is, everywhere."""
+        return self.lost + self.corrupted
+
 
 @dataclass(frozen=True)
 class PortResult:
@@ -163,7 +168,10 @@ class Situation:
     flow_ceiling_fps: Fraction | None = None
     """With one flow over a group: what one member carries. None: no such ceiling."""
     mixed_receivers: tuple[int, ...] = ()
-    """Of a mix of sizes: each stream's receiving port, which receives that stream alone. Not stored."""
+    """Of a mix of sizes: each stream's receiving port, which receives that stream alone. Not stored.
+
+    What comes back of a mix need not be the mix, so how full the line was takes the port's bytes.
+    """
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ happened. After that the tester doubts itself, its receiver and its fixture befo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
@@ -38,7 +38,10 @@ OWN_DROPS = ("box_drops", "in_drops", "both_drops", "out_drops")
 """Counters of an emulated device (crates/dut/src/spec.rs) for what its own capacities dropped."""
 
 OWN_SHARE = Fraction(1, 100)
-"""A device that dropped less than this share of what is missing was not the limit."""
+"""Whoever dropped less than this share of what is missing was not the limit: the device, or the tester."""
+
+NARROWER = {"throughput": "a narrower `width`", "knee": "a longer `ramp`"}
+"""Values that are known between bounds only, with what brings the bounds closer."""
 
 _SEVERITY: tuple[Limit, ...] = (
     "invalid",
@@ -93,19 +96,29 @@ def _judge_goal(
     share = goal.value == "loss"
     assert not share or isinstance(goal.bound.amount, Percent)
     bound = goal.bound.amount.amount if share else frames_per_second(goal.bound, situation)
-    missed, unknown, met = [], [], []
+    missed: list[str] = []
+    unknown: list[str] = []
+    met: list[str] = []
     for stream in situation.streams:
-        number, is_bound, text = _found(goal.value, stream, result, evidence)
+        found = _found(goal.value, stream, result, evidence)
         limit = verdicts[stream].limit if stream in verdicts else "invalid"
-        text = f"{stream}: {text}"
-        if number is None or limit == "invalid":
+        text = f"{stream}: {found.text}"
+        # Short of the device's own limit a rate is a lower bound, and a loss may be the tester's own.
+        theirs = limit in ("tester", "receiver", "inconclusive")
+        if theirs and not share:
+            found = replace(found, exact=False, below=None)
+        holds = None if limit == "invalid" else found.holds(goal, bound)
+        if theirs and share and not holds:
+            holds = None
+        if holds is not None:
+            (met if holds else missed).append(text)
+        elif found.low is None or limit == "invalid":
             unknown.append(text)
-        elif goal.holds(number, bound):
-            met.append(text) if not (is_bound and goal.operator in ("<", "<=")) else unknown.append(text)
-        elif (is_bound and goal.operator in (">", ">=")) or limit in ("tester", "receiver", "inconclusive"):
-            unknown.append(f"{text}, limited by: {limit}")
+        elif found.below is not None and found.narrower:
+            span = f"it is from {rounded(found.low)} to below {rounded(found.below)} fps"
+            unknown.append(f"{text}; {span}, {found.narrower} would tell")
         else:
-            missed.append(text)
+            unknown.append(f"{text}, limited by: {limit}")
     if missed:
         return StoredGoal(str(goal), False, "; ".join(missed))
     if unknown or not met:
@@ -115,28 +128,55 @@ def _judge_goal(
     return StoredGoal(str(goal), True, "; ".join(met))
 
 
-def _found(name: str, stream: str, result: Result, evidence: Evidence) -> tuple[Fraction | None, bool, str]:
-    """The number a goal is about, whether it is a lower bound only, and the number in words."""
+@dataclass(frozen=True)
+class _Found:
+    """What is known of the number a goal is about: it is `low` if `exact`, else at least that.
+
+    below: the number is less than this; None: that is not known. narrower: what would bring the two closer.
+    """
+
+    low: Fraction | None
+    text: str
+    exact: bool = False
+    below: Fraction | None = None
+    narrower: str = ""
+
+    def holds(self, goal: Goal, bound: Fraction) -> bool | None:
+        """Whether every number it can be is as the goal wants it, or none is; None: some are."""
+        if self.low is None:
+            return None
+        at_low = goal.holds(self.low, bound)
+        if self.exact:
+            return at_low
+        upwards = goal.operator in (">=", ">")
+        if at_low is upwards:
+            return upwards
+        # All of it lies below the bound, and so on the other side, whether the bound itself counts or not.
+        return not upwards if self.below is not None and self.below <= bound else None
+
+
+def _found(name: str, stream: str, result: Result, evidence: Evidence) -> _Found:
+    """The number a goal is about, with its bounds, and the number in words."""
     wanted = "loss at the end" if name == "loss" else name
     value = next((value for value in result.values if (value.name, value.scope) == (wanted, stream)), None)
     if value is None and name == "loss":
         # A search: what was lost in the trial that its result rests on, the first it names.
         counts = [found for trial in evidence.trials[:1] for found in trial.streams if found.name == stream]
         if not counts or not counts[0].offered:
-            return None, False, "no trial"
-        ratio = Fraction(counts[0].lost, counts[0].offered)
-        return ratio, False, f"{counts[0].lost} of {counts[0].offered} frames were lost"
+            return _Found(None, "no trial")
+        (one,) = counts
+        return _Found(Fraction(one.missing, one.offered), _missing(counts), exact=True)
     if value is None:
-        return None, False, f"the method `{result.method}` gives no {name}"
+        return _Found(None, f"the method `{result.method}` gives no {name}")
     if value.number is None:
-        return value.low, True, value.note or "not found"
+        return _Found(value.low, value.note or "not found")
     if name == "loss":
-        return value.number, False, f"{decimal(value.number * 100, 4)} % were lost ({value.note})"
-    return (
-        value.number,
-        False,
-        f"{rounded(value.number)} fps, {_share(value.number, evidence.situation.line_fps)} of the line",
-    )
+        text = f"{decimal(value.number * 100, 4)} % were lost ({value.note})"
+        return _Found(value.number, text, exact=True)
+    text = f"{rounded(value.number)} fps, {_of_line(value.number, evidence.situation)}"
+    if name in NARROWER and value.high is not None:
+        return _Found(value.number, text, below=value.high, narrower=NARROWER[name])
+    return _Found(value.number, text, exact=True)
 
 
 def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:
@@ -145,8 +185,9 @@ def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:
     # A search ends where any direction fails, so what limited one of them limited the load of all.
     search = value.name == "throughput"
     streams = [stream for trial in trials for stream in trial.streams if search or stream.name == value.scope]
-    lost = sum(max(stream.lost, 0) for stream in streams)
+    lost = _lost(streams)
     sent = sum(stream.offered for stream in streams)
+    corrupted = sum(stream.corrupted for stream in streams)
 
     for stream in streams:
         if stream.lost < 0:
@@ -156,7 +197,7 @@ def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:
             )
     if not streams or not sent:
         return Verdict("invalid", "no frame was sent in the trials this rests on")
-    full = _line(value, evidence)
+    full = _line(value, result, evidence)
     # Where nothing enforces the line, a burst that makes up for a pause can look like a full one.
     if full is not None and (evidence.enforced_rate or not any(starved(trial) for trial in trials)):
         return full
@@ -168,28 +209,31 @@ def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:
         return Verdict("tester", f"{short}, so {_rate(value)} is a lower bound and no limit of the device")
     if value.number is None:
         return Verdict("inconclusive", value.note or "no value was found")
+    # The tester may have lost frames itself. It corrupted none, so no more than the loss is excused.
+    excusable = lost > corrupted
+    all_lost = _lost(stream for trial in trials for stream in trial.streams)
     dropped = sum(trial.health.rx_dropped for trial in trials)
-    if dropped:
+    if excusable and _noticeable(dropped, all_lost):
         return Verdict(
             "receiver",
-            f"the tester itself dropped {dropped} frames on receiving; {lost} are missing",
+            f"the tester itself dropped {dropped} frames on receiving; {all_lost} are missing",
         )
     late = max(trial.health.latest_departure_ns for trial in trials)
-    if lost and evidence.clock == "real" and late > LATE_NS and not _beyond_lateness(streams, trials):
+    if excusable and evidence.clock == "real" and late > LATE_NS and not _beyond_lateness(streams, trials):
         return Verdict(
             "inconclusive",
             f"{lost} of {sent} frames were lost, but the tester was up to {milliseconds(late)} late, and"
             " the burst after such a pause may be what was lost",
         )
     unknown = sum(stream.beyond_window for stream in streams)
-    if lost and lost <= unknown:
+    if excusable and lost <= unknown:
         return Verdict(
             "inconclusive",
             f"{lost} of {sent} frames count as lost, and {unknown} came so late that nobody can say whether"
             " they are copies or just those: more flows than can be told apart in such disorder",
         )
     burst = max(_burst(trial) for trial in trials)
-    if lost and evidence.clock == "real" and lost <= burst:
+    if excusable and evidence.clock == "real" and lost <= burst:
         return Verdict(
             "inconclusive",
             f"{lost} of {sent} frames were lost, no more than the {rounded(burst)} that the tester, up to"
@@ -198,30 +242,31 @@ def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:
     partner = _device_counts(trials, "partner_drops")
     # Far end and device stand in a row: if the device drops too, it is the narrower of the two.
     own = sum(_device_counts(trials, name) for name in OWN_DROPS)
-    missing = sum(max(stream.lost, 0) for trial in trials for stream in trial.streams)
-    if lost and partner and own < OWN_SHARE * missing:
+    if excusable and _noticeable(partner, all_lost) and not _noticeable(own, all_lost):
         return Verdict(
             "fixture",
-            f"the far end of a group dropped {partner} of the {missing} lost frames before the device",
+            f"the far end of a group dropped {partner} of the {all_lost} lost frames before the device",
         )
-    if lost:
-        before = f" and the far end of a group dropped {partner} of all {missing} lost" if partner else ""
+    if lost or corrupted:
+        tester = f"only {dropped} of all {all_lost} lost on receiving" if dropped else "none"
+        before = f" and the far end of a group dropped {partner} of all {all_lost} lost" if partner else ""
         return Verdict(
             "device",
-            f"{lost} of {sent} frames were lost while the tester sent all it was asked to"
-            f" and dropped none{before};"
-            f" {_reached(value, evidence)}",
+            f"{_missing(streams)} while the tester sent all it was asked to and dropped {tester}{before};"
+            f" {_reached(value, result, evidence)}",
         )
-    spoiled = sum(stream.corrupted + stream.duplicates for stream in streams)
-    if search and spoiled and value.high is not None:
+    copies = sum(stream.duplicates for stream in streams)
+    if search and copies and value.high is not None:
         return Verdict(
             "device",
-            f"none of {sent} frames was lost, but {spoiled} came corrupted or more than once;"
-            f" {_reached(value, evidence)}",
+            f"none of {sent} frames was lost, but {copies} came more than once;"
+            f" {_reached(value, result, evidence)}",
         )
+    again = f"; {copies} came more than once" if copies else ""
     return Verdict(
         "inconclusive",
-        f"nothing was lost and more was not offered: {_reached(value, evidence)}, a lower bound",
+        f"nothing was lost and more was not offered: {_reached(value, result, evidence)}, a lower"
+        f" bound{again}",
     )
 
 
@@ -231,21 +276,27 @@ def _starved(trial: TrialResult, scope: str) -> str | None:
     return starved(replace(trial, streams=tuple(own_first)))
 
 
-def _line(value: Value, evidence: Evidence) -> Verdict | None:
+def _line(value: Value, result: Result, evidence: Evidence) -> Verdict | None:
     """Whether the line, or the one member a single flow may use, was full."""
     if value.number is None:
         return None
+    # Loss that set in well before, and stayed, has another cause, however small a share of it is.
+    knee = next((one for one in result.values if (one.name, one.scope) == ("knee", value.scope)), None)
+    before = None if knee is None or knee.high is None else knee.high * KNEE_MARGIN
     situation = evidence.situation
     line = situation.line_fps
     # A search that gives an upper bound has lost frames below the line: it knows closer than this share.
-    if value.number >= LINE_SHARE * line and not (value.name == "throughput" and value.high is not None):
+    searched = value.name == "throughput" and value.high is not None
+    early = before is not None and before < line
+    if value.number >= LINE_SHARE * line and not searched and not early:
         declared = "" if evidence.enforced_rate else " (declared in the plan; nothing enforces it here)"
         return Verdict(
             "line",
             f"{_rate(value)} is {_share(value.number, line)} of the line's {rounded(line)} fps{declared}",
         )
     ceiling = situation.flow_ceiling_fps
-    if ceiling is not None and value.number >= LINE_SHARE * ceiling:
+    early = before is not None and ceiling is not None and before < ceiling
+    if ceiling is not None and value.number >= LINE_SHARE * ceiling and not early:
         share = _share(value.number, ceiling)
         return Verdict(
             "line",
@@ -268,7 +319,10 @@ def _knee_before_tester(value: Value, result: Result, trials: Sequence[TrialResu
     if knee.high * KNEE_MARGIN > kept.number or value.number > kept.number:
         return None
     health = [trial.health for trial in trials]
-    if any(one.rx_dropped or (one.core_share_ppm or 1_000_000) < OWN_CORE_PPM for one in health):
+    dropped = sum(one.rx_dropped for one in health)
+    if _noticeable(dropped, _lost(stream for trial in trials for stream in trial.streams)):
+        return None
+    if any((one.core_share_ppm or 1_000_000) < OWN_CORE_PPM for one in health):
         return None
     return (
         f"loss stayed from {rounded(knee.high)} fps on, while the tester kept its schedule up to"
@@ -292,9 +346,29 @@ def _beyond_lateness(streams: Sequence[StreamResult], trials: Sequence[TrialResu
     if any(share is None for share in shares):
         return False
     away = max(Fraction(1_000_000 - share, 1_000_000) for share in shares if share is not None)
-    lost = sum(max(stream.lost, 0) for stream in streams)
     sent = sum(stream.offered for stream in streams)
-    return Fraction(lost, sent) > 3 * away + LATE_SLACK
+    return Fraction(_lost(streams), sent) > 3 * away + LATE_SLACK
+
+
+def _lost(streams: Iterable[StreamResult]) -> int:
+    """Frames lost, without those one stream has too many."""
+    return sum(max(stream.lost, 0) for stream in streams)
+
+
+def _noticeable(dropped: int, lost: int) -> bool:
+    """Whether somebody dropped enough of what was lost to be the limit."""
+    return lost > 0 and dropped >= OWN_SHARE * lost and dropped > 0
+
+
+def _missing(streams: Sequence[StreamResult]) -> str:
+    """What did not come back intact, in words."""
+    lost, sent = _lost(streams), sum(stream.offered for stream in streams)
+    corrupted = sum(stream.corrupted for stream in streams)
+    if not corrupted:
+        return f"{lost} of {sent} frames were lost"
+    if not lost:
+        return f"{corrupted} of {sent} frames came corrupted"
+    return f"{lost} of {sent} frames were lost and {corrupted} came corrupted"
 
 
 def _device_counts(trials: Sequence[TrialResult], name: str) -> int:
@@ -326,11 +400,24 @@ def _rate(value: Value) -> str:
     return f"{rounded(value.number)} fps"
 
 
-def _reached(value: Value, evidence: Evidence) -> str:
+def _reached(value: Value, result: Result, evidence: Evidence) -> str:
     """The rate in words; a share of the line only where something enforces the line."""
     if value.number is None or not evidence.enforced_rate:
         return f"{_rate(value)} were reached"
-    return f"{_rate(value)} is {_share(value.number, evidence.situation.line_fps)} of the line"
+    reached = f"{_rate(value)} is {_of_line(value.number, evidence.situation)}"
+    filled = {one.scope: one.number for one in result.values if one.name == "line utilisation"}
+    used = filled.get(value.scope)
+    return reached if used is None else f"{reached}, which was {decimal(used * 100, 2)} % full at most"
+
+
+def _of_line(number: Fraction, situation: Situation) -> str:
+    """A rate beside the line's. Of a mix it is a share of frames: what came back need not be the mix."""
+    share = _share(number, situation.line_fps)
+    return (
+        f"{share} of the frames of this mix on a full line"
+        if situation.mixed_receivers
+        else f"{share} of the line"
+    )
 
 
 def _share(part: Fraction, whole: Fraction) -> str:

@@ -82,6 +82,34 @@ def departures(load: Sequence[Stretch], size: int) -> list[int]:
     return times
 
 
+def order_of_sizes(weights: Sequence[tuple[int, int]]) -> list[int]:
+    """One round of a mix, every size spread as evenly as can be: smooth weighted round robin.
+
+    Before each frame every size gains its weight in credit; the one with the most (the first of them) is
+    sent and pays the sum of all weights.
+    """
+    total, credit, sizes = sum(weight for _, weight in weights), [0] * len(weights), []
+    for _ in range(total):
+        credit = [have + weight for have, (_, weight) in zip(credit, weights, strict=True)]
+        chosen = credit.index(max(credit))
+        credit[chosen] -= total
+        sizes.append(weights[chosen][0])
+    return sizes
+
+
+def mixed_departures(load: Sequence[Stretch], sizes: Sequence[int]) -> list[tuple[int, int]]:
+    """When each frame departs, and its size: one after the other, round by round, by the bits before it."""
+    sent, begin, before, bits, frame = [], 0, Fraction(0), 0, 0
+    for stretch in load:
+        whole = stretch.bits_by(stretch.duration_ps)
+        while bits < before + whole:
+            size = sizes[frame % len(sizes)]
+            sent.append((begin + stretch.when(bits - before), size))
+            bits, frame = bits + wire_bits(size), frame + 1
+        begin, before = begin + stretch.duration_ps, before + whole
+    return sent
+
+
 def admitted(count: int, last_ps: int, service: Fraction, queue: int) -> int:
     """D/D/1/K: of `count` frames, the last of which comes `last_ps` after the first, those a server takes.
 
@@ -98,6 +126,8 @@ class Frame:
     stream: int
     departure: int
     at: int
+    size: int = 0
+    """Where frames of a stream differ in it."""
 
 
 def served(
@@ -155,3 +185,18 @@ def through(device: Device, size: int, streams: Sequence[Sequence[int]]) -> list
         out = last_bit_ps(size, rate * device.members)
         arrived += served(lane, line_ps(size, rate), device.out_queue, line_ps=out)
     return arrived
+
+
+def mixed_through(device: Device, sent: Sequence[tuple[int, int]]) -> list[Frame]:
+    """Frames of several sizes in one direction that arrive, where a port takes in so many a second."""
+    lane = [Frame(0, time, time + last_bit_ps(size, RATE), size) for time, size in sent]
+    if device.in_fps is not None:
+        # A packet costs the device its time, whatever its size.
+        lane = served(lane, Fraction(SECOND, device.in_fps), device.in_queue)
+    free = 0
+    for frame in lane:
+        # The line out: a frame after the other, each as long as it is. No queue is ever full here.
+        begin = max(free, frame.at + device.delay_ns * 1000)
+        free = begin + int(line_ps(frame.size, RATE))
+        frame.at = begin + last_bit_ps(frame.size, RATE)
+    return lane

@@ -10,9 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from itertools import accumulate, pairwise
 from typing import Any, ClassVar
 
 from pydantic import Field, model_validator
@@ -28,17 +26,15 @@ from netdyno.methods.procedure import (
     rounded,
     starved,
 )
-from netdyno.trial import Method, Result, Segment, Situation, Trial, TrialResult, Value
+from netdyno.methods.samples import Sample, inside, kept_up, scopes, windows
+from netdyno.trial import Method, Result, Segment, Situation, Trial, Value
 from netdyno.units import FrameRate, Load, Percent, PositiveDuration, UnitError, decimal
 
 MAX_RX_SHARE = 120
 """The best rate is taken over this part of the rise."""
 
-BEHIND_NS = 5_000_000
-"""A tester is behind its schedule when more than this much traffic is waiting to be sent."""
-
-LONGEST_FRAME = Fraction(9216)
-"""Bytes on the line of a long frame, such as any mix has: what the edge of a window can cut."""
+LONGEST_FRAME = 9216
+"""Bytes of the longest frame in a mix: what the edge of a window can cut, or an order of sizes shift."""
 
 QUEUE_FRAMES = 1000
 """A queue of this length is taken as usual when saying how far queues move a knee."""
@@ -136,19 +132,27 @@ def ramp(parameters: RampParameters, situation: Situation) -> Method:
     outcome = yield trial
 
     threshold = parameters.threshold.amount
+    corrupted = {stream.name: stream.corrupted for stream in outcome.streams}
     values: list[Value] = []
-    for scope, samples in _scopes(outcome, trial, situation):
-        rise = _inside(samples, trial, "ramp", outcome.sample_ns)
-        hold = _inside(samples, trial, "hold", outcome.sample_ns)
-        kept = _kept_up(rise, outcome.sample_ns)
-        values.append(_max_rx(scope, (rise, hold), outcome.sample_ns, rise_ns, situation))
+    for scope, samples in scopes(outcome, trial, situation):
+        rise = inside(samples, trial, "ramp", outcome.sample_ns)
+        hold = inside(samples, trial, "hold", outcome.sample_ns)
+        kept = kept_up(rise, outcome.sample_ns)
+        width = _window(outcome.sample_ns, rise_ns, situation)
+        values.append(_max_rx(scope, (rise, hold), width, outcome.sample_ns, situation))
+        if situation.mixed_receivers:
+            values.append(_line_utilisation(scope, (rise, hold), width, outcome.sample_ns, situation))
         values.append(_kept_up_to(scope, kept, len(rise), outcome.sample_ns))
         values.append(_knee(scope, kept, hold if kept == rise else (), threshold, outcome.sample_ns))
-        values.append(_loss_at_the_end(scope, hold or rise[-1:]))
+        spoiled = bool(corrupted.get(scope, sum(corrupted.values())))
+        values.append(_loss_at_the_end(scope, hold or rise[-1:], spoiled))
         values.append(_hold_rate(scope, hold, outcome.sample_ns))
     notes = [
         f"each load was held for {milliseconds(outcome.sample_ns)} only: a survey, not a throughput",
     ]
+    if any(corrupted.values()):
+        which = ", ".join(f"{count} of `{name}`" for name, count in corrupted.items() if count)
+        notes.append(f"frames that came corrupted count as lost: {which}")
     held = _held_back(target - start, rise_ns)
     if held * 100 > situation.line_fps:
         notes.append(
@@ -174,105 +178,7 @@ def _held_back(rise_fps: Fraction, rise_ns: int) -> Fraction:
     return Fraction(math.isqrt(max(math.floor(2 * slope * QUEUE_FRAMES), 0)))
 
 
-@dataclass(frozen=True)
-class _Sample:
-    """Frames sent in one sample, received in it, and received of those sent in it."""
-
-    tx: int
-    rx: int | Fraction
-    """Whole frames; of a mix, frames of average size that take as long on the line."""
-    arrived: int
-    intended: Fraction
-    """Frames the schedule asks for in it."""
-    behind: Fraction
-    """Frames the schedule has asked for by its end that were not sent by then."""
-    late: bool = False
-    """Whether the tester was behind its schedule when it began or ended: its load was another one."""
-
-    @property
-    def lost(self) -> int:
-        return self.tx - self.arrived
-
-
-def _scopes(outcome: TrialResult, trial: Trial, situation: Situation) -> Iterator[tuple[str, list[_Sample]]]:
-    """The samples of each stream, and of all together."""
-    every: list[list[_Sample]] = []
-    # Frames of a mix are no even flow: behind by a few of them is late only if a frame was.
-    ever_late = outcome.health.latest_departure_ns > BEHIND_NS
-    for number, stream in enumerate(outcome.streams):
-        samples, behind, late = [], Fraction(0), False
-        received = _received(outcome, number, situation)
-        asked = [_asked(trial, edge * outcome.sample_ns) for edge in range(len(stream.tx) + 1)]
-        counts = zip(pairwise(asked), stream.tx, received, stream.arrived, strict=False)
-        for (before, after), tx, rx, arrived in counts:
-            intended = after - before
-            behind += intended - tx
-            began_late, late = late, ever_late and _is_behind(behind, intended, outcome.sample_ns)
-            samples.append(_Sample(tx, rx, arrived, intended, behind, began_late or late))
-        every.append(samples)
-        yield stream.name, samples
-    yield (
-        "sum",
-        [
-            _Sample(
-                sum(one.tx for one in together),
-                sum(one.rx for one in together),
-                sum(one.arrived for one in together),
-                sum((one.intended for one in together), Fraction(0)),
-                sum((one.behind for one in together), Fraction(0)),
-                any(one.late for one in together),
-            )
-            for together in zip(*every, strict=False)
-        ],
-    )
-
-
-def _received(outcome: TrialResult, number: int, situation: Situation) -> Sequence[int | Fraction]:
-    """Frames of a stream received in each sample.
-
-    The sizes of a mix that fall into a short sample are not the mix: small ones for a while pass for more
-    frames than the line carries. So a mix is counted by its time on the line, in frames of average size.
-    """
-    if not situation.mixed_receivers:
-        return outcome.streams[number].rx
-    port = outcome.ports[situation.mixed_receivers[number]]
-    on_line = situation.mean_size + WIRE_OVERHEAD
-    return [
-        (count + WIRE_OVERHEAD * frames) / on_line
-        for count, frames in zip(port.rx_bytes_series, port.rx, strict=False)
-    ]
-
-
-def _asked(trial: Trial, until_ns: int) -> Fraction:
-    """Frames a stream is asked to send by `until_ns` from the start of traffic, whole or not."""
-    asked, begin = Fraction(0), 0
-    for segment in trial.segments:
-        inside = min(max(until_ns - begin, 0), segment.duration_ns)
-        slope = (segment.to_fps - segment.from_fps) / segment.duration_ns
-        asked += (segment.from_fps + slope * inside / 2) * inside / 10**9
-        begin += segment.duration_ns
-    return asked
-
-
-def _kept_up(rise: list[_Sample], sample_ns: int) -> list[_Sample]:
-    """The part of the rise in which the tester kept its schedule: until it falls behind for good.
-
-    A pause that is made up for is no reason to stop: what counts is whether the schedule is reached
-    again.
-    """
-    end = len(rise)
-    while end and _is_behind(rise[end - 1].behind, rise[end - 1].intended, sample_ns):
-        end -= 1
-    return rise[:end]
-
-
-def _is_behind(frames: Fraction, intended: Fraction, sample_ns: int) -> bool:
-    """Whether so many frames waiting to be sent are more than 5 ms of traffic at that load: the machines
-    netdyno is at home on pause for that long."""
-    return frames > 2 + intended * BEHIND_NS / sample_ns
-
-
-def _kept_up_to(scope: str, kept: Sequence[_Sample], samples: int, sample_ns: int) -> Value:
+def _kept_up_to(scope: str, kept: Sequence[Sample], samples: int, sample_ns: int) -> Value:
     """The load up to which the tester kept its schedule; what lies above says nothing of the device."""
     if not kept:
         return Value("kept up to", scope, Fraction(0), "fps", note="the tester was behind all the time")
@@ -281,48 +187,48 @@ def _kept_up_to(scope: str, kept: Sequence[_Sample], samples: int, sample_ns: in
     return Value("kept up to", scope, load, "fps", note=note)
 
 
-def _inside(samples: Sequence[_Sample], trial: Trial, name: str, sample_ns: int) -> list[_Sample]:
-    """The samples that lie in the segment as a whole. One that a border cuts belongs to neither side."""
-    begin = 0
-    for segment in trial.segments:
-        end = begin + segment.duration_ns
-        if segment.name == name:
-            return list(samples[-(-begin // sample_ns) : end // sample_ns])
-        begin = end
-    return []
+def _window(sample_ns: int, rise_ns: int, situation: Situation) -> int:
+    """How many whole samples a rate is read from: enough to tell it from noise.
+
+    They hold 1000 frames at line rate, for a count is within one frame of the rate times the time. And
+    they are no shorter than 1/120 of the rise, the share that one second has of the articles' two
+    minutes: the best of many very short samples is the luckiest of them.
+    """
+    share = rise_ns // (MAX_RX_SHARE * sample_ns)
+    return max(math.ceil(MIN_FRAMES * 10**9 / (situation.line_fps * sample_ns)), share, 1)
 
 
 def _max_rx(
-    scope: str, parts: Sequence[Sequence[_Sample]], sample_ns: int, rise_ns: int, situation: Situation
+    scope: str, parts: Sequence[Sequence[Sample]], width: int, sample_ns: int, situation: Situation
 ) -> Value:
-    """The best forwarding rate over a window of whole samples that is long enough to tell a rate from noise.
+    """The best forwarding rate over a window of the rise or the hold: distinct and intact frames.
 
-    The window holds 1000 frames at line rate, for a count is within one frame of the rate times the
-    time. And it is no shorter than 1/120 of the rise, the share that one second has of the articles'
-    two minutes: the best of many very short samples is the luckiest of them, above all with a mix,
-    where a burst of small frames passes for more than the line carries.
+    A window can hold more than the rate times its length: at its edge, by one frame. With a mix also by
+    the order of the sizes, by as many small frames as there is room for in the longest; what exceeds the
+    line by no more, with nothing lost, is the line. With loss, or by more than that, it is luck: a device
+    that reorders or queues lets small frames through together. No device passes on more than it was sent
+    in the long run, so such a window is made longer until the line is not exceeded.
     """
-    share = rise_ns // (MAX_RX_SHARE * sample_ns)
-    width = max(math.ceil(MIN_FRAMES * 10**9 / (situation.line_fps * sample_ns)), share, 1)
-    windows = []
-    for part in parts:
-        before = list(accumulate((sample.rx for sample in part), initial=0))
-        windows += [after - start for start, after in zip(before, before[width:], strict=False)]
-    if not windows:
+    mixed = bool(situation.mixed_receivers)
+    streams = len(situation.streams) if scope == "sum" else 1
+    edge = streams * (LONGEST_FRAME / (situation.mean_size + WIRE_OVERHEAD) if mixed else Fraction(1))
+    longest = max((len(part) for part in parts), default=0)
+    if longest < width:
         return Value(
             "ramp max Rx", scope, None, "fps", note=f"the ramp is shorter than {width} whole samples"
         )
-    best, length = Fraction(max(windows)), width * sample_ns
-    note = f"best {milliseconds(length)} of {sum(len(part) for part in parts)} samples"
-    if situation.mixed_receivers:
-        note += ", in frames of average size"
-    # A window may hold one frame more than the rate times its length. The line carries no more than it does.
-    streams = len(situation.streams) if scope == "sum" else 1
-    line = situation.line_fps * streams * length / 10**9
-    one = LONGEST_FRAME / (situation.mean_size + WIRE_OVERHEAD) if situation.mixed_receivers else Fraction(1)
-    low, high = max(best - streams * one, Fraction(0)), best + streams * one
-    if low <= line < best:
+    while True:
+        counted, whole = max(_received(parts, width))
+        length = width * sample_ns
+        line = situation.line_fps * streams * length / 10**9
+        near = counted - edge <= line
+        if not mixed or counted <= line or (near and whole) or width == longest:
+            break
+        width = min(2 * width, longest)
+    best, low, high = Fraction(counted), max(counted - edge, Fraction(0)), counted + edge
+    if near and line < best and (whole or not mixed):
         best = line
+    note = f"best {milliseconds(length)} of {sum(len(part) for part in parts)} samples"
     return Value(
         "ramp max Rx",
         scope,
@@ -334,16 +240,54 @@ def _max_rx(
     )
 
 
+def _received(parts: Sequence[Sequence[Sample]], width: int) -> list[tuple[int, bool]]:
+    """Frames received in every window of that many samples, and whether none sent in it was lost."""
+    return [
+        (received, lost <= 0)
+        for part in parts
+        for received, lost in zip(
+            windows([sample.rx for sample in part], width),
+            windows([sample.lost for sample in part], width),
+            strict=True,
+        )
+    ]
+
+
+def _line_utilisation(
+    scope: str, parts: Sequence[Sequence[Sample]], width: int, sample_ns: int, situation: Situation
+) -> Value:
+    """How full the line back to the tester was at most, by the sizes that were really received.
+
+    Of a mix the frame rate does not say it: a device that loses small frames first fills more of the line
+    than its share of the frames. Copies and corrupted frames take their time on the line as well.
+    """
+    sums = [count for part in parts for count in windows([sample.line_bytes for sample in part], width)]
+    if not sums:
+        return Value(
+            "line utilisation", scope, None, "ratio", note=f"the ramp is shorter than {width} whole samples"
+        )
+    length = width * sample_ns
+    streams = len(situation.streams) if scope == "sum" else 1
+    line = situation.line_fps * (situation.mean_size + WIRE_OVERHEAD) * streams * length / 10**9
+    most = Fraction(max(sums))
+    # A window may hold one frame more than its time has room for.
+    if most - streams * LONGEST_FRAME <= line < most:
+        most = line
+    note = f"fullest {milliseconds(length)}, by the sizes received"
+    return Value("line utilisation", scope, most / line, "ratio", note=note)
+
+
 def _knee(
     scope: str,
-    rise: Sequence[_Sample],
-    hold: Sequence[_Sample],
+    rise: Sequence[Sample],
+    hold: Sequence[Sample],
     threshold: Fraction,
     sample_ns: int,
 ) -> Value:
     """Where loss begins for good: between the last good sample's load and the first bad one's.
 
-    Loss is of the frames that departed in the sample, so the time a frame takes does not show as loss.
+    Loss is of the frames that departed in the sample, so the time a frame takes does not show as loss; a
+    frame that came corrupted is lost.
     A load is the schedule's mean over the sample, which the tester kept: so few frames are no rate.
     A negative loss is not good: the device made frames. Samples in which the tester was late count for
     nothing: in a pause too few frames come to lose any, in the burst after it too many.
@@ -382,8 +326,8 @@ def _knee(
     return Value("knee", scope, low, "fps", low, high, note + before)
 
 
-def _loss_at_the_end(scope: str, samples: Sequence[_Sample]) -> Value:
-    """Share of the frames sent in the hold (or in the last sample of the ramp) that was lost; signed.
+def _loss_at_the_end(scope: str, samples: Sequence[Sample], corrupted: bool) -> Value:
+    """Share of the frames sent in the hold (or in the last sample of the ramp) that came not or not intact.
 
     Without the samples in which the tester was late, if it kept its schedule in any.
     """
@@ -392,14 +336,15 @@ def _loss_at_the_end(scope: str, samples: Sequence[_Sample]) -> Value:
     if not sent:
         return Value("loss at the end", scope, None, "ratio", note="nothing was sent at the end")
     lost = sum(sample.lost for sample in samples)
-    return Value("loss at the end", scope, Fraction(lost, sent), "ratio", note=f"{lost} of {sent} frames")
+    note = f"{lost} of {sent} frames{' lost or corrupted' if corrupted else ''}"
+    return Value("loss at the end", scope, Fraction(lost, sent), "ratio", note=note)
 
 
-def _hold_rate(scope: str, hold: Sequence[_Sample], sample_ns: int) -> Value:
+def _hold_rate(scope: str, hold: Sequence[Sample], sample_ns: int) -> Value:
     """Forwarding rate over the whole hold."""
     if not hold:
         return Value("hold rate", scope, None, "fps", note="no hold")
-    received = Fraction(sum(sample.rx for sample in hold))
+    received = sum(sample.rx for sample in hold)
     note = f"{rounded(received)} frames in {milliseconds(sample_ns * len(hold))}"
     return Value("hold rate", scope, _fps(received, sample_ns * len(hold)), "fps", note=note)
 
