@@ -193,7 +193,12 @@ impl Device {
             let output = &mut outputs[lane.port];
             // What faults will do to a line is known only up to `until`.
             let known = if output.impair.is_some() { until } else { u64::MAX };
-            shared.serve(until, known, &mut lane.ready, &mut output.members[lane.member], pool);
+            if output.spread.single {
+                shared.serve::<false>(until, &mut lane.ready, pool);
+            } else {
+                shared.serve::<true>(until, &mut lane.ready, pool);
+            }
+            shared.leave(known, &mut output.members[lane.member], pool);
         }
     }
 

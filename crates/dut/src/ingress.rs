@@ -223,14 +223,17 @@ impl Shared {
         at(&self.inbound).min(at(&self.outbound))
     }
 
-    /// Serves all that arrive by `until`, in order of time. Frames inward go to `ready`, those outward and done by
-    /// `known` to their line.
-    pub(crate) fn serve(&mut self, until: u64, known: u64, ready: &mut Queue<Flight>, line: &mut Member, pool: &mut Pool) {
+    /// Serves all that arrive by `until`, in order of time, on a member of a group if `GROUP`. Frames inward go to `ready`.
+    pub(crate) fn serve<const GROUP: bool>(&mut self, until: u64, ready: &mut Queue<Flight>, pool: &mut Pool) {
         while self.next() <= until {
-            self.serve_some(until, ready, pool);
+            self.serve_some::<GROUP>(until, ready, pool);
         }
         self.inbound.tidy();
         self.outbound.tidy();
+    }
+
+    /// Hands what was served outward and is done by `known` to its line.
+    pub(crate) fn leave(&mut self, known: u64, line: &mut Member, pool: &mut Pool) {
         let leaving = self.leaving.records();
         let due = match leaving.last() {
             Some(last) if last.at > known => leaving.partition_point(|flight| flight.at <= known),
@@ -241,10 +244,12 @@ impl Shared {
         self.leaving.tidy();
     }
 
-    /// Serves up to [`CHUNK`] frames. Which way the next one goes and whether it is lost is as good as random, so that
-    /// a branch on either would cost more than all the rest: each frame is written to wherever it might go, and
-    /// counted where it does.
-    fn serve_some(&mut self, until: u64, ready: &mut Queue<Flight>, pool: &mut Pool) {
+    /// Serves up to [`CHUNK`] frames.
+    ///
+    /// On a plain port frames go in and out in turns that a processor soon foretells. On the members of a group, picked by
+    /// a hash, they do not, and a branch on which way the next one goes or whether it is lost would cost more than all the
+    /// rest: there each frame is written to wherever it might go, and counted where it does.
+    fn serve_some<const GROUP: bool>(&mut self, until: u64, ready: &mut Queue<Flight>, pool: &mut Pool) {
         // Behind the last one waits one that never arrives.
         const NEVER: Flight = Flight {
             at: u64::MAX,
@@ -260,20 +265,36 @@ impl Shared {
         for _ in 0..CHUNK {
             let (one, other) = (inbound[from_in], outbound[from_out]);
             let out = other.at <= one.at;
-            let flight = if out { other } else { one };
-            if flight.at > until {
+            if one.at.min(other.at) > until {
                 break;
             }
-            from_in += usize::from(!out);
-            from_out += usize::from(out);
-            let (admitted, done) = server.offer(flight.at);
-            let served = Flight { at: done, ..flight };
-            inward[to_in % CHUNK] = served;
-            outward[to_out % CHUNK] = served;
-            lost[to_lost % CHUNK] = flight;
-            to_in += usize::from(admitted & !out);
-            to_out += usize::from(admitted & out);
-            to_lost += usize::from(!admitted);
+            if GROUP {
+                let flight = if out { other } else { one };
+                from_in += usize::from(!out);
+                from_out += usize::from(out);
+                let (admitted, done) = server.offer(flight.at);
+                let served = Flight { at: done, ..flight };
+                inward[to_in % CHUNK] = served;
+                outward[to_out % CHUNK] = served;
+                lost[to_lost % CHUNK] = flight;
+                to_in += usize::from(admitted & !out);
+                to_out += usize::from(admitted & out);
+                to_lost += usize::from(!admitted);
+                continue;
+            }
+            let (flight, from, to, served) = if out {
+                (other, &mut from_out, &mut to_out, &mut *outward)
+            } else {
+                (one, &mut from_in, &mut to_in, &mut *inward)
+            };
+            *from += 1;
+            if let Some(done) = server.admit(flight.at) {
+                served[*to % CHUNK] = Flight { at: done, ..flight };
+                *to += 1;
+            } else {
+                lost[to_lost % CHUNK] = flight;
+                to_lost += 1;
+            }
         }
         self.server = server;
         self.drops += to_lost as u64;

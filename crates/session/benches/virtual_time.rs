@@ -17,7 +17,7 @@ fn main() {
         .unwrap_or(40);
     let quanta: Vec<u64> = match std::env::var("NETDYNO_BENCH_QUANTUM_NS") {
         Ok(text) => text.split(',').filter_map(|it| it.parse().ok()).collect(),
-        Err(_) => vec![8_000],
+        Err(_) => vec![32_000],
     };
     for quantum in quanta {
         println!("quantum {quantum} ns, {ms} ms of virtual time, best of 3");
