@@ -356,6 +356,71 @@ def test_ramp_on_a_starved_tester_says_so() -> None:
     assert value(result, "knee").number is None
 
 
+# Mixes: 400 bytes on average, a line of 1 Mpps, 100,000 frames in a sample. The longest frame has room for
+# 21.9 of average size. 100 samples of the rise, 20 of the hold.
+
+MIX = Situation(("west-east",), Fraction(1_000_000), Fraction(400), mixed_receivers=(0,))
+
+
+def mixed(hold_rx: list[int], *, lost: int = 0, size: int = 400) -> Result:
+    """A ramp whose hold brought in so many frames in each sample, again and again, all of one size."""
+    method = METHODS["ramp"].start(
+        RampParameters.model_validate({"warmup": None, "ramp": "10s to 100%", "hold": "2s"}), MIX
+    )
+    measured = measure(next(method), passes_everything(), MIX)
+    (stream,) = measured.streams
+    hold = tuple(hold_rx * 20)[:20]
+    rx = (*stream.rx[:-20], *hold)
+    arrived = (*stream.arrived[:-20], *(count - lost for count in stream.arrived[-20:]))
+    port = replace(measured.ports[0], rx=rx, rx_bytes_series=tuple(count * size for count in rx))
+    with pytest.raises(StopIteration) as stop:
+        method.send(replace(measured, streams=(replace(stream, rx=rx, arrived=arrived),), ports=(port,)))
+    result: Result = stop.value.value
+    return result
+
+
+def test_more_of_a_mix_than_the_line_holds_is_the_line_if_nothing_was_lost() -> None:
+    """By no more than the longest frame has room for: so much shifts with the order of the sizes."""
+    found = value(mixed([100_020, 99_980]), "ramp max Rx")
+    assert (found.number, found.note) == (1_000_000, "best 100 ms of 120 samples")
+
+
+def test_with_loss_more_of_a_mix_than_the_line_holds_is_luck_that_a_longer_window_ends() -> None:
+    found = value(mixed([100_020, 99_880], lost=50), "ramp max Rx")
+    assert (found.number, found.note) == (999_500, "best 200 ms of 120 samples")
+    found = value(mixed([103_000, 96_000, 95_000, 95_000]), "ramp max Rx")
+    assert found.note == "best 200 ms of 120 samples"
+
+
+def test_more_of_a_mix_than_the_line_holds_all_the_time_stands_as_counted() -> None:
+    """A declared line that nothing enforces. The window grows no longer than the hold it is in."""
+    found = value(mixed([120_000], lost=50), "ramp max Rx")
+    assert (found.number, found.note) == (1_200_000, "best 2000 ms of 120 samples")
+
+
+def test_the_line_is_as_full_as_the_sizes_make_it_that_came_back() -> None:
+    """A frame of 80 bytes takes 100 of the 42,000,000 the line has in a sample. The rise ends at 99,500."""
+    small = mixed([30_000], lost=70_000, size=80)
+    assert value(small, "line utilisation").number == Fraction(99_500 * 100, 42_000_000)
+    assert value(small, "hold rate").number == 300_000
+    assert value(mixed([100_000]), "line utilisation").number == 1
+    assert all(found.name != "line utilisation" for found in ramp(wall(5_000_000))[0].values)
+
+
+def test_corrupted_frames_count_as_lost_and_are_told() -> None:
+    method = METHODS["ramp"].start(
+        RampParameters.model_validate({"warmup": None, "ramp": "1s to 100%", "hold": "1s"}), ONE
+    )
+    measured = measure(next(method), wall(5_000_000), ONE)
+    (stream,) = measured.streams
+    spoiled = replace(stream, lost=stream.lost - 1000, corrupted=1000)
+    with pytest.raises(StopIteration) as stop:
+        method.send(replace(measured, streams=(spoiled,)))
+    result: Result = stop.value.value
+    assert "frames that came corrupted count as lost: 1000 of `west-east`" in result.notes
+    assert value(result, "loss at the end").note.endswith("lost or corrupted")
+
+
 # Parameters
 
 

@@ -212,19 +212,18 @@ def _max_rx(
     mixed = bool(situation.mixed_receivers)
     streams = len(situation.streams) if scope == "sum" else 1
     edge = streams * (LONGEST_FRAME / (situation.mean_size + WIRE_OVERHEAD) if mixed else Fraction(1))
-    longest = max((len(part) for part in parts), default=0)
-    if longest < width:
+    if all(len(part) < width for part in parts):
         return Value(
             "ramp max Rx", scope, None, "fps", note=f"the ramp is shorter than {width} whole samples"
         )
     while True:
-        counted, whole = max(_received(parts, width))
+        counted, whole, room = max(_received(parts, width))
         length = width * sample_ns
         line = situation.line_fps * streams * length / 10**9
         near = counted - edge <= line
-        if not mixed or counted <= line or (near and whole) or width == longest:
+        if not mixed or counted <= line or (near and whole) or width == room:
             break
-        width = min(2 * width, longest)
+        width = min(2 * width, room)
     best, low, high = Fraction(counted), max(counted - edge, Fraction(0)), counted + edge
     if near and line < best and (whole or not mixed):
         best = line
@@ -240,10 +239,11 @@ def _max_rx(
     )
 
 
-def _received(parts: Sequence[Sequence[Sample]], width: int) -> list[tuple[int, bool]]:
-    """Frames received in every window of that many samples, and whether none sent in it was lost."""
+def _received(parts: Sequence[Sequence[Sample]], width: int) -> list[tuple[int, bool, int]]:
+    """Of every window of that many samples: frames received, whether none sent in it was lost, and how long
+    it can be made where it is."""
     return [
-        (received, lost <= 0)
+        (received, lost <= 0, len(part))
         for part in parts
         for received, lost in zip(
             windows([sample.rx for sample in part], width),
