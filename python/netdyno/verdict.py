@@ -248,13 +248,14 @@ def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:
             f"the far end of a group dropped {partner} of the {all_lost} lost frames before the device",
         )
     if lost or corrupted:
-        tester = f"only {dropped} of all {all_lost} lost on receiving" if dropped else "none"
+        tester = f"only {dropped} of all {all_lost} lost on receiving" if dropped and all_lost else "none"
         before = f" and the far end of a group dropped {partner} of all {all_lost} lost" if partner else ""
         return Verdict(
             "device",
             f"{_missing(streams)} while the tester sent all it was asked to and dropped {tester}{before};"
             f" {_reached(value, result, evidence)}",
         )
+    # Copies end a search. A ramp rises on whatever they are, and its knee is of what is missing.
     copies = sum(stream.duplicates for stream in streams)
     if search and copies and value.high is not None:
         return Verdict(
