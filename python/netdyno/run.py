@@ -23,7 +23,7 @@ from netdyno.case import Event, Failed, Interrupted, Job, Looked, Measured, Tria
 from netdyno.errors import NetdynoError
 from netdyno.labs import KINDS, LabError, Preflight
 from netdyno.matrix import Case, cases
-from netdyno.methods import METHODS, scaled
+from netdyno.methods import METHODS
 from netdyno.plan import Plan, parse
 from netdyno.plan.source import Path_, read_text
 from netdyno.store import (
@@ -75,11 +75,11 @@ class Selection:
     only: Mapping[str, str] | None = None
 
     def plan(self, plan: Plan) -> Plan:
-        """The plan at the chosen scale. Resolving is a time limit and no phase: it stays."""
+        """The plan at the chosen scale."""
         if self.scale is None or self.scale == plan.scale:
             return plan
         factor = self.scale / plan.scale
-        trial = scaled(plan.trial, factor).model_copy(update={"resolve": plan.trial.resolve})
+        trial = plan.written.scaled(self.scale)
         return replace(plan, scale=self.scale, trial=trial, parameters=plan.parameters.scaled(factor))
 
     def cases(self, plan: Plan) -> tuple[Case, ...]:

@@ -112,6 +112,8 @@ class PortResult:
     tx_bytes_series: tuple[int, ...]
     rx: tuple[int, ...]
     rx_bytes_series: tuple[int, ...]
+    stale: int = 0
+    """Test frames of an earlier trial, which counted them as lost: a device still held them when it ended."""
 
 
 @dataclass(frozen=True)

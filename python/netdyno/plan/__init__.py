@@ -45,8 +45,8 @@ class Plan:
     """A checked plan. Durations are those that will run: `scale` is already applied to them.
 
     axes: the matrix, in order, with `profile` and `direction` always among them. parameters: of the
-    method, an instance of its `parameters` model. text: the plan as it was read; included: the text of
-    the files it includes, by name.
+    method, an instance of its `parameters` model. written: `trial` before scaling. text: the plan as it was
+    read; included: the text of the files it includes, by name.
     """
 
     title: str
@@ -58,6 +58,7 @@ class Plan:
     method: str
     parameters: Any
     trial: TrialSettings
+    written: TrialSettings
     goals: tuple[Goal, ...]
     scale: Fraction
     seed: int
@@ -72,6 +73,8 @@ class Plan:
         if self.scale == 1:
             return ()
         what = f"every duration, that of samples included, is {self.scale} of what the plan says"
+        if self.trial.drain.ns > self.written.drain.ns * self.scale + 1:
+            what += f" (but for the drain of {self.trial.drain}: a device's queue is no shorter)"
         return (f"{what}: a rehearsal, not a benchmark",)
 
 

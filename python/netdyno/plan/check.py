@@ -54,6 +54,7 @@ def check(source: Source, base: Path | None, tables: Tables) -> Plan | None:
     ):
         return None
     scale = whole.scale if whole else Fraction(1)
+    settings = whole.trial if whole else m.TrialSettings()
     plan = Plan(
         title=whole.title if whole else "",
         lab=planned,
@@ -63,7 +64,8 @@ def check(source: Source, base: Path | None, tables: Tables) -> Plan | None:
         skip=_filter(whole.skip) if whole else (),
         method=method,
         parameters=parameters.scaled(scale),
-        trial=_scaled(whole.trial, scale) if whole else m.TrialSettings(),
+        trial=settings.scaled(scale),
+        written=settings,
         goals=tuple(whole.goals) if whole else (),
         scale=scale,
         seed=whole.seed if whole else 0,
@@ -115,15 +117,6 @@ def _method(source: Source, raw: object, tables: Tables) -> tuple[str | None, An
         if len(raw) == 1:
             return name, parameters
     return None, None
-
-
-def _scaled(trial: m.TrialSettings, scale: Fraction) -> m.TrialSettings:
-    """Settle, drain and sample by the plan's scale. Resolving is a time limit, not a phase: it stays."""
-    changes = {}
-    for name in ("settle", "drain", "sample"):
-        time = getattr(trial, name)
-        changes[name] = type(time).of_ns(max(1, round(time.ns * scale)) if time.ns else 0)
-    return trial.model_copy(update=changes)
 
 
 def _samples(source: Source, plan: Plan, tables: Tables) -> None:

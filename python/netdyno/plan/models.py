@@ -144,6 +144,10 @@ class Lab(Element):
     links: list[Link]
 
 
+LEAST_DRAIN_NS = 200_000_000
+"""A rehearsal drains this long, unless the plan asks for less: 1024 frames at 10 kpps take half of it."""
+
+
 class TrialSettings(Element):
     """How every trial is run, whatever the method."""
 
@@ -161,6 +165,19 @@ class TrialSettings(Element):
         default=PositiveDuration.of_ns(10**8), description="Length of a sample of the series."
     )
     verify: bool = Field(default=True, description="Check the checksums of what is received.")
+
+    def scaled(self, scale: Fraction) -> TrialSettings:
+        """Settle, drain and sample of a rehearsal. Resolving is a time limit, not a phase: it stays.
+
+        A device's queue is as long in a rehearsal, and what it holds when the drain ends counts as lost: so
+        the drain is not shortened below 200 ms.
+        """
+        changes = {}
+        for name in ("settle", "drain", "sample"):
+            time = getattr(self, name)
+            least = min(time.ns, LEAST_DRAIN_NS if name == "drain" else 1)
+            changes[name] = type(time).of_ns(max(least, round(time.ns * scale)))
+        return self.model_copy(update=changes)
 
 
 @dataclass(frozen=True)

@@ -154,6 +154,7 @@ def _trial(trial: TrialView) -> dict[str, Any]:
                     "rx_frames": port.rx_frames,
                     "rx_bytes": port.rx_bytes,
                     "foreign_frames": port.foreign,
+                    **({"stale_frames": port.stale} if port.stale else {}),
                 }
                 for port in result.ports
             ],

@@ -408,4 +408,5 @@ def _port(row: sqlite3.Row, series: dict[tuple[str, int, str], tuple[int, ...]])
         tx_bytes_series=series["port", number, "tx_bytes"],
         rx=series["port", number, "rx"],
         rx_bytes_series=series["port", number, "rx_bytes"],
+        stale=row["stale_frames"],
     )

@@ -317,7 +317,7 @@ def _insert_trial(sql: sqlite3.Connection, trial: StoredTrial) -> None:
             _insert_series(sql, row, "stream", number, name, counts)
     for number, port in enumerate(result.ports):
         sql.execute(
-            "INSERT INTO ports VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO ports VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 row,
                 number,
@@ -327,6 +327,7 @@ def _insert_trial(sql: sqlite3.Connection, trial: StoredTrial) -> None:
                 port.rx_frames,
                 port.rx_bytes,
                 port.foreign,
+                port.stale,
             ),
         )
         columns = (
