@@ -22,4 +22,4 @@ mod trial;
 pub use compile::stream_seed;
 pub use error::SpecError;
 pub use progress::{PortSnapshot, Progress, Snapshot};
-pub use trial::{Refused, Trial};
+pub use trial::{ANSWER_PS, Refused, Trial};

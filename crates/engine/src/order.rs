@@ -68,6 +68,8 @@ pub struct Flows {
     /// For each flow `words` words; bit `sequence mod width` (wide windows only).
     wide: Vec<u64>,
     width: u32,
+    /// For each flow, how many of its distinct frames came broken; empty while there are none.
+    broken: Vec<u32>,
 }
 
 impl Flows {
@@ -85,6 +87,7 @@ impl Flows {
             flows: vec![Flow::default(); count],
             wide: vec![0; words],
             width: width as u32,
+            broken: Vec::new(),
         }
     }
 
@@ -94,10 +97,10 @@ impl Flows {
         self.width
     }
 
-    /// Distinct frames received of flow `flow`.
+    /// Distinct frames received of flow `flow` that were not broken.
     #[must_use]
     pub fn received(&self, flow: usize) -> u32 {
-        self.flows[flow].received
+        self.flows[flow].received - self.broken.get(flow).copied().unwrap_or(0)
     }
 
     /// Flow `flow`, if there is one, is about to be looked at.
@@ -116,6 +119,17 @@ impl Flows {
         } else {
             self.see_wide(flow, sequence)
         }
+    }
+
+    /// As [`Self::see`], of a frame whose content is not as sent.
+    #[cold]
+    pub fn see_broken(&mut self, flow: usize, sequence: u32) -> Order {
+        let order = self.see(flow, sequence);
+        if matches!(order, Order::Next | Order::Late) {
+            self.broken.resize(self.flows.len(), 0);
+            self.broken[flow] += 1;
+        }
+        order
     }
 
     #[inline]

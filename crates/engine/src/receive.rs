@@ -35,6 +35,8 @@ pub struct Arrivals {
     pub out_of_order: u64,
     /// Content not as sent.
     pub corrupted: u64,
+    /// The first of those whose probe could be read, counted in order of departure from 0; `u64::MAX` if there is none.
+    pub first_corrupted: u64,
     /// Too late to tell copies from late frames.
     pub beyond_window: u64,
     /// Latency of `received`.
@@ -60,6 +62,7 @@ impl Arrivals {
             elsewhere: 0,
             out_of_order: 0,
             corrupted: 0,
+            first_corrupted: u64::MAX,
             beyond_window: 0,
             timing: Timing::new(),
             rx: Series::new(0, 1, 1),
@@ -92,6 +95,8 @@ pub struct PortArrivals {
     pub bytes: u64,
     /// Frames that are not test frames.
     pub foreign: u64,
+    /// Test frames that departed before this trial.
+    pub stale: u64,
     /// Test frames by arrival.
     pub rx: Series,
     /// Their bytes.
@@ -122,6 +127,7 @@ impl Receiver {
             frames: 0,
             bytes: 0,
             foreign: 0,
+            stale: 0,
             rx: Series::new(0, 1, 1),
             rx_bytes: Series::new(0, 1, 1),
         };
@@ -249,10 +255,16 @@ impl Receiver {
             let bytes = u64::from(slot.len) + FCS_BYTES;
             to.frames += 1;
             to.bytes += bytes;
-            let probe = find(frame, &mut to.hint)
-                .map(|(probe, _)| probe)
-                .filter(|probe| probe.flow < flows && probe.departure_ps >= self.from_ps && probe.departure_ps <= self.until_ps);
+            let read = find(frame, &mut to.hint).map(|(probe, _)| probe);
+            let probe =
+                read.filter(|probe| probe.flow < flows && probe.departure_ps >= self.from_ps && probe.departure_ps <= self.until_ps);
             let Some(probe) = probe else {
+                // A device held it when the trial before ended. That it departed before it arrived is asked too, for
+                // before traffic begins all times are: or a stranger could pass for such a frame, and go unanswered.
+                if read.is_some_and(|probe| probe.departure_ps < self.from_ps.min(at)) {
+                    to.stale += 1;
+                    continue;
+                }
                 Self::stranger(&mut self.streams, to, port, frame, at, foreign);
                 continue;
             };
@@ -274,8 +286,12 @@ impl Receiver {
             }
             if self.verify && !intact(frame) {
                 // It arrived, once: a broken copy of a frame that is here must not stand for one that is not.
-                match self.flows.see(probe.flow as usize, probe.sequence) {
-                    Order::Next | Order::Late => stream.corrupted += 1,
+                match self.flows.see_broken(probe.flow as usize, probe.sequence) {
+                    Order::Next | Order::Late => {
+                        stream.corrupted += 1;
+                        let number = u64::from(probe.sequence) * u64::from(end - from) + u64::from(probe.flow - from);
+                        stream.first_corrupted = stream.first_corrupted.min(number);
+                    }
                     Order::Copy => stream.duplicates += 1,
                     Order::Beyond => stream.beyond_window += 1,
                 }
@@ -311,7 +327,7 @@ impl Receiver {
         }
     }
 
-    /// Flows of stream `index` that arrived.
+    /// Flows of stream `index` of which a frame arrived intact.
     #[must_use]
     pub fn flows_received(&self, index: usize) -> u64 {
         self.flow_range(index).filter(|&flow| self.flows.received(flow) > 0).count() as u64

@@ -5,6 +5,7 @@ use crate::result::{Health, PhaseResult, PortResult, StreamResult, TrialResult};
 use crate::spec::TrialSpec;
 use crate::transmit::Lane;
 use crate::trial::{Stage, Trial};
+use netdyno_io::port::PortCounters;
 
 /// The names of the phases: before traffic, the segments, after it.
 pub fn phase_names(spec: &TrialSpec) -> Vec<String> {
@@ -120,22 +121,24 @@ fn stream(trial: &Trial, index: usize) -> StreamResult {
         tx: lane.tx.bins().to_vec(),
         rx: arrivals.rx.bins().to_vec(),
         arrived: arrivals.arrived.bins().to_vec(),
-        first_loss_ns: (lost > 0).then(|| first_loss_ns(trial, lane)).flatten(),
+        first_loss_ns: (lost > 0 || arrivals.corrupted > 0).then(|| first_loss_ns(trial, lane)).flatten(),
     }
 }
 
-/// When the first frame that did not arrive intact was due to depart: exactly, if each flow's first gap
-/// is still in its window, else the start of the first sample in which fewer arrived than departed.
+/// When the first frame that did not arrive intact, lost or corrupted, was due to depart: exactly, if each flow's
+/// first gap is still in its window, else the start of the first sample in which fewer arrived than departed. The two
+/// are not told apart here, for a frame whose probe is broken leaves a gap like one that is lost.
 fn first_loss_ns(trial: &Trial, lane: &Lane) -> Option<u64> {
+    let arrivals = &trial.receiver.streams[lane.stream];
     let first = match trial
         .receiver
         .flows
         .first_lost(trial.receiver.flow_range(lane.stream), lane.offered)
     {
-        First::None => return None,
-        First::Frame(number) => number,
+        First::None => arrivals.first_corrupted,
+        First::Frame(number) => number.min(arrivals.first_corrupted),
         First::Unknown => {
-            let (tx, arrived) = (lane.tx.bins(), trial.receiver.streams[lane.stream].arrived.bins());
+            let (tx, arrived) = (lane.tx.bins(), arrivals.arrived.bins());
             let sample = tx.iter().zip(arrived).position(|(tx, arrived)| tx > arrived)?;
             return Some(sample as u64 * trial.spec.sample_ns);
         }
@@ -151,7 +154,8 @@ fn port(trial: &Trial, index: usize) -> PortResult {
         tx_bytes: sender.bytes,
         rx_frames: arrivals.frames,
         rx_bytes: arrivals.bytes,
-        foreign: arrivals.foreign,
+        foreign: arrivals.foreign + counted(trial, index).rx_cut - cut_and_missing(trial, index),
+        stale: arrivals.stale,
         tx: sender.tx.bins().to_vec(),
         tx_bytes_series: sender.tx_bytes.bins().to_vec(),
         rx: arrivals.rx.bins().to_vec(),
@@ -160,15 +164,11 @@ fn port(trial: &Trial, index: usize) -> PortResult {
 }
 
 fn health(trial: &Trial, streams: &[StreamResult]) -> Health {
-    let counters = trial
-        .ports
-        .iter()
-        .zip(&trial.before)
-        .map(|(port, before)| (port.counters(), *before));
     let (mut rx_dropped, mut tx_full) = (0, 0);
-    for (now, before) in counters {
-        rx_dropped += now.rx_dropped.saturating_sub(before.rx_dropped);
-        tx_full += now.tx_full.saturating_sub(before.tx_full);
+    for index in 0..trial.ports.len() {
+        let counted = counted(trial, index);
+        rx_dropped += counted.rx_dropped + cut_and_missing(trial, index);
+        tx_full += counted.tx_full;
     }
     Health {
         unsent: streams.iter().map(|stream| stream.intended - stream.offered).sum(),
@@ -178,6 +178,30 @@ fn health(trial: &Trial, streams: &[StreamResult]) -> Health {
         tx_full,
         core_share_ppm: None,
     }
+}
+
+/// What port `index` itself has counted since traffic began.
+fn counted(trial: &Trial, index: usize) -> PortCounters {
+    let (now, before) = (trial.ports[index].counters(), trial.before[index]);
+    PortCounters {
+        tx_frames: now.tx_frames.saturating_sub(before.tx_frames),
+        rx_frames: now.rx_frames.saturating_sub(before.rx_frames),
+        rx_dropped: now.rx_dropped.saturating_sub(before.rx_dropped),
+        rx_cut: now.rx_cut.saturating_sub(before.rx_cut),
+        tx_full: now.tx_full.saturating_sub(before.tx_full),
+    }
+}
+
+/// Frames that were too long for port `index` and may be some of those missing there: a device can have made test
+/// frames longer. What is beyond that was nobody's test frame, and says nothing of the tester.
+fn cut_and_missing(trial: &Trial, index: usize) -> u64 {
+    let lanes = trial.senders.iter().flat_map(|sender| &sender.lanes);
+    let missing = lanes.map(|lane| {
+        let arrivals = &trial.receiver.streams[lane.stream];
+        let here = trial.spec.streams[lane.stream].rx_port == index;
+        u64::from(here) * lane.offered.saturating_sub(arrivals.received + arrivals.corrupted)
+    });
+    counted(trial, index).rx_cut.min(missing.sum())
 }
 
 fn phases(trial: &Trial) -> Vec<PhaseResult> {

@@ -48,7 +48,7 @@ pub struct StreamResult {
     pub lost: i64,
     /// Later than the reordering window remembers, so duplicate or reordered is not known.
     pub beyond_window: u64,
-    /// Distinct flows that arrived.
+    /// Distinct flows of which a frame arrived intact.
     pub flows_received: u64,
     /// One-way latency of `received`, first bit out to last bit in (FILO).
     pub latency: Option<Latency>,
@@ -59,7 +59,9 @@ pub struct StreamResult {
     /// Per sample: frames received of those that departed in it. `tx - arrived` is the loss of the
     /// sample, without the skew between sending and receiving.
     pub arrived: Vec<u64>,
-    /// Order of departure of the first frame of the stream that was lost, if any and if known; ns from start of traffic.
+    /// When the first frame of the stream that did not arrive intact, lost or corrupted, was due to depart, if there is
+    /// one; ns from start of traffic. Where a flow is missing more than its window remembers, the start of the first
+    /// sample with `tx > arrived`.
     pub first_loss_ns: Option<u64>,
 }
 
@@ -95,8 +97,11 @@ pub struct PortResult {
     pub rx_frames: u64,
     /// Bytes received, FCS counted.
     pub rx_bytes: u64,
-    /// Received frames that are not test frames (ARP, LLDP, floods, keep-alives).
+    /// Received frames that are not test frames (ARP, LLDP, floods, keep-alives), those too long for the port with them.
     pub foreign: u64,
+    /// Test frames that departed before this trial: a device still held them when an earlier one ended, which counted
+    /// them as lost. Not in `foreign`, nor in any stream's counts.
+    pub stale: u64,
     /// Per sample: test frames sent.
     pub tx: Vec<u64>,
     /// Per sample: bytes sent, FCS counted.
@@ -116,7 +121,8 @@ pub struct Health {
     pub latest_departure_ns: u64,
     /// The longest time between two rounds of the tester's loop, ns (real time only).
     pub longest_gap_ns: u64,
-    /// Frames the tester received too late to keep (ring or socket buffer full).
+    /// Frames the tester received too late to keep (ring or socket buffer full) while there was traffic and drain; with
+    /// those too long for the port, as far as test frames are missing there.
     pub rx_dropped: u64,
     /// Times a port had no room to send.
     pub tx_full: u64,

@@ -80,6 +80,7 @@ impl Lane {
 struct OwnFrame {
     at_ps: u64,
     bytes: Vec<u8>,
+    is_answer: bool,
 }
 
 /// The sending side of one port.
@@ -88,6 +89,8 @@ pub struct Sender {
     /// The streams it sends.
     pub lanes: Vec<Lane>,
     own: VecDeque<OwnFrame>,
+    /// How many of them are answers.
+    answers: usize,
     exact: bool,
     rate_bps: u64,
     /// Start of traffic; lanes count from here.
@@ -120,6 +123,7 @@ impl Sender {
             places: vec![0; lanes.len()],
             lanes,
             own: VecDeque::new(),
+            answers: 0,
             exact: info.exact_time,
             rate_bps: info.rate_bps,
             start_ps: u64::MAX,
@@ -148,17 +152,26 @@ impl Sender {
 
     /// Sends `bytes` at `at_ps`, or as soon after it as the line is free. Own frames go in order of time.
     pub fn own(&mut self, at_ps: u64, bytes: Vec<u8>) {
-        let mut bytes = bytes;
+        self.queue(at_ps, bytes, false);
+    }
+
+    /// As [`Self::own`], of a frame that answers another.
+    pub fn answer(&mut self, at_ps: u64, bytes: Vec<u8>) {
+        self.queue(at_ps, bytes, true);
+    }
+
+    fn queue(&mut self, at_ps: u64, mut bytes: Vec<u8>, is_answer: bool) {
         // Short frames are padded here: not every port does it.
         bytes.resize(bytes.len().max(MIN_SLOT_BYTES as usize), 0);
         let place = self.own.partition_point(|frame| frame.at_ps <= at_ps);
-        self.own.insert(place, OwnFrame { at_ps, bytes });
+        self.own.insert(place, OwnFrame { at_ps, bytes, is_answer });
+        self.answers += usize::from(is_answer);
     }
 
-    /// Own frames that wait to be sent.
+    /// Answers that wait to be sent.
     #[must_use]
-    pub fn own_waiting(&self) -> usize {
-        self.own.len()
+    pub fn answers_waiting(&self) -> usize {
+        self.answers
     }
 
     /// Whether every frame of every stream has been sent.
@@ -196,7 +209,10 @@ impl Sender {
                     .next_test()
                     .is_some_and(|at| (if self.exact { at.max(self.free_ps) } else { at }) <= bound)
                 {
-                    if !self.burst(port, now, bound)? {
+                    // By the clock, each burst says when it departs itself: the ports and bursts that had their turn
+                    // before it in this round took their time, and that is no latency of a device.
+                    let departure = if self.exact { now } else { port.time(now) };
+                    if (!self.exact && departure.ps > until_ps) || !self.burst(port, departure, bound)? {
                         return Ok(());
                     }
                     continue;
@@ -229,6 +245,7 @@ impl Sender {
         self.free_ps = at + (on_line * 8_000_000_000_000).checked_div(self.rate_bps).unwrap_or(0);
         self.frames += 1;
         self.bytes += frame.bytes.len() as u64 + FCS_BYTES;
+        self.answers -= usize::from(frame.is_answer);
         self.own.pop_front();
         Ok(true)
     }

@@ -23,7 +23,7 @@ const LEARNING_PS: u64 = 10_000_000;
 pub(crate) const CATCH_UP_PS: u64 = 1_000_000_000;
 /// In virtual time answers leave this long after the question came in: more than time advances in a
 /// round, so that they find their place among frames not yet sent, whatever the round.
-const ANSWER_PS: u64 = 50_000_000;
+pub const ANSWER_PS: u64 = 50_000_000;
 /// Answers (ARP, ND, echo) that wait on one port at most.
 const MOST_ANSWERS: usize = 256;
 /// Bursts a port sends or receives in a round in real time before the others have their turn.
@@ -98,7 +98,7 @@ pub struct Trial {
     /// Whether traffic began at all.
     pub(crate) took_place: bool,
     progress: Arc<Progress>,
-    /// What the ports had counted before.
+    /// What the ports had counted when traffic began: what they drop before says nothing of it.
     pub(crate) before: Vec<PortCounters>,
     /// Last round, to find the longest gap between two (real time).
     last_round_ps: u64,
@@ -106,6 +106,9 @@ pub struct Trial {
     /// A round at or after the end has been: in the next one, what devices did in it has arrived.
     closing: bool,
     finished: bool,
+    /// Whether the last port comes first in this round (real time): first and last turn by turn, so that no direction
+    /// waits for the other more than the other for it.
+    turned: bool,
     heard: Vec<(u64, Vec<u8>)>,
 }
 
@@ -160,6 +163,7 @@ impl Trial {
             longest_gap_ps: 0,
             closing: false,
             finished: false,
+            turned: false,
             heard: Vec::new(),
         })
     }
@@ -325,6 +329,7 @@ impl Trial {
         }
         self.receiver.begin(at, at + self.duration_ps + CATCH_UP_PS, sample_ps, samples);
         self.last_round_ps = at;
+        self.before = self.ports.iter().map(|port| port.counters()).collect();
         self.took_place = true;
         self.stage = Stage::Traffic;
         self.progress
@@ -339,12 +344,19 @@ impl Trial {
         };
     }
 
+    /// The port whose turn is at `place` of a round.
+    fn in_turn(&self, place: usize) -> usize {
+        if self.turned { self.ports.len() - 1 - place } else { place }
+    }
+
     /// Sends what is due on every port.
     fn send(&mut self, now: Instant) -> Result<(), PortError> {
         let until_ps = (self.stage == Stage::Traffic).then_some(self.times.traffic + self.duration_ps + CATCH_UP_PS);
         let bursts = if self.exact { usize::MAX } else { BURSTS };
-        for (sender, port) in self.senders.iter_mut().zip(&mut self.ports) {
-            sender.send(&mut **port, now, until_ps, bursts)?;
+        for place in 0..self.ports.len() {
+            let number = self.in_turn(place);
+            let sender = &mut self.senders[number];
+            sender.send(&mut *self.ports[number], now, until_ps, bursts)?;
             for lane in &sender.lanes {
                 self.receiver.streams[lane.stream].sequences = lane.sequences();
             }
@@ -361,7 +373,9 @@ impl Trial {
         };
         let bursts = if self.exact { usize::MAX } else { BURSTS };
         let answer_ps = if self.exact { ANSWER_PS } else { 0 };
-        for (number, port) in self.ports.iter_mut().enumerate() {
+        for place in 0..self.ports.len() {
+            let number = self.in_turn(place);
+            let port = &mut self.ports[number];
             let (receiver, host, heard) = (&mut self.receiver, &mut self.hosts[number], &mut self.heard);
             let resolved_ps = &mut self.times.resolved;
             for _ in 0..bursts {
@@ -382,9 +396,9 @@ impl Trial {
             }
             // Whoever asks more often than the port can answer is not answered each time: his questions must
             // neither fill the memory nor take the line from the traffic.
-            let room = MOST_ANSWERS.saturating_sub(self.senders[number].own_waiting());
+            let room = MOST_ANSWERS.saturating_sub(self.senders[number].answers_waiting());
             for (at, answer) in self.heard.drain(..).take(room) {
-                self.senders[number].own(at + answer_ps, answer);
+                self.senders[number].answer(at + answer_ps, answer);
             }
         }
         Ok(())
@@ -441,6 +455,7 @@ impl Node for Trial {
             self.last_round_ps = now.ps;
         }
         self.heed_cancel(now.ps);
+        self.turned = !self.exact && !self.turned;
         if let Err(error) = self.round(now) {
             self.invalid.push(error.to_string());
             if self.stage == Stage::Traffic {

@@ -28,8 +28,9 @@ const ROUNDS_AT_LIMIT: u32 = 100_000;
 /// including `limit`, or `cancelled` says so (asked once a round). Returns the time reached.
 ///
 /// Time advances by at least `quantum` a round, so that nodes work in bursts, and jumps over idle
-/// time to the earliest wake-up. Because frames carry exact times, no result depends on `quantum`:
-/// a node handles what arrived by `now` in order of arrival, and stamps what it sends itself.
+/// time to the earliest wake-up. Because frames carry exact times, no result depends on `quantum`,
+/// as long as it is shorter than what any node takes to answer: a node handles what arrived by `now` in
+/// order of arrival, and stamps what it sends itself.
 pub fn run_virtual(
     nodes: &mut [&mut dyn Node],
     start: Instant,

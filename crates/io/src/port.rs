@@ -121,9 +121,11 @@ pub struct PortCounters {
     pub tx_frames: u64,
     /// Frames received and lent to a reader.
     pub rx_frames: u64,
-    /// Frames this end dropped because the reader was late (socket buffer full) or because they were
-    /// longer than `max_frame` and would have been cut.
+    /// Frames this end dropped because the reader was late (socket buffer full).
     pub rx_dropped: u64,
+    /// Frames this end dropped because they were longer than `max_frame` and would have been cut.
+    #[serde(default)]
+    pub rx_cut: u64,
     /// Times transmit found no room.
     pub tx_full: u64,
 }
@@ -193,6 +195,12 @@ pub trait Port: Send {
     /// With the caller's `now` alone a frame that came in since would seem to have arrived before it did,
     /// by as long as the thread was away: latencies of nothing, or less.
     fn use_clock(&mut self, _clock: Clock) {}
+
+    /// What frames that are about to be sent should say of their departure: the time by the port's clock, if it
+    /// has one, else the caller's `now`. Never before that.
+    fn time(&self, now: Instant) -> Instant {
+        now
+    }
 
     /// What this end has counted.
     fn counters(&self) -> PortCounters;

@@ -7,7 +7,7 @@ use netdyno_dut::Device;
 use netdyno_dut::spec::DeviceCounters;
 use netdyno_engine::result::TrialResult;
 use netdyno_engine::spec::TrialSpec;
-use netdyno_engine::{Progress, Trial};
+use netdyno_engine::{ANSWER_PS, Progress, Trial};
 use netdyno_io::drive::{Node, RunReport, pin_to_core, run_real, run_virtual};
 use netdyno_io::time::{Clock, Duration, Instant};
 use serde::{Deserialize, Serialize};
@@ -17,6 +17,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// The least that virtual time advances in a round on a lab of 10 Gbit/s: some 480 frames of 64 bytes, or 26 of 1514, each
 /// way. Enough that a round's own cost is small beside theirs; no more, so that they stay near on their way.
 const QUANTUM: Duration = Duration::from_us(32);
+/// The most that it may be told to advance.
+const LONGEST_QUANTUM: Duration = Duration { ps: ANSWER_PS - 1 };
 /// Slots hold at least this much: the longest frame an emulated device makes is an ND message of 86 bytes.
 const LEAST_FRAME: u32 = 124;
 /// A real device says more of its own accord (LLDP, routing), and what it forwards may grow by tags; what
@@ -77,9 +79,10 @@ impl Session {
         })
     }
 
-    /// Sets the least that virtual time advances in a round. No result depends on it.
+    /// Sets the least that virtual time advances in a round. No result depends on it: it is kept below the time a
+    /// tester takes to answer, or answers would depart later than they are due.
     pub fn set_quantum(&mut self, quantum: Duration) {
-        self.quantum = quantum;
+        self.quantum = quantum.min(LONGEST_QUANTUM);
     }
 
     /// Readies a trial, to be [run](Self::run) next; the answer is to watch and cancel it with.

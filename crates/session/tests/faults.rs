@@ -196,7 +196,8 @@ fn results_do_not_depend_on_how_far_time_jumps() {
         stream(true, 30, json!({"gateway": "198.18.0.5"}), mix, ramp.clone()),
         stream(true, 3, json!({"gateway": "198.18.0.5"}), size(64), constant(500, TEN_GIGABIT / 10)),
     ];
-    let outcomes: Vec<Outcome> = [0, 1, 777, 8_000, 40_000]
+    // The longest is cut to what answers allow: a router asks and is asked in this trial.
+    let outcomes: Vec<Outcome> = [0, 1, 777, 8_000, 40_000, 10_000_000]
         .into_iter()
         .map(|quantum_ns| {
             let mut session = open(session("virtual", "wire", slow.clone()));

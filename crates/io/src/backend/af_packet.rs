@@ -144,6 +144,10 @@ impl Port for AfPacketPort {
         self.clock = Some(clock);
     }
 
+    fn time(&self, now: Instant) -> Instant {
+        self.clock.map_or(now, |clock| clock.now().max(now))
+    }
+
     fn transmit(&mut self, _now: Instant, limit: usize, fill: &mut dyn FnMut(&mut Burst<'_>) -> usize) -> Result<usize, PortError> {
         let lent = limit.min(BATCH);
         if lent == 0 {
@@ -207,7 +211,8 @@ impl Port for AfPacketPort {
         PortCounters {
             tx_frames: self.tx_frames,
             rx_frames: self.rx_frames,
-            rx_dropped: self.rx_dropped.get() + self.rx_cut,
+            rx_dropped: self.rx_dropped.get(),
+            rx_cut: self.rx_cut,
             tx_full: self.tx_full,
         }
     }

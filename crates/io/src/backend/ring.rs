@@ -151,6 +151,10 @@ impl Port for RingPort {
         self.clock = Some(clock);
     }
 
+    fn time(&self, now: Instant) -> Instant {
+        self.clock.map_or(now, |clock| clock.now().max(now))
+    }
+
     fn transmit(&mut self, _now: Instant, limit: usize, fill: &mut dyn FnMut(&mut Burst<'_>) -> usize) -> Result<usize, PortError> {
         let end = &mut self.out;
         let channel = &*end.channel;
