@@ -121,15 +121,12 @@ impl Flows {
         }
     }
 
-    /// As [`Self::see`], of a frame whose content is not as sent.
+    /// The new frame that was just seen of flow `flow` is broken.
     #[cold]
-    pub fn see_broken(&mut self, flow: usize, sequence: u32) -> Order {
-        let order = self.see(flow, sequence);
-        if matches!(order, Order::Next | Order::Late) {
-            self.broken.resize(self.flows.len(), 0);
-            self.broken[flow] += 1;
-        }
-        order
+    #[inline(never)]
+    pub fn mark_broken(&mut self, flow: usize) {
+        self.broken.resize(self.flows.len(), 0);
+        self.broken[flow] += 1;
     }
 
     #[inline]

@@ -6,7 +6,7 @@ use crate::series::Series;
 use crate::signature::Signature;
 use netdyno_frame::checksum::verify_frame;
 use netdyno_frame::lanes::{LANES, Probes, are_plain_and_intact};
-use netdyno_frame::probe::find;
+use netdyno_frame::probe::{Probe, find};
 use netdyno_io::port::{Burst, Slot};
 use std::ops::Range;
 
@@ -67,6 +67,23 @@ impl Arrivals {
             timing: Timing::new(),
             rx: Series::new(0, 1, 1),
             arrived: Series::new(0, 1, 1),
+        }
+    }
+
+    /// Counts a frame whose content is not as sent, though its probe is. `from` is the stream's first flow.
+    #[cold]
+    #[inline(never)]
+    fn take_broken(&mut self, flows: &mut Flows, from: u32, probe: Probe) {
+        // It arrived, once: a broken copy of a frame that is here must not stand for one that is not.
+        match flows.see(probe.flow as usize, probe.sequence) {
+            Order::Next | Order::Late => {
+                self.corrupted += 1;
+                flows.mark_broken(probe.flow as usize);
+                let number = u64::from(probe.sequence) * u64::from(self.end - from) + u64::from(probe.flow - from);
+                self.first_corrupted = self.first_corrupted.min(number);
+            }
+            Order::Copy => self.duplicates += 1,
+            Order::Beyond => self.beyond_window += 1,
         }
     }
 
@@ -285,16 +302,7 @@ impl Receiver {
                 continue;
             }
             if self.verify && !intact(frame) {
-                // It arrived, once: a broken copy of a frame that is here must not stand for one that is not.
-                match self.flows.see_broken(probe.flow as usize, probe.sequence) {
-                    Order::Next | Order::Late => {
-                        stream.corrupted += 1;
-                        let number = u64::from(probe.sequence) * u64::from(end - from) + u64::from(probe.flow - from);
-                        stream.first_corrupted = stream.first_corrupted.min(number);
-                    }
-                    Order::Copy => stream.duplicates += 1,
-                    Order::Beyond => stream.beyond_window += 1,
-                }
+                stream.take_broken(&mut self.flows, from, probe);
                 continue;
             }
             match self.flows.see(probe.flow as usize, probe.sequence) {
