@@ -267,3 +267,33 @@ pub(crate) fn earliest(heads: &[u64]) -> (usize, u64) {
     }
     first
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// At 11 Gbit/s a 64-byte frame has the line for 672 / 11 = 61.0909 ns, so the second of two begins 0.909 ps after
+    /// 61,090 ps: a pause that begins at 61,090 ps comes before it.
+    #[test]
+    fn a_frame_that_begins_within_the_picosecond_of_a_pause_waits_for_its_end() {
+        let mut pool = Pool::new(1514);
+        let mut member = Member {
+            line: Line::new(11_000_000_000).expect("a rate"),
+            queue: Queue::with_room(4),
+            room: 4,
+            begun: 0,
+            stalls: VecDeque::new(),
+            tx_frames: 0,
+            drops: 0,
+        };
+        for _ in 0..3 {
+            let frame = pool.store(&[0; 60]);
+            member.enqueue(Flight { at: 0, frame }, &mut pool);
+        }
+        let starts = |member: &Member| -> Vec<_> { member.queue.records().iter().map(|it| (it.at, it.frame.is_late())).collect() };
+        assert_eq!(starts(&member), [(0, false), (61_090, true), (122_181, true)]);
+        member.stalls.push_back((61_090, 1_000_000));
+        member.stall(61_090);
+        assert_eq!(starts(&member), [(0, false), (1_061_090, false), (1_122_180, true)]);
+    }
+}

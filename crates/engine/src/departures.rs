@@ -164,7 +164,7 @@ impl Departures {
             let mut all_rests = [0; BLOCK];
             for (block, kept) in self.times.chunks_exact_mut(SIDE).zip(all_rests.chunks_exact_mut(SIDE)) {
                 for lane in 0..SIDE {
-                    (block[lane], kept[lane]) = (stretch.start_ps + times[lane], rests[lane]);
+                    (block[lane], kept[lane]) = (stretch.start_ps.saturating_add(times[lane]), rests[lane]);
                     (times[lane], rests[lane]) = after((times[lane], rests[lane]), far, *modulus);
                 }
             }

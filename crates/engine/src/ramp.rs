@@ -37,6 +37,10 @@
 use crate::departures::BLOCK;
 use crate::schedule::{Stretch, UNITS_PER_BIT};
 
+// The x87 keeps more digits than it shows: sums would round twice.
+#[cfg(all(target_arch = "x86", not(target_feature = "sse2")))]
+compile_error!("departures are computed with the rounding of IEEE 754, which on x86 takes SSE2");
+
 /// Units of load in one byte.
 pub const UNITS_PER_BYTE: u64 = 8 * UNITS_PER_BIT;
 

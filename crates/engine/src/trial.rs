@@ -21,9 +21,10 @@ const RETRY_PS: u64 = 250_000_000_000;
 const LEARNING_PS: u64 = 10_000_000;
 /// What the schedule asked for and could not be sent in time is sent up to this long after its end.
 pub(crate) const CATCH_UP_PS: u64 = 1_000_000_000;
-/// In virtual time answers leave this long after the question came in: more than time advances in a
-/// round, so that they find their place among frames not yet sent, whatever the round.
-pub const ANSWER_PS: u64 = 50_000_000;
+/// In virtual time answers leave this long after the question came in. A question is seen up to two rounds after it came,
+/// so that is how far time may advance in two of them: then answers find their place among frames not yet sent, whatever
+/// the round.
+pub const ANSWER_PS: u64 = 100_000_000;
 /// Answers (ARP, ND, echo) that wait on one port at most.
 const MOST_ANSWERS: usize = 256;
 /// Bursts a port sends or receives in a round in real time before the others have their turn.
@@ -407,7 +408,13 @@ impl Trial {
     fn round(&mut self, now: Instant) -> Result<(), PortError> {
         // Sending first settles when the traffic ended, and with it until when arrivals count.
         self.send(now)?;
+        let before = self.stage;
         self.advance(now.ps);
+        if before != self.stage {
+            // Traffic that begins within this round is sent in it: the device must not be past its first frames.
+            self.send(now)?;
+            self.advance(now.ps);
+        }
         self.receive(now)?;
         let before = self.stage;
         if matches!(before, Stage::Drain { until_ps } if now.ps >= until_ps) {

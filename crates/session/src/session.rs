@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// way. Enough that a round's own cost is small beside theirs; no more, so that they stay near on their way.
 const QUANTUM: Duration = Duration::from_us(32);
 /// The most that it may be told to advance.
-const LONGEST_QUANTUM: Duration = Duration { ps: ANSWER_PS - 1 };
+const LONGEST_QUANTUM: Duration = Duration { ps: ANSWER_PS / 2 };
 /// Slots hold at least this much: the longest frame an emulated device makes is an ND message of 86 bytes.
 const LEAST_FRAME: u32 = 124;
 /// A real device says more of its own accord (LLDP, routing), and what it forwards may grow by tags; what
