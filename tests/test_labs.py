@@ -118,6 +118,13 @@ def test_an_ideal_device_takes_a_capacity() -> None:
     assert wired("emulated/bridge").session["devices"][0]["ports"][0]["in_fps"] is None
 
 
+@pytest.mark.parametrize(("capacity", "shown"), [("5Mpps", "5 Mpps"), ("10kpps", "10 kpps")])
+def test_a_capacity_is_noted_in_an_engineers_unit(capacity: str, shown: str) -> None:
+    note = f"The device takes in {shown} on each port, as the plan says."
+    assert note in wired("emulated/bridge", capacity=capacity).notes
+    assert not any("takes in" in note for note in wired("emulated/bridge").notes)
+
+
 def test_emulated_devices_say_so() -> None:
     for kind in KINDS.values():
         if kind.emulated:

@@ -277,6 +277,34 @@ def test_header_stacks_are_checked(headers: str, expected: list[str]) -> None:
     assert [mistake.split(" ", 1)[1] for mistake in mistakes(text)] == expected
 
 
+@pytest.mark.parametrize(
+    ("kind", "refused"),
+    [
+        ("emulated/router", True),
+        ("emulated/bridge", False),
+        ("emulated/cross-connect", False),
+        ("emulated/asr9006", False),  # its own default is a cross connect
+        ("{emulated/asr9006, settings: {forwarding: ipv4}}", True),
+    ],
+)
+@pytest.mark.parametrize("headers", [False, True])
+def test_a_router_without_vlans_is_sent_no_tags(kind: str, refused: bool, headers: bool) -> None:
+    text = changed("kind: emulated/asr9006", f"kind: {kind.strip('{}')}" + "}" * kind.startswith("{"))
+    text = text.replace("  lag: [plain, lacp]\n", "")
+    place = "11:22"
+    stack = (
+        "[{type: ethernet}, {type: vlan, vid: 10}, {type: ipv4, src: 10.0.0.1, dst: 10.0.0.2},"
+        " {type: udp, sport: 1, dport: 2}]"
+    )
+    if headers:
+        place, text = "11:50", text.replace("vlan: 10", f"headers: {stack}, flows: 1")
+    found = findings(text)
+    assert [f"{error.line}:{error.column}" for error in found] == [place] * refused
+    if refused:
+        assert "`big` have a VLAN tag" in found[0].message
+        assert "`emulated/bridge`" in str(found[0].hint)
+
+
 def test_the_flows_that_lists_and_steps_make_are_counted() -> None:
     stack = (
         "[{type: ethernet}, {type: ipv4, src: 1.1.1.1, dst: {step: {start: 1.0.0.0, step: 1, count: 256}}},"

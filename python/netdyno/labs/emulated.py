@@ -85,7 +85,13 @@ class Emulated:
         forwarding = chosen.get("forwarding", _FORWARDING_OF[self.name])
         lag = chosen.get("lag", "plain")
         if self.name != ASR9006.name:
-            return _wire(links, forwarding, lag, _asked_for(chosen["capacity"]))
+            asked = chosen["capacity"]
+            wiring = _wire(links, forwarding, lag, _asked_for(asked))
+            if asked == "line":
+                return wiring
+            shown = asked.replace("kpps", " kpps").replace("Mpps", " Mpps")
+            taken_in = f"The device takes in {shown} on each port, as the plan says."
+            return replace(wiring, notes=(*wiring.notes, taken_in))
         wiring = _wire(links, forwarding, lag, ASR9006_CAPACITIES[forwarding, lag])
         published = "The capacities come from a published test whose uni runs sent in one direction only."
         return replace(wiring, notes=(*wiring.notes, published))
@@ -132,7 +138,7 @@ def _asked_for(text: str) -> Capacity:
     if text == "line":
         return Capacity()
     rate = int(FrameRate.parse(text).amount)
-    return Capacity(rate, rate, source=f"in {rate} frames/s on each port, as the plan says")
+    return Capacity(rate, rate)
 
 
 def _listed(names: Mapping[str, Any] | tuple[str, ...]) -> str:
@@ -188,7 +194,8 @@ def _wire(links: tuple[LabLink, ...], forwarding: str, lag: str, capacity: Capac
             for index, port in enumerate(ports)
         ],
     }
-    return Wiring("virtual", ports, session, forwarding == "bridge-domain", _notes(capacity, members))
+    notes = _notes(capacity, members)
+    return Wiring("virtual", ports, session, forwarding == "bridge-domain", notes, knows_tags=not routed)
 
 
 def _fps(rate: int | None) -> list[int] | None:

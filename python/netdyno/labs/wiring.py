@@ -71,6 +71,8 @@ class Wiring:
     """Whether learning frames are sent before traffic (bridges)."""
     notes: tuple[str, ...] = ()
     """What a reader of the report must know of this lab, one sentence each."""
+    knows_tags: bool = True
+    """False where the device takes no frame with a VLAN tag: a router whose ports have no VLANs."""
 
 
 class Kind(Protocol):

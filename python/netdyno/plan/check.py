@@ -14,7 +14,7 @@ from netdyno.plan import Plan, Tables, problems
 from netdyno.plan import models as m
 from netdyno.plan.check_lab import include, lab
 from netdyno.plan.check_matrix import axes, filters, only_kind
-from netdyno.plan.check_traffic import profiles
+from netdyno.plan.check_traffic import no_tags, profiles
 from netdyno.plan.source import Source
 from netdyno.units import L1Rate, Percent, decimal
 
@@ -144,6 +144,7 @@ def _cases(source: Source, plan: Plan) -> None:
         place: tuple[str | int, ...] = ("only",) if plan.only else ("skip",)
         source.report(place, "no case is left of the matrix", "see `only` and `skip`", key=True)
     told: set[tuple[Any, ...]] = set()
+    tagged: set[str] = set()
     wirings: dict[tuple[tuple[str, str], ...], Any] = {}
     for case in found:
         chosen = tuple(case.settings.items())
@@ -155,6 +156,9 @@ def _cases(source: Source, plan: Plan) -> None:
                 source.report(("lab",), f"`{plan.lab.kind}`: {error}", None, key=True)
         if wirings[chosen] is None:
             continue
+        if not wirings[chosen].knows_tags and case.profile_name not in tagged:
+            tagged.add(case.profile_name)
+            no_tags(source, case.profile_name, case.profile, plan.lab.kind, case.name)
         at_hand = situation(case, wirings[chosen])
         slowest = L1Rate(Fraction(min(port.rate_bps for port in wirings[chosen].ports)))
         for path, load in plan.parameters.loads():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from netdyno.plan.headers import distinct_flows, length, smallest_frame
+from netdyno.plan.headers import Vlan, distinct_flows, length, smallest_frame
 from netdyno.plan.problems import quiet
 from netdyno.plan.source import Source
 from netdyno.plan.traffic import Profile
@@ -63,3 +63,19 @@ def _flows(source: Source, place: tuple[str | int, ...], profile: Profile) -> No
             f"{profile.flows} flows, but the {'headers' if profile.headers else 'addresses'} make only {have}"
         )
         source.report((*place, "flows"), message, "fewer flows, or fields with more values")
+
+
+def no_tags(source: Source, name: str, profile: Profile, kind: str, case: str) -> None:
+    """Says of a profile with VLAN tags that the device of a case takes none."""
+    tags = [place for place, header in enumerate(profile.stack) if isinstance(header, Vlan)]
+    outermost = 1  # behind Ethernet; what is farther in belongs to whoever opens the tunnel
+    if outermost not in tags:
+        return
+    written: tuple[str | int, ...] = ("headers", outermost) if profile.headers is not None else ("vlan",)
+    source.report(
+        ("traffic", name, *written),
+        f"frames of `{name}` have a VLAN tag, and `{kind}` has no VLANs in case `{case}`: it would not"
+        " answer, and drop them",
+        "take the tag out, or give a device that forwards tagged frames, such as `emulated/bridge`",
+        key=profile.headers is None,
+    )
