@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from netdyno import live
 from netdyno.case import Failed, Looked
 from netdyno.plan import load
 from netdyno.run import Selection
+from netdyno.trial import Value
 
 
 class Clock:
@@ -44,6 +46,23 @@ def test_trial_and_phase_stand_apart(tmp_path: Path) -> None:
     now.look(looked("done", 97))
     assert now.where == "trial ramp has ended"
     assert view.left_s() is None
+
+
+@pytest.mark.parametrize(
+    ("number", "low", "high", "told"),
+    [
+        ("625000/7", "625000/7", "312500/3", "89.3 to 104 kpps"),
+        ("14880952", "14880952", "14880953", "14.881 Mpps"),
+        ("14880952", None, None, "14.881 Mpps"),
+        ("14660000", "14600000", "14720000", "14.66 Mpps (14.60 to 14.72)"),
+    ],
+)
+def test_a_value_has_no_more_digits_than_its_bounds_bear(
+    number: str, low: str | None, high: str | None, told: str
+) -> None:
+    bounds = [None if bound is None else Fraction(bound) for bound in (low, high)]
+    value = Value("throughput", "sum", Fraction(number), "fps", low=bounds[0], high=bounds[1])
+    assert live.headline(value) == f"throughput {told}"
 
 
 def test_what_is_left_counts_down_and_does_not_jump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 from netdyno.arithmetic import wire_bits
 from netdyno.case import Event, Failed, Interrupted, Looked, Measured, TrialEnded, Wired
 from netdyno.printable import printable
-from netdyno.reports.quantity import count
+from netdyno.reports import grid
+from netdyno.reports.quantity import count, rate
 from netdyno.store import CaseWiring
 from netdyno.trial import Value
 
@@ -285,6 +286,11 @@ def headline(value: Value | None) -> str:
         return "no value"
     if value.number is None:
         return f"{value.name}: {value.note or 'none'}"
+    low, high = value.low, value.high
+    if value.unit == "fps" and low is not None and high is not None and pps(float(low)) != pps(float(high)):
+        # No more digits than the bounds bear.
+        bounds = grid.span(rate(low, "pps"), rate(high, "pps"))
+        return f"{value.name} {bounds if value.number == low else grid.number(value)}"
     return f"{value.name} {pps(float(value.number))}"
 
 

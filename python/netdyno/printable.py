@@ -8,6 +8,15 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u206
 """Control characters (ECMA-48, C0 and C1) and those that turn the direction of what follows."""
 
 
+_CONTROL_OF_A_PAGE = re.compile(r"(?![\t\n])" + _CONTROL.pattern)
+"""The same without what only lays text out."""
+
+
 def printable(text: str) -> str:
     """One line of text, each control character replaced by U+FFFD."""
     return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def printable_lines(text: str) -> str:
+    """The same of a text that may have several lines and tabs, such as a plan."""
+    return _CONTROL_OF_A_PAGE.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))

@@ -6,6 +6,7 @@ import csv
 import io
 from fractions import Fraction
 
+from netdyno.printable import printable
 from netdyno.reports import quantity
 from netdyno.reports.view import ABOUT_THE_TESTER, COUNTS, RunView, totals
 
@@ -27,9 +28,10 @@ def render(run: RunView) -> str:
     ]
     target = io.StringIO()
     writer = csv.DictWriter(target, columns, lineterminator="\n")
-    writer.writeheader()
+    writer.writerow({name: printable(name) for name in columns})
     for row in _rows(run):
-        writer.writerow(row)
+        # Each row stays one line, and what a stranger wrote into a record steers no terminal.
+        writer.writerow({name: printable(text.replace("\n", " ")) for name, text in row.items()})
     return target.getvalue()
 
 

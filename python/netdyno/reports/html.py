@@ -21,6 +21,7 @@ import vl_convert
 from markupsafe import Markup, escape
 
 from netdyno.histogram import percentiles
+from netdyno.printable import printable_lines
 from netdyno.reports import grid, quantity, series, sparkline
 from netdyno.reports.figures import Figure, figures
 from netdyno.reports.markdown import provenance
@@ -60,6 +61,7 @@ def _environment() -> jinja2.Environment:
         loader=jinja2.FunctionLoader(_asset),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
+        finalize=_shown,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -74,14 +76,28 @@ def _environment() -> jinja2.Environment:
     return environment
 
 
+def _shown(value: object) -> object:
+    """What stands in the page for a value: of text that is not markup, only what can be shown."""
+    return printable_lines(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _shown_in(value: Any) -> Any:
+    """The same of every text within a document."""
+    if isinstance(value, dict):
+        return {_shown(name): _shown_in(part) for name, part in value.items()}
+    return [_shown_in(part) for part in value] if isinstance(value, list) else _shown(value)
+
+
 def _prose(text: str) -> Markup:
     """A sentence, whose names in backticks are set as code."""
-    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(printable_lines(text)))))
 
 
 def _unbroken(text: str) -> Markup:
     """A sentence, whose times and names are not broken at their hyphens."""
-    return Markup(re.sub(r"\S+-\S+", r'<span class="unbroken">\g<0></span>', str(escape(text))))
+    return Markup(
+        re.sub(r"\S+-\S+", r'<span class="unbroken">\g<0></span>', str(escape(printable_lines(text))))
+    )
 
 
 def _asset(name: str) -> str:
@@ -128,8 +144,9 @@ def _overview(run: RunView) -> _Overview | None:
 
 
 def _drawn(run: RunView, figure: Figure) -> dict[str, Any]:
-    still: str = vl_convert.vegalite_to_svg(figure.still)
-    spec = json.dumps(figure.live, ensure_ascii=False, separators=(",", ":"))
+    # Before it is drawn: what draws fails altogether on some of what cannot be shown.
+    still: str = vl_convert.vegalite_to_svg(_shown_in(figure.still))
+    spec = json.dumps(_shown_in(figure.live), ensure_ascii=False, separators=(",", ":"))
     return {
         "figure": figure,
         "still": Markup(still),
