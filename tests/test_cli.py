@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
 import os
+import pty
 import shutil
 import sqlite3
 import statistics
@@ -245,7 +247,7 @@ def test_a_record_from_elsewhere_is_listed_but_steers_nothing(finished: Path, tm
     connection.commit()
     connection.close()
     os.truncate(tmp_path / "torn" / FILE, 5000)
-    for form in ("md", "table"):
+    for form in ("md", "table", "csv"):
         done = netdyno("list", tmp_path, "--format", form)
         assert not set(done.stdout + done.stderr) & {"\x1b", "\x07", "\x9b"}
         assert done.returncode == 0
@@ -296,6 +298,28 @@ def test_without_an_engine_it_says_so(tmp_path: Path) -> None:
 def test_colour_only_when_wanted(finished: Path) -> None:
     assert "\x1b" in netdyno("report", finished, FORCE_COLOR="1").stdout
     assert "\x1b" not in netdyno("report", finished, FORCE_COLOR="1", NO_COLOR="1").stdout
+
+
+@pytest.mark.parametrize(
+    ("environment", "coloured"),
+    [({"TERM": "xterm"}, True), ({"TERM": "dumb"}, False), ({"TERM": "xterm", "NO_COLOR": "1"}, False)],
+)
+def test_a_terminal_that_knows_no_colour_gets_none(
+    environment: dict[str, str], coloured: bool, finished: Path
+) -> None:
+    master, slave = pty.openpty()
+    kept = {name: value for name, value in ENVIRONMENT.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
+    command = [sys.executable, "-m", "netdyno", "report", str(finished)]
+    with subprocess.Popen(command, env={**kept, **environment}, stdout=slave) as process:
+        os.close(slave)
+        seen = b""
+        with contextlib.suppress(OSError):  # EIO: the other end is closed
+            while part := os.read(master, 65536):
+                seen += part
+    os.close(master)
+    assert process.returncode == 0
+    assert b"64b" in seen
+    assert (b"\x1b" in seen) == coloured
 
 
 EXTERNAL = (

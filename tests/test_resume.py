@@ -296,3 +296,64 @@ def test_an_included_lab_is_kept_whatever_it_is_called(name: str, tmp_path: Path
     assert (folder / "included" / name).exists()
     code, _, err = finish("resume", folder)
     assert code == 0, err
+
+
+FULL = """\
+mount -t tmpfs -o size="$1" none "$2" || exit 99
+trap 'cp -r "$2"/. "$3"' EXIT
+"$4" -c "$5" run "$6" --out "$2"
+"""
+"""A disk of its own for one process, gone with it; what was on it is copied away."""
+
+ON_THE_FAKE_ENGINE = (
+    "import sys, netdyno.run as run, netdyno.cli as cli\n"
+    "run.run.__defaults__ = run.resume.__defaults__ = ('fake_engine',)\n"
+    "cli.main()\n"
+)
+
+
+def on_a_full_disk(size: str, folder: Path, plan: str) -> tuple[subprocess.CompletedProcess[str], Path, Path]:
+    """The ended run, where its disk was, and what was on it."""
+    disk, left = folder / "disk", folder / "left"
+    disk.mkdir()
+    left.mkdir()
+    arguments = [size, disk, left, sys.executable, ON_THE_FAKE_ENGINE, write_plan(folder, plan)]
+    command = ["unshare", "--mount", "bash", "-c", FULL, "bash", *map(str, arguments)]
+    done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=120)
+    if "unshare" in done.stderr or done.returncode == 99:
+        pytest.skip("no file system can be mounted here")
+    return done, disk, left
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounts a file system")
+def test_a_disk_that_fills_up_is_told_and_the_run_goes_on_later(tmp_path: Path) -> None:
+    # Long series, so that a few cases take more than there is.
+    plan = SEARCH.replace("duration: 10ms", "duration: 100ms")
+    done, disk, left = on_a_full_disk("600k", tmp_path, plan)
+    assert done.returncode == 3, done.stderr
+    assert "Traceback" not in done.stderr
+    *_, error, hint = done.stderr.splitlines()
+    (folder,) = left.iterdir()
+    assert error.startswith(f"error: {disk / folder.name}: the disk is full")
+    assert f"`netdyno run --resume {disk / folder.name}`" in hint
+    told = done.stderr.count("] ")
+    with open_run(folder) as run:
+        kept = sum(case.state == "done" for case in run.cases)
+        assert 0 < kept < 8
+        assert kept == told
+    code, _, err = finish("resume", folder)
+    assert code == 0, err
+    with open_run(folder) as run:
+        assert {case.state for case in run.cases} == {"done"}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounts a file system")
+@pytest.mark.parametrize("size", ["4k", "8k", "60k", "100k"])
+def test_a_disk_without_room_for_a_record_is_told_and_nothing_is_left(size: str, tmp_path: Path) -> None:
+    done, disk, left = on_a_full_disk(size, tmp_path, SEARCH)
+    assert done.returncode == 3, done.stderr
+    error, hint = done.stderr.splitlines()
+    assert error.startswith(f"error: {disk}")
+    assert "the disk is full" in error
+    assert "make room" in hint
+    assert not list(left.iterdir())

@@ -353,8 +353,9 @@ def main() -> NoReturn:
 def _code(error: NetdynoError) -> int:
     from netdyno.labs.wiring import LabError
     from netdyno.run import EngineMissingError
+    from netdyno.store import NoRoomError
 
-    return NOT_MEASURED if isinstance(error, LabError | EngineMissingError) else USAGE
+    return NOT_MEASURED if isinstance(error, LabError | EngineMissingError | NoRoomError) else USAGE
 
 
 def _complain(message: str, hint: str | None) -> None:
@@ -453,7 +454,9 @@ def _render(stored: StoredRun, name: str, *, colour: bool) -> str:
 def _colours() -> bool:
     if os.environ.get("NO_COLOR"):
         return False
-    return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def _rate_row(name: str, weight: str, size: str, row: Any) -> list[str]:
@@ -466,6 +469,9 @@ def _print_table(columns: list[str], rows: list[list[str]], form: str) -> None:
 
         click.echo(json.dumps([dict(zip(columns, row, strict=True)) for row in rows], indent=2))
         return
+    from netdyno.printable import printable
+
+    rows = [[printable(cell) for cell in row] for row in rows]
     if form == "csv":
         import csv
 
@@ -473,9 +479,6 @@ def _print_table(columns: list[str], rows: list[list[str]], form: str) -> None:
         writer.writerow(columns)
         writer.writerows(rows)
         return
-    from netdyno.printable import printable
-
-    rows = [[printable(cell) for cell in row] for row in rows]
     if form == "md":
         for row in [columns, ["---"] * len(columns), *rows]:
             click.echo("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import shutil
 import signal
 import sqlite3
 import sys
@@ -117,8 +118,14 @@ def run(plan: Plan, parent: Path, watcher: Watcher, selection: Selection, engine
     _preflight(plan)
     now = datetime.now(UTC)
     folder = new_folder(parent, name, now)
-    _keep_included(folder, plan.included)
-    with RunWriter.create(folder, head, [_head(plan, case) for case in chosen], now) as store:
+    try:
+        _keep_included(folder, plan.included)
+        store = RunWriter.create(folder, head, [_head(plan, case) for case in chosen], now)
+    except BaseException:
+        # Nothing is in it yet that anybody could read or resume.
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    with store:
         return _campaign(store, [Job(plan, case, engine) for case in chosen], watcher, already=0)
 
 

@@ -22,7 +22,7 @@ from netdyno.store.records import (
     TrialState,
     UnreadableRun,
 )
-from netdyno.store.schema import FILE, StoreError
+from netdyno.store.schema import FILE, NoRoomError, StoreError
 from netdyno.store.write import RunWriter, new_folder
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "CaseState",
     "CaseWiring",
     "Hold",
+    "NoRoomError",
     "RunHead",
     "RunState",
     "RunSummary",

@@ -259,7 +259,7 @@ class StoredRun:
         sql = "SELECT * FROM result_values WHERE case_number = ? ORDER BY number"
         values = tuple(
             Value(
-                name=value["name"],
+                name=_named(value["name"]),
                 scope=value["scope"],
                 number=to_fraction(value["exact"]),
                 unit=value["unit"],
@@ -341,6 +341,13 @@ def _spec(text: str) -> str:
     return text
 
 
+def _named(name: str) -> str:
+    """The name of a value, which reports begin sentences with."""
+    if not name:
+        raise ValueError("a value without a name")
+    return name
+
+
 def _wiring(row: sqlite3.Row) -> CaseWiring | None:
     if row["streams"] is None:
         return None
@@ -361,6 +368,9 @@ def _wiring(row: sqlite3.Row) -> CaseWiring | None:
 def _stream(row: sqlite3.Row, series: dict[tuple[str, int, str], tuple[int, ...]]) -> StreamResult:
     latency = None
     if row["latency_count"] is not None:
+        for part in ("min_ns", "sum_ns", "max_ns", "over", "negative", "histogram"):
+            if row[f"latency_{part}"] is None:
+                raise ValueError(f"a latency without `latency_{part}`")
         latency = Latency(
             count=row["latency_count"],
             min_ns=row["latency_min_ns"],

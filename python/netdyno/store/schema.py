@@ -8,17 +8,43 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from importlib import resources
 from pathlib import Path
 
 from netdyno.errors import NetdynoError
 
 FILE = "run.sqlite"
+ROOM = "make room on that disk, and try again"
 
 
 class StoreError(NetdynoError):
     """The store cannot be opened or is not one."""
+
+
+class NoRoomError(StoreError):
+    """The disk has no room for the record, or does not take it. What was recorded before stays."""
+
+
+_DISK = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
+"""What SQLite says of a disk that is full: the second where it maps a file into memory."""
+
+
+def of_the_disk(error: sqlite3.Error, folder: Path, hint: str) -> NoRoomError | None:
+    """What to say if the disk, and not what stands on it, is why something could not be done."""
+    # The lowest byte is the code itself, what is above it says more closely what was being done.
+    code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
+    if code not in _DISK:
+        return None
+    why = "is full" if code == sqlite3.SQLITE_FULL else "is full or fails"
+    return NoRoomError(f"{folder}: the disk {why}, the record of the run cannot be kept: {error}", hint)
+
+
+def roll_back(connection: sqlite3.Connection) -> None:
+    """Ends a transaction that failed. A full disk may have ended it already, or fail this too."""
+    if connection.in_transaction:
+        with suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
 
 
 def migrations() -> list[tuple[int, str]]:
@@ -43,6 +69,8 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
         migrate(connection, path)
     except sqlite3.DatabaseError as error:
         connection.close()
+        if full := of_the_disk(error, path.parent, ROOM):
+            raise full from error
         raise StoreError(f"{path}: not a store of netdyno: {error}") from error
     except BaseException:
         connection.close()
@@ -65,7 +93,7 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
                 connection.execute(f"PRAGMA user_version={number}")
             connection.execute("COMMIT")
         except BaseException:
-            connection.execute("ROLLBACK")
+            roll_back(connection)
             raise
 
 
@@ -96,6 +124,8 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
             return connection
     except sqlite3.DatabaseError as error:
         connection.close()
+        if full := of_the_disk(error, path.parent, ROOM):
+            raise full from error
         raise StoreError(f"{path}: not a store of netdyno: {error}") from error
     except StoreError:
         connection.close()

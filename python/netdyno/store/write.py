@@ -25,7 +25,14 @@ from netdyno.store.records import (
     StoredTrial,
     StoredVerdict,
 )
-from netdyno.store.schema import FILE, StoreError, open_for_writing
+from netdyno.store.schema import (
+    FILE,
+    ROOM,
+    StoreError,
+    of_the_disk,
+    open_for_writing,
+    roll_back,
+)
 from netdyno.trial import Result
 
 
@@ -67,9 +74,23 @@ class RunWriter:
         """
         hold = Hold(folder)
         unborn = folder / f"{FILE}.new"
-        unborn.unlink(missing_ok=True)
-        writer = cls(folder, _open(unborn, hold), None)
-        with writer._transaction() as sql:
+        try:
+            unborn.unlink(missing_ok=True)
+            writer = cls(folder, _open(unborn, hold), None)
+            try:
+                writer._begin(head, cases, now)
+            finally:
+                # The last connection that closes moves the log into the file, which then is whole by itself.
+                writer.close()
+            unborn.rename(folder / FILE)
+            return cls(folder, _open(folder / FILE, hold), hold)
+        except BaseException:
+            hold.close()
+            raise
+
+    def _begin(self, head: RunHead, cases: Iterable[CaseHead], now: datetime) -> None:
+        """The plan and every case, in one transaction."""
+        with self._transaction() as sql:
             sql.execute(
                 "INSERT INTO run VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', ?, NULL)",
                 (
@@ -102,10 +123,6 @@ class RunWriter:
                         case.seed,
                     ),
                 )
-        # The last connection that closes moves the log into the file, which then is whole by itself.
-        writer.close()
-        unborn.rename(folder / FILE)
-        return cls(folder, _open(folder / FILE, hold), hold)
 
     @classmethod
     def resume(cls, folder: Path, hold: Hold | None = None) -> RunWriter:
@@ -243,13 +260,20 @@ class RunWriter:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        self._connection.execute("BEGIN IMMEDIATE")
         try:
-            yield self._connection
-        except BaseException:
-            self._connection.execute("ROLLBACK")
-            raise
-        self._connection.execute("COMMIT")
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+                self._connection.execute("COMMIT")
+            except BaseException:
+                roll_back(self._connection)
+                raise
+        except sqlite3.Error as error:
+            hint = f"make room on that disk, then `netdyno run --resume {self.folder}` goes on with it"
+            full = of_the_disk(error, self.folder, ROOM if self._hold is None else hint)
+            if full is None:
+                raise
+            raise full from error
 
 
 def _end_case(
