@@ -402,14 +402,41 @@ def test_a_goal_between_the_bounds_is_neither_met_nor_missed(
         assert narrower in judged_.reason
 
 
-def test_the_best_rate_of_a_ramp_is_counted_and_has_no_bounds_for_a_goal_to_fall_between() -> None:
-    value = Value(
-        "ramp max Rx", "west-east", Fraction(5_000_000), "fps", Fraction(4_999_000), Fraction(5_001_000)
-    )
+@pytest.mark.parametrize(
+    ("operator", "bound", "expected"),
+    [
+        (">=", "5Mpps", True),
+        (">=", "5000010pps", True),
+        (">=", "5000011pps", False),
+        (">", "5000010pps", False),
+        ("<=", "4999990pps", True),
+        ("<=", "4999989pps", False),
+    ],
+)
+def test_a_goal_within_the_frame_a_count_is_known_to_is_met(
+    operator: str, bound: str, expected: bool
+) -> None:
+    """500,000 frames in 100 ms are known to one of them, 10 fps. Never above the line, though."""
+    rate, frame = Fraction(5_000_000), 10
+    value = Value("ramp max Rx", "west-east", rate, "fps", rate - frame, rate + frame)
     verdicts = {"west-east": Verdict("device", "because")}
-    wanted = [goal("ramp max Rx", ">=", "5000500pps"), goal("ramp max Rx", ">=", "5Mpps")]
-    missed, met_ = judge_goals(wanted, Result("ramp", (value,), (0,)), verdicts, evidence(5_000_000))
-    assert (missed.passed, met_.passed) == (False, True)
+    given = evidence(5_000_000)
+    (found,) = judge_goals(
+        [goal("ramp max Rx", operator, bound)], Result("ramp", (value,), (0,)), verdicts, given
+    )
+    assert found.passed is expected
+    best = Value("ramp max Rx", "west-east", LINE, "fps", LINE - frame, LINE + frame)
+    (found,) = judge_goals(
+        [goal("ramp max Rx", ">=", "10000001pps")], Result("ramp", (best,), (0,)), verdicts, given
+    )
+    assert found.passed is False
+
+
+def test_a_goal_that_nobody_can_judge_says_so_in_words() -> None:
+    verdicts = {"west-east": Verdict("inconclusive", "because")}
+    found = Result("throughput", result(9_000_000, name="throughput").values, (0,))
+    (judged_,) = judge_goals([goal("throughput", ">=", "95%")], found, verdicts, evidence(5_000_000))
+    assert judged_.reason == "west-east: 9000000 fps, 90 % of the line; nobody can say who was the limit"
 
 
 def test_a_rate_limited_by_the_tester_meets_no_goal_for_less() -> None:

@@ -100,7 +100,7 @@ def _judge_goal(
     unknown: list[str] = []
     met: list[str] = []
     for stream in situation.streams:
-        found = _found(goal.value, stream, result, evidence)
+        found = _found(goal, stream, result, evidence)
         limit = verdicts[stream].limit if stream in verdicts else "invalid"
         text = f"{stream}: {found.text}"
         # Short of the device's own limit a rate is a lower bound, and a loss may be the tester's own.
@@ -118,13 +118,14 @@ def _judge_goal(
             span = f"it is from {rounded(found.low)} to below {rounded(found.below)} fps"
             unknown.append(f"{text}; {span}, {found.narrower} would tell")
         else:
-            unknown.append(f"{text}, limited by: {limit}")
+            nobody = limit == "inconclusive"
+            unknown.append(
+                f"{text}; nobody can say who was the limit" if nobody else f"{text}, limited by: {limit}"
+            )
     if missed:
         return StoredGoal(str(goal), False, "; ".join(missed))
     if unknown or not met:
-        return StoredGoal(
-            str(goal), None, "cannot be judged: " + ("; ".join(unknown) or "nothing was measured")
-        )
+        return StoredGoal(str(goal), None, "; ".join(unknown) or "nothing was measured")
     return StoredGoal(str(goal), True, "; ".join(met))
 
 
@@ -155,8 +156,9 @@ class _Found:
         return not upwards if self.below is not None and self.below <= bound else None
 
 
-def _found(name: str, stream: str, result: Result, evidence: Evidence) -> _Found:
+def _found(goal: Goal, stream: str, result: Result, evidence: Evidence) -> _Found:
     """The number a goal is about, with its bounds, and the number in words."""
+    name = goal.value
     wanted = "loss at the end" if name == "loss" else name
     value = next((value for value in result.values if (value.name, value.scope) == (wanted, stream)), None)
     if value is None and name == "loss":
@@ -176,7 +178,22 @@ def _found(name: str, stream: str, result: Result, evidence: Evidence) -> _Found
     text = f"{rounded(value.number)} fps, {_of_line(value.number, evidence.situation)}"
     if name in NARROWER and value.high is not None:
         return _Found(value.number, text, below=value.high, narrower=NARROWER[name])
+    if name == "ramp max Rx" and not evidence.situation.mixed_receivers:
+        return _Found(_in_favour(goal, value, evidence.situation), text, exact=True)
     return _Found(value.number, text, exact=True)
+
+
+def _in_favour(goal: Goal, value: Value, situation: Situation) -> Fraction:
+    """A rate that was counted is known to the frame: what a goal asks within that is met.
+
+    Its bounds are one frame of a window away, and no rate is above its line. Not of a mix, whose bounds
+    say how far the order of sizes shifts a count.
+    """
+    assert value.number is not None
+    if goal.operator in (">=", ">"):
+        most = value.number if value.high is None else min(value.high, situation.line_fps)
+        return max(value.number, most)
+    return value.number if value.low is None else min(value.number, value.low)
 
 
 def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:

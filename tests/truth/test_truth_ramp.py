@@ -150,7 +150,9 @@ def test_a_ramp(case: tuple[str, str, str], found: dict[tuple[str, ...], Found])
         if windows:
             # One frame more than fits can be counted in a window; the line carries no more than it does.
             most = Fraction(line, wire_bits(size)) * (streams if scope == "sum" else 1)
-            assert best.number == min(max(windows) * fps / width, most)
+            # As many as fit whole are the line, too: the 0.24 of a frame beside them was not missed.
+            fit = math.floor(most * width / fps) - max(windows) < streams
+            assert best.number == (most if fit else max(windows) * fps / width)
         else:
             assert best.number is None
         # Knee: the last sample of the rise after which each one loses more than the threshold.
@@ -159,9 +161,12 @@ def test_a_ramp(case: tuple[str, str, str], found: dict[tuple[str, ...], Found])
         knee = found[case].value("knee", scope)
         if first == len(lossy):
             assert knee.number is None
-            assert knee.low == mean_load(scope, len(lossy) - 1)
+            lossless = sent[hold] == kept[hold]
+            assert knee.low == mean_load(scope, len(lossy) - 1) + (mean_load(scope, 0) if lossless else 0)
         else:
-            assert (knee.low, knee.high) == (mean_load(scope, first - 1), mean_load(scope, first))
+            # Loss may begin anywhere in the first lossy sample: up to its highest load, half a step on.
+            half = mean_load(scope, 0)
+            assert (knee.low, knee.high) == (mean_load(scope, first - 1), mean_load(scope, first) + half)
             assert knee.number == knee.low
 
 
@@ -188,7 +193,7 @@ def test_the_knee_is_where_the_capacity_is(
     rise = line * 10**12 / RISE_PS
     late = math.sqrt(2 * (queue + 1) / rise)
     step = rise * SAMPLE_PS / 10**12
-    assert capacity - step <= knee.high <= capacity + 2 * step + rise * Fraction(late)
+    assert capacity <= knee.high <= capacity + 5 * step / 2 + rise * Fraction(late)
 
 
 # Mixes of sizes. What comes back of one need not be the mix: rates are frames, the line is its bytes.

@@ -26,7 +26,7 @@ from netdyno.methods.procedure import (
     rounded,
     starved,
 )
-from netdyno.methods.samples import Sample, inside, kept_up, scopes, windows
+from netdyno.methods.samples import Sample, inside, kept_up, on_schedule, scopes, windows
 from netdyno.trial import Method, Result, Segment, Situation, Trial, Value
 from netdyno.units import FrameRate, Load, Percent, PositiveDuration, UnitError, decimal
 
@@ -139,7 +139,8 @@ def ramp(parameters: RampParameters, situation: Situation) -> Method:
         hold = inside(samples, trial, "hold", outcome.sample_ns)
         kept = kept_up(rise, outcome.sample_ns)
         width = _window(outcome.sample_ns, rise_ns, situation)
-        values.append(_max_rx(scope, (rise, hold), width, outcome.sample_ns, situation))
+        latest_ns = outcome.health.latest_departure_ns
+        values.append(_max_rx(scope, (rise, hold), width, outcome.sample_ns, situation, latest_ns))
         if situation.mixed_receivers:
             values.append(_line_utilisation(scope, (rise, hold), width, outcome.sample_ns, situation))
         values.append(_kept_up_to(scope, kept, len(rise), outcome.sample_ns))
@@ -154,10 +155,14 @@ def ramp(parameters: RampParameters, situation: Situation) -> Method:
         which = ", ".join(f"{count} of `{name}`" for name, count in corrupted.items() if count)
         notes.append(f"frames that came corrupted count as lost: {which}")
     held = _held_back(target - start, rise_ns)
-    if held * 100 > situation.line_fps:
+    # Worth a word only beside a knee whose bounds do not reach further than that already.
+    knees = [one for one in values if one.name == "knee" and one.scope != "sum" and one.number]
+    if held * 100 > situation.line_fps and any(
+        one.low is not None and one.high is not None and one.high - one.low < held for one in knees
+    ):
         notes.append(
-            f"the rise is short: {QUEUE_FRAMES} frames waiting in the device hide loss for so long that the"
-            f" knee shows {rounded(held)} fps too high"
+            f"the rise is short: if {QUEUE_FRAMES} frames wait in the device, they hide loss for so long that"
+            f" the knee shows {rounded(held)} fps too high"
         )
     away = outcome.health.longest_gap_ns
     if away > AWAY_NS:
@@ -182,9 +187,10 @@ def _kept_up_to(scope: str, kept: Sequence[Sample], samples: int, sample_ns: int
     """The load up to which the tester kept its schedule; what lies above says nothing of the device."""
     if not kept:
         return Value("kept up to", scope, Fraction(0), "fps", note="the tester was behind all the time")
-    load = kept[-1].intended * 10**9 / sample_ns
-    note = "to the end of the ramp" if len(kept) == samples else "then the tester fell behind for good"
-    return Value("kept up to", scope, load, "fps", note=note)
+    if len(kept) == samples:
+        return Value("kept up to", scope, kept[-1].peak, "fps", note="to the end of the ramp")
+    load = _fps(kept[-1].intended, sample_ns)
+    return Value("kept up to", scope, load, "fps", note="then the tester fell behind for good")
 
 
 def _window(sample_ns: int, rise_ns: int, situation: Situation) -> int:
@@ -199,7 +205,12 @@ def _window(sample_ns: int, rise_ns: int, situation: Situation) -> int:
 
 
 def _max_rx(
-    scope: str, parts: Sequence[Sequence[Sample]], width: int, sample_ns: int, situation: Situation
+    scope: str,
+    parts: Sequence[Sequence[Sample]],
+    width: int,
+    sample_ns: int,
+    situation: Situation,
+    latest_ns: int,
 ) -> Value:
     """The best forwarding rate over a window of the rise or the hold: distinct and intact frames.
 
@@ -208,6 +219,13 @@ def _max_rx(
     line by no more, with nothing lost, is the line. With loss, or by more than that, it is luck: a device
     that reorders or queues lets small frames through together. No device passes on more than it was sent
     in the long run, so such a window is made longer until the line is not exceeded.
+
+    A window at line rate that holds all the whole frames the line has room for is the line, too.
+
+    What a tester sends to make up for a pause is a load nobody asked for, and no rate of the device. So
+    windows lie where the tester was on schedule; without any, each part counts as a whole. And if frames
+    left late at all, by up to `latest_ns`, what exceeds the load asked for is taken for such a burst. On
+    time to the frame, as in virtual time, it stands: a queue of the device that empties.
     """
     mixed = bool(situation.mixed_receivers)
     streams = len(situation.streams) if scope == "sum" else 1
@@ -216,8 +234,12 @@ def _max_rx(
         return Value(
             "ramp max Rx", scope, None, "fps", note=f"the ramp is shorter than {width} whole samples"
         )
+    asked_fps = max(sample.peak for part in parts for sample in part)
+    runs = [run for part in parts for run in on_schedule(part)]
+    if all(len(run) < width for run in runs):
+        return _mean_rx(scope, parts, sample_ns, asked_fps)
     while True:
-        counted, whole, room = max(_received(parts, width))
+        counted, whole, room = max(_received(runs, width))
         length = width * sample_ns
         line = situation.line_fps * streams * length / 10**9
         near = counted - edge <= line
@@ -225,9 +247,14 @@ def _max_rx(
             break
         width = min(2 * width, room)
     best, low, high = Fraction(counted), max(counted - edge, Fraction(0)), counted + edge
-    if near and line < best and (whole or not mixed):
+    asked = asked_fps * length / 10**9
+    full = not mixed and whole and line - streams < best and asked >= line
+    if near and ((line < best and (whole or not mixed)) or full):
         best = line
-    note = f"best {milliseconds(length)} of {sum(len(part) for part in parts)} samples"
+    note = f"best {milliseconds(length)} of {sum(len(run) for run in runs)} samples"
+    if asked < best and asked * latest_ns >= length:
+        best, high = asked, asked + edge
+        note += "; the tester caught up, more than was asked for is not counted"
     return Value(
         "ramp max Rx",
         scope,
@@ -237,6 +264,14 @@ def _max_rx(
         _fps(high, length),
         note,
     )
+
+
+def _mean_rx(scope: str, parts: Sequence[Sequence[Sample]], sample_ns: int, asked_fps: Fraction) -> Value:
+    """The best rate where the tester was late in every window: over the whole rise or hold, and no more than
+    the load asked for."""
+    best = max(_fps(sum(one.rx for one in part), len(part) * sample_ns) for part in parts if part)
+    note = "the tester was behind its schedule in every window: the mean over the whole rise or hold"
+    return Value("ramp max Rx", scope, min(best, asked_fps), "fps", note=note)
 
 
 def _received(parts: Sequence[Sequence[Sample]], width: int) -> list[tuple[int, bool, int]]:
@@ -284,7 +319,10 @@ def _knee(
     threshold: Fraction,
     sample_ns: int,
 ) -> Value:
-    """Where loss begins for good: between the last good sample's load and the first bad one's.
+    """Where loss begins for good: from the last good sample's mean load to the first bad one's highest.
+
+    Loss may begin anywhere in the bad sample, above its mean too. It does not begin below the good one's
+    mean: the upper half would have lost more than the threshold allows for all of it.
 
     Loss is of the frames that departed in the sample, so the time a frame takes does not show as loss; a
     frame that came corrupted is lost.
@@ -308,19 +346,26 @@ def _knee(
     if earlier is not None:
         before = f"; loss above {share} also passed at {rounded(_fps(earlier.intended, sample_ns))} fps"
     if first == len(sent):
-        offered = _fps(sent[-1].intended, sample_ns)
-        in_hold = sum(sample.lost > threshold * sample.tx and not sample.late for sample in hold)
-        note = f"no knee: loss did not stay above {share} up to {rounded(offered)} fps"
+        held = [sample for sample in hold if not sample.late]
+        in_hold = sum(sample.lost > threshold * sample.tx for sample in held)
+        mean, end = _fps(sent[-1].intended, sample_ns), sent[-1].peak
+        # The end itself was offered for an instant only, unless it was held.
+        stood = any(sample.tx for sample in held) and all(sample.lost == 0 for sample in held)
+        low = held[-1].peak if stood else mean
+        note = f"no knee: loss did not stay above {share} up to {rounded(max(low, end))} fps"
         if in_hold:
             note += f"; but {in_hold} of {len(hold)} samples of the hold lost more"
-        return Value("knee", scope, None, "fps", low=offered, note=note + before)
-    high = _fps(sent[first].intended, sample_ns)
+        if low < end:
+            note += f"; the last sample's mean is {rounded(mean)} fps, and nothing more is certain"
+        return Value("knee", scope, None, "fps", low=low, note=note + before)
+    high = sent[first].peak
     if first == 0:
         note = f"loss above {share} from the first sample of the ramp on"
         return Value("knee", scope, Fraction(0), "fps", low=Fraction(0), high=high, note=note)
     low = _fps(sent[first - 1].intended, sample_ns)
-    width = high - low
-    late = sum(sample.late for sample in rise if low < _fps(sample.intended, sample_ns) < high)
+    mean = _fps(sent[first].intended, sample_ns)
+    width = mean - low
+    late = sum(sample.late for sample in rise if low < _fps(sample.intended, sample_ns) < mean)
     step = "one step of the ramp is" if not late else f"the tester was late in the {late} samples before:"
     note = f"loss stays above {share} from here on; {step} {rounded(width)} fps"
     return Value("knee", scope, low, "fps", low, high, note + before)

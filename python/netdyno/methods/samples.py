@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import accumulate, pairwise
+from itertools import accumulate, groupby, pairwise
 
 from netdyno.arithmetic import WIRE_OVERHEAD
 from netdyno.trial import Situation, Trial, TrialResult
@@ -33,6 +33,8 @@ class Sample:
     """Of a mix: bytes of line time of all test frames that came in at the port, copies and corrupted too."""
     late: bool = False
     """Whether the tester was behind its schedule when it began or ended: its load was another one."""
+    peak: Fraction = Fraction(0)
+    """Frames per second: the highest load the schedule asks for in it."""
 
     @property
     def lost(self) -> int:
@@ -48,12 +50,16 @@ def scopes(outcome: TrialResult, trial: Trial, situation: Situation) -> Iterator
         samples, behind, late = [], Fraction(0), False
         on_line = _line_bytes(outcome, number, situation)
         asked = [_asked(trial, edge * outcome.sample_ns) for edge in range(len(stream.tx) + 1)]
-        counts = zip(pairwise(asked), stream.tx, stream.rx, stream.arrived, on_line, strict=False)
-        for (before, after), tx, rx, arrived, line_bytes in counts:
+        peaks = [
+            _peak(trial, edge * outcome.sample_ns, (edge + 1) * outcome.sample_ns)
+            for edge in range(len(stream.tx))
+        ]
+        counts = zip(pairwise(asked), stream.tx, stream.rx, stream.arrived, on_line, peaks, strict=False)
+        for (before, after), tx, rx, arrived, line_bytes, peak in counts:
             intended = after - before
             behind += intended - tx
             began_late, late = late, ever_late and _is_behind(behind, intended, outcome.sample_ns)
-            samples.append(Sample(tx, rx, arrived, intended, behind, line_bytes, began_late or late))
+            samples.append(Sample(tx, rx, arrived, intended, behind, line_bytes, began_late or late, peak))
         every.append(samples)
         yield stream.name, samples
     yield (
@@ -67,6 +73,7 @@ def scopes(outcome: TrialResult, trial: Trial, situation: Situation) -> Iterator
                 sum((one.behind for one in together), Fraction(0)),
                 sum(one.line_bytes for one in together),
                 any(one.late for one in together),
+                sum((one.peak for one in together), Fraction(0)),
             )
             for together in zip(*every, strict=False)
         ],
@@ -92,6 +99,18 @@ def _asked(trial: Trial, until_ns: int) -> Fraction:
         asked += (segment.from_fps + slope * length / 2) * length / 10**9
         begin += segment.duration_ns
     return asked
+
+
+def _peak(trial: Trial, start_ns: int, end_ns: int) -> Fraction:
+    """The highest load asked of a stream between two times from the start of traffic, frames per second."""
+    peak, begin = Fraction(0), 0
+    for segment in trial.segments:
+        first, last = max(start_ns - begin, 0), min(end_ns - begin, segment.duration_ns)
+        if first < last:
+            slope = (segment.to_fps - segment.from_fps) / segment.duration_ns
+            peak = max(peak, segment.from_fps + slope * first, segment.from_fps + slope * last)
+        begin += segment.duration_ns
+    return peak
 
 
 def kept_up(rise: list[Sample], sample_ns: int) -> list[Sample]:
@@ -121,6 +140,11 @@ def inside(samples: Sequence[Sample], trial: Trial, name: str, sample_ns: int) -
             return list(samples[-(-begin // sample_ns) : end // sample_ns])
         begin = end
     return []
+
+
+def on_schedule(samples: Sequence[Sample]) -> list[list[Sample]]:
+    """The stretches of samples in a row in which the tester was on its schedule."""
+    return [list(run) for late, run in groupby(samples, key=lambda one: one.late) if not late]
 
 
 def windows(counts: Sequence[int], width: int) -> list[int]:
