@@ -57,6 +57,10 @@ def test_every_field_is_the_engines_and_none_is_left_out() -> None:
     assert json.loads(json.dumps(spec)) == spec
 
 
+# Tags are for what forwards them; the emulated router refuses them.
+ALL_WAYS = "[l2-xconnect, bridge-domain, ipv4]"
+
+
 def test_every_header_is_the_frames() -> None:
     stack = """[{type: ethernet}, {type: vlan, vid: {list: [1, 2]}, tpid: 0x88a8, pcp: 5}, {type: mpls, label: 16},
       {type: ipv4, src: 1.1.1.1, dst: {random: {min: 2.0.0.0, max: 2.0.255.255}}}, {type: udp, sport: {step: {start: 1, step: 1, count: 9}}, dport: 4789},
@@ -67,8 +71,8 @@ def test_every_header_is_the_frames() -> None:
         f"traffic:\n  1514b: {{size: 1514B, flows: 2, headers: {stack}}}\nmatrix:",
         ARTICLE.read_text(),
     )
-    text = text.replace("[1514b, imix, 64b-multi, 64b-single]", "[1514b]")
-    spec = specs(parse(text), segment(Fraction(1000)))["ipv4 / plain / 1514b / bidir"]
+    text = text.replace("[1514b, imix, 64b-multi, 64b-single]", "[1514b]").replace(ALL_WAYS, "[l2-xconnect]")
+    spec = specs(parse(text), segment(Fraction(1000)))["l2-xconnect / plain / 1514b / bidir"]
     there, back = (stream["headers"] for stream in spec["streams"])
     for header in there:
         variant = {"ipv4": "Ipv4", "ipv6": "Ipv6"}.get(header["type"], header["type"].capitalize())
@@ -144,18 +148,19 @@ def test_short_forms() -> None:
         "  own: {size: 128B, flows: 100, addresses: {source: 10.0.0.0/24, destination: 10.0.1.0/31}}\nmatrix:",
         ARTICLE.read_text(),
     ).replace("[1514b, imix, 64b-multi, 64b-single]", "[tagged, six, bench, own]")
+    text = text.replace(ALL_WAYS, "[l2-xconnect]")
     found = specs(parse(text), segment(Fraction(1000)))
-    tagged = found["ipv4 / plain / tagged / uni"]["streams"][0]["headers"]
+    tagged = found["l2-xconnect / plain / tagged / uni"]["streams"][0]["headers"]
     assert [(header["vid"], header["tpid"]) for header in tagged[1:3]] == [(100, 0x88A8), (200, 0x8100)]
     assert tagged[-1] == {"type": "tcp", "sport": 1025, "dport": 12, "flags": 0x10}
-    six = found["ipv4 / plain / six / uni"]["streams"][0]["headers"][1]
+    six = found["l2-xconnect / plain / six / uni"]["streams"][0]["headers"][1]
     assert (six["type"], six["src"], six["dst"]) == ("ipv6", "2001:2::1", "2001:2:0:8000::1")
     # RFC 2544 appendix C.2.2 and C.2.6.4: 198.18/15 in two halves, 0xC020 to the echo port.
-    bench = found["ipv4 / plain / bench / uni"]["streams"][0]["headers"]
+    bench = found["l2-xconnect / plain / bench / uni"]["streams"][0]["headers"]
     assert bench[1]["src"] == {"random": {"min": "198.18.0.1", "max": "198.18.255.254"}}
     assert bench[1]["dst"] == {"random": {"min": "198.19.0.1", "max": "198.19.255.254"}}
     assert (bench[2]["sport"], bench[2]["dport"]) == (0xC020, 7)
-    own = found["ipv4 / plain / own / uni"]["streams"][0]["headers"][1]
+    own = found["l2-xconnect / plain / own / uni"]["streams"][0]["headers"][1]
     assert own["src"] == {"random": {"min": "10.0.0.1", "max": "10.0.0.254"}}
     assert own["dst"] == {"random": {"min": "10.0.1.0", "max": "10.0.1.1"}}
 
