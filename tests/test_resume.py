@@ -96,6 +96,10 @@ def test_a_run_killed_again_and_again_ends_like_one_that_was_not(tmp_path: Path)
             continue
         process = start("resume", folder, FAKE_TRIAL_S="0.05")
     assert kills > 0
+    # After the last of the kills it was started once more.
+    process.kill()
+    process.wait()
+    wait_for(lambda: gone(process.pid))
     code, _, _ = finish("resume", folder)
     assert code == 0
     assert known.items() <= acknowledged(folder).items()
