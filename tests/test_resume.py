@@ -332,7 +332,8 @@ def on_a_full_disk(size: str, folder: Path, plan: str) -> tuple[subprocess.Compl
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounts a file system")
 def test_a_disk_that_fills_up_is_told_and_the_run_goes_on_later(tmp_path: Path) -> None:
     # Long series, so that a few cases take more than there is: all eight take 1.6 MB. How many are whole when
-    # the disk is full differs, since two workers write in turns: 4 or 5 with this much room, and none with a third of it.
+    # the disk is full differs, since two workers write in turns: 4 or 5 with this much room, and none with a
+    # third of it.
     plan = SEARCH.replace("duration: 10ms", "duration: 100ms")
     done, disk, left = on_a_full_disk("1200k", tmp_path, plan)
     assert done.returncode == 3, done.stderr

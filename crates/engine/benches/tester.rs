@@ -153,6 +153,7 @@ fn ends(fate: Fate, stride: usize) -> (Arc<Mutex<Memory>>, Vec<Box<dyn Port>>) {
                 rate_bps: 0,
                 max_frame: stride as u32,
                 exact_time: false,
+                detail: String::new(),
             },
         })
     };

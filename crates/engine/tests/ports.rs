@@ -93,6 +93,7 @@ fn ports(fate: Fate, burst_ps: u64, later: Vec<(u64, usize, PortCounters)>) -> V
                 rate_bps: 0,
                 max_frame: 1514,
                 exact_time: false,
+                detail: String::new(),
             },
             number,
             between: Arc::clone(&between),

@@ -131,6 +131,7 @@ fn narrow(room: usize, copies: usize) -> Vec<Box<dyn Port>> {
                 rate_bps: 0,
                 max_frame: 1514,
                 exact_time: false,
+                detail: String::new(),
             },
             calls: 0,
             copies,

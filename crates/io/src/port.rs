@@ -112,6 +112,9 @@ pub struct PortInfo {
     pub max_frame: u32,
     /// Whether `Slot::at` is honoured on transmit and exact on receive (virtual time).
     pub exact_time: bool,
+    /// What it turned out to be, for people: `copy, generic attach, need-wakeup`. Empty where there is nothing to say.
+    #[serde(default)]
+    pub detail: String,
 }
 
 /// What the port itself counted since it was opened.

@@ -79,6 +79,7 @@ impl AfPacketPort {
                 rate_bps: link.rate_bps,
                 max_frame,
                 exact_time: false,
+                detail: String::new(),
             },
             interface: interface.to_owned(),
             socket,

@@ -83,14 +83,20 @@ pub enum ClockFit {
 /// What opens a port by itself: its name in the lab, its parameters, the longest frame without FCS.
 pub type OpenAlone = fn(&str, &BackendSpec, u32) -> Result<Box<dyn Port>, PortError>;
 
+/// What opens a port as several queues, each used by its own thread: as [`OpenAlone`], and how many. Frames of one flow
+/// always arrive at the same queue; what any queue sends leaves by the same port.
+pub type OpenQueues = fn(&str, &BackendSpec, u32, usize) -> Result<Vec<Box<dyn Port>>, PortError>;
+
 /// Two ports joined by a link.
 pub type PortPair = (Box<dyn Port>, Box<dyn Port>);
 
 /// How the ports of a backend come to be.
 #[derive(Debug)]
 pub enum Open {
-    /// Each by itself.
+    /// Each by itself, as one queue.
     Alone(OpenAlone),
+    /// Each by itself, as one queue or several.
+    Queued(OpenQueues),
     /// In pairs.
     Linked(fn(&LinkSpec) -> Result<PortPair, PortError>),
 }
@@ -135,15 +141,27 @@ impl LinkSpec {
 /// # Errors
 /// If the backend needs a link, the parameters cannot be met, or the system refuses.
 pub fn open(name: &str, spec: &BackendSpec, max_frame: u32) -> Result<Box<dyn Port>, PortError> {
+    let mut queues = open_queues(name, spec, max_frame, 1)?;
+    Ok(queues.pop().expect("a port has the queues it was asked for"))
+}
+
+/// Opens a port that stands by itself as `queues` queues, each to be used by its own thread.
+///
+/// # Errors
+/// As [`open`]; and if the backend has not as many queues.
+pub fn open_queues(name: &str, spec: &BackendSpec, max_frame: u32, queues: usize) -> Result<Vec<Box<dyn Port>>, PortError> {
+    let unfit = |why| PortError::Unfit {
+        port: name.to_owned(),
+        why,
+    };
+    let kind = spec.kind();
     match spec.backend().open {
-        Open::Alone(open) => open(name, spec, max_frame),
-        Open::Linked(_) => Err(PortError::Unfit {
-            port: name.to_owned(),
-            why: format!(
-                "a `{}` port is one end of a link; join it to an emulated device under `links`",
-                spec.kind()
-            ),
-        }),
+        Open::Queued(open) if queues > 0 => open(name, spec, max_frame, queues),
+        Open::Alone(open) if queues == 1 => Ok(vec![open(name, spec, max_frame)?]),
+        Open::Alone(_) | Open::Queued(_) => Err(unfit(format!("a `{kind}` port cannot be {queues} queues"))),
+        Open::Linked(_) => Err(unfit(format!(
+            "a `{kind}` port is one end of a link; join it to an emulated device under `links`"
+        ))),
     }
 }
 
@@ -154,7 +172,7 @@ pub fn open(name: &str, spec: &BackendSpec, max_frame: u32) -> Result<Box<dyn Po
 pub fn pair(spec: &BackendSpec, link: &LinkSpec) -> Result<PortPair, PortError> {
     match spec.backend().open {
         Open::Linked(pair) => pair(link),
-        Open::Alone(_) => Err(PortError::Unfit {
+        Open::Alone(_) | Open::Queued(_) => Err(PortError::Unfit {
             port: link.names[0].clone(),
             why: format!(
                 "a `{}` port reaches its peer by itself; only {} are joined by links",

@@ -10,7 +10,10 @@ pub const BACKEND: Backend = Backend {
     name: "null",
     doc: "Takes every frame and gives the slots back: the generator's own cost. Nothing is ever received.",
     clock: ClockFit::Either,
-    open: Open::Alone(|name, _: &BackendSpec, max_frame| Ok(Box::new(NullPort::open(name, max_frame)?))),
+    open: Open::Queued(|name, _: &BackendSpec, max_frame, queues| {
+        let queue = |_| Ok(Box::new(NullPort::open(name, max_frame)?) as Box<dyn Port>);
+        (0..queues).map(queue).collect()
+    }),
 };
 
 /// Slots stay within half of a level-1 cache where the frames allow it.
@@ -49,6 +52,7 @@ impl NullPort {
                 rate_bps: 0,
                 max_frame,
                 exact_time: false,
+                detail: String::new(),
             },
             region: Region::zeroed(count * stride),
             fresh: slots.clone(),

@@ -46,6 +46,7 @@ pub fn pair(link: &LinkSpec, slots: usize) -> Result<(RingPort, RingPort), PortE
             rate_bps: 0,
             max_frame: link.max_frame,
             exact_time: false,
+            detail: String::new(),
         },
         out: End::new(&channels[end], link.max_frame),
         inward: End::new(&channels[1 - end], link.max_frame),

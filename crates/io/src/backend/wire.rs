@@ -67,6 +67,7 @@ pub fn pair(link: &LinkSpec) -> Result<(WirePort, WirePort), PortError> {
             rate_bps: link.rate_bps[end],
             max_frame: link.max_frame,
             exact_time: true,
+            detail: String::new(),
         },
         out: Arc::clone(&lines[end]),
         inward: Arc::clone(&lines[1 - end]),
