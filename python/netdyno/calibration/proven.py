@@ -1,0 +1,40 @@
+"""What a calibration proved for one case. A plain value: verdicts and reports read it, nobody else's business."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
+
+
+@dataclass(frozen=True)
+class Proven:
+    """The tester's own limits with the ports, frames and directions of one case.
+
+    Measured with the ports looped back on each other and no device between them, with the case's own
+    frames: the same sizes, flows and header stack, in the directions the case sends in. What was not
+    measured is None.
+    """
+
+    id: str
+    """Of the calibration it comes from."""
+    made_at: datetime
+    """When that was made, UTC."""
+    max_fps: Fraction | None
+    """The highest load at which no frame was lost, frames a second of each direction (of a mix: of
+    average size). Where both directions send, both did. None: not found, or not measured."""
+    line_fps: Fraction | None = None
+    """What the line carries, frames a second of each direction, where hardware enforces one; else None."""
+    latency_floor_ns: int | None = None
+    """Median latency at a low load: what every latency contains that is not the device's."""
+    latency_noise_ns: int | None = None
+    """99.9th percentile of the same latencies less their median."""
+    rate_error_ppm: Fraction | None = None
+    """Greatest deviation of the rate sent from the rate asked for, over loads of up to 90 % of `max_fps`."""
+    expired: str | None = None
+    """Why it holds no longer, a clause: `the kernel is now 6.1.0, it was 5.10.0`. None: it holds."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether a verdict may rest on it."""
+        return self.expired is None and self.max_fps is not None
