@@ -33,5 +33,11 @@ class Session:
 def truth(device_json: str, session_json: str, trial_json: str) -> str:
     """What a perfect tester finds when it runs the trial on the emulated device."""
 
+def watch(core: int, seconds: float) -> str:
+    """What a core is like to a loop that only reads the clock: machine::Watch, JSON."""
+
+def bounce(first: int, second: int, rounds: int) -> str:
+    """What lies between two cores, by a cache line that goes to and fro: machine::Bounce, JSON."""
+
 def version() -> str:
     """The engine's version."""

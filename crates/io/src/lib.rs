@@ -5,6 +5,7 @@
 
 pub mod backend;
 pub mod drive;
+pub mod machine;
 pub mod port;
 pub mod region;
 pub mod time;

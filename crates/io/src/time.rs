@@ -209,6 +209,11 @@ pub fn sleep(length: Duration) {
     std::thread::sleep(std::time::Duration::from_nanos(length.ps / 1000));
 }
 
+/// `CLOCK_MONOTONIC_RAW` in nanoseconds: what every other clock here is held against.
+pub(crate) fn kernel_ns() -> u64 {
+    read_ns(libc::CLOCK_MONOTONIC_RAW)
+}
+
 fn read_ns(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` is valid for writes; the clocks used here exist on every Linux since 2.6.28.

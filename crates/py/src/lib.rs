@@ -5,7 +5,7 @@
 
 mod running;
 
-use netdyno_session::SessionError;
+use netdyno_session::{SessionError, machine};
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use running::Running;
@@ -116,6 +116,20 @@ fn truth(py: Python<'_>, device_json: &str, session_json: &str, trial_json: &str
     found.map_err(|error| raise(py, &error))
 }
 
+/// What a core is like to a loop that only reads the clock for `seconds`, as JSON: pauses, and facts of the clock.
+#[pyfunction]
+fn watch(py: Python<'_>, core: usize, seconds: f64) -> PyResult<String> {
+    let seen = py.detach(|| running::json(&machine::watch(core, seconds)?));
+    seen.map_err(|error| raise(py, &error))
+}
+
+/// What lies between two cores, by a cache line that goes to and fro, as JSON.
+#[pyfunction]
+fn bounce(py: Python<'_>, first: usize, second: usize, rounds: u32) -> PyResult<String> {
+    let seen = py.detach(|| running::json(&machine::bounce([first, second], rounds)?));
+    seen.map_err(|error| raise(py, &error))
+}
+
 /// The engine's version.
 #[pyfunction]
 fn version() -> &'static str {
@@ -130,5 +144,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("EngineError", error)?;
     module.add_class::<Session>()?;
     module.add_function(wrap_pyfunction!(truth, module)?)?;
+    module.add_function(wrap_pyfunction!(watch, module)?)?;
+    module.add_function(wrap_pyfunction!(bounce, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)
 }

@@ -5,11 +5,14 @@
 mod error;
 mod open;
 mod session;
+mod spacing;
 pub mod spec;
 mod truth;
 
 pub use error::SessionError;
 pub use netdyno_engine::Progress;
 pub use netdyno_engine::spec::TrialSpec;
+pub use netdyno_io::machine;
 pub use session::{Outcome, Session};
+pub use spacing::{Gaps, Spacing};
 pub use truth::{StreamTruth, Truth, truth};

@@ -1,7 +1,8 @@
 //! From a session spec to open ports and devices.
 
 use crate::error::SessionError;
-use crate::spec::{ClockKind, Link, SessionSpec};
+use crate::spacing::{Seen, Spaced};
+use crate::spec::{ClockKind, Link, Loop, SessionSpec};
 use netdyno_dut::Device;
 use netdyno_io::backend::{self, BackendSpec, ClockFit, LinkSpec};
 use netdyno_io::port::Port;
@@ -11,6 +12,8 @@ use netdyno_io::time::{Clock, Duration};
 pub struct Opened {
     /// The tester's ports, in the order of the spec.
     pub ports: Vec<Box<dyn Port>>,
+    /// What is noted of how frames come in at each of them, where that was asked for.
+    pub seen: Vec<Option<Seen>>,
     /// The devices, in the order of the spec.
     pub devices: Vec<Device>,
 }
@@ -39,13 +42,18 @@ pub fn check(spec: &SessionSpec) -> Result<(), SessionError> {
     for (number, link) in spec.links.iter().enumerate() {
         check_link(spec, number, link)?;
     }
+    for (number, own) in spec.loops.iter().enumerate() {
+        check_loop(spec, number, own)?;
+    }
     for (index, port) in spec.ports.iter().enumerate() {
-        let links = spec.links.iter().filter(|link| link.port == index).count();
+        let looped = spec.loops.iter().filter(|own| own.ports.contains(&index)).count();
+        let links = looped + spec.links.iter().filter(|link| link.port == index).count();
         let needed = usize::from(port.backend.backend().needs_link());
         if links != needed {
             let kind = port.backend.kind();
             let why = format!("port `{}`: a `{kind}` port has {needed} link(s), here {links}", port.name);
-            return Err(SessionError::new(why).hint("link each wire or ring port to one port of an emulated device, and no other port"));
+            return Err(SessionError::new(why)
+                .hint("link each wire or ring port to one port of an emulated device (or loop it to another), and no other port"));
         }
     }
     Ok(())
@@ -76,6 +84,21 @@ fn check_link(spec: &SessionSpec, number: usize, link: &Link) -> Result<(), Sess
     Ok(())
 }
 
+fn check_loop(spec: &SessionSpec, number: usize, own: &Loop) -> Result<(), SessionError> {
+    let [near, far] = own.ports;
+    let why = match (spec.ports.get(near), spec.ports.get(far)) {
+        (Some(one), Some(other)) if near != far && one.backend == other.backend => return Ok(()),
+        (Some(one), Some(_)) if near == far => format!("port `{}` is joined to itself", one.name),
+        (Some(one), Some(other)) => {
+            let (near, far) = (one.backend.kind(), other.backend.kind());
+            format!("ports `{}` and `{}` are of other kinds, `{near}` and `{far}`", one.name, other.name)
+        }
+        (None, _) => format!("there is no port {near}"),
+        (_, None) => format!("there is no port {far}"),
+    };
+    Err(SessionError::new(format!("loops[{number}]: {why}")).hint("a loop joins two tester ports of the same kind"))
+}
+
 /// Opens everything for frames of up to `max_frame` bytes without FCS, on `clock` if in real time.
 pub fn open(spec: &SessionSpec, max_frame: u32, clock: Option<Clock>) -> Result<Opened, SessionError> {
     let mut ports: Vec<Option<Box<dyn Port>>> = spec.ports.iter().map(|_| None).collect();
@@ -89,23 +112,39 @@ pub fn open(spec: &SessionSpec, max_frame: u32, clock: Option<Clock>) -> Result<
         ports[link.port] = Some(near);
         far[link.device][link.device_port] = Some(other);
     }
+    for own in &spec.loops {
+        let [near, far] = own.ports;
+        let mut wanted = LinkSpec::new(&spec.ports[near].name, &spec.ports[far].name, own.rate_bps, max_frame);
+        wanted.propagation = Duration { ps: own.delay_ps };
+        let (one, other) = backend::pair(&spec.ports[near].backend, &wanted)?;
+        (ports[near], ports[far]) = (Some(one), Some(other));
+    }
     if let Some(clock) = clock {
         let ends = ports.iter_mut().chain(far.iter_mut().flatten()).flatten();
         ends.for_each(|end| end.use_clock(clock));
     }
     let mut opened = Opened {
         ports: Vec::new(),
+        seen: Vec::new(),
         devices: Vec::new(),
     };
     for (port, linked) in spec.ports.iter().zip(ports) {
-        opened.ports.push(match linked {
+        let carrier = match linked {
             Some(linked) => linked,
             None => {
                 let mut alone = backend::open(&port.name, &port.backend, max_frame)?;
                 clock.into_iter().for_each(|clock| alone.use_clock(clock));
                 alone
             }
-        });
+        };
+        if port.spacing {
+            let (spaced, seen) = Spaced::new(carrier);
+            opened.ports.push(Box::new(spaced));
+            opened.seen.push(Some(seen));
+        } else {
+            opened.ports.push(carrier);
+            opened.seen.push(None);
+        }
     }
     for (device, linked) in spec.devices.iter().zip(far) {
         let mut its = Vec::new();

@@ -2,6 +2,7 @@
 
 use crate::error::SessionError;
 use crate::open::{self, Opened};
+use crate::spacing::{self, Spacing};
 use crate::spec::{ClockKind, SessionSpec};
 use netdyno_dut::Device;
 use netdyno_dut::spec::DeviceCounters;
@@ -34,6 +35,9 @@ pub struct Outcome {
     pub trial: TrialResult,
     /// The devices' own, in the order of the session.
     pub devices: Vec<DeviceCounters>,
+    /// How what came in was spaced, for each port, where the session asks for it; empty if it does for none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spacing: Vec<Option<Spacing>>,
 }
 
 /// A lab with its ports open. Tables that devices have learned are kept from trial to trial.
@@ -130,6 +134,7 @@ impl Session {
             return Err(SessionError::new("the session is closed"));
         };
         opened.devices.iter_mut().for_each(Device::reset_counters);
+        opened.seen.iter().flatten().for_each(|seen| _ = spacing::take(seen));
         // On an error the ports are dropped with the trial, and opened anew for the next one.
         let report = match self.clock {
             None => {
@@ -147,9 +152,17 @@ impl Session {
             result.invalid.extend(device.failures().map(failed));
         }
         let devices = opened.devices.iter().map(Device::counters).collect();
+        let mut spacing: Vec<_> = opened.seen.iter().map(|seen| seen.as_ref().map(spacing::take)).collect();
+        if spacing.iter().all(Option::is_none) {
+            spacing.clear();
+        }
         self.opened = Some(opened);
         self.give_back(trial);
-        Ok(Outcome { trial: result, devices })
+        Ok(Outcome {
+            trial: result,
+            devices,
+            spacing,
+        })
     }
 
     fn give_back(&mut self, trial: Trial) {

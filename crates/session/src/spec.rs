@@ -17,6 +17,9 @@ pub struct SessionSpec {
     /// Links between tester ports and ports of emulated devices.
     #[serde(default)]
     pub links: Vec<Link>,
+    /// Links between two tester ports: the tester measures itself.
+    #[serde(default)]
+    pub loops: Vec<Loop>,
     /// Cores for the tester's and the devices' threads (real time); empty: not pinned.
     #[serde(default)]
     pub cores: Vec<usize>,
@@ -40,6 +43,22 @@ pub struct SessionPort {
     pub name: String,
     /// Backend and its parameters, as `netdyno_io::backend` reads them.
     pub backend: netdyno_io::backend::BackendSpec,
+    /// Whether to note how the test frames that come in are spaced.
+    #[serde(default)]
+    pub spacing: bool,
+}
+
+/// A cable from one tester port to another, with nothing between them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Loop {
+    /// Its ends, tester port indices.
+    pub ports: [usize; 2],
+    /// L1 bits per second each way.
+    pub rate_bps: u64,
+    /// Propagation delay.
+    #[serde(default)]
+    pub delay_ps: u64,
 }
 
 /// A cable.

@@ -1,4 +1,4 @@
-"""What a calibration proved for one case. A plain value: verdicts and reports read it, nobody else's business."""
+"""What a calibration proved for one case: a plain value that verdicts and reports read."""
 
 from __future__ import annotations
 
