@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from netdyno.errors import NetdynoError
-from netdyno.labs import KINDS, Wiring
+from netdyno.labs import KINDS, Wiring, backends
 from netdyno.matrix import situation
 from netdyno.methods import METHODS, kept_away
 from netdyno.spec import read_result, session_spec, trial_spec
@@ -151,7 +151,8 @@ def run_case(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
 def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], bool]) -> Measured:
     plan, case = job.plan, job.case
     kind = KINDS[plan.lab.kind]
-    with kind.build(kind.wire(plan.lab.links, case.settings)) as wiring:
+    with kind.build(kind.wire(plan.lab.links, case.settings)) as built:
+        wiring = backends.settled(built)
         known = situation(case, wiring)
         emit(Wired(case.number, _wired(wiring, known)))
         session: Session = import_module(job.engine).Session(json.dumps(session_spec(wiring)))

@@ -83,6 +83,7 @@ class TruthKind:
     name: str = "emulated/truth"
     title: str = "emulated device of the truth tests"
     emulated: bool = True
+    backends: tuple[str, ...] = ()
 
     @property
     def settings(self) -> Mapping[str, tuple[str, ...]]:

@@ -78,6 +78,7 @@ class Emulated:
     title: str
     settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     emulated: bool = True
+    backends: tuple[str, ...] = ()
 
     def wire(self, links: tuple[LabLink, ...], settings: Mapping[str, str]) -> Wiring:
         """Two tester ports, the device between them, virtual time."""

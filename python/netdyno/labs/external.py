@@ -1,4 +1,4 @@
-"""A device that is simply there: one's own router or switch, on real interfaces of this machine."""
+"""A device that is simply there: one's own router or switch, on real interfaces or memifs of this machine."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from netdyno.labs import addresses, ethtool
+from netdyno.labs import addresses, backends, ethtool
 from netdyno.labs.wiring import LabError, LabLink, WiredPort, Wiring
 
 CAP_NET_RAW = 13
@@ -24,12 +24,13 @@ IFF_UP = 1
 
 @dataclass(frozen=True)
 class External:
-    """A device netdyno neither builds nor configures. Its links name the tester's interfaces."""
+    """A device netdyno neither builds nor configures. Its links name the tester's interfaces or memifs."""
 
     name: str = "external"
     title: str = "external device"
     settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     emulated: bool = False
+    backends: tuple[str, ...] = backends.ALL
 
     def wire(self, links: tuple[LabLink, ...], settings: Mapping[str, str]) -> Wiring:
         """A tester port for each link, on the link's interface or on one of the port's own name.
@@ -59,20 +60,18 @@ class External:
         session = {
             "clock": "real",
             "ports": [
-                {
-                    "name": link.tester_port,
-                    "backend": {"kind": "af_packet", "interface": _interface(link)},
-                }
-                for link in links
+                {"name": link.tester_port, "backend": link.backend.spec(_interface(link))} for link in links
             ],
         }
         return Wiring("real", ports, session, learn=any(port.destination == "peer" for port in ports))
 
     def preflight(self, links: tuple[LabLink, ...]) -> None:
         """That packet sockets may be opened, and every interface is there and up."""
-        _may_open_sockets()
         faults: list[tuple[int, LabError]] = []
         for index, link in enumerate(links):
+            if link.backend.kind == "memif":
+                continue
+            _may_open_sockets()
             try:
                 _hardware_address(_interface(link))
             except LabError as error:
@@ -84,11 +83,20 @@ class External:
     @contextmanager
     def build(self, wiring: Wiring) -> Iterator[Wiring]:
         """Looks at the interfaces, takes their hardware addresses; changes nothing on this machine."""
-        _may_open_sockets()
         notes = list(wiring.notes)
         ports = []
         for port, opened in zip(wiring.ports, wiring.session["ports"], strict=True):
-            interface = opened["backend"]["interface"]
+            backend = opened["backend"]
+            if backend["kind"] == "memif":
+                # It has no hardware address either: ours stays the one it was wired with.
+                ports.append(replace(port, enforced_rate=False))
+                notes.append(
+                    f"`{port.name}` is memory shared with the device (memif {backend['id']} at"
+                    f" `{backend['socket']}`), which has no line: nothing holds frames to the plan's rate."
+                )
+                continue
+            _may_open_sockets()
+            interface = backend["interface"]
             mac, card = _hardware_address(interface), ethtool.card(interface)
             enforced = card.has_line and card.speed_bps == port.rate_bps
             ports.append(replace(port, mac=mac, enforced_rate=enforced))

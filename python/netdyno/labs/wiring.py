@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from netdyno.errors import NetdynoError
+from netdyno.labs.backends import PortBackend
 
 
 class LabError(NetdynoError):
@@ -36,6 +37,7 @@ class LabLink:
     interface: str | None = None
     address: str | None = None
     gateway: str | None = None
+    backend: PortBackend = field(default_factory=PortBackend)
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,11 @@ class Kind(Protocol):
     @property
     def settings(self) -> Mapping[str, tuple[str, ...]]:
         """Per-case device settings it knows, with their values, the default first."""
+        ...
+
+    @property
+    def backends(self) -> tuple[str, ...]:
+        """What a link's `backend` may be; none where no frame leaves this process."""
         ...
 
     def wire(self, links: tuple[LabLink, ...], settings: Mapping[str, str]) -> Wiring:

@@ -8,8 +8,9 @@ from typing import Any
 
 from netdyno.errors import PlanErrors, names, suggestion
 from netdyno.lab import Lab as PlannedLab
+from netdyno.labs.backends import PortBackend
 from netdyno.labs.wiring import LabLink
-from netdyno.plan import Tables
+from netdyno.plan import Tables, ports
 from netdyno.plan import models as m
 from netdyno.plan.models import TESTER
 from netdyno.plan.problems import quiet
@@ -86,6 +87,8 @@ def lab(source: Source, raw: object, tables: Tables) -> PlannedLab | None:
             message = f"the lab has {'no' if not devices else 'more than one'} device under test"
             source.report(("lab", "nodes"), message, f"kinds: {names(tables.kinds)}", key=True)
     links = _links(source, raw.get("links"), known, testers, isinstance(table, dict) and complete)
+    if complete and len(devices) == 1:
+        ports.check(source, raw.get("links"), tables.kinds[devices[0][1].kind])
     if links is None or not complete or len(testers) != 1 or len(devices) != 1:
         return None
     (name, node) = devices[0]
@@ -157,7 +160,13 @@ def _links(
             theirs = ends[1] if ends[0] == ours[0] else ends[0]
             links.append(
                 LabLink(
-                    ours[0][1], theirs[1], int(link.rate.amount), link.interface, link.address, link.gateway
+                    ours[0][1],
+                    theirs[1],
+                    int(link.rate.amount),
+                    link.interface,
+                    link.address,
+                    link.gateway,
+                    PortBackend(link.backend, link.socket, link.role, link.id),
                 )
             )
     if len(raw) != 2:

@@ -12,7 +12,9 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
 
 from netdyno.errors import Problem, Problems, as_written, suggestion
+from netdyno.labs.backends import Backend, Role
 from netdyno.plan.headers import Element
+from netdyno.plan.ports import SocketName
 from netdyno.plan.traffic import Profile
 from netdyno.units import Duration, L1Rate, Load, Percent, PositiveDuration
 
@@ -135,6 +137,13 @@ class Link(Element):
     gateway: Annotated[str, AfterValidator(_gateway)] | None = Field(
         default=None, description="The device's address frames are sent to, for `kind: external`."
     )
+    backend: Backend = Field(
+        default="af_packet",
+        description="What carries the tester's frames: packet sockets, AF_XDP, shared memory, or our choice.",
+    )
+    socket: SocketName | None = Field(default=None, description="Of a memif: a path, or `@name`.")
+    role: Role = Field(default="client", description="Of a memif: who listens at the socket is the server.")
+    id: int = Field(default=0, ge=0, le=2**32 - 1, description="Of a memif: its number at the socket.")
 
 
 class Lab(Element):

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 
-from netdyno.labs import addresses
+from netdyno.labs import addresses, backends
 from netdyno.labs.linux import device as dut
 from netdyno.labs.linux import leftovers, namespaces
 from netdyno.labs.wiring import LabError, LabLink, WiredPort, Wiring
@@ -34,6 +34,7 @@ class Linux:
     service: str
     settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     emulated: bool = False
+    backends: tuple[str, ...] = backends.KERNEL
 
     def wire(self, links: tuple[LabLink, ...], settings: Mapping[str, str]) -> Wiring:
         """Two tester ports on p0 and p1, in real time. The rates are declared: veth has none."""
@@ -58,8 +59,8 @@ class Linux:
         session = {
             "clock": "real",
             "ports": [
-                {"name": port.name, "backend": {"kind": "af_packet", "interface": interface}}
-                for port, interface in zip(ports, INTERFACES, strict=True)
+                {"name": link.tester_port, "backend": link.backend.spec(interface)}
+                for link, interface in zip(links, INTERFACES, strict=True)
             ],
         }
         return Wiring("real", ports, session, self.service == "bridge")

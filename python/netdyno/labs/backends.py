@@ -1,0 +1,52 @@
+"""What carries a port's frames, as a plan's link says it, and as a session is told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from netdyno.labs.wiring import Wiring
+
+Backend: TypeAlias = Literal["auto", "af_packet", "af_xdp", "memif"]
+Role: TypeAlias = Literal["client", "server"]
+
+AUTO = "auto"
+KERNEL: tuple[Backend, ...] = ("auto", "af_packet", "af_xdp")
+"""Those that work on an interface of the kernel."""
+ALL: tuple[Backend, ...] = (*KERNEL, "memif")
+
+
+@dataclass(frozen=True)
+class PortBackend:
+    """The backend of one link.
+
+    kind: `auto` is settled when the lab is built. socket, role, id: of a memif; the socket is a path, or a
+    name in the abstract namespace written `@name`.
+    """
+
+    kind: Backend = "af_packet"
+    socket: str | None = None
+    role: Role = "client"
+    id: int = 0
+
+    def spec(self, interface: str) -> dict[str, Any]:
+        """The backend as a session is told (docs/interfaces.md); a memif uses no interface."""
+        if self.kind == "memif":
+            return {"kind": self.kind, "socket": self.socket, "role": self.role, "id": self.id}
+        return {"kind": self.kind, "interface": interface}
+
+
+def settled(wiring: Wiring) -> Wiring:
+    """The wiring with a backend chosen for each port that leaves it to us."""
+    ports = [
+        {**port, "backend": _chosen(port["backend"])} if port["backend"]["kind"] == AUTO else port
+        for port in wiring.session["ports"]
+    ]
+    return replace(wiring, session={**wiring.session, "ports": ports})
+
+
+def _chosen(backend: Mapping[str, Any]) -> dict[str, Any]:
+    # Packet sockets are there on every Linux and take every interface.
+    return {**backend, "kind": "af_packet"}
