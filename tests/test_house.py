@@ -73,7 +73,7 @@ CONTRACTS = {
         "netdyno.run",
         ENGINE,
     ),
-    "verdict.py": (*MEASURING, "sqlite3", "ruamel", "rich", "click"),
+    "verdict": (*MEASURING, "sqlite3", "ruamel", "rich", "click"),
     "run.py": ("ruamel", "rich", "click", "altair"),
     "store": (*MEASURING, "netdyno.reports", "netdyno.methods", "netdyno.labs", "rich", "click"),
     "reports": (*MEASURING, "sqlite3", "netdyno.labs", "netdyno.methods"),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
 import pytest
+from netdyno.calibration import Proven
 from netdyno.methods import METHODS
 from netdyno.methods.ramp import RampParameters
 from netdyno.methods.throughput import ThroughputParameters
@@ -27,6 +29,10 @@ def result(number: int | None, situation: Situation = UNI, name: str = "ramp max
     return Result("ramp", tuple(values), (0,))
 
 
+PROVEN = Proven("c1", datetime(2026, 11, 21, tzinfo=UTC), max_fps=LINE)
+"""A tester that passes a full line without a device."""
+
+
 def evidence(
     capacity: int,
     *,
@@ -35,6 +41,7 @@ def evidence(
     enforced: bool = True,
     health: dict[str, Any] | None = None,
     partner_drops: int = 0,
+    proven: Proven | None = PROVEN,
 ) -> Evidence:
     """A second at full line into a wall."""
     trial = Trial("t", (Segment("ramp", 10**9, LINE, LINE), Segment("hold", 10**9, LINE, LINE)))
@@ -46,7 +53,7 @@ def evidence(
         health=replace(found.health, **(health or {})),
         devices=({"ports": [{"name": "a", "partner_drops": partner_drops}, {"name": "b"}]},),
     )
-    return Evidence(situation, clock, enforced, (found,))  # type: ignore[arg-type]
+    return Evidence(situation, clock, enforced, (found,), proven=proven)  # type: ignore[arg-type]
 
 
 def limit(number: int | None, given: Evidence) -> tuple[str, str]:

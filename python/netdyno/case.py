@@ -166,6 +166,7 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
         clock=wiring.clock,
         enforced_rate=all(port.enforced_rate for port in wiring.ports),
         trials=tuple(trials.outcomes[number] for number in result.trials),
+        planned_ns=tuple(trials.planned_ns[number] for number in result.trials),
     )
     verdicts = judge(result, evidence)
     return Measured(
@@ -206,12 +207,14 @@ class _Trials:
         self.stored = {trial.number: trial for trial in job.done if trial.state == "done"}
         self.attempts = {trial.number: trial.attempt + 1 for trial in job.done if trial.state == "invalid"}
         self.outcomes: list[TrialResult] = []
+        self.planned_ns: list[int] = []
 
     def follow(self, known: Situation) -> Result:
         """Gives the method what it asks for until it has a result."""
         method = METHODS[self.plan.method].start(self.plan.parameters, known)
         trial = next(method)
         while True:
+            self.planned_ns.append(trial.duration_ns)
             self.outcomes.append(self._outcome(len(self.outcomes), trial))
             try:
                 trial = method.send(self.outcomes[-1])

@@ -39,6 +39,7 @@ from netdyno.store import (
     new_folder,
     open_run,
 )
+from netdyno.verdict import across
 from netdyno.workers import Workers
 
 ENGINE = "netdyno._engine"
@@ -231,6 +232,9 @@ def _campaign(store: RunWriter, jobs: list[Job], watcher: Watcher, already: int)
             watcher.end()
     with open_run(store.folder) as stored:
         ended = stored.cases
+    # What only several cases together show: a cap in bits a second, whatever the frame size.
+    for number, verdicts in across(ended).items():
+        store.judged_again(number, verdicts)
     now = datetime.now(UTC)
     if stopped and any(case.state not in ("done", "failed") for case in ended):
         store.run_ended("interrupted", now)

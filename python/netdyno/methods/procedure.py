@@ -31,6 +31,13 @@ class Parameters(BaseModel):
         yield from ()
 
 
+LONGER = Fraction(1, 1000)
+"""Sending that takes longer than planned by more than this share was slower than asked for."""
+
+PAUSE_NS = 5_000_000
+"""The machines netdyno is at home on pause for so long: by the clock a trial may end this much late."""
+
+
 P = TypeVar("P", bound=Parameters)
 
 
@@ -73,11 +80,13 @@ def frames_per_second(load: Load, situation: Situation) -> Fraction:
     return load_fps(load, line=line, size=situation.mean_size).amount
 
 
-def starved(result: TrialResult) -> str | None:
+def starved(result: TrialResult, planned_ns: int | None) -> str | None:
     """Why the tester did not offer what was asked, or None if it did.
 
     Up to 0.01 % of a stream, 10 us of its traffic or one frame may be missing: the last frames of a trial
-    are due just before its clock runs out. A trial that lacks more says nothing against the device.
+    are due just before its clock runs out. And sending may take 0.1 % longer than the `planned_ns` it was
+    to take, or one pause of the machine: what took longer was a lower rate, though all of it was sent. A
+    trial that falls short of either says nothing against the device.
     """
     for stream in result.streams:
         missing = stream.intended - stream.offered
@@ -87,7 +96,19 @@ def starved(result: TrialResult) -> str | None:
         )
         if missing > allowed:
             return f"the tester left {missing} of {stream.intended} frames of `{stream.name}` unsent"
-    return None
+    if planned_ns is None:
+        return None
+    over_ns = _sending_ns(result) - planned_ns
+    if over_ns <= max(planned_ns * LONGER, Fraction(PAUSE_NS)):
+        return None
+    planned = milliseconds(planned_ns)
+    return f"the tester sent for {milliseconds(over_ns)} longer than the {planned} it was to"
+
+
+def _sending_ns(result: TrialResult) -> int:
+    """How long the tester sent: all phases but those around, the last one as long as it caught up."""
+    around = ("resolve", "settle", "drain")
+    return sum(phase.duration_ns for phase in result.phases if phase.name not in around)
 
 
 def kept_away(trial: Trial, result: TrialResult) -> str | None:

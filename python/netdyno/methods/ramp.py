@@ -170,7 +170,7 @@ def ramp(parameters: RampParameters, situation: Situation) -> Method:
             f"the tester was kept from its core for up to {milliseconds(away)}: samples in which it was"
             " behind its schedule count neither for the knee nor for the loss"
         )
-    reason = starved(outcome)
+    reason = starved(outcome, trial.duration_ns)
     if reason is not None:
         notes.append(f"{reason}: what the device does beyond that is not known")
     return Result(method=RAMP.name, values=tuple(values), trials=(0,), notes=tuple(notes))

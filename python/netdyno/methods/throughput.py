@@ -66,7 +66,7 @@ def throughput(parameters: ThroughputParameters, situation: Situation) -> Method
     load = steps
     while upper - lower > 1:
         outcome = yield _trial(f"search {seen.count + 1}", maximum * load / steps, search)
-        if seen.passed(load, outcome):
+        if seen.passed(load, outcome, search):
             lower = load
         else:
             upper = load
@@ -77,7 +77,7 @@ def throughput(parameters: ThroughputParameters, situation: Situation) -> Method
     while not final and lower > 0 and attempts < FINAL_TRIALS:
         outcome = yield _trial(f"final {attempts + 1}", maximum * lower / steps, parameters.duration)
         attempts += 1
-        if seen.passed(lower, outcome):
+        if seen.passed(lower, outcome, parameters.duration):
             final = True
         else:
             lower, upper = lower - 1, lower
@@ -93,8 +93,10 @@ class _Seen:
         self.passing: dict[int, int] = {}
         self.failing: dict[int, int] = {}
         self.outcomes: dict[int, TrialResult] = {}
+        self.short: dict[int, str] = {}
+        """Why the tester fell short, of the trials in which it did."""
 
-    def passed(self, load: int, outcome: TrialResult) -> bool:
+    def passed(self, load: int, outcome: TrialResult, planned: PositiveDuration) -> bool:
         """Whether every frame came back, once and intact, and the tester sent them all.
 
         Loss is signed and taken for each stream by itself: frames that one direction made do not make
@@ -103,7 +105,10 @@ class _Seen:
         number = self.count
         self.count += 1
         self.outcomes[number] = outcome
-        clean = starved(outcome) is None and all(
+        short = starved(outcome, planned.ns)
+        if short is not None:
+            self.short[number] = short
+        clean = short is None and all(
             stream.offered > 0 and stream.lost == 0 and stream.corrupted == 0 and stream.duplicates == 0
             for stream in outcome.streams
         )
@@ -132,7 +137,7 @@ def _result(
     note = f"between {rounded(lower * step)} and {rounded(upper * step)} fps"
     if failed is None:
         high, note = None, f"no loss at the highest load tried, {rounded(lower * step)} fps"
-    elif (reason := starved(seen.outcomes[failed])) is not None:
+    elif (reason := seen.short.get(failed)) is not None:
         # The upper bound is the tester's: what the device does there is not known.
         high, note = None, f"a lower bound: at {rounded(upper * step)} fps {reason}"
         if lower == 0:

@@ -232,6 +232,13 @@ class RunWriter:
                 sql.execute("INSERT INTO goals VALUES (?, ?, ?, ?, ?)", row_)
             _end_case(sql, number, "done", None, None, now)
 
+    def judged_again(self, number: int, verdicts: Iterable[StoredVerdict]) -> None:
+        """The verdicts on a case are others, now that those on its siblings are known."""
+        with self._transaction() as sql:
+            sql.execute("DELETE FROM verdicts WHERE case_number = ?", (number,))
+            rows = [(number, verdict.scope, verdict.limit, verdict.reason) for verdict in verdicts]
+            sql.executemany("INSERT INTO verdicts VALUES (?, ?, ?, ?)", rows)
+
     def case_ended(
         self, number: int, state: CaseState, error: str | None, hint: str | None, now: datetime
     ) -> None:

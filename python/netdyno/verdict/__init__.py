@@ -1,0 +1,16 @@
+"""Who was the limit on a result, and whether the plan's goals were met. Pure: counts in, sentences out.
+
+evidence   what a verdict rests on
+limit      one case: line, tester, receiver, fixture, device, or nobody can say
+proof      what the tester itself was proven to pass, against what it would blame a device for
+licence    several cases: the same bits per second whatever the frame size
+goals      the plan's goals against values and verdicts
+words      rates and shares in sentences
+"""
+
+from netdyno.verdict.evidence import OWN_DROPS, Evidence
+from netdyno.verdict.goals import judge_goals
+from netdyno.verdict.licence import across
+from netdyno.verdict.limit import judge
+
+__all__ = ["OWN_DROPS", "Evidence", "across", "judge", "judge_goals"]

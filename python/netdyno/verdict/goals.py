@@ -1,0 +1,139 @@
+"""The plan's goals against what was found: met, missed, or not to be told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from netdyno.methods import frames_per_second, rounded
+from netdyno.store.records import StoredGoal
+from netdyno.trial import Result, Situation, Value, Verdict
+from netdyno.units import Percent, decimal
+from netdyno.verdict.evidence import Evidence
+from netdyno.verdict.words import missing, of_line
+
+if TYPE_CHECKING:
+    from netdyno.plan import Goal
+
+NARROWER = {"throughput": "a narrower `width`", "knee": "a longer `ramp`"}
+"""Values that are known between bounds only, with what brings the bounds closer."""
+
+
+def judge_goals(
+    goals: Sequence[Goal], result: Result, verdicts: Mapping[str, Verdict], evidence: Evidence
+) -> list[StoredGoal]:
+    """Each goal of the plan against each direction: met only if every direction meets it.
+
+    A number that fell short because of the tester is a lower bound: it can show that a goal was met,
+    never that it was missed.
+    """
+    return [_judge_goal(goal, result, verdicts, evidence) for goal in goals]
+
+
+def _judge_goal(
+    goal: Goal, result: Result, verdicts: Mapping[str, Verdict], evidence: Evidence
+) -> StoredGoal:
+    situation = evidence.situation
+    share = goal.value == "loss"
+    assert not share or isinstance(goal.bound.amount, Percent)
+    bound = goal.bound.amount.amount if share else frames_per_second(goal.bound, situation)
+    missed: list[str] = []
+    unknown: list[str] = []
+    met: list[str] = []
+    for stream in situation.streams:
+        found = _found(goal, stream, result, evidence)
+        limit = verdicts[stream].limit if stream in verdicts else "invalid"
+        text = f"{stream}: {found.text}"
+        # Short of the device's own limit a rate is a lower bound, and a loss may be the tester's own.
+        theirs = limit in ("tester", "receiver", "inconclusive")
+        if theirs and not share:
+            found = replace(found, exact=False, below=None)
+        holds = None if limit == "invalid" else found.holds(goal, bound)
+        if theirs and share and not holds:
+            holds = None
+        if holds is not None:
+            (met if holds else missed).append(text)
+        elif found.low is None or limit == "invalid":
+            unknown.append(text)
+        elif found.below is not None and found.narrower:
+            span = f"it is from {rounded(found.low)} to below {rounded(found.below)} fps"
+            unknown.append(f"{text}; {span}, {found.narrower} would tell")
+        else:
+            nobody = limit == "inconclusive"
+            unknown.append(
+                f"{text}; nobody can say who was the limit" if nobody else f"{text}, limited by: {limit}"
+            )
+    if missed:
+        return StoredGoal(str(goal), False, "; ".join(missed))
+    if unknown or not met:
+        return StoredGoal(str(goal), None, "; ".join(unknown) or "nothing was measured")
+    return StoredGoal(str(goal), True, "; ".join(met))
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What is known of the number a goal is about: it is `low` if `exact`, else at least that.
+
+    below: the number is less than this; None: that is not known. narrower: what would bring the two closer.
+    """
+
+    low: Fraction | None
+    text: str
+    exact: bool = False
+    below: Fraction | None = None
+    narrower: str = ""
+
+    def holds(self, goal: Goal, bound: Fraction) -> bool | None:
+        """Whether every number it can be is as the goal wants it, or none is; None: some are."""
+        if self.low is None:
+            return None
+        at_low = goal.holds(self.low, bound)
+        if self.exact:
+            return at_low
+        upwards = goal.operator in (">=", ">")
+        if at_low is upwards:
+            return upwards
+        # All of it lies below the bound, and so on the other side, whether the bound itself counts or not.
+        return not upwards if self.below is not None and self.below <= bound else None
+
+
+def _found(goal: Goal, stream: str, result: Result, evidence: Evidence) -> _Found:
+    """The number a goal is about, with its bounds, and the number in words."""
+    name = goal.value
+    wanted = "loss at the end" if name == "loss" else name
+    value = next((value for value in result.values if (value.name, value.scope) == (wanted, stream)), None)
+    if value is None and name == "loss":
+        # A search: what was lost in the trial that its result rests on, the first it names.
+        counts = [found for trial in evidence.trials[:1] for found in trial.streams if found.name == stream]
+        if not counts or not counts[0].offered:
+            return _Found(None, "no trial")
+        (one,) = counts
+        return _Found(Fraction(one.missing, one.offered), missing(counts), exact=True)
+    if value is None:
+        return _Found(None, f"the method `{result.method}` gives no {name}")
+    if value.number is None:
+        return _Found(value.low, value.note or "not found")
+    if name == "loss":
+        text = f"{decimal(value.number * 100, 4)} % were lost ({value.note})"
+        return _Found(value.number, text, exact=True)
+    text = f"{rounded(value.number)} fps, {of_line(value.number, evidence.situation)}"
+    if name in NARROWER and value.high is not None:
+        return _Found(value.number, text, below=value.high, narrower=NARROWER[name])
+    if name == "ramp max Rx" and not evidence.situation.mixed_receivers:
+        return _Found(_in_favour(goal, value, evidence.situation), text, exact=True)
+    return _Found(value.number, text, exact=True)
+
+
+def _in_favour(goal: Goal, value: Value, situation: Situation) -> Fraction:
+    """A rate that was counted is known to the frame: what a goal asks within that is met.
+
+    Its bounds are one frame of a window away, and no rate is above its line. Not of a mix, whose bounds
+    say how far the order of sizes shifts a count.
+    """
+    assert value.number is not None
+    if goal.operator in (">=", ">"):
+        most = value.number if value.high is None else min(value.high, situation.line_fps)
+        return max(value.number, most)
+    return value.number if value.low is None else min(value.number, value.low)

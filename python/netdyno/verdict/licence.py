@@ -1,0 +1,179 @@
+"""Licences and policers: a cap in bits a second that does not ask how long frames are.
+
+What a device can process is bounded in frames a second, and so its bit rate grows with the frame size. A
+token bucket counts bits. One size cannot tell the two apart; two sizes of the same configuration can.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from netdyno.arithmetic import ETHERNET, FCS, WIRE_OVERHEAD
+from netdyno.store.records import StoredCase, StoredVerdict
+from netdyno.trial import HEADLINES, Result, Value, Verdict
+from netdyno.units import decimal
+from netdyno.verdict.directions import judge_sum
+from netdyno.verdict.evidence import Evidence
+
+SAME = Fraction(1, 100)
+"""Rates within this share of each other are the same rate."""
+
+ROUND = Fraction(1, 200)
+"""A rate within this share of a round figure is that figure."""
+
+HINT = Fraction(1, 1000)
+"""One case alone hints at a cap if its rate is within this share of a round figure."""
+
+APART = Fraction(5, 4)
+"""Sizes closer than this have about the same bit rate whatever is counted."""
+
+LAYERS: Mapping[str, int] = {"L2": 0, "L1": WIRE_OVERHEAD, "L2 without FCS": -FCS, "L3": -ETHERNET - FCS}
+"""What a cap may count: bytes a frame counts beyond its own (FCS counted)."""
+
+
+@dataclass(frozen=True)
+class _Point:
+    """What one case reached at one frame size."""
+
+    case: int
+    size: Fraction
+    fps: Fraction
+
+    def bps(self, layer: str) -> Fraction:
+        """Bits a second as the layer counts them."""
+        return self.fps * 8 * (self.size + LAYERS[layer])
+
+
+def across(cases: Iterable[StoredCase]) -> dict[int, tuple[StoredVerdict, ...]]:
+    """The verdicts that other cases change: case number to all verdicts of the case.
+
+    Cases that differ in nothing but the profile, each limited by the device below its line, at the same rate
+    in bits whatever the frame size: where that is a round figure, a licence or policer was the limit.
+    """
+    families: dict[tuple[str, ...], list[StoredCase]] = {}
+    for case in cases:
+        if case.state == "done" and case.result is not None and case.wiring is not None:
+            families.setdefault(_family(case), []).append(case)
+    changed: dict[int, dict[str, Verdict]] = {}
+    for family in families.values():
+        for scope in dict.fromkeys(verdict.scope for case in family for verdict in case.verdicts):
+            if scope == "sum":
+                continue
+            points = [point for case in family if (point := _point(case, scope)) is not None]
+            flat = _flat(points)
+            if flat is None:
+                continue
+            layer, alike = flat
+            sizes = ", ".join(decimal(size, 1) for size in sorted({point.size for point in alike}))
+            figure = _round(alike[0].bps(layer), ROUND)
+            for point in alike:
+                if figure is not None and all(_round(one.bps(layer), ROUND) == figure for one in alike):
+                    changed.setdefault(point.case, {})[scope] = Verdict(
+                        "licence",
+                        f"the same {_bits(figure)} ({layer}) at frames of {sizes} bytes, a round figure below"
+                        " the line: a licence, a policer or a slower link, limited in bits and not in frames",
+                    )
+    return {
+        case.head.number: _verdicts(case, changed[case.head.number])
+        for family in families.values()
+        for case in family
+        if case.head.number in changed
+    }
+
+
+def hint(value: Value, result: Result, evidence: Evidence) -> str:
+    """What to add to a verdict on the device whose rate in bits is a round figure, or nothing."""
+    number = _lasting(result, value.scope)
+    if number is None or evidence.situation.mixed_receivers:
+        return ""
+    point = _Point(0, evidence.situation.mean_size, number)
+    for layer in LAYERS:
+        figure = _round(point.bps(layer), HINT)
+        if figure is not None:
+            return (
+                f"; {_bits(figure)} ({layer}) is a round figure, as a licence or policer has it: another"
+                " frame size would tell"
+            )
+    return ""
+
+
+def _family(case: StoredCase) -> tuple[str, ...]:
+    """What cases have in common that may be compared: all but the profile."""
+    head = case.head
+    axes = {axis: value for axis, value in head.axes.items() if axis != "profile"}
+    return (head.kind, head.method, head.parameters, json.dumps(axes), json.dumps(dict(head.settings)))
+
+
+def _point(case: StoredCase, scope: str) -> _Point | None:
+    """What a case says of one scope; None if that is nothing of the device's, or frames of a mix came back as
+    another mix, so that the rate in bits is not known."""
+    assert case.result is not None
+    assert case.wiring is not None
+    verdict = case.verdict(scope)
+    if verdict is None or verdict.limit != "device":
+        return None
+    if any(value.name == "line utilisation" for value in case.result.values):
+        return None
+    number = _lasting(case.result, scope)
+    return None if not number else _Point(case.head.number, case.wiring.situation.mean_size, number)
+
+
+def _lasting(result: Result, scope: str) -> Fraction | None:
+    """The rate that lasts: of a ramp its hold, for a bucket that was full lets more through for a while."""
+    for name in ("hold rate", *HEADLINES):
+        for value in result.values:
+            if (value.name, value.scope) == (name, scope) and value.number is not None:
+                return value.number
+    return None
+
+
+def _flat(points: Sequence[_Point]) -> tuple[str, list[_Point]] | None:
+    """The layer in which the most points agree, and those; None if no two of different sizes do."""
+    best: tuple[str, list[_Point]] | None = None
+    for layer in LAYERS:
+        ordered = sorted(points, key=lambda point: point.bps(layer))
+        for start, lowest in enumerate(ordered):
+            most = lowest.bps(layer) * (1 + SAME)
+            alike = [point for point in ordered[start:] if point.bps(layer) <= most]
+            sizes = [point.size for point in alike]
+            if max(sizes) >= APART * min(sizes) and (best is None or _closer(layer, alike, *best)):
+                best = (layer, alike)
+    return best
+
+
+def _closer(layer: str, alike: Sequence[_Point], other: str, others: Sequence[_Point]) -> bool:
+    """Whether these agree better: more of them, or as many closer together."""
+    return (len(alike), -_spread(layer, alike)) > (len(others), -_spread(other, others))
+
+
+def _spread(layer: str, points: Sequence[_Point]) -> Fraction:
+    rates = [point.bps(layer) for point in points]
+    return max(rates) / min(rates) - 1
+
+
+def _round(bps: Fraction, within: Fraction) -> Fraction | None:
+    """The round figure a rate is, None if none: one digit, or two of which the second is 5 (`150 Mbit/s`)."""
+    scale = Fraction(1)
+    while bps >= 100 * scale:
+        scale *= 10
+    nearest = 5 * round(bps / scale / 5) * scale
+    return nearest if nearest and abs(bps - nearest) <= within * nearest else None
+
+
+def _bits(bps: Fraction) -> str:
+    """`150 Mbit/s`."""
+    for factor, prefix in ((10**9, "G"), (10**6, "M"), (10**3, "k")):
+        if bps >= factor:
+            return f"{decimal(bps / factor, 3)} {prefix}bit/s"
+    return f"{decimal(bps, 3)} bit/s"
+
+
+def _verdicts(case: StoredCase, changed: Mapping[str, Verdict]) -> tuple[StoredVerdict, ...]:
+    scopes = {one.scope: Verdict(one.limit, one.reason) for one in case.verdicts if one.scope != "sum"}
+    scopes.update(changed)
+    if any(one.scope == "sum" for one in case.verdicts):
+        scopes["sum"] = judge_sum(scopes)
+    return tuple(StoredVerdict(scope, one.limit, one.reason) for scope, one in scopes.items())

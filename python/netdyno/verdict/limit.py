@@ -1,0 +1,275 @@
+"""The limit on one case: the questions, and their order.
+
+The order of the questions matters. What filled the line is limited by the line, whatever else
+happened. After that the tester doubts itself, its receiver and its fixture before it names the device;
+and that it names only as far as it was proven to do better itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from netdyno.methods import milliseconds, rounded, starved
+from netdyno.trial import HEADLINES, Result, StreamResult, TrialResult, Value, Verdict
+from netdyno.verdict.directions import judge_sum
+from netdyno.verdict.evidence import (
+    OWN_DROPS,
+    Evidence,
+    all_lost,
+    device_counts,
+    lost,
+    noticeable,
+)
+from netdyno.verdict.licence import hint
+from netdyno.verdict.proof import doubt, near
+from netdyno.verdict.words import missing, rate, reached, share
+
+LINE_SHARE = Fraction(99, 100)
+"""From this share of the line on, the line is the limit."""
+
+LATE_NS = 1_000_000
+"""A frame that left this much after its time means a burst behind it, which a device may well lose."""
+
+LATE_SLACK = Fraction(1, 100)
+"""Added to what pauses can explain."""
+
+KNEE_MARGIN = Fraction(11, 10)
+"""A knee is the device's if the tester kept its schedule this many times further."""
+
+OWN_CORE_PPM = 900_000
+"""A tester that had less of its core than this was not the one that decided when it sent."""
+
+
+def judge(result: Result, evidence: Evidence) -> dict[str, Verdict]:
+    """A verdict for each scope of the headline value: every stream, and their sum."""
+    headlines = {value.scope: value for value in result.values if value.name in HEADLINES}
+    verdicts = {
+        scope: _judge_stream(value, result, evidence)
+        for scope, value in headlines.items()
+        if scope in evidence.situation.streams
+    }
+    if "sum" in headlines:
+        verdicts["sum"] = judge_sum(verdicts)
+    return verdicts
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """What the trials that a value rests on counted of the streams it depends on."""
+
+    streams: tuple[StreamResult, ...]
+    lost: int
+    sent: int
+    corrupted: int
+    all_lost: int
+    """Of all streams, whichever the value depends on."""
+    dropped: int
+    """By the tester itself, on receiving."""
+    late_ns: int
+
+    @property
+    def excusable(self) -> bool:
+        """The tester may have lost frames itself. It corrupted none, so no more than the loss is excused."""
+        return self.lost > self.corrupted
+
+
+def _counts(value: Value, trials: Sequence[TrialResult]) -> _Counts:
+    # A search ends where any direction fails, so what limited one of them limited the load of all.
+    search = value.name == "throughput"
+    streams = [stream for trial in trials for stream in trial.streams if search or stream.name == value.scope]
+    return _Counts(
+        streams=tuple(streams),
+        lost=lost(streams),
+        sent=sum(stream.offered for stream in streams),
+        corrupted=sum(stream.corrupted for stream in streams),
+        all_lost=all_lost(trials),
+        dropped=sum(trial.health.rx_dropped for trial in trials),
+        late_ns=max((trial.health.latest_departure_ns for trial in trials), default=0),
+    )
+
+
+def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:
+    """The verdict on one direction."""
+    trials = evidence.trials
+    counts = _counts(value, trials)
+    for stream in counts.streams:
+        if stream.lost < 0:
+            return Verdict(
+                "invalid",
+                f"{-stream.lost} more frames arrived than were sent: something makes frames",
+            )
+    if not counts.streams or not counts.sent:
+        return Verdict("invalid", "no frame was sent in the trials this rests on")
+    full = _line(value, result, evidence)
+    short = _short(evidence, value.scope)
+    # Where nothing enforces the line, a burst that makes up for a pause can look like a full one.
+    if full is not None and (evidence.enforced_rate or short is None):
+        return full
+    if short is not None:
+        early = _knee_before_tester(value, result, trials)
+        if early is None:
+            return Verdict("tester", f"{short}, so {rate(value)} is a lower bound and no limit of the device")
+        return doubt(value, evidence) or Verdict("device", f"{early}; later {short}")
+    if value.number is None:
+        return Verdict("inconclusive", value.note or "no value was found")
+    return _tester(counts, evidence) or _fixture(counts, trials) or _device(value, result, counts, evidence)
+
+
+def _tester(counts: _Counts, evidence: Evidence) -> Verdict | None:
+    """Whether what is missing may be the tester's own doing, by what it counted itself."""
+    if not counts.excusable:
+        return None
+    gone, sent, late = counts.lost, counts.sent, counts.late_ns
+    if noticeable(counts.dropped, counts.all_lost):
+        return Verdict(
+            "receiver",
+            f"the tester itself dropped {counts.dropped} frames on receiving; {counts.all_lost} are missing",
+        )
+    real = evidence.clock == "real"
+    if real and late > LATE_NS and not _beyond_lateness(counts.streams, evidence.trials):
+        return Verdict(
+            "inconclusive",
+            f"{gone} of {sent} frames were lost, but the tester was up to {milliseconds(late)} late, and"
+            " the burst after such a pause may be what was lost",
+        )
+    unknown = sum(stream.beyond_window for stream in counts.streams)
+    if gone <= unknown:
+        return Verdict(
+            "inconclusive",
+            f"{gone} of {sent} frames count as lost, and {unknown} came so late that nobody can say whether"
+            " they are copies or just those: more flows than can be told apart in such disorder",
+        )
+    burst = max(_burst(trial) for trial in evidence.trials)
+    if real and gone <= burst:
+        return Verdict(
+            "inconclusive",
+            f"{gone} of {sent} frames were lost, no more than the {rounded(burst)} that the tester, up to"
+            f" {milliseconds(late)} late, sent at once to make up for it",
+        )
+    return None
+
+
+def _fixture(counts: _Counts, trials: Sequence[TrialResult]) -> Verdict | None:
+    """Whether what stands between tester and device lost the frames.
+
+    Far end and device stand in a row: if the device drops too, it is the narrower of the two.
+    """
+    partner = device_counts(trials, "partner_drops")
+    own = sum(device_counts(trials, name) for name in OWN_DROPS)
+    if not counts.excusable or not noticeable(partner, counts.all_lost) or noticeable(own, counts.all_lost):
+        return None
+    return Verdict(
+        "fixture",
+        f"the far end of a group dropped {partner} of the {counts.all_lost} lost frames before the device",
+    )
+
+
+def _device(value: Value, result: Result, counts: _Counts, evidence: Evidence) -> Verdict:
+    """The device, if something is missing and the tester was proven to do better; else a lower bound."""
+    what = reached(value, result, evidence)
+    if counts.lost or counts.corrupted:
+        dropped, gone = counts.dropped, counts.all_lost
+        tester = f"only {dropped} of all {gone} lost on receiving" if dropped and gone else "none"
+        partner = device_counts(evidence.trials, "partner_drops")
+        before = f" and the far end of a group dropped {partner} of all {gone} lost" if partner else ""
+        return doubt(value, evidence) or Verdict(
+            "device",
+            f"{missing(counts.streams)} while the tester sent all it was asked to and dropped {tester}"
+            f"{before}; {what}{hint(value, result, evidence)}",
+        )
+    # Copies end a search. A ramp rises on whatever they are, and its knee is of what is missing.
+    copies = sum(stream.duplicates for stream in counts.streams)
+    if value.name == "throughput" and copies and value.high is not None:
+        return doubt(value, evidence) or Verdict(
+            "device", f"none of {counts.sent} frames was lost, but {copies} came more than once; {what}"
+        )
+    again = f"; {copies} came more than once" if copies else ""
+    return near(value, evidence) or Verdict(
+        "inconclusive", f"nothing was lost and more was not offered: {what}, a lower bound{again}"
+    )
+
+
+def _short(evidence: Evidence, scope: str) -> str | None:
+    """Why the tester did not offer what it was asked to: of the stream in question, if that one was short."""
+    for trial, planned_ns in evidence.timed_trials:
+        own_first = sorted(trial.streams, key=lambda stream: stream.name != scope)
+        reason = starved(replace(trial, streams=tuple(own_first)), planned_ns)
+        if reason is not None:
+            return reason
+    return None
+
+
+def _line(value: Value, result: Result, evidence: Evidence) -> Verdict | None:
+    """Whether the line, or the one member a single flow may use, was full."""
+    if value.number is None:
+        return None
+    # Loss that set in well before, and stayed, has another cause, however small a share of it is.
+    knee = next((one for one in result.values if (one.name, one.scope) == ("knee", value.scope)), None)
+    before = None if knee is None or knee.high is None else knee.high * KNEE_MARGIN
+    situation = evidence.situation
+    line = situation.line_fps
+    # A search that gives an upper bound has lost frames below the line: it knows closer than this share.
+    searched = value.name == "throughput" and value.high is not None
+    early = before is not None and before < line
+    if value.number >= LINE_SHARE * line and not searched and not early:
+        declared = "" if evidence.enforced_rate else " (declared in the plan; nothing enforces it here)"
+        return Verdict(
+            "line",
+            f"{rate(value)} is {share(value.number, line)} of the line's {rounded(line)} fps{declared}",
+        )
+    ceiling = situation.flow_ceiling_fps
+    early = before is not None and ceiling is not None and before < ceiling
+    if ceiling is not None and value.number >= LINE_SHARE * ceiling and not early:
+        part = share(value.number, ceiling)
+        return Verdict(
+            "line",
+            f"{rate(value)} is {part} of what one member of the group carries; a single flow uses one",
+        )
+    return None
+
+
+def _knee_before_tester(value: Value, result: Result, trials: Sequence[TrialResult]) -> str | None:
+    """Whether loss had set in for good, by a margin, before the tester fell behind its schedule.
+
+    The knee of a ramp is read only where the tester kept up. With a tenth of that load to spare the
+    loss is not that of the bursts by which a tester makes up for its pauses: if it had its core, and if
+    the best rate was not itself received from such a burst.
+    """
+    found = {one.name: one for one in result.values if one.scope == value.scope}
+    knee, kept = found.get("knee"), found.get("kept up to")
+    if knee is None or kept is None or knee.high is None or kept.number is None or value.number is None:
+        return None
+    if knee.high * KNEE_MARGIN > kept.number or value.number > kept.number:
+        return None
+    health = [trial.health for trial in trials]
+    dropped = sum(one.rx_dropped for one in health)
+    if noticeable(dropped, all_lost(trials)):
+        return None
+    if any((one.core_share_ppm or 1_000_000) < OWN_CORE_PPM for one in health):
+        return None
+    return (
+        f"loss stayed from {rounded(knee.high)} fps on, while the tester kept its schedule up to"
+        f" {rounded(kept.number)} fps"
+    )
+
+
+def _burst(trial: TrialResult) -> Fraction:
+    """Frames of all streams that were due while the tester was latest; they left back to back after it."""
+    most = sum(max(stream.tx, default=0) for stream in trial.streams)
+    return Fraction(most * trial.health.latest_departure_ns, trial.sample_ns)
+
+
+def _beyond_lateness(streams: Sequence[StreamResult], trials: Sequence[TrialResult]) -> bool:
+    """Whether more was lost than bursts after pauses can explain.
+
+    A tester that had its core for all but a share s of the time can have sent at most about s of its
+    frames late. Three times that lost is not its doing. Without the core's share there is no saying.
+    """
+    shares = [trial.health.core_share_ppm for trial in trials]
+    if any(share is None for share in shares):
+        return False
+    away = max(Fraction(1_000_000 - share, 1_000_000) for share in shares if share is not None)
+    sent = sum(stream.offered for stream in streams)
+    return Fraction(lost(streams), sent) > 3 * away + LATE_SLACK

@@ -1,0 +1,88 @@
+"""What the tester was proven to pass itself, against what it would say of a device.
+
+A tester that drops frames without counting them, or whose frames vanish before the wire, looks from within
+just as it does with a slow device. Only a calibration tells: the same ports and frames, without a device.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from netdyno.methods import rounded
+from netdyno.trial import Value, Verdict
+from netdyno.verdict.evidence import Evidence
+from netdyno.verdict.words import rate, share
+
+CLAIM = Fraction(11, 10)
+"""A device is named only if the tester was proven to pass this many times the result."""
+
+NEAR = Fraction(95, 100)
+"""From this share of what was proven on, the result may be the tester's own."""
+
+LINE_SHARE = Fraction(99, 100)
+"""A tester proven up to this share of an enforced line passes whatever the line brings: more cannot come."""
+
+
+def doubt(value: Value, evidence: Evidence) -> Verdict | None:
+    """The verdict in place of `device`, where the tester was not proven to do better; None: it was.
+
+    In virtual time the tester has no limits of its own, and nothing is to be proven.
+    """
+    if evidence.clock == "virtual":
+        return None
+    unproven = _unproven(evidence)
+    if unproven is not None:
+        return Verdict(
+            "inconclusive",
+            f"{unproven}, so what is missing may be the tester's own doing; {rate(value)} is a lower bound",
+        )
+    most = _most(evidence)
+    assert most is not None
+    if evidence.enforced_rate and most >= LINE_SHARE * evidence.situation.line_fps:
+        return None
+    close = near(value, evidence)
+    if close is not None:
+        return close
+    needed = value.high if value.name == "throughput" and value.high is not None else Fraction(0)
+    needed = max(needed, CLAIM * (value.number or value.low or Fraction(0)))
+    if most >= needed:
+        return None
+    return Verdict(
+        "inconclusive",
+        f"frames are missing at {rate(value)}, and the tester was proven to lose none up to {rounded(most)}"
+        f" fps only; {rounded(needed)} fps are wanted before a device is named",
+    )
+
+
+def near(value: Value, evidence: Evidence) -> Verdict | None:
+    """The verdict on a result that is near, at or above what was proven: a lower bound."""
+    most, number = _most(evidence), value.number
+    if evidence.clock == "virtual" or most is None or number is None or number < NEAR * most:
+        return None
+    return Verdict(
+        "tester",
+        f"{rate(value)} is {share(number, most)} of the {rounded(most)} fps that the tester was proven to"
+        " pass without a device: a lower bound, limited by the tester or its line",
+    )
+
+
+def _most(evidence: Evidence) -> Fraction | None:
+    """The highest load that the tester was proven to pass, if the proof holds."""
+    proven = evidence.proven
+    return proven.max_fps if proven is not None and proven.holds and proven.max_fps else None
+
+
+def _unproven(evidence: Evidence) -> str | None:
+    """Why nothing is proven, a clause; None: something is."""
+    proven = evidence.proven
+    if proven is None:
+        return (
+            "not calibrated: nobody has shown what the tester passes without a device (`netdyno calibrate`)"
+        )
+    if proven.expired is not None:
+        return f"not calibrated any more: {proven.expired} (`netdyno calibrate` again)"
+    if not proven.max_fps:
+        return (
+            f"calibration {proven.id} found no load that the tester passes without a device and without loss"
+        )
+    return None

@@ -1,0 +1,54 @@
+"""Rates, shares and losses as sentences of a verdict say them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from netdyno.methods import rounded
+from netdyno.trial import Result, Situation, StreamResult, Value
+from netdyno.units import decimal
+from netdyno.verdict.evidence import Evidence, lost
+
+
+def missing(streams: Sequence[StreamResult]) -> str:
+    """What did not come back intact, in words."""
+    gone, sent = lost(streams), sum(stream.offered for stream in streams)
+    corrupted = sum(stream.corrupted for stream in streams)
+    if not corrupted:
+        return f"{gone} of {sent} frames were lost"
+    if not gone:
+        return f"{corrupted} of {sent} frames came corrupted"
+    return f"{gone} of {sent} frames were lost and {corrupted} came corrupted"
+
+
+def rate(value: Value) -> str:
+    """The number of a value, or what is known of it."""
+    if value.number is None:
+        return "what was reached" if value.low is None else f"{rounded(value.low)} fps"
+    return f"{rounded(value.number)} fps"
+
+
+def reached(value: Value, result: Result, evidence: Evidence) -> str:
+    """The rate in words; a share of the line only where something enforces the line."""
+    if value.number is None or not evidence.enforced_rate:
+        return f"{rate(value)} were reached"
+    text = f"{rate(value)} is {of_line(value.number, evidence.situation)}"
+    filled = {one.scope: one.number for one in result.values if one.name == "line utilisation"}
+    used = filled.get(value.scope)
+    return text if used is None else f"{text}, which was {decimal(used * 100, 2)} % full at most"
+
+
+def of_line(number: Fraction, situation: Situation) -> str:
+    """A rate beside the line's. Of a mix it is a share of frames: what came back need not be the mix."""
+    part = share(number, situation.line_fps)
+    return (
+        f"{part} of the frames of this mix on a full line"
+        if situation.mixed_receivers
+        else f"{part} of the line"
+    )
+
+
+def share(part: Fraction, whole: Fraction) -> str:
+    """`99.4 %`."""
+    return f"{decimal(part / whole * 100, 2)} %"
