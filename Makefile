@@ -10,7 +10,7 @@ BIN = .venv/bin
 CARGO = tools/cargo.sh
 RUST = $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help demo test check bench clean packages packages-test
+.PHONY: help demo test check bench bench-peers clean packages packages-test
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 16
@@ -32,7 +32,10 @@ check: .venv/.dev .venv/.engine ## what a change must pass before it is committe
 
 bench: .venv/.engine ## nanoseconds a frame: build, send, receive, account, virtual time
 	$(CARGO) bench --workspace --locked
-	@tools/bench_peers.py
+	@$(BIN)/python tools/bench_peers.py --only null
+
+bench-peers: .venv/.engine ## netdyno beside the generators that Debian ships: null, memif, veth; interleaved, with ratios
+	@$(BIN)/python tools/bench_peers.py
 
 clean: ## remove what was built; runs/ stays
 	rm -rf .venv target python/netdyno/*.so .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,36 +1,116 @@
-"""The comparison with testpmd leaves nothing running."""
+"""The comparison with other generators: nothing left running, nothing skipped in silence, nothing invented."""
 
 from __future__ import annotations
 
 import importlib.util
 import os
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
-TOOL = Path(__file__).parents[1] / "tools" / "bench_peers.py"
+TOOLS = Path(__file__).parents[1] / "tools"
 STUBBORN = """\
 #!/bin/sh
 trap '' TERM
 echo $$ > "$STUBBORN_ID"
+echo "Tx-pps:      0"
+echo "Tx-pps:      5000000"
 echo "Tx-pps:      7000000"
+echo "Tx-pps:      7100000"
+echo "Tx-pps:      2000000"
 while :; do sleep 0.1; done
 """
 
 
-def test_a_testpmd_that_does_not_end_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    spec = importlib.util.spec_from_file_location("bench_peers", TOOL)
+def load(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, TOOLS / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
-    bench = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(bench)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def peers() -> ModuleType:
+    return load("peers")
+
+
+@pytest.fixture
+def bench(peers: ModuleType, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.setattr(peers, "ping_pong_ns", lambda: 50.0)
+    return load("bench_peers")
+
+
+def test_a_testpmd_that_does_not_end_is_killed(
+    peers: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     program = tmp_path / "dpdk-testpmd"
     program.write_text(STUBBORN)
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     monkeypatch.setenv("STUBBORN_ID", str(tmp_path / "id"))
-    monkeypatch.setattr(bench, "SECONDS", 1)
-    monkeypatch.setattr(bench, "PATIENCE_S", 0.5)
-    assert bench.testpmd("txonly") == 7.0
+    monkeypatch.setattr(peers, "SECONDS", 0.1)
+    monkeypatch.setattr(peers, "PATIENCE_S", 0.5)
+    # The seconds in which it began and ended are left out.
+    assert peers.testpmd_null("txonly").mpps == 7.05
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "id").read_text()), 0)
+
+
+def test_a_peer_that_is_missing_is_named_with_its_package(
+    bench: ModuleType, peers: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(peers.shutil, "which", lambda name, path: None)
+    comparison = bench.Comparison(
+        "null, 1 flow", "testpmd txonly", lambda: peers.Found(1), lambda: peers.testpmd_null("txonly")
+    )
+    rounds = bench.Rounds()
+    bench.run(comparison, rounds, 1)
+    assert "MISSING: dpdk-testpmd is not here: apt-get install dpdk-dev" in capsys.readouterr().out
+    assert "missing: dpdk-testpmd" in bench.row(comparison, rounds)
+
+
+def test_a_sender_without_its_core_is_shown_and_not_counted(
+    bench: ModuleType, peers: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = iter([peers.Found(10, 0.99), peers.Found(30, 0.5), peers.Found(40, 1.0), peers.Found(10, None)])
+    comparison = bench.Comparison(
+        "a", "b", lambda: next(found), lambda: next(found), target=50, least_ratio=3
+    )
+    rounds = bench.Rounds()
+    bench.run(comparison, rounds, 1)
+    assert "NOT COUNTED" in capsys.readouterr().out
+    assert bench.row(comparison, rounds).endswith("no round counted of 1")
+    # In the second round netdyno goes first.
+    bench.run(comparison, rounds, 2)
+    row = bench.row(comparison, rounds)
+    assert "4.00 (4.00-4.00)" in row
+    assert "target 3 x: reached" in row
+    assert "target 50 Mpps: MISSED" in row
+    assert "1 rounds, 1 not counted" in row
+
+
+def test_a_machine_that_changed_between_the_two_is_not_counted(
+    bench: ModuleType, peers: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ways = iter([50.0, 180.0])
+    monkeypatch.setattr(peers, "ping_pong_ns", lambda: next(ways))
+    rounds = bench.Rounds()
+    bench.run(bench.Comparison("a", "", lambda: peers.Found(1, 1.0), None), rounds, 1)
+    assert (rounds.ours, rounds.dropped) == ([], 1)
+
+
+def test_a_run_that_fails_is_told_and_the_others_go_on(
+    bench: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fails() -> None:
+        raise RuntimeError("the peer fell over")
+
+    rounds = bench.Rounds()
+    bench.run(bench.Comparison("a", "b", fails, fails), rounds, 1)
+    assert "FAILED: the peer fell over" in capsys.readouterr().out
+    assert rounds.dropped == 1

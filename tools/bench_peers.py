@@ -1,88 +1,165 @@
 #!/usr/bin/env python3
-"""netdyno's sender beside DPDK's testpmd, each on a device that only gives the buffers back.
+"""netdyno beside the generators that Debian ships, on this machine, in turns.
 
-Both generate 64-byte frames on one core: testpmd `txonly` (one flow) and `flowgen` (many), netdyno one
-flow and 65,536 random ones with valid checksums. They take turns within each round, so that a machine
-which changes its speed changes it for both; the medians of the ratios are what to read.
-testpmd is in Debian's package `dpdk-dev`; without it, this says so and ends.
+Each comparison runs once a round, the peer and netdyno one after the other, so that a machine which changes
+its speed changes it for both: the medians of the ratios are what to read. Before and after each pair a cache
+line goes to and fro between the two cores: where that differs more than twice, or a sender had under 97 % of
+its core, the pair is shown and not counted. What is missing is named, with what to install.
+
+    tools/bench_peers.py [--rounds 3] [--only null]
 """
 
 from __future__ import annotations
 
-import re
-import shutil
+import argparse
 import statistics
 import subprocess
 import sys
-import tempfile
-from pathlib import Path
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
-ROUNDS = 3
-SECONDS = 4
-PATIENCE_S = 20
-"""testpmd polls its devices without a pause: one that does not end when asked would take a core for good."""
-ROOT = Path(__file__).resolve().parent.parent
-NETDYNO = re.compile(r"^(.*\bnull\b.*?)\s+([\d.]+) ns", re.MULTILINE)
-PAIRS = (("txonly", "1 flow, 64 B"), ("flowgen", "65,536 flows, 64 B"))
+import peers
+from peers import Found, MissingError
 
-
-def netdyno() -> dict[str, float]:
-    """Mpps by name of the bench's line."""
-    bench = ["--locked", "-p", "netdyno-engine", "--bench", "tester", "--", "null"]
-    out = subprocess.run(
-        ["tools/cargo.sh", "bench", *bench], cwd=ROOT, capture_output=True, text=True, timeout=900, check=True
-    ).stdout
-    return {name: 1000 / float(ns) for name, ns in NETDYNO.findall(out)}
+MANY = 65_536
+LEAST_SHARE = 0.97
+MOST_DRIFT = 2.0
 
 
-def testpmd(mode: str) -> float:
-    """Mpps on a null device."""
-    with tempfile.TemporaryDirectory() as folder:
-        command = [
-            "dpdk-testpmd", "-l", "0,1", "--no-pci", "--no-huge", "-m", "512", "--vdev", "net_null0",
-            "--file-prefix", Path(folder).name, "--",
-            f"--forward-mode={mode}", "--nb-cores=1", "--no-mlockall", "--total-num-mbufs=4096",
-            "--stats-period=1",
-        ]  # fmt: skip
-        process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+@dataclass(frozen=True)
+class Comparison:
+    """What is compared. target: netdyno's own, Mpps. least_ratio: of netdyno over the peer."""
+
+    what: str
+    peer: str
+    ours: Callable[[], Found]
+    theirs: Callable[[], Found] | None
+    target: float | None = None
+    least_ratio: float | None = None
+
+
+def _null(flows: int) -> Callable[[], Found]:
+    return lambda: peers.netdyno({"kind": "null"}, flows, 400)
+
+
+def _veth(backend: str) -> Callable[[], Found]:
+    return lambda: peers.netdyno_veth(backend, MANY)
+
+
+COMPARISONS = (
+    Comparison("null, 1 flow", "testpmd txonly", _null(1), lambda: peers.testpmd_null("txonly"), 200),
+    Comparison("null, many flows", "testpmd flowgen", _null(MANY), lambda: peers.testpmd_null("flowgen"), 150),  # noqa: E501
+    Comparison(
+        "memif to testpmd rxonly, many flows", "testpmd txonly",
+        lambda: peers.netdyno_memif(MANY), lambda: peers.testpmd_memif("txonly"), least_ratio=1,
+    ),
+    Comparison(
+        "memif to testpmd rxonly, many flows", "testpmd flowgen",
+        lambda: peers.netdyno_memif(MANY), lambda: peers.testpmd_memif("flowgen"),
+    ),
+    Comparison("memif through testpmd io and back", "", lambda: peers.netdyno_echo(MANY), None, 10),
+    Comparison("veth, af_packet, many flows", "trafgen", _veth("af_packet"), peers.trafgen),
+    Comparison("veth, af_xdp, many flows", "trafgen", _veth("af_xdp"), peers.trafgen),
+    Comparison("veth, af_packet, many flows", "iperf3 UDP, 1 flow", _veth("af_packet"), peers.iperf3),
+)  # fmt: skip
+
+
+@dataclass
+class Rounds:
+    """What the rounds of one comparison found."""
+
+    ours: list[float] = field(default_factory=list)
+    theirs: list[float] = field(default_factory=list)
+    dropped: int = 0
+    missing: str = ""
+    more: str = ""
+
+
+def run(comparison: Comparison, rounds: Rounds, number: int) -> None:
+    """One pair, unless the peer or netdyno's own way is known to be missing."""
+    if rounds.missing:
+        return
+    try:
+        before = peers.ping_pong_ns()
+        # Who goes first changes with the round.
+        runs = [comparison.theirs, comparison.ours]
+        order = (0, 1) if number % 2 else (1, 0)
+        found: list[Found | None] = [None, None]
+        for place in order:
+            one = runs[place]
+            found[place] = one() if one is not None else None
+        after = peers.ping_pong_ns()
+    except MissingError as missing:
+        rounds.missing = str(missing)
+        print(f"  {comparison.what}, {comparison.peer}: MISSING: {missing}", flush=True)
+        return
+    except (RuntimeError, subprocess.SubprocessError) as failed:
+        rounds.dropped += 1
+        print(f"  {comparison.what}, {comparison.peer}: FAILED: {failed}", flush=True)
+        return
+    theirs, ours = found
+    assert ours is not None
+    drift = max(before, after) / min(before, after)
+    shares = [one.core_share for one in found if one is not None and one.core_share is not None]
+    counted = drift <= MOST_DRIFT and min(shares, default=1) >= LEAST_SHARE
+    print(
+        f"  {comparison.what:37} netdyno {ours.mpps:7.2f}"
+        + (
+            f"   {comparison.peer:18} {theirs.mpps:7.2f}   ratio {ours.mpps / theirs.mpps:5.2f}"
+            if theirs
+            else ""
         )
-        try:
-            out, _ = process.communicate(timeout=SECONDS)
-        except subprocess.TimeoutExpired:
-            process.terminate()
-            try:
-                out, _ = process.communicate(timeout=PATIENCE_S)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                out, _ = process.communicate()
-        finally:
-            process.kill()
-    rates = [int(rate) for rate in re.findall(r"Tx-pps:\s+(\d+)", out) if int(rate)]
-    if not rates:
-        raise SystemExit(f"testpmd {mode} printed no rate:\n{out[-1000:]}")
-    return max(rates) / 1e6
+        + f"   core {min(shares, default=1):4.0%}   ping-pong {before:.0f}, {after:.0f} ns"
+        + ("" if counted else "   NOT COUNTED"),
+        flush=True,
+    )
+    rounds.more = ours.more or rounds.more
+    if not counted:
+        rounds.dropped += 1
+        return
+    rounds.ours.append(ours.mpps)
+    if theirs is not None:
+        rounds.theirs.append(theirs.mpps)
+
+
+def row(comparison: Comparison, rounds: Rounds) -> str:
+    """A line of the table."""
+    head = f"{comparison.what:37} {comparison.peer:18}"
+    if rounds.missing:
+        return f"{head} missing: {rounds.missing}"
+    if not rounds.ours:
+        return f"{head} no round counted of {rounds.dropped}"
+    ours = statistics.median(rounds.ours)
+    text = f"{head} {ours:8.2f}"
+    if rounds.theirs:
+        ratios = [one / other for one, other in zip(rounds.ours, rounds.theirs, strict=True)]
+        ratio = statistics.median(ratios)
+        text += f" {statistics.median(rounds.theirs):8.2f} {ratio:6.2f} ({min(ratios):.2f}-{max(ratios):.2f})"
+        if comparison.least_ratio is not None:
+            reached = "reached" if ratio >= comparison.least_ratio else "MISSED"
+            text += f"  target {comparison.least_ratio:g} x: {reached}"
+    if comparison.target is not None:
+        reached = "reached" if ours >= comparison.target else "MISSED"
+        text += f"  target {comparison.target:g} Mpps: {reached}"
+    text += f"  {len(rounds.ours)} rounds" + (f", {rounds.dropped} not counted" if rounds.dropped else "")
+    return text + (f"\n{'':37} {rounds.more}" if rounds.more else "")
 
 
 def main() -> int:
-    if shutil.which("dpdk-testpmd") is None:
-        print("testpmd is not here, so there is nothing to compare with: apt-get install dpdk-dev")
-        return 0
-    ratios: dict[tuple[str, str], list[float]] = {}
-    for round_ in range(1, ROUNDS + 1):
-        for mode, flows in PAIRS:
-            peer = testpmd(mode)
-            ours = netdyno()
-            name = next(name for name in ours if flows in name)
-            ratios.setdefault((mode, name), []).append(ours[name] / peer)
-            mine = ours[name]
-            print(
-                f"round {round_}: testpmd {mode:8} {peer:7.1f} Mpps"
-                f"   netdyno {name} {mine:7.1f} Mpps   ratio {mine / peer:5.2f}",
-                flush=True,
-            )
-    for (mode, name), found in ratios.items():
-        print(f"median ratio, netdyno {name} / testpmd {mode}: {statistics.median(found):.2f}")
+    """Runs all rounds, prints the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", default="", help="comparisons with these words in their name")
+    asked = parser.parse_args()
+    chosen = [one for one in COMPARISONS if asked.only in f"{one.what}, {one.peer}"]
+    found = [Rounds() for _ in chosen]
+    for number in range(1, asked.rounds + 1):
+        print(f"round {number} of {asked.rounds}: 64 bytes, one sending core, Mpps", flush=True)
+        for comparison, rounds in zip(chosen, found, strict=True):
+            run(comparison, rounds, number)
+    print(f"\n{'medians of the rounds':37} {'peer':18}  netdyno     peer  ratio (least-most)")
+    for comparison, rounds in zip(chosen, found, strict=True):
+        print(row(comparison, rounds))
     return 0
 
 
