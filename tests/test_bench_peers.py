@@ -1,4 +1,4 @@
-"""The comparison with other generators: nothing left running, nothing skipped in silence, nothing invented."""
+"""The comparison with other generators: nothing is left running, skipped in silence or invented."""
 
 from __future__ import annotations
 
