@@ -19,7 +19,9 @@ def pytest_sessionstart() -> None:
     modules = ("netdyno._engine", "playwright", "jsonschema", "hypothesis")
     missing = [name for name in modules if importlib.util.find_spec(name) is None]
     missing += [
-        name for name in ("tshark", "chromium", "pdftotext", "ip", "tc") if shutil.which(name) is None
+        name
+        for name in ("tshark", "chromium", "pdftotext", "ip", "tc", "ethtool")
+        if shutil.which(name) is None
     ]
     if missing:
         pytest.exit(f"`make test` should have installed {', '.join(missing)}", returncode=1)

@@ -1,4 +1,4 @@
-"""What an interface is and how fast, asked of the kernel as ethtool(8) does.
+"""What an interface is and how fast, asked of the kernel as ethtool(8) does; and how anything of it is asked.
 
 Through a socket, so the answer is that of the network namespace we are in; /sys shows the one it was
 mounted in.
@@ -10,13 +10,18 @@ import ctypes
 import fcntl
 import socket
 import struct
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TypeAlias
 
 # linux/sockios.h, linux/ethtool.h
 SIOCETHTOOL = 0x8946
 ETHTOOL_GDRVINFO = 0x03
 ETHTOOL_GLINKSETTINGS = 0x4C
 SPEED_UNKNOWN = 0xFFFFFFFF
+DUPLEX_HALF, DUPLEX_FULL = 0, 1
+AUTONEG_ENABLE = 1
 
 _DRVINFO_BYTES = 196
 """struct ethtool_drvinfo: command, driver (32 bytes), version (32), firmware (32), bus (32), ..."""
@@ -38,6 +43,11 @@ NO_LINE = frozenset(
 """Drivers of interfaces that hold frames to no rate of their own, whatever speed they tell."""
 
 
+Ask: TypeAlias = Callable[[bytes], bytes | None]
+"""Puts a request, a structure of linux/ethtool.h that begins with its command; the structure as filled in,
+or None if the driver does not answer it."""
+
+
 @dataclass(frozen=True)
 class Card:
     """driver: its name, empty if the kernel knows none. bus: where the card sits, empty if on no bus.
@@ -48,6 +58,10 @@ class Card:
     driver: str
     bus: str
     speed_bps: int | None
+    firmware: str = ""
+    full_duplex: bool | None = None
+    negotiated: bool = False
+    """Whether the speed was agreed on with the other end."""
 
     @property
     def has_line(self) -> bool:
@@ -55,18 +69,53 @@ class Card:
         return bool(self.driver and self.bus) and self.driver not in NO_LINE
 
 
+@contextmanager
+def asking(interface: str) -> Iterator[Ask]:
+    """Asks of one interface of this network namespace."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as opened:
+
+        def ask(request: bytes) -> bytes | None:
+            answer = ctypes.create_string_buffer(request, len(request))
+            # struct ifreq: the name, then a pointer in a union of 24 bytes.
+            ifreq = struct.pack("16sP16x", interface.encode(), ctypes.addressof(answer))
+            try:
+                fcntl.ioctl(opened, SIOCETHTOOL, ifreq)
+            except OSError:
+                return None
+            return answer.raw
+
+        yield ask
+
+
 def card(interface: str) -> Card:
     """The card behind an interface. What the kernel cannot tell is empty."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
-        told = _ask(asking, interface, struct.pack(f"I{_DRVINFO_BYTES - 4}x", ETHTOOL_GDRVINFO))
-        driver, bus = (_text(told[at : at + 32]) for at in (4, 100)) if told else ("", "")
-        return Card(driver, "" if bus == "N/A" else bus, _speed_bps(asking, interface))
+    with asking(interface) as ask:
+        return card_told(ask)
 
 
-def _speed_bps(asking: socket.socket, interface: str) -> int | None:
+def card_told(ask: Ask) -> Card:
+    """The same, of whoever answers."""
+    told = ask(struct.pack(f"I{_DRVINFO_BYTES - 4}x", ETHTOOL_GDRVINFO))
+    driver, firmware, bus = (_text(told[at : at + 32]) for at in (4, 68, 100)) if told else ("", "", "")
+    firmware, bus = ("" if field == "N/A" else field for field in (firmware, bus))
+    link = _link_settings(ask)
+    if link is None:
+        return Card(driver, bus, None, firmware)
+    megabits, duplex, negotiated = struct.unpack_from("IBxxB", link, 4)
+    return Card(
+        driver,
+        bus,
+        None if megabits in (0, SPEED_UNKNOWN) else megabits * 1_000_000,
+        firmware,
+        {DUPLEX_HALF: False, DUPLEX_FULL: True}.get(duplex),
+        negotiated == AUTONEG_ENABLE,
+    )
+
+
+def _link_settings(ask: Ask) -> bytes | None:
     """Asked twice: how long the masks behind the settings are is told, negative, by the first answer."""
     request = struct.pack(f"I{_LINK_BYTES - 4}x", ETHTOOL_GLINKSETTINGS)
-    first = _ask(asking, interface, request)
+    first = ask(request)
     if first is None:
         return None
     (words,) = struct.unpack_from("b", first, _MASK_WORDS_AT)
@@ -74,23 +123,7 @@ def _speed_bps(asking: socket.socket, interface: str) -> int | None:
         return None
     request = struct.pack(f"I{_MASK_WORDS_AT - 4}xb{_LINK_BYTES - 16}x", ETHTOOL_GLINKSETTINGS, -words)
     # Three masks: supported, advertised, and what the partner advertises.
-    second = _ask(asking, interface, request + bytes(3 * 4 * -words))
-    if second is None:
-        return None
-    (megabits,) = struct.unpack_from("I", second, 4)
-    return None if megabits in (0, SPEED_UNKNOWN) else megabits * 1_000_000
-
-
-def _ask(asking: socket.socket, interface: str, request: bytes) -> bytes | None:
-    """An ethtool request; None if the driver does not answer it."""
-    answer = ctypes.create_string_buffer(request, len(request))
-    # struct ifreq: the name, then a pointer in a union of 24 bytes.
-    ifreq = struct.pack("16sP16x", interface.encode(), ctypes.addressof(answer))
-    try:
-        fcntl.ioctl(asking, SIOCETHTOOL, ifreq)
-    except OSError:
-        return None
-    return answer.raw
+    return ask(request + bytes(3 * 4 * -words))
 
 
 def _text(field: bytes) -> str:

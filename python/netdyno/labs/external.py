@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from netdyno.labs import addresses, backends, ethtool
+from netdyno.labs import addresses, backends, nic
+from netdyno.labs.nic import advice
 from netdyno.labs.wiring import LabError, LabLink, WiredPort, Wiring
 
 CAP_NET_RAW = 13
@@ -97,24 +98,36 @@ class External:
                 continue
             _may_open_sockets()
             interface = backend["interface"]
-            mac, card = _hardware_address(interface), ethtool.card(interface)
-            enforced = card.has_line and card.speed_bps == port.rate_bps
+            mac = _hardware_address(interface)
+            card = nic.read(interface)
+            if card is None:
+                raise LabError(f"interface `{interface}` went away")
+            enforced = card.card.has_line and card.card.speed_bps == port.rate_bps
             ports.append(replace(port, mac=mac, enforced_rate=enforced))
-            if not card.has_line:
+            if not card.card.has_line:
                 driver = f" (driver `{card.driver}`)" if card.driver else ""
                 notes.append(
                     f"Interface `{interface}`{driver} of `{port.name}` has no line of its own:"
                     " nothing is known to hold frames to the plan's rate."
                 )
-            elif card.speed_bps is not None and card.speed_bps != port.rate_bps:
-                notes.append(
-                    f"The plan gives `{port.name}` {port.rate_bps} bit/s;"
-                    f" interface `{interface}` says it runs at {card.speed_bps}."
-                )
+            notes += _warnings(port, card)
         yield replace(wiring, ports=tuple(ports), notes=tuple(notes))
 
 
 EXTERNAL = External()
+
+
+def _warnings(port: WiredPort, card: nic.Nic) -> Iterator[str]:
+    """What a reader must know of the card's set-up, and what changes it."""
+    if card.default_route or card.addresses:
+        what = "the default route" if card.default_route else f"the address {card.addresses[0]}"
+        yield (
+            f"Interface `{card.name}` of `{port.name}` holds {what} of this machine: what else uses it"
+            " disturbs the test, and the test disturbs that."
+        )
+    for finding in advice.findings(card, rate_bps=port.rate_bps):
+        change = f" `{finding.command}` changes that." if finding.command else ""
+        yield f"Interface `{card.name}` of `{port.name}` {finding.what}.{change}"
 
 
 def _interface(link: LabLink) -> str:

@@ -1,0 +1,184 @@
+"""Interfaces, addresses and default routes of the network namespace we are in, asked by rtnetlink(7).
+
+Asking needs no right. /sys and /proc/net show the namespace they were mounted in, or that of the process's
+first thread; a netlink socket belongs to the one it was opened in.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+import struct
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+# linux/netlink.h, linux/rtnetlink.h
+_REQUEST, _DUMP = 0x1, 0x300
+_ERROR, _DONE = 2, 3
+_NEWLINK, _GETLINK = 16, 18
+_NEWADDR, _GETADDR = 20, 22
+_NEWROUTE, _GETROUTE = 24, 26
+_HEADER = struct.Struct("=IHHII")
+_ATTRIBUTE = struct.Struct("=HH")
+_TYPE_MASK = 0x3FFF
+"""Two flags stand above the type of an attribute."""
+_MAIN_TABLE = 254
+_RECEIVE_BYTES = 1 << 16
+
+# linux/if_link.h
+_ADDRESS, _NAME, _MTU, _MASTER, _OPERSTATE, _LINKINFO, _STATS64 = 1, 3, 4, 10, 16, 18, 23
+_PROMISCUITY, _CARRIER, _CARRIER_CHANGES, _XDP = 30, 33, 35, 43
+_KIND = 1
+_XDP_ATTACHED, _XDP_PROGRAM = 2, 4
+_XDP_MODES = {1: "native", 2: "generic", 3: "offloaded", 4: "several"}
+_STATES = ("unknown", "not present", "down", "lower layer down", "testing", "dormant", "up")
+"""RFC 2863 ifOperStatus, in the kernel's order."""
+_IFF_UP, _IFF_LOOPBACK = 0x1, 0x8
+
+_STATS = (
+    *("rx_packets", "tx_packets", "rx_bytes", "tx_bytes", "rx_errors", "tx_errors", "rx_dropped"),
+    *("tx_dropped", "multicast", "collisions", "rx_length_errors", "rx_over_errors", "rx_crc_errors"),
+    *("rx_frame_errors", "rx_fifo_errors", "rx_missed_errors", "tx_aborted_errors", "tx_carrier_errors"),
+    *("tx_fifo_errors", "tx_heartbeat_errors", "tx_window_errors", "rx_compressed", "tx_compressed"),
+    *("rx_nohandler", "rx_otherhost_dropped"),
+)
+"""struct rtnl_link_stats64; an older kernel gives fewer."""
+
+
+@dataclass(frozen=True)
+class Link:
+    """An interface as the kernel keeps it, whatever is behind it.
+
+    up: switched on (`ip link set up`); carrier: the cable says so, None if the kernel does not tell. kind: of
+    a virtual interface (`veth`), else empty. promiscuity: how many ask for all frames. changes: how often the
+    carrier came or went. xdp: how a program is attached, `native` or `generic`, empty if none is.
+    """
+
+    index: int
+    name: str
+    up: bool
+    loopback: bool
+    state: str
+    mac: str
+    mtu: int
+    kind: str
+    in_group: bool
+    carrier: bool | None
+    changes: int
+    promiscuity: int
+    xdp: str
+    xdp_program: int | None
+    counters: Mapping[str, int]
+
+
+def links() -> list[Link]:
+    """Every interface of this namespace."""
+    body = struct.pack("=BxHiII", socket.AF_UNSPEC, 0, 0, 0, 0)
+    return [_link(answer) for answer in _dump(_GETLINK, _NEWLINK, body)]
+
+
+def link(name: str) -> Link | None:
+    """One interface; None if there is none of that name."""
+    return next((one for one in links() if one.name == name), None)
+
+
+def addresses() -> dict[int, list[str]]:
+    """Addresses with prefix length by interface, but for link-local ones, which every interface has."""
+    found: dict[int, list[str]] = {}
+    for answer in _dump(_GETADDR, _NEWADDR, bytes(8)):
+        family, prefix, _, _, index = struct.unpack_from("=BBBBi", answer)
+        attributes = _attributes(answer[8:])
+        # IFA_LOCAL is ours where the link has two ends, IFA_ADDRESS (1) the other one's.
+        raw = attributes.get(2, attributes.get(1))
+        if raw is None or family not in (socket.AF_INET, socket.AF_INET6):
+            continue
+        address = ipaddress.ip_address(raw)
+        if not address.is_link_local:
+            found.setdefault(index, []).append(f"{address}/{prefix}")
+    return found
+
+
+def default_routes() -> set[int]:
+    """Interfaces that hold a default route of the main table."""
+    found = set()
+    for answer in _dump(_GETROUTE, _NEWROUTE, bytes(12)):
+        family, length, _, _, table = struct.unpack_from("=BBBBB", answer)
+        if family not in (socket.AF_INET, socket.AF_INET6) or length != 0 or table != _MAIN_TABLE:
+            continue
+        attributes = _attributes(answer[12:])
+        # RTA_OIF; of a route over several next hops, RTA_MULTIPATH, struct rtnexthop by struct rtnexthop.
+        if 4 in attributes:
+            found.add(struct.unpack("=i", attributes[4])[0])
+        hops = attributes.get(9, b"")
+        while len(hops) >= 8:
+            size, _, _, index = struct.unpack_from("=HBBi", hops)
+            found.add(index)
+            hops = hops[max(8, -4 & size + 3) :]
+    return found
+
+
+def _link(answer: bytes) -> Link:
+    index, flags = struct.unpack_from("=4xiI", answer)
+    told = _attributes(answer[16:])
+    info = _attributes(told.get(_LINKINFO, b""))
+    xdp = _attributes(told.get(_XDP, b""))
+    state = told.get(_OPERSTATE, b"\0")[0]
+    carrier = told.get(_CARRIER)
+    counts = told.get(_STATS64, b"")
+    return Link(
+        index=index,
+        name=_text(told.get(_NAME, b"")),
+        up=bool(flags & _IFF_UP),
+        loopback=bool(flags & _IFF_LOOPBACK),
+        state=_STATES[state] if state < len(_STATES) else "unknown",
+        mac=told.get(_ADDRESS, b"").hex(":"),
+        mtu=_number(told, _MTU) or 0,
+        kind=_text(info.get(_KIND, b"")),
+        in_group=_MASTER in told,
+        # Without being up there is no telling of carriers: the kernel says 0 then for most cards.
+        carrier=None if carrier is None or not flags & _IFF_UP else bool(carrier[0]),
+        changes=_number(told, _CARRIER_CHANGES) or 0,
+        promiscuity=_number(told, _PROMISCUITY) or 0,
+        xdp=_XDP_MODES.get(xdp.get(_XDP_ATTACHED, b"\0")[0], ""),
+        xdp_program=_number(xdp, _XDP_PROGRAM),
+        counters=dict(zip(_STATS, struct.unpack_from(f"={len(counts) // 8}Q", counts), strict=False)),
+    )
+
+
+def _dump(request: int, wanted: int, body: bytes) -> Iterator[bytes]:
+    """The payload of each answer to a dump."""
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as asking:
+        asking.settimeout(5.0)
+        asking.sendto(_HEADER.pack(_HEADER.size + len(body), request, _REQUEST | _DUMP, 1, 0) + body, (0, 0))
+        while True:
+            piece = asking.recv(_RECEIVE_BYTES)
+            while len(piece) >= _HEADER.size:
+                size, kind, _, _, _ = _HEADER.unpack_from(piece)
+                if kind == _DONE or size < _HEADER.size:
+                    return
+                if kind == _ERROR:
+                    (code,) = struct.unpack_from("=i", piece, _HEADER.size)
+                    raise OSError(-code, "the kernel does not list its interfaces")
+                if kind == wanted:
+                    yield piece[_HEADER.size : size]
+                piece = piece[-4 & size + 3 :]
+
+
+def _attributes(data: bytes) -> dict[int, bytes]:
+    found = {}
+    while len(data) >= _ATTRIBUTE.size:
+        size, kind = _ATTRIBUTE.unpack_from(data)
+        if size < _ATTRIBUTE.size:
+            break
+        found[kind & _TYPE_MASK] = data[_ATTRIBUTE.size : size]
+        data = data[-4 & size + 3 :]
+    return found
+
+
+def _number(attributes: Mapping[int, bytes], kind: int) -> int | None:
+    raw = attributes.get(kind)
+    return None if raw is None or len(raw) < 4 else struct.unpack_from("=I", raw)[0]
+
+
+def _text(raw: bytes) -> str:
+    return raw.partition(b"\0")[0].decode(errors="replace")
