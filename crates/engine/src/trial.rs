@@ -175,6 +175,16 @@ impl Trial {
         Arc::clone(&self.progress)
     }
 
+    /// Readies the ports, which may take their time: before the first step, and not counted in any. A trial without one
+    /// of its ports has finished, and is invalid.
+    pub fn ready(&mut self) {
+        if let Err(error) = self.ports.iter_mut().try_for_each(|port| port.ready()) {
+            self.invalid.push(error.to_string());
+            self.end(0);
+            self.finished = true;
+        }
+    }
+
     /// What the trial found, once it has finished.
     #[must_use]
     pub fn result(&self) -> TrialResult {

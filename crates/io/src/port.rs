@@ -126,7 +126,8 @@ pub struct PortCounters {
     pub rx_frames: u64,
     /// Frames this end dropped because the reader was late (socket buffer full).
     pub rx_dropped: u64,
-    /// Frames this end dropped because they were longer than `max_frame` and would have been cut.
+    /// Frames this end dropped because they were longer than `max_frame` and would have been cut (memif: or shorter than
+    /// an Ethernet header).
     #[serde(default)]
     pub rx_cut: u64,
     /// Times transmit found no room.
@@ -188,6 +189,15 @@ pub trait Port: Send {
     /// # Errors
     /// If the port is gone or the system refuses.
     fn receive(&mut self, now: Instant, limit: usize, read: &mut dyn FnMut(&mut Burst<'_>)) -> Result<usize, PortError>;
+
+    /// Called before a trial, and may take its time: what happened to the port until now is nothing to that trial, and a
+    /// port whose peer is away waits for it.
+    ///
+    /// # Errors
+    /// If the peer does not come, or the port has gone since.
+    fn ready(&mut self) -> Result<(), PortError> {
+        Ok(())
+    }
 
     /// When the next frame will have arrived, if the port knows (virtual time only).
     fn next_arrival(&self) -> Option<Instant> {

@@ -3,10 +3,11 @@
 
 mod support;
 
+use netdyno_io::backend::memif::{MemifSpec, Role};
 use netdyno_io::backend::{self, BACKENDS, BackendSpec, LinkSpec};
 use netdyno_io::port::{Port, PortCounters, PortError};
 use netdyno_io::time::Instant;
-use support::{LATE, collect, frame, gather, namespace, receive, send_all, send_at, write_frame};
+use support::{LATE, abstract_socket, collect, frame, gather, namespace, receive, send_all, send_at, write_frame};
 
 /// Two ports that face each other; `far` is absent where frames lead nowhere.
 struct Rig {
@@ -53,6 +54,24 @@ fn run_on(name: &'static str) {
                 });
                 continue;
             }
+            "memif" => {
+                // Each end in each role, since they are different code.
+                for near_role in [Role::Client, Role::Server] {
+                    check_all(&format!("memif {near_role:?}"), max_frame, || {
+                        let socket = abstract_socket();
+                        let open = |name, role| {
+                            let spec = BackendSpec::Memif(MemifSpec::new(&socket, role));
+                            backend::open(name, &spec, max_frame).unwrap_or_else(|error| panic!("{error}"))
+                        };
+                        let far_role = if near_role == Role::Client { Role::Server } else { Role::Client };
+                        let (mut near, mut far) = (open("nd0", near_role), open("nd1", far_role));
+                        near.ready().expect("the peer is there");
+                        far.ready().expect("the peer is there");
+                        Rig { near, far: Some(far) }
+                    });
+                }
+                continue;
+            }
             other => panic!("say here how two ports of `{other}` come to face each other"),
         };
         check_all(name, max_frame, || {
@@ -96,9 +115,14 @@ fn af_packet_conforms() {
 }
 
 #[test]
+fn memif_conforms() {
+    run_on("memif");
+}
+
+#[test]
 fn every_backend_of_the_table_is_checked_here() {
     let names: Vec<&str> = BACKENDS.iter().map(|backend| backend.name).collect();
-    assert_eq!(names, ["wire", "ring", "null", "af_packet"], "add the new one above");
+    assert_eq!(names, ["wire", "ring", "null", "af_packet", "memif"], "add the new one above");
 }
 
 #[test]

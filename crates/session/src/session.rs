@@ -135,6 +135,7 @@ impl Session {
         };
         opened.devices.iter_mut().for_each(Device::reset_counters);
         opened.seen.iter().flatten().for_each(|seen| _ = spacing::take(seen));
+        trial.ready();
         // On an error the ports are dropped with the trial, and opened anew for the next one.
         let report = match self.clock {
             None => {

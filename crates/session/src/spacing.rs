@@ -106,6 +106,10 @@ impl Port for Spaced {
         })
     }
 
+    fn ready(&mut self) -> Result<(), PortError> {
+        self.port.ready()
+    }
+
     fn next_arrival(&self) -> Option<Instant> {
         self.port.next_arrival()
     }

@@ -4,6 +4,7 @@
 //! with the parameters a lab gives it. The conformance suite runs over the table.
 
 pub mod af_packet;
+pub mod memif;
 pub mod null;
 pub mod ring;
 pub mod wire;
@@ -27,6 +28,8 @@ pub enum BackendSpec {
         /// Interface name.
         interface: String,
     },
+    /// Shared memory with another process.
+    Memif(memif::MemifSpec),
 }
 
 impl BackendSpec {
@@ -38,6 +41,7 @@ impl BackendSpec {
             Self::Ring {} => ring::BACKEND.name,
             Self::Null {} => null::BACKEND.name,
             Self::AfPacket { .. } => af_packet::BACKEND.name,
+            Self::Memif(_) => memif::BACKEND.name,
         }
     }
 
@@ -102,7 +106,7 @@ pub enum Open {
 }
 
 /// Every port backend, in the order `--help` lists them.
-pub const BACKENDS: &[Backend] = &[wire::BACKEND, ring::BACKEND, null::BACKEND, af_packet::BACKEND];
+pub const BACKENDS: &[Backend] = &[wire::BACKEND, ring::BACKEND, null::BACKEND, af_packet::BACKEND, memif::BACKEND];
 
 /// The backend called `name`.
 #[must_use]

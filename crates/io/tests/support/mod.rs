@@ -12,6 +12,13 @@ pub const LATE: Instant = Instant { ps: 1_000_000_000_000_000 };
 /// How long a test waits for the kernel or another thread before it fails.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
+/// A name for a socket that no other test uses, in the abstract space of this network namespace.
+pub fn abstract_socket() -> String {
+    static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+    let number = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    format!("@netdyno-io-test-{}-{number}", std::process::id())
+}
+
 /// Writes frame `number` of a test: private addresses, local experimental type (IEEE 802), then bytes that
 /// depend on the number and the place.
 pub fn write_frame(number: u64, frame: &mut [u8]) {

@@ -1,0 +1,421 @@
+//! The two things an end does with a ring: put frames in, take frames out. Both roles, with the peer's mistakes found.
+
+use super::memory::Frame;
+use super::ring::{Descriptor, NEXT, Ring, Violation};
+use crate::port::{MIN_SENT_BYTES, Slot};
+use crate::region::{CACHE_LINE, stride_for};
+use crate::time::Instant;
+
+/// Whose memory the frames of a ring lie in.
+#[derive(Clone, Copy, Debug)]
+pub enum Buffers {
+    /// Our own (client): the buffer of descriptor `i` begins at `first + i * stride` of region 0, whatever the peer
+    /// has made of the descriptor since.
+    Own {
+        /// Offset of the first buffer; a multiple of a cache line.
+        first: usize,
+        /// From one to the next: an odd number of cache lines.
+        stride: usize,
+    },
+    /// The peer's (server): where the descriptor says, if that is inside one of its regions.
+    Peer,
+}
+
+impl Buffers {
+    #[inline]
+    fn place(self, ring: &Ring, index: u16) -> Option<usize> {
+        match self {
+            Self::Own { first, stride } => Some(first + usize::from(index & (ring.size() - 1)) * stride),
+            Self::Peer => None,
+        }
+    }
+}
+
+/// The end that writes frames.
+#[derive(Debug)]
+pub struct Sender {
+    ring: Ring,
+    buffers: Buffers,
+    /// Our index, and the peer's as last seen.
+    own: u16,
+    other: u16,
+}
+
+impl Sender {
+    /// The writing end of a ring.
+    ///
+    /// # Errors
+    /// If the peer's index is impossible.
+    pub fn new(ring: Ring, buffers: Buffers) -> Result<Self, Violation> {
+        // A server goes on from where the tail stands; a client has made the ring.
+        let own = match buffers {
+            Buffers::Own { .. } => 0,
+            Buffers::Peer => ring.tail(),
+        };
+        let mut sender = Self {
+            ring,
+            buffers,
+            own,
+            other: own,
+        };
+        if let Buffers::Own { stride, .. } = buffers {
+            // Said once: frames only change the length.
+            for index in 0..sender.ring.size() {
+                let whole = Descriptor {
+                    flags: 0,
+                    region: 0,
+                    length: stride as u32,
+                    offset: buffers.place(&sender.ring, index).unwrap_or(0) as u32,
+                };
+                sender.ring.set_descriptor(index, whole);
+            }
+        }
+        sender.refresh()?;
+        Ok(sender)
+    }
+
+    /// Descriptors that can be written, as last seen.
+    #[inline]
+    fn room(&self) -> u16 {
+        match self.buffers {
+            Buffers::Own { .. } => self.ring.size() - self.own.wrapping_sub(self.other),
+            Buffers::Peer => self.other.wrapping_sub(self.own),
+        }
+    }
+
+    /// Descriptors that can be written: at least `wanted`, or all there are.
+    ///
+    /// # Errors
+    /// If the peer's index is impossible.
+    #[inline]
+    pub fn room_for(&mut self, wanted: usize) -> Result<usize, Violation> {
+        if usize::from(self.room()) < wanted {
+            self.refresh()?;
+        }
+        Ok(usize::from(self.room()))
+    }
+
+    fn refresh(&mut self) -> Result<(), Violation> {
+        let size = self.ring.size();
+        let (index, name, between) = match self.buffers {
+            Buffers::Own { .. } => {
+                let tail = self.ring.tail();
+                (tail, "tail", self.own.wrapping_sub(tail))
+            }
+            Buffers::Peer => {
+                let head = self.ring.head();
+                (head, "head", head.wrapping_sub(self.own))
+            }
+        };
+        if between > size {
+            return Err(format!("{name} {index} of a ring of {size} whose other index is {}", self.own));
+        }
+        self.other = index;
+        Ok(())
+    }
+
+    /// Puts frames into the ring, as many as fit, and lets the peer see them. `memory` holds them where `slots` say, each
+    /// in a slot of whole cache lines. Whether the peer wants to be woken comes with the count.
+    ///
+    /// # Errors
+    /// If a buffer the peer gave is not where it can be.
+    #[inline]
+    pub fn send(&mut self, memory: &[u8], slots: &[Slot]) -> Result<(usize, bool), Violation> {
+        let Self { ring, buffers, own, .. } = &*self;
+        let (mut index, mut room, mut sent) = (*own, self.room(), 0);
+        for slot in slots {
+            let frame = Frame {
+                bytes: &memory[slot.offset as usize..],
+                len: slot.len as usize,
+            };
+            let used = match buffers.place(ring, index) {
+                Some(place) if room > 0 => {
+                    let Buffers::Own { stride, .. } = *buffers else { break };
+                    let Some(memory) = ring.region(0) else { break };
+                    memory.copy_in(&frame, place, stride);
+                    ring.set_length(index, 0, 0, slot.len);
+                    1
+                }
+                Some(_) => break,
+                None => match write_to_peer(ring, index, room, &frame)? {
+                    0 => break,
+                    used => used,
+                },
+            };
+            index = index.wrapping_add(used);
+            room -= used;
+            sent += 1;
+        }
+        if sent == 0 {
+            return Ok((0, false));
+        }
+        self.own = index;
+        match self.buffers {
+            Buffers::Own { .. } => self.ring.set_head(index),
+            Buffers::Peer => self.ring.set_tail(index),
+        }
+        Ok((sent, self.ring.wants_waking()))
+    }
+}
+
+/// Copies a frame into as many of the peer's buffers as it takes, from `index` on; how many, 0 if `room` are too few.
+#[inline]
+fn write_to_peer(ring: &Ring, index: u16, room: u16, frame: &Frame<'_>) -> Result<u16, Violation> {
+    let (mut used, mut done) = (0, 0);
+    while used < room {
+        let at = index.wrapping_add(used);
+        let given = ring.descriptor(at);
+        let memory = inside(ring, given)?;
+        if given.length == 0 {
+            return Err("a buffer of no bytes".to_owned());
+        }
+        let part = Frame {
+            bytes: &frame.bytes[done..],
+            len: (frame.len - done).min(given.length as usize),
+        };
+        memory.copy_in(&part, given.offset as usize, given.length as usize);
+        done += part.len;
+        used += 1;
+        let flags = if done < frame.len { NEXT } else { 0 };
+        ring.set_length(at, flags, given.region, part.len as u32);
+        if done == frame.len {
+            return Ok(used);
+        }
+    }
+    Ok(0)
+}
+
+/// The region that a descriptor of the peer lies in.
+#[inline]
+fn inside(ring: &Ring, descriptor: Descriptor) -> Result<&super::memory::Shared, Violation> {
+    let Descriptor {
+        region, length, offset, ..
+    } = descriptor;
+    let Some(memory) = ring.region(region) else {
+        return Err(format!("a descriptor names region {region}, which there is not"));
+    };
+    if u64::from(offset) + u64::from(length) > memory.len() as u64 {
+        return Err(format!(
+            "a descriptor of {length} bytes at offset {offset} of region {region}, which has {}",
+            memory.len()
+        ));
+    }
+    Ok(memory)
+}
+
+/// What was found in a ring.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// Frames copied out.
+    pub frames: usize,
+    /// Frames longer than a slot holds, or too short to be any, which were dropped.
+    pub cut: usize,
+}
+
+/// The end that reads frames.
+#[derive(Debug)]
+pub struct Receiver {
+    ring: Ring,
+    buffers: Buffers,
+    /// The next descriptor to read, and the peer's index as last seen.
+    own: u16,
+    other: u16,
+    max_frame: u32,
+    /// One part of a frame that comes in several.
+    part: Box<[u8]>,
+}
+
+impl Receiver {
+    /// The reading end of a ring. A client gives all its buffers to the peer.
+    ///
+    /// # Errors
+    /// If the peer's index is impossible.
+    pub fn new(ring: Ring, buffers: Buffers, max_frame: u32) -> Result<Self, Violation> {
+        ring.announce_polling();
+        let own = match buffers {
+            Buffers::Own { .. } => 0,
+            Buffers::Peer => ring.tail(),
+        };
+        let mut receiver = Self {
+            ring,
+            buffers,
+            own,
+            other: own,
+            max_frame,
+            part: vec![0; Self::slot_bytes(max_frame)].into(),
+        };
+        match buffers {
+            Buffers::Own { .. } => receiver.give(0..receiver.ring.size()),
+            Buffers::Peer => receiver.refresh()?,
+        }
+        Ok(receiver)
+    }
+
+    /// Bytes of a slot for frames of up to `max_frame`, which may begin anywhere in its first line.
+    #[must_use]
+    pub const fn slot_bytes(max_frame: u32) -> usize {
+        stride_for(max_frame as usize + CACHE_LINE - 1)
+    }
+
+    #[inline]
+    fn available(&self) -> u16 {
+        self.other.wrapping_sub(self.own)
+    }
+
+    fn refresh(&mut self) -> Result<(), Violation> {
+        let (index, name) = match self.buffers {
+            Buffers::Own { .. } => (self.ring.tail(), "tail"),
+            Buffers::Peer => (self.ring.head(), "head"),
+        };
+        let size = self.ring.size();
+        if index.wrapping_sub(self.own) > size {
+            return Err(format!("{name} {index} of a ring of {size} that was read up to {}", self.own));
+        }
+        self.other = index;
+        Ok(())
+    }
+
+    /// Whether there is something to read, after a look at the peer's index if fewer than `wanted` are known of.
+    ///
+    /// # Errors
+    /// If that is impossible.
+    #[inline]
+    pub fn has(&mut self, wanted: usize) -> Result<bool, Violation> {
+        if usize::from(self.available()) < wanted {
+            self.refresh()?;
+        }
+        Ok(self.available() > 0)
+    }
+
+    /// Copies up to as many frames as there are `slots` into `memory`, cut into pieces of [`Self::slot_bytes`], says in
+    /// `slots` where they lie and that they arrived `at`, and gives their place in the ring back.
+    ///
+    /// # Errors
+    /// If a descriptor is not what it can be.
+    #[inline]
+    pub fn receive(&mut self, memory: &mut [u8], slots: &mut [Slot], at: Instant) -> Result<Found, Violation> {
+        let mut found = Found::default();
+        let first = self.own;
+        let most = slots.len();
+        let stride = self.part.len();
+        let mut pieces = memory.chunks_exact_mut(stride);
+        let mut piece = pieces.next();
+        while found.frames < most && self.own != self.other {
+            let Some(room) = piece.as_deref_mut() else { break };
+            let descriptor = self.ring.descriptor(self.own);
+            let len = descriptor.length;
+            let skew = if descriptor.flags & NEXT != 0 {
+                match self.assemble(room)? {
+                    Some((parts, Some(len))) => {
+                        self.own = self.own.wrapping_add(parts);
+                        slots[found.frames] = slot(found.frames * stride, len, at);
+                        found.frames += 1;
+                        piece = pieces.next();
+                        continue;
+                    }
+                    Some((parts, None)) => {
+                        self.own = self.own.wrapping_add(parts);
+                        found.cut += 1;
+                        continue;
+                    }
+                    // The rest of it is not there yet.
+                    None => break,
+                }
+            } else {
+                let (from, offset) = self.locate(self.own, descriptor)?;
+                let kept = (MIN_SENT_BYTES..=self.max_frame).contains(&len);
+                let skew = if kept { from.copy_out(offset, len as usize, room) } else { 0 };
+                self.own = self.own.wrapping_add(1);
+                if !kept {
+                    found.cut += 1;
+                    continue;
+                }
+                skew
+            };
+            slots[found.frames] = slot(found.frames * stride + skew, len, at);
+            found.frames += 1;
+            piece = pieces.next();
+        }
+        if first != self.own {
+            match self.buffers {
+                Buffers::Own { .. } => self.give(first..self.own),
+                Buffers::Peer => self.ring.set_tail(self.own),
+            }
+        }
+        Ok(found)
+    }
+
+    /// Where the bytes of a descriptor lie.
+    #[inline]
+    fn locate(&self, index: u16, descriptor: Descriptor) -> Result<(&super::memory::Shared, usize), Violation> {
+        let Buffers::Own { stride, .. } = self.buffers else {
+            return Ok((inside(&self.ring, descriptor)?, descriptor.offset as usize));
+        };
+        let (Some(place), Some(memory)) = (self.buffers.place(&self.ring, index), self.ring.region(0)) else {
+            return Err("the buffers are gone".to_owned());
+        };
+        if descriptor.length as usize > stride {
+            return Err(format!("{} bytes in a buffer of {stride}", descriptor.length));
+        }
+        Ok((memory, place))
+    }
+
+    /// A frame in several parts, from the next descriptor on: put together in `room`. How many parts and bytes it has, no
+    /// bytes if it is not to be kept; nothing if its end is not there yet.
+    #[cold]
+    fn assemble(&mut self, room: &mut [u8]) -> Result<Option<(u16, Option<u32>)>, Violation> {
+        let (mut parts, mut len) = (0, 0_u64);
+        while parts < self.available() {
+            let index = self.own.wrapping_add(parts);
+            let descriptor = self.ring.descriptor(index);
+            let part_len = descriptor.length as usize;
+            let before = len;
+            len += u64::from(descriptor.length);
+            let mut part = std::mem::take(&mut self.part);
+            let copied = self.locate(index, descriptor).map(|(from, offset)| {
+                if len <= u64::from(self.max_frame) {
+                    let skew = from.copy_out(offset, part_len, &mut part);
+                    room[before as usize..][..part_len].copy_from_slice(&part[skew..][..part_len]);
+                }
+            });
+            self.part = part;
+            copied?;
+            parts += 1;
+            if descriptor.flags & NEXT == 0 {
+                let fits = u64::from(MIN_SENT_BYTES)..=u64::from(self.max_frame);
+                return Ok(Some((parts, fits.contains(&len).then_some(len as u32))));
+            }
+        }
+        if parts == self.ring.size() {
+            return Err("a frame that takes the whole ring and does not end".to_owned());
+        }
+        Ok(None)
+    }
+
+    /// Gives buffers to the peer (client): their descriptors are made anew, whatever it left in them.
+    #[inline]
+    fn give(&self, indices: std::ops::Range<u16>) {
+        let Buffers::Own { stride, .. } = self.buffers else { return };
+        let mut index = indices.start;
+        while index != indices.end {
+            let whole = Descriptor {
+                flags: 0,
+                region: 0,
+                length: stride as u32,
+                offset: self.buffers.place(&self.ring, index).unwrap_or(0) as u32,
+            };
+            self.ring.set_descriptor(index, whole);
+            index = index.wrapping_add(1);
+        }
+        // All but those still to be read are the peer's.
+        self.ring.set_head(self.own.wrapping_add(self.ring.size()));
+    }
+}
+
+fn slot(offset: usize, len: u32, at: Instant) -> Slot {
+    Slot {
+        offset: offset as u32,
+        len,
+        at,
+    }
+}

@@ -1,0 +1,339 @@
+//! The control connection of a port, in a thread of its own that sleeps until something happens: connects or accepts,
+//! hands the rings to the queues, notices when the peer goes, begins again.
+//!
+//! A queue looks at one number a burst, which changes when the connection does. So the data path makes no system call, and
+//! a peer that comes back is connected to whether frames flow or not.
+
+use super::handshake::{self, Ends, Established, Interface, Talk};
+use super::message::Message;
+use super::socket::{self, Bell, Channel, Listener, Received};
+use crate::time::{Clock, Duration, Instant, sleep};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+/// How long a dialogue may take before the next peer has its turn.
+const DIALOGUE: Duration = Duration::from_secs(2);
+/// A client tries again after this long: where nobody listens, and where it was refused.
+const RETRY: std::time::Duration = std::time::Duration::from_millis(20);
+const RETRY_REFUSED: std::time::Duration = std::time::Duration::from_millis(300);
+/// How long the end of the thread is waited for: a peer can at most keep it, not its owner.
+const FAREWELL: Duration = Duration::from_secs(1);
+/// What a peer is told when the port is closed.
+const CLOSED: &str = "netdyno closed this port";
+
+/// Which end makes the memory, and which the socket.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Connects, and owns the memory.
+    #[default]
+    Client,
+    /// Makes the socket, and uses the client's memory.
+    Server,
+}
+
+/// A port's connection, shared by its queues.
+#[derive(Debug)]
+pub struct Link {
+    common: Arc<Common>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What the thread and the queues share.
+#[derive(Debug)]
+struct Common {
+    interface: Interface,
+    socket: String,
+    /// Changes with every connection made or lost.
+    epoch: AtomicU64,
+    state: Mutex<State>,
+    /// Queues whose peer is to be woken, a bit each.
+    wake: AtomicU64,
+    bell: Bell,
+    stop: AtomicBool,
+    finished: AtomicBool,
+}
+
+#[derive(Debug)]
+struct State {
+    /// By queue, until the queue fetches it.
+    ends: Vec<Option<Ends>>,
+    /// Why there is no connection, or what ended the last one.
+    why: String,
+    /// What a queue found wrong, and in which epoch.
+    violation: Option<(u64, String)>,
+}
+
+/// The most queues of a port: bits of `Common::wake`.
+pub const MOST_QUEUES: usize = 64;
+
+impl Link {
+    /// Starts the connection of `interface` at `socket`.
+    ///
+    /// # Errors
+    /// If a server cannot listen there, or there is no thread.
+    pub fn start(interface: Interface, socket: &str, role: Role) -> io::Result<Self> {
+        let common = Arc::new(Common {
+            socket: socket.to_owned(),
+            epoch: AtomicU64::new(0),
+            state: Mutex::new(State {
+                ends: Vec::new(),
+                why: match role {
+                    Role::Client => format!("nobody listens at `{socket}`"),
+                    Role::Server => format!("nobody has connected to `{socket}`"),
+                },
+                violation: None,
+            }),
+            interface,
+            wake: AtomicU64::new(0),
+            bell: Bell::new()?,
+            stop: AtomicBool::new(false),
+            finished: AtomicBool::new(false),
+        });
+        let listener = match role {
+            Role::Client => None,
+            Role::Server => Some(Listener::open(socket)?),
+        };
+        let its = Arc::clone(&common);
+        let thread = std::thread::Builder::new().name("netdyno-memif".to_owned()).spawn(move || {
+            match listener {
+                None => its.connect_again_and_again(),
+                Some(listener) => its.accept_again_and_again(&listener),
+            }
+            its.finished.store(true, Ordering::Release);
+        })?;
+        Ok(Self {
+            common,
+            thread: Some(thread),
+        })
+    }
+
+    /// Changes with every connection made or lost.
+    #[inline]
+    pub fn epoch(&self) -> u64 {
+        self.common.epoch.load(Ordering::Relaxed)
+    }
+
+    /// The epoch, the ends of a queue if there is a connection, and else why not.
+    pub fn fetch(&self, queue: usize) -> (u64, Result<Ends, String>) {
+        let mut state = self.common.state();
+        // Under the lock, so that the two belong together.
+        let epoch = self.common.epoch.load(Ordering::Relaxed);
+        let ends = state.ends.get_mut(queue).and_then(Option::take);
+        (epoch, ends.ok_or_else(|| state.why.clone()))
+    }
+
+    /// Ends the connection of `epoch`, since the peer did what it may not.
+    pub fn report(&self, epoch: u64, violation: String) {
+        self.common.state().violation = Some((epoch, violation));
+        self.common.bell.ring();
+    }
+
+    /// Has the peer's reader of `queue` woken.
+    pub fn wake(&self, queue: usize) {
+        let bit = 1 << queue;
+        if self.common.wake.fetch_or(bit, Ordering::AcqRel) & bit == 0 {
+            self.common.bell.ring();
+        }
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        self.common.stop.store(true, Ordering::Release);
+        self.common.bell.ring();
+        let clock = Clock::start();
+        while !self.common.finished.load(Ordering::Acquire) && clock.now() < Instant::ZERO + FAREWELL {
+            sleep(Duration::from_us(50));
+        }
+        if let Some(thread) = self.thread.take().filter(|_| self.common.finished.load(Ordering::Acquire)) {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Common {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Acquire)
+    }
+
+    fn connect_again_and_again(&self) {
+        while !self.stopped() {
+            let pause = match socket::connect(&self.socket) {
+                Err(why) => {
+                    self.state().why = format!("nobody listens at `{}` ({why})", self.socket);
+                    RETRY
+                }
+                Ok(channel) => {
+                    let agreed = handshake::client(&mut self.talk(&channel), &self.interface);
+                    match agreed {
+                        Ok(established) => {
+                            self.serve(&channel, None, established);
+                            RETRY
+                        }
+                        Err(why) => {
+                            self.refuse(&channel, &why);
+                            RETRY_REFUSED
+                        }
+                    }
+                }
+            };
+            if !self.stopped() {
+                socket::wait([self.bell.fd()], Some(pause));
+                self.bell.silence();
+            }
+        }
+    }
+
+    fn accept_again_and_again(&self, listener: &Listener) {
+        while !self.stopped() {
+            let [_, rung] = socket::wait([listener.fd(), self.bell.fd()], None);
+            if rung {
+                self.bell.silence();
+            }
+            let Some(channel) = listener.accept() else { continue };
+            let agreed = handshake::server(&mut self.talk(&channel), &self.interface);
+            match agreed {
+                Ok(established) => self.serve(&channel, Some(listener), established),
+                Err(why) => self.refuse(&channel, &why),
+            }
+        }
+    }
+
+    fn talk<'a>(&'a self, channel: &'a Channel) -> Conversation<'a> {
+        Conversation {
+            common: self,
+            channel,
+            clock: Clock::start(),
+        }
+    }
+
+    fn refuse(&self, channel: &Channel, why: &str) {
+        let _ = channel.send(&Message::disconnect(why), None);
+        self.state().why = format!("the connection at `{}` failed: {why}", self.socket);
+    }
+
+    /// From one change to the next: a new epoch, and what queues find in it.
+    fn publish(&self, ends: Vec<Option<Ends>>, why: String) {
+        let mut state = self.state();
+        state.ends = ends;
+        state.why = why;
+        // Under the lock: whoever sees the new number finds what belongs to it.
+        self.epoch.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Hands the rings to the queues and stays until the connection ends.
+    fn serve(&self, channel: &Channel, listener: Option<&Listener>, established: Established) {
+        let Established { ends, bells, peer } = established;
+        let peer = if peer.is_empty() {
+            "a peer without a name".to_owned()
+        } else {
+            peer
+        };
+        self.publish(ends.into_iter().map(Some).collect(), format!("{peer} was disconnected"));
+        let ended = match listener {
+            Some(_) => channel.send(&handshake::connected(&self.interface), None),
+            None => Ok(()),
+        };
+        let why = match ended {
+            Ok(()) => self.watch(channel, listener, &bells, &peer),
+            Err(_) => closed(&peer),
+        };
+        self.publish(Vec::new(), why);
+    }
+
+    /// Until the connection ends: why it did.
+    fn watch(&self, channel: &Channel, listener: Option<&Listener>, bells: &[OwnedFd], peer: &str) -> String {
+        let epoch = self.epoch.load(Ordering::Relaxed);
+        loop {
+            let door = listener.map_or(self.bell.fd(), Listener::fd);
+            let [said, rung, knocked] = socket::wait([channel.fd(), self.bell.fd(), door], None);
+            if rung {
+                self.bell.silence();
+                if self.stopped() {
+                    let _ = channel.send(&Message::disconnect(CLOSED), None);
+                    return CLOSED.to_owned();
+                }
+                let wake = self.wake.swap(0, Ordering::AcqRel);
+                for (queue, bell) in bells.iter().enumerate() {
+                    if wake & (1 << queue) != 0 {
+                        socket::ring(bell.as_fd());
+                    }
+                }
+                if let Some((when, why)) = self.state().violation.take()
+                    && when == epoch
+                {
+                    let _ = channel.send(&Message::disconnect(&why), None);
+                    return format!("{peer} broke the rules of memif: {why}");
+                }
+            }
+            if said {
+                match channel.receive() {
+                    Ok(None) => {}
+                    Ok(Some(Received { message, .. })) => match message {
+                        Ok(Message::Disconnect(_, why)) => return format!("{peer} disconnected: {why}"),
+                        other => {
+                            let why = other.map_or_else(|why| why, |it| format!("{} on a connection that is made", it.name()));
+                            let _ = channel.send(&Message::disconnect(&why), None);
+                            return format!("{peer} broke the rules of memif: {why}");
+                        }
+                    },
+                    Err(_) => return closed(peer),
+                }
+            }
+            if let Some(listener) = listener.filter(|_| knocked)
+                && let Some(second) = listener.accept()
+            {
+                let _ = second.send(&Message::disconnect(&format!("already connected to {peer}")), None);
+            }
+        }
+    }
+}
+
+fn closed(peer: &str) -> String {
+    format!("{peer} went without a word: its process ended or closed the connection")
+}
+
+/// A dialogue on a channel, until its time is over or the port is closed.
+struct Conversation<'a> {
+    common: &'a Common,
+    channel: &'a Channel,
+    clock: Clock,
+}
+
+impl Talk for Conversation<'_> {
+    fn hear(&mut self) -> Result<Received, String> {
+        loop {
+            if self.common.stopped() {
+                return Err(CLOSED.to_owned());
+            }
+            match self.channel.receive() {
+                Ok(Some(received)) => return Ok(received),
+                Ok(None) => {}
+                Err(_) => return Err("the peer went in the middle of the dialogue".to_owned()),
+            }
+            let left = DIALOGUE.ps.saturating_sub(self.clock.now().ps);
+            if left == 0 {
+                return Err("no answer within two seconds".to_owned());
+            }
+            let most = std::time::Duration::from_nanos(left / 1000);
+            let [_, rung] = socket::wait([self.channel.fd(), self.common.bell.fd()], Some(most));
+            if rung {
+                self.common.bell.silence();
+            }
+        }
+    }
+
+    fn say(&mut self, message: &Message, file: Option<BorrowedFd<'_>>) -> Result<(), String> {
+        self.channel
+            .send(message, file)
+            .map_err(|why| format!("{} could not be sent: {why}", message.name()))
+    }
+}

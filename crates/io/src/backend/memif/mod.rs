@@ -1,0 +1,156 @@
+//! memif: shared memory with another process (VPP, DPDK's testpmd, another netdyno), over a unix socket.
+//!
+//! A client connects and makes the memory, a server makes the socket; several queues, a ring each way a queue. No
+//! privilege, no huge pages, no interrupts: both ends look at the rings. The data path makes no system call; the control
+//! connection has a thread of its own that sleeps (see [`link`]).
+//!
+//! When the peer goes while a trial runs, the port is gone at once: what was in the rings is neither delivered nor the
+//! device's loss, so the trial is invalid. The connection is made again as soon as the peer is back, and the next trial
+//! [waits for that](crate::port::Port::ready) as long as `patience_ms`.
+//!
+//! The peer is not trusted: see [`memory`] and [`ring`]. Frames of several descriptors are put together; those longer
+//! than `max_frame` or shorter than an Ethernet header are dropped and counted in `rx_cut`. memif carries neither FCS nor
+//! padding: frames of under 60 bytes come and go as they are.
+//!
+//! `Slot::at` is not honoured on transmit; on receive it is the time of the poll that found the frame.
+
+mod ends;
+mod handshake;
+mod link;
+mod memory;
+mod message;
+mod queue;
+mod ring;
+mod socket;
+
+pub use link::Role;
+pub use queue::MemifPort;
+
+use super::{Backend, BackendSpec, ClockFit, Open, check_max_frame};
+use crate::port::{Port, PortError, PortInfo};
+use crate::time::Duration;
+use handshake::Interface;
+use link::{Link, MOST_QUEUES};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Its line in the table.
+pub const BACKEND: Backend = Backend {
+    name: "memif",
+    doc: "Shared memory with VPP, testpmd or another netdyno, over a unix socket; needs no privilege.",
+    clock: ClockFit::Real,
+    open: Open::Queued(|name, spec, max_frame, queues| match spec {
+        BackendSpec::Memif(spec) => Ok(open(name, spec, max_frame, queues)?
+            .into_iter()
+            .map(|queue| Box::new(queue) as Box<dyn Port>)
+            .collect()),
+        other => Err(PortError::Unfit {
+            port: name.to_owned(),
+            why: format!("`{}` parameters given to memif", other.kind()),
+        }),
+    }),
+};
+
+/// How a memif port reaches its peer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MemifSpec {
+    /// Path of the socket, or `@name` in the abstract space of this network namespace.
+    pub socket: String,
+    /// Which end this is.
+    #[serde(default)]
+    pub role: Role,
+    /// Which interface of the socket.
+    #[serde(default)]
+    pub id: u32,
+    /// Frames a ring holds, as a power of two; the client's counts.
+    #[serde(default = "default_ring_log2")]
+    pub ring_log2: u8,
+    /// What the peer must know too, up to 23 bytes; empty: nothing.
+    #[serde(default)]
+    pub secret: String,
+    /// How long a trial waits for its peer, in milliseconds; `null`: a port without its peer is silent and never gone.
+    #[serde(default = "default_patience_ms")]
+    pub patience_ms: Option<u32>,
+}
+
+/// 1024 frames, as testpmd and VPP have it.
+const fn default_ring_log2() -> u8 {
+    10
+}
+
+/// VPP as a client tries every three seconds.
+#[allow(clippy::unnecessary_wraps)] // what serde wants
+const fn default_patience_ms() -> Option<u32> {
+    Some(5000)
+}
+
+impl MemifSpec {
+    /// One end of `socket`, all else as it is without being said.
+    #[must_use]
+    pub fn new(socket: &str, role: Role) -> Self {
+        Self {
+            socket: socket.to_owned(),
+            role,
+            id: 0,
+            ring_log2: default_ring_log2(),
+            secret: String::new(),
+            patience_ms: default_patience_ms(),
+        }
+    }
+}
+
+/// Opens a port as so many queues. Returns at once; the peer may come later.
+///
+/// # Errors
+/// If the parameters cannot be met, or a server cannot listen at its socket.
+pub fn open(name: &str, spec: &MemifSpec, max_frame: u32, queues: usize) -> Result<Vec<MemifPort>, PortError> {
+    check_max_frame(name, max_frame)?;
+    let unfit = |why: String| PortError::Unfit {
+        port: name.to_owned(),
+        why,
+    };
+    if !(1..=MOST_QUEUES).contains(&queues) {
+        return Err(unfit(format!("{queues} queues; a memif port has 1 to {MOST_QUEUES}")));
+    }
+    if !(1..=ring::MOST_LOG2).contains(&spec.ring_log2) {
+        let most = ring::MOST_LOG2;
+        return Err(unfit(format!(
+            "ring_log2 {}; a memif ring has 2^1 to 2^{most} frames",
+            spec.ring_log2
+        )));
+    }
+    if spec.secret.len() > 23 || spec.secret.contains('\0') {
+        return Err(unfit("the secret is longer than 23 bytes, or has a zero byte".to_owned()));
+    }
+    let interface = Interface {
+        name: name.to_owned(),
+        id: spec.id,
+        queues: queues as u16,
+        ring_log2: spec.ring_log2,
+        max_frame,
+        secret: spec.secret.clone(),
+    };
+    handshake::check_size(&interface).map_err(unfit)?;
+    let link = Link::start(interface, &spec.socket, spec.role).map_err(|source| PortError::System {
+        what: format!("port `{name}`: opening memif socket `{}`", spec.socket),
+        source,
+    })?;
+    let link = Arc::new(link);
+    let role = match spec.role {
+        Role::Client => "client",
+        Role::Server => "server",
+    };
+    let info = PortInfo {
+        name: name.to_owned(),
+        backend: BACKEND.name.to_owned(),
+        rate_bps: 0,
+        max_frame,
+        exact_time: false,
+        detail: format!("{role} at {}, interface {}, {queues} queue(s)", spec.socket, spec.id),
+    };
+    let patience = spec.patience_ms.map(|ms| Duration::from_ms(u64::from(ms)));
+    Ok((0..queues)
+        .map(|queue| MemifPort::new(info.clone(), &link, queue, patience))
+        .collect())
+}

@@ -1,0 +1,316 @@
+//! memif against itself: queues in threads, peers that go and come back, sockets that are taken.
+
+mod support;
+
+use netdyno_io::backend::memif::{MemifPort, MemifSpec, Role, open};
+use netdyno_io::port::{Port, PortError};
+use netdyno_io::time::{Clock, Instant};
+use support::{PATIENCE, abstract_socket, collect, frame, receive, send_all, send_at, write_frame};
+
+fn ends(socket: &str, max_frame: u32, queues: usize) -> (Vec<MemifPort>, Vec<MemifPort>) {
+    let make = |name, role| open(name, &MemifSpec::new(socket, role), max_frame, queues).expect("opens");
+    let (mut west, mut east) = (make("west", Role::Server), make("east", Role::Client));
+    for port in west.iter_mut().chain(&mut east) {
+        port.ready().expect("the other end is there");
+    }
+    (west, east)
+}
+
+fn one(socket: &str, role: Role) -> MemifPort {
+    open("west", &MemifSpec::new(socket, role), 1514, 1)
+        .expect("opens")
+        .pop()
+        .expect("a queue")
+}
+
+/// Calls `try_it` until it answers, for as long as a test waits for anything.
+fn until<T>(what: &str, mut try_it: impl FnMut() -> Option<T>) -> T {
+    let clock = Clock::start();
+    loop {
+        if let Some(answer) = try_it() {
+            return answer;
+        }
+        assert!(clock.now() < Instant::ZERO + PATIENCE, "{what} took too long");
+        std::thread::yield_now();
+    }
+}
+
+/// Sends and receives `frames` at once, each frame different, in order, none lost.
+fn exchange(mut port: MemifPort, flavour: u64, frames: u64) -> MemifPort {
+    let clock = Clock::start();
+    let (mut sent, mut got) = (0, 0);
+    while sent < frames || got < frames {
+        let limit = (1 + sent % 97).min(frames - sent) as usize;
+        sent += port
+            .transmit(Instant::ZERO, limit, &mut |burst| {
+                for index in 0..burst.len() {
+                    let number = sent + index as u64;
+                    let len = 60 + number as usize % 80;
+                    write_frame(flavour + number, &mut burst.frame_mut(index)[..len]);
+                    burst.set(index, len, Instant::ZERO);
+                }
+                burst.len()
+            })
+            .expect("transmits") as u64;
+        let mut expected = [0; 140];
+        let lent = port.receive(Instant::ZERO, 64, &mut |burst| {
+            for index in 0..burst.len() {
+                let len = 60 + got as usize % 80;
+                write_frame(flavour + got, &mut expected[..len]);
+                assert!(burst.frame(index) == &expected[..len], "frame {got}");
+                got += 1;
+            }
+        });
+        if lent.expect("receives") == 0 {
+            std::thread::yield_now();
+        }
+        assert!(clock.now() < Instant::ZERO + PATIENCE, "{sent} sent, {got} received of {frames}");
+    }
+    assert_eq!((port.counters().tx_frames, port.counters().rx_frames), (frames, frames));
+    port
+}
+
+#[test]
+fn queues_used_by_their_own_threads_lose_nothing_and_tear_nothing() {
+    for (queues, frames) in [(1, 200_000), (4, 30_000)] {
+        let (west, east) = ends(&abstract_socket(), 1514, queues);
+        // What goes into a queue comes out of that queue: each has frames of its own flavour.
+        let threads: Vec<_> = west
+            .into_iter()
+            .enumerate()
+            .chain(east.into_iter().enumerate())
+            .map(|(queue, port)| std::thread::spawn(move || exchange(port, queue as u64 * 1_000_000, frames)))
+            .collect();
+        // Handed back before any is dropped: a dropped end is a closed connection for the others.
+        let _ports: Vec<_> = threads
+            .into_iter()
+            .map(|thread| thread.join().expect("the thread ended in order"))
+            .collect();
+    }
+}
+
+#[test]
+fn a_full_ring_takes_what_fits_and_counts() {
+    for west_is in [Role::Server, Role::Client] {
+        let (mut server, mut client) = ends(&abstract_socket(), 1514, 1);
+        let (server, client) = (&mut server[0], &mut client[0]);
+        let (west, east) = if west_is == Role::Server {
+            (server, client)
+        } else {
+            (client, server)
+        };
+        let frames: Vec<_> = (0..1100).map(|number| frame(number, 60)).collect();
+        let mut taken = 0;
+        loop {
+            match send_at(west, Instant::ZERO, &frames[taken..]).expect("transmits") {
+                0 => break,
+                more => taken += more,
+            }
+        }
+        assert_eq!(taken, 1024, "{west_is:?}");
+        assert_eq!((west.counters().tx_frames, west.counters().tx_full), (1024, 1));
+        assert_eq!(receive(east, 3), frames[..3]);
+        let mut more = 0;
+        while more < 3 {
+            more += send_at(west, Instant::ZERO, &frames[1024 + more..]).expect("transmits");
+        }
+        assert_eq!(more, 3);
+        assert_eq!(send_at(west, Instant::ZERO, &frames[1027..]).expect("transmits"), 0);
+        assert_eq!(collect(east, 1024), frames[3..1027]);
+    }
+}
+
+/// The client's buffers hold 124 bytes here, the server's frames up to 9014: they come in parts.
+#[test]
+fn frames_in_several_buffers_are_put_together_or_dropped_whole() {
+    let socket = abstract_socket();
+    let make = |name, role, max_frame| open(name, &MemifSpec::new(&socket, role), max_frame, 1).expect("opens").remove(0);
+    let (mut server, mut client) = (make("server", Role::Server, 9014), make("client", Role::Client, 124));
+    server.ready().expect("comes");
+    client.ready().expect("comes");
+    let frames: Vec<_> = [60, 9014, 124, 125, 300, 61].iter().map(|len| frame(*len as u64, *len)).collect();
+    send_all(&mut server, &frames);
+    assert_eq!(collect(&mut client, 3), [frames[0].clone(), frames[2].clone(), frames[5].clone()]);
+    assert_eq!((client.counters().rx_frames, client.counters().rx_cut), (3, 3));
+    assert_eq!(server.counters().tx_frames, 6);
+}
+
+#[test]
+fn a_port_whose_peer_goes_is_gone_once_and_works_again_when_it_is_back() {
+    for stays in [Role::Server, Role::Client] {
+        let goes = if stays == Role::Server { Role::Client } else { Role::Server };
+        let socket = abstract_socket();
+        let mut west = one(&socket, stays);
+        for round in 0..5 {
+            let mut east = one(&socket, goes);
+            west.ready().expect("comes");
+            east.ready().expect("comes");
+            send_all(&mut west, &[frame(round, 60)]);
+            assert_eq!(collect(&mut east, 1), [frame(round, 60)]);
+            // What lies in the rings when the peer goes is nobody's.
+            send_all(&mut east, &[frame(7, 60)]);
+            send_all(&mut west, &[frame(8, 60)]);
+            drop(east);
+            let gone = until("the end of the connection", || {
+                send_at(&mut west, Instant::ZERO, &[frame(9, 60)]).err()
+            });
+            let PortError::Gone { port, why } = gone else { panic!("{gone}") };
+            assert_eq!(port, "west");
+            assert!(why.contains("netdyno closed this port"), "{why}");
+            // Said once: from then on it is away, with no frame of the old ring left.
+            let full = west.counters().tx_full;
+            assert_eq!(send_at(&mut west, Instant::ZERO, &[frame(9, 60)]).expect("only away"), 0);
+            assert_eq!(west.counters().tx_full, full + 1);
+            assert!(receive(&mut west, 64).is_empty());
+        }
+    }
+}
+
+#[test]
+fn a_port_whose_peer_went_and_came_back_between_trials_is_ready() {
+    let socket = abstract_socket();
+    let mut west = one(&socket, Role::Server);
+    for round in 0..3 {
+        let mut east = one(&socket, Role::Client);
+        east.ready().expect("comes");
+        // Without a call that would have noticed that the last one went.
+        west.ready().expect("comes");
+        send_all(&mut east, &[frame(round, 60)]);
+        assert_eq!(collect(&mut west, 1), [frame(round, 60)]);
+    }
+}
+
+#[test]
+fn patience_ends_with_the_reason_and_a_port_without_limit_is_only_silent() {
+    let socket = abstract_socket();
+    let mut spec = MemifSpec::new(&socket, Role::Client);
+    spec.patience_ms = Some(5);
+    let mut west = open("west", &spec, 1514, 1).expect("opens").remove(0);
+    let expected = format!("port `west` is gone: no peer within 5 ms: nobody listens at `{socket}`");
+    let refused = west.ready().expect_err("nobody is there").to_string();
+    assert!(refused.starts_with(&expected), "{refused}");
+    let gone = until("patience", || west.receive(Instant::ZERO, 1, &mut |_| {}).err());
+    assert!(gone.to_string().starts_with(&expected), "{gone}");
+    assert_eq!(west.receive(Instant::ZERO, 1, &mut |_| {}).expect("patient again"), 0);
+
+    drop(west);
+    spec.patience_ms = None;
+    let mut silent = open("east", &spec, 1514, 1).expect("opens").remove(0);
+    silent.ready().expect("does not wait");
+    assert_eq!(send_at(&mut silent, Instant::ZERO, &[frame(1, 60)]).expect("away"), 0);
+    let mut peer = one(&socket, Role::Server);
+    peer.ready().expect("comes");
+    until("the connection", || {
+        (send_at(&mut silent, Instant::ZERO, &[frame(1, 60)]).expect("takes") == 1).then_some(())
+    });
+    drop(peer);
+    until("its end", || {
+        (send_at(&mut silent, Instant::ZERO, &[frame(1, 60)]).expect("no error") == 0).then_some(())
+    });
+}
+
+#[test]
+fn a_second_peer_is_told_who_is_there() {
+    let socket = abstract_socket();
+    let (mut west, mut east) = ends(&socket, 1514, 1);
+    let mut spec = MemifSpec::new(&socket, Role::Client);
+    spec.patience_ms = Some(50);
+    let mut second = open("second", &spec, 1514, 1).expect("opens").remove(0);
+    let refused = second.ready().expect_err("taken").to_string();
+    assert!(refused.contains("already connected to netdyno"), "{refused}");
+    send_all(&mut west[0], &[frame(1, 60)]);
+    assert_eq!(collect(&mut east[0], 1), [frame(1, 60)], "the first is not disturbed");
+    drop(east);
+    spec.patience_ms = Some(20_000);
+    let mut third = open("third", &spec, 1514, 1).expect("opens").remove(0);
+    drop(second);
+    third.ready().expect("its turn");
+}
+
+#[test]
+fn what_does_not_fit_is_refused_with_the_reason() {
+    let refused = |client: &dyn Fn(&mut MemifSpec), queues, expected: &str| {
+        let socket = abstract_socket();
+        let mut server = MemifSpec::new(&socket, Role::Server);
+        server.secret = "abc".to_owned();
+        let _server = open("west", &server, 1514, 2).expect("opens");
+        let mut spec = MemifSpec::new(&socket, Role::Client);
+        spec.secret = "abc".to_owned();
+        spec.patience_ms = Some(2000);
+        client(&mut spec);
+        let answer = open("east", &spec, 1514, queues).expect("opens")[0].ready();
+        match answer {
+            Ok(()) => assert_eq!(expected, ""),
+            Err(why) => assert!(!expected.is_empty() && why.to_string().contains(expected), "{why}"),
+        }
+    };
+    refused(&|_| {}, 2, "");
+    let short = |spec: &mut MemifSpec| spec.patience_ms = Some(100);
+    refused(
+        &|spec| {
+            short(spec);
+            spec.id = 7;
+        },
+        2,
+        "the peer refused: no interface 7 here; this one is 0",
+    );
+    refused(
+        &|spec| {
+            short(spec);
+            spec.secret = "abd".to_owned();
+        },
+        2,
+        "the peer refused: another secret is wanted here",
+    );
+    refused(&short, 4, "the peer has 2 queue(s), this port 4: give both as many");
+    refused(&short, 1, "the peer refused: 1 of 2 queues have their rings");
+}
+
+#[test]
+fn a_stale_socket_is_replaced_a_living_one_is_not_and_ours_is_removed() {
+    let folder = std::env::temp_dir().join(format!("netdyno-io-memif-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let path = folder.join("west.sock");
+    let socket = path.to_str().expect("a path");
+    // What a killed process leaves: bound, and nobody listens.
+    drop(std::os::unix::net::UnixListener::bind(&path).expect("binds"));
+    assert!(path.exists());
+    let mut first = one(socket, Role::Server);
+    let error = open("east", &MemifSpec::new(socket, Role::Server), 1514, 1)
+        .expect_err("taken")
+        .to_string();
+    assert!(
+        error.contains(socket) && error.contains("somebody listens there already"),
+        "{error}"
+    );
+    let mut client = one(socket, Role::Client);
+    client.ready().expect("comes");
+    first.ready().expect("comes");
+    drop(first);
+    assert!(!path.exists(), "removed with the port");
+    // Nothing but a socket is replaced.
+    std::fs::write(&path, "a file").expect("writes");
+    assert!(open("west", &MemifSpec::new(socket, Role::Server), 1514, 1).is_err());
+    assert_eq!(std::fs::read_to_string(&path).expect("still there"), "a file");
+    std::fs::remove_dir_all(&folder).expect("removes");
+}
+
+#[test]
+fn parameters_that_cannot_be_are_refused() {
+    let refuse = |change: &dyn Fn(&mut MemifSpec), max_frame, queues| {
+        let mut spec = MemifSpec::new(&abstract_socket(), Role::Client);
+        change(&mut spec);
+        open("west", &spec, max_frame, queues).expect_err("refused").to_string()
+    };
+    let whole = |_: &mut MemifSpec| {};
+    assert!(refuse(&whole, 1514, 0).contains("0 queues; a memif port has 1 to 64"));
+    assert!(refuse(&whole, 1514, 65).contains("65 queues"));
+    assert!(refuse(&|spec| spec.ring_log2 = 15, 1514, 1).contains("2^1 to 2^14"));
+    assert!(refuse(&|spec| spec.ring_log2 = 14, 65_536, 64).contains("memif reaches 4096 MiB"));
+    assert!(refuse(&|spec| spec.secret = "x".repeat(24), 1514, 1).contains("23 bytes"));
+    let long = |spec: &mut MemifSpec| {
+        spec.socket = "x".repeat(200);
+        spec.role = Role::Server;
+    };
+    assert!(refuse(&long, 1514, 1).contains("2 to 107 bytes, this one 200"));
+}
