@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import socket
 import struct
 import subprocess
 from collections.abc import Iterator
@@ -16,6 +17,9 @@ import pytest
 from netdyno.labs import ethtool, nic
 from netdyno.labs.linux import device, namespaces
 from netdyno.labs.nic import advice, bus, counters, netlink, settings
+from netdyno.labs.wiring import Wiring
+from netdyno.trial import Health, InterfaceResult, TrialResult
+from netdyno.watch import Watch
 
 HERE = Path(__file__).parent
 
@@ -91,7 +95,7 @@ def link(**changes: Any) -> netlink.Link:
         "kind": "",
         "in_group": False,
         "carrier": True,
-        "changes": 1,
+        "downs": 1,
         "promiscuity": 0,
         "xdp": "",
         "xdp_program": None,
@@ -224,10 +228,13 @@ def test_a_counter_that_began_anew_counts_nothing() -> None:
 
 def test_a_frame_two_counters_tell_of_is_one() -> None:
     of_driver = {"rx_no_dma_resources": 90, "rx_queue_0_drops": 90, "rx_crc_errors": 3}
-    assert counters.by_kind({"rx_missed_errors": 90, "rx_packets": 10**6}, of_driver) == {
-        "no room to receive": 90,
-        "damaged on the line": 3,
+    found = counters.by_kind({"rx_missed_errors": 90, "rx_packets": 10**6}, of_driver)
+    assert found == {
+        "no room to receive": {"rx_missed_errors": 90, "rx_no_dma_resources": 90, "rx_queue_0_drops": 90},
+        "damaged on the line": {"rx_crc_errors": 3},
     }
+    interface = InterfaceResult("west", "eth1", kinds=found)
+    assert (interface.not_received, interface.paused) == (90, 0)
 
 
 def test_a_slot_on_pci_express(tmp_path: Path) -> None:
@@ -352,4 +359,80 @@ def test_a_carrier_that_came_and_went_is_counted(lab: None) -> None:
     assert before is not None
     assert down is not None
     assert (before.carrier, down.carrier) == (True, False)
-    assert down.changes > before.changes
+    assert down.downs == before.downs + 1
+
+
+# Before and after a trial.
+
+FOUND = TrialResult((), (), Health(0, 0, 0, 0, 0, None), (), 1, (), ())
+
+
+def watched(*interfaces: str) -> Watch:
+    ports = [
+        {"name": f"port-{name}", "backend": {"kind": "af_packet", "interface": name}} for name in interfaces
+    ]
+    return Watch(Wiring("real", (), {"ports": ports}, learn=False))
+
+
+@needs_root
+def test_what_interfaces_counted_goes_with_the_trial(lab: None) -> None:
+    watch = watched("west", "east")
+    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sender:
+        sender.bind(("west", 0))
+        for _ in range(7):
+            sender.send(b"\xff" * 12 + b"\x88\xb5" + bytes(50))  # RFC 5342: for experiments
+    result = watch.told(FOUND)
+    assert result.invalid == ()
+    west, east = result.interfaces
+    assert (west.port, west.interface, west.downs) == ("port-west", "west", 0)
+    assert west.counters["tx_packets"] >= 7
+    assert east.counters["rx_packets"] >= 7
+    assert "rx_errors" not in east.counters, "what stood still is left out"
+
+
+@needs_root
+@pytest.mark.parametrize(
+    ("commands", "reason"),
+    [
+        (
+            ("link set east down", "link set east up"),
+            "the link of `port-west` (interface `west`) went down once",
+        ),
+        (
+            ("link set east down", "link set east up") * 2,
+            "the link of `port-west` (interface `west`) went down 2 times",
+        ),
+        (("link delete west",), "interface `west` of `port-west` was taken away during the trial"),
+        (
+            ("link delete west", "link add west type veth peer name east"),
+            "interface `west` of `port-west` was taken away during the trial",
+        ),
+    ],
+)
+def test_a_line_that_changed_makes_the_trial_invalid(
+    lab: None, commands: tuple[str, ...], reason: str
+) -> None:
+    watch = watched("west")
+    for command in commands:
+        subprocess.run(["ip", *command.split()], env={"PATH": device.SEARCH}, check=True)
+    assert watch.told(FOUND).invalid == (reason,)
+
+
+@needs_root
+@needs_ethtool
+def test_a_line_that_changed_its_speed_makes_the_trial_invalid(lab: None) -> None:
+    """A tap tells any speed it is told to tell."""
+    said("ethtool -s made speed 10000 duplex full")
+    watch = watched("made")
+    if said("ethtool -s made speed 1000 duplex full") or "1000Mb/s" not in said("ethtool made"):
+        pytest.skip("this kernel's taps keep their speed")
+    (reason,) = watch.told(FOUND).invalid
+    assert reason == (
+        "interface `made` of `port-made` runs at 1000000000 bit/s now,"
+        " at the trial's beginning it was 10000000000"
+    )
+
+
+def test_ports_without_an_interface_are_left_alone() -> None:
+    session = {"ports": [{"name": "west", "backend": {"kind": "memif", "socket": "@dut"}}]}
+    assert Watch(Wiring("real", (), session, learn=False)).told(FOUND) is FOUND

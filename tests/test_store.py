@@ -31,6 +31,7 @@ from netdyno.store import (
 from netdyno.store.columns import MAX_SAMPLES, from_series, to_series
 from netdyno.trial import (
     Health,
+    InterfaceResult,
     Latency,
     Phase,
     PortResult,
@@ -114,6 +115,16 @@ def trial(case: int = 3, number: int = 0, attempt: int = 0, state: str = "done")
         resolved=(("100.64.0.1", "02:00:00:00:00:01"),),
         invalid=("link flap",) if state == "invalid" else (),
         devices=({"ports": [{"partner_drops": 3}]},),
+        interfaces=(
+            InterfaceResult(
+                "a",
+                "eth1",
+                {"rx_packets": 2**40},
+                {"rx_no_dma_resources": 9},
+                {"no room to receive": {"rx_no_dma_resources": 9}},
+                2,
+            ),
+        ),
     )
     segments = (Segment("ramp", 10, Fraction(0), Fraction(312500000, 21)),)
     return StoredTrial(case, number, attempt, "ramp", state, segments, '{"seed": 7}', result, NOW, NOW)  # type: ignore[arg-type]
@@ -428,6 +439,8 @@ def read_all(folder: Path) -> None:
         'UPDATE trials SET spec = \'{"streams": [{"sizes": [{}]}]}\'',
         'UPDATE trials SET spec = \'{"streams": [{"sizes": [{"size": 64, "weight": 0}]}]}\'',
         "UPDATE trials SET devices = '[7]'",
+        "UPDATE trials SET interfaces = '[{}]'",
+        'UPDATE trials SET interfaces = replace(interfaces, \'"kinds": {"\', \'"kinds": {"a": [], "\')',
         "UPDATE streams SET latency_sum_ns = 'long'",
         "UPDATE streams SET latency_histogram = 'HISTFAAAAA=='",
         "UPDATE streams SET latency_histogram = NULL",

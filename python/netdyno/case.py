@@ -22,6 +22,7 @@ from netdyno.spec import read_result, session_spec, trial_spec
 from netdyno.store import CaseWiring, StoredGoal, StoredTrial, StoredVerdict
 from netdyno.trial import Result, Situation, Trial, TrialResult
 from netdyno.verdict import Evidence, judge, judge_goals
+from netdyno.watch import Watch
 
 if TYPE_CHECKING:
     from netdyno.matrix import Case
@@ -252,6 +253,7 @@ class _Trials:
             raise StopRequestedError
         spec = json.dumps(trial_spec(self.plan, self.case, self.wiring, trial))
         started = datetime.now(UTC)
+        watch = Watch(self.wiring)
         self.session.start(spec)
         cancelled = False
         while not self.session.wait(SNAPSHOT_S):
@@ -262,7 +264,7 @@ class _Trials:
                 break
             snapshot = json.loads(self.session.snapshot())
             self.emit(Looked(self.case.number, trial.name, number, snapshot))
-        result = read_result(self.session.result())
+        result = watch.told(read_result(self.session.result()))
         away = kept_away(trial, result)
         if away is not None:
             result = replace(result, invalid=(*result.invalid, away))

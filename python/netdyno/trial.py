@@ -129,6 +129,37 @@ class Health:
 
 
 @dataclass(frozen=True)
+class InterfaceResult:
+    """What the interface under a tester port counted while a trial ran, frames unless a name says otherwise.
+
+    counters: the kernel's, that moved. driver: those the driver adds, under its own names. kinds: those of
+    both that speak of something amiss, by what in words (`no room to receive`, `pause received`, `damaged on
+    the line`). Several may tell of one frame. downs: how often the link went down.
+    """
+
+    port: str
+    interface: str
+    counters: Mapping[str, int] = field(default_factory=dict)
+    driver: Mapping[str, int] = field(default_factory=dict)
+    kinds: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    downs: int = 0
+
+    @property
+    def not_received(self) -> int:
+        """Frames the line brought and the card or its driver dropped for want of room: at least so many."""
+        return self.most("no room to receive")
+
+    @property
+    def paused(self) -> int:
+        """Pause frames that came: the device held the tester back, if the card obeys them."""
+        return self.most("pause received")
+
+    def most(self, kind: str) -> int:
+        """The highest of the counters of a kind; 0 if none moved."""
+        return max(self.kinds.get(kind, {}).values(), default=0)
+
+
+@dataclass(frozen=True)
 class Phase:
     """A phase as executed, ns from the start of the trial."""
 
@@ -150,6 +181,8 @@ class TrialResult:
     invalid: tuple[str, ...]
     devices: tuple[Mapping[str, Any], ...] = ()
     """Counters of emulated devices (crates/dut/src/spec.rs, DeviceCounters)."""
+    interfaces: tuple[InterfaceResult, ...] = ()
+    """What the interfaces under the ports counted; of those ports that have one."""
 
     @property
     def lost(self) -> int:

@@ -170,6 +170,18 @@ def _trial(trial: TrialView) -> dict[str, Any]:
             ),
             "invalid": list(result.invalid) or None,
             "devices": [dict(device) for device in result.devices] or None,
+            "interfaces": [
+                {
+                    "port": one.port,
+                    "interface": one.interface,
+                    "link_went_down": one.downs,
+                    "counters": dict(one.counters),
+                    "driver_counters": dict(one.driver),
+                    "found": {kind: dict(found) for kind, found in one.kinds.items()},
+                }
+                for one in result.interfaces
+            ]
+            or None,
         }
     )
 

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any, TypeVar, get_args
 
-from netdyno.trial import Segment
+from netdyno.trial import InterfaceResult, Segment
 
 T = TypeVar("T")
 
@@ -129,3 +129,39 @@ def to_segments(text: str) -> tuple[Segment, ...]:
         Segment(str(row["name"]), int(row["duration_ns"]), exact(row["from_fps"]), exact(row["to_fps"]))
         for row in to_mappings(text)
     )
+
+
+def from_interfaces(interfaces: Iterable[InterfaceResult]) -> str:
+    """What interfaces counted, as JSON."""
+    rows = [
+        {
+            "port": one.port,
+            "interface": one.interface,
+            "counters": dict(one.counters),
+            "driver": dict(one.driver),
+            "kinds": {kind: dict(found) for kind, found in one.kinds.items()},
+            "downs": one.downs,
+        }
+        for one in interfaces
+    ]
+    return json.dumps(rows, ensure_ascii=False)
+
+
+def to_interfaces(text: str) -> tuple[InterfaceResult, ...]:
+    """What `from_interfaces` wrote."""
+    return tuple(
+        InterfaceResult(
+            str(row["port"]),
+            str(row["interface"]),
+            _counts(row["counters"]),
+            _counts(row["driver"]),
+            {str(kind): _counts(found) for kind, found in row["kinds"].items()},
+            int(row["downs"]),
+        )
+        for row in to_mappings(text)
+    )
+
+
+def _counts(found: Any) -> dict[str, int]:
+    _all(int, list(found.values()))
+    return dict(found)

@@ -18,6 +18,7 @@ from netdyno.histogram import decode
 from netdyno.store.columns import (
     exact,
     to_fraction,
+    to_interfaces,
     to_mapping,
     to_mappings,
     to_names,
@@ -303,6 +304,7 @@ class StoredRun:
             resolved=tuple((answer["address"], answer["mac"]) for answer in resolved),
             invalid=to_sentences(row["invalid"]),
             devices=to_mappings(row["devices"]),
+            interfaces=to_interfaces(row["interfaces"]),
         )
         return StoredTrial(
             case=row["case_number"],

@@ -13,7 +13,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from netdyno.store.columns import from_fraction, from_segments, from_sentences, from_series, from_time
+from netdyno.store.columns import (
+    from_fraction,
+    from_interfaces,
+    from_segments,
+    from_sentences,
+    from_series,
+    from_time,
+)
 from netdyno.store.hold import Hold
 from netdyno.store.records import (
     CaseHead,
@@ -297,7 +304,7 @@ def _insert_trial(sql: sqlite3.Connection, trial: StoredTrial) -> None:
     cursor = sql.execute(
         "INSERT INTO trials (case_number, number, attempt, name, state, segments, spec, sample_ns, unsent,"
         " latest_departure_ns, longest_gap_ns, rx_dropped, tx_full, core_share_ppm, invalid, devices,"
-        " started, ended) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " interfaces, started, ended) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             trial.case,
             trial.number,
@@ -315,6 +322,7 @@ def _insert_trial(sql: sqlite3.Connection, trial: StoredTrial) -> None:
             health.core_share_ppm,
             from_sentences(result.invalid),
             json.dumps([dict(device) for device in result.devices]),
+            from_interfaces(result.interfaces),
             from_time(trial.started),
             from_time(trial.ended),
         ),

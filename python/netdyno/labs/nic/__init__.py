@@ -47,7 +47,7 @@ class Nic:
     def facts(self) -> dict[str, Any]:
         """What describes it and not the moment, as plain JSON: no counters, no changes of state."""
         link = asdict(replace(self.link, counters={}))
-        for passing in ("counters", "index", "changes", "xdp_program", "promiscuity"):
+        for passing in ("counters", "index", "downs", "xdp_program", "promiscuity"):
             del link[passing]
         return {
             "interface": link,

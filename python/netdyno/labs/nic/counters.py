@@ -76,11 +76,12 @@ def kind_of(name: str) -> str | None:
     return next((kind for kind, pattern in KINDS if pattern.search(name)), None)
 
 
-def by_kind(general: Mapping[str, int], of_driver: Mapping[str, int]) -> dict[str, int]:
-    """Counts by kind. Several counters may tell of one frame (a queue's, the port's): the greatest stands."""
-    found: dict[str, int] = {}
-    for name, count in (*general.items(), *of_driver.items()):
-        kind = kind_of(name)
-        if kind is not None:
-            found[kind] = max(found.get(kind, 0), count)
+def by_kind(*counted: Mapping[str, int]) -> dict[str, dict[str, int]]:
+    """Counters by what they speak of. Several may tell of the same frame: a queue's and the port's."""
+    found: dict[str, dict[str, int]] = {}
+    for counters in counted:
+        for name, count in counters.items():
+            kind = kind_of(name)
+            if kind is not None:
+                found.setdefault(kind, {})[name] = count
     return found

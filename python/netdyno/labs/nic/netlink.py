@@ -27,7 +27,7 @@ _RECEIVE_BYTES = 1 << 16
 
 # linux/if_link.h
 _ADDRESS, _NAME, _MTU, _MASTER, _OPERSTATE, _LINKINFO, _STATS64 = 1, 3, 4, 10, 16, 18, 23
-_PROMISCUITY, _CARRIER, _CARRIER_CHANGES, _XDP = 30, 33, 35, 43
+_PROMISCUITY, _CARRIER, _XDP, _DOWN_COUNT = 30, 33, 43, 48
 _KIND = 1
 _XDP_ATTACHED, _XDP_PROGRAM = 2, 4
 _XDP_MODES = {1: "native", 2: "generic", 3: "offloaded", 4: "several"}
@@ -50,8 +50,8 @@ class Link:
     """An interface as the kernel keeps it, whatever is behind it.
 
     up: switched on (`ip link set up`); carrier: the cable says so, None if the kernel does not tell. kind: of
-    a virtual interface (`veth`), else empty. promiscuity: how many ask for all frames. changes: how often the
-    carrier came or went. xdp: how a program is attached, `native` or `generic`, empty if none is.
+    a virtual interface (`veth`), else empty. promiscuity: how many ask for all frames. downs: how often the
+    carrier went. xdp: how a program is attached, `native` or `generic`, empty if none is.
     """
 
     index: int
@@ -64,7 +64,7 @@ class Link:
     kind: str
     in_group: bool
     carrier: bool | None
-    changes: int
+    downs: int
     promiscuity: int
     xdp: str
     xdp_program: int | None
@@ -137,7 +137,7 @@ def _link(answer: bytes) -> Link:
         in_group=_MASTER in told,
         # Without being up there is no telling of carriers: the kernel says 0 then for most cards.
         carrier=None if carrier is None or not flags & _IFF_UP else bool(carrier[0]),
-        changes=_number(told, _CARRIER_CHANGES) or 0,
+        downs=_number(told, _DOWN_COUNT) or 0,
         promiscuity=_number(told, _PROMISCUITY) or 0,
         xdp=_XDP_MODES.get(xdp.get(_XDP_ATTACHED, b"\0")[0], ""),
         xdp_program=_number(xdp, _XDP_PROGRAM),
