@@ -1,6 +1,7 @@
 //! The tester: one trial, from spec to counts. It is told the time and given its ports.
 #![forbid(unsafe_code)]
 
+mod claims;
 mod compile;
 mod departures;
 mod error;
@@ -19,6 +20,7 @@ pub mod spec;
 mod transmit;
 mod trial;
 
+pub use claims::claims;
 pub use compile::stream_seed;
 pub use error::SpecError;
 pub use progress::{PortSnapshot, Progress, Snapshot};

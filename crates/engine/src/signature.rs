@@ -53,6 +53,11 @@ impl Signature {
         }
     }
 
+    /// Offset from layer 3, mask and value of each byte.
+    pub fn shared(&self) -> impl Iterator<Item = (usize, u8, u8)> {
+        self.bytes.iter().enumerate().map(|(at, (value, mask))| (at, *mask, *value))
+    }
+
     /// Whether `frame`, which holds no valid probe, looks like a frame of this stream.
     #[must_use]
     pub fn matches(&self, frame: &[u8]) -> bool {

@@ -7,7 +7,9 @@
 #[path = "../tests/support/namespace.rs"]
 mod namespace;
 
+use netdyno_io::backend::af_xdp::{Attach, Mode};
 use netdyno_io::backend::{BackendSpec, LinkSpec, open, ring, wire};
+use netdyno_io::claim::Claim;
 use netdyno_io::port::Port;
 use netdyno_io::time::{Clock, Instant, ticks};
 use std::hint::black_box;
@@ -40,10 +42,21 @@ fn main() {
     // SAFETY: no memory is passed.
     if unsafe { libc::geteuid() } == 0 {
         namespace::with_veth("af_packet", 1500, move || {
-            report("af_packet over veth, transmit and receive", &clock, af_packet)
+            report("af_packet over veth, transmit and receive", &clock, || {
+                on_veth(|interface| BackendSpec::AfPacket { interface })
+            });
+            if !namespace::lacks_xdp("af_xdp") {
+                report("af_xdp over veth, transmit and receive", &clock, || {
+                    on_veth(|interface| BackendSpec::AfXdp {
+                        interface,
+                        attach: Attach::Auto,
+                        mode: Mode::Auto,
+                    })
+                });
+            }
         });
     } else {
-        println!("af_packet over veth: not measured, needs root");
+        println!("af_packet and af_xdp over veth: not measured, needs root");
     }
 }
 
@@ -114,12 +127,11 @@ fn on_wire(rate_bps: u64) -> u64 {
 }
 
 /// A tenth of the frames, times ten: the kernel takes microseconds a frame.
-fn af_packet() -> u64 {
+fn on_veth(backend: fn(String) -> BackendSpec) -> u64 {
     let [mut west, mut east] = namespace::ENDS.map(|interface| {
-        let spec = BackendSpec::AfPacket {
-            interface: interface.to_owned(),
-        };
-        open(interface, &spec, MAX_FRAME).expect("opens")
+        let mut port = open(interface, &backend(interface.to_owned()), MAX_FRAME).expect("opens");
+        port.claim(&[Claim::EVERYTHING]).expect("claims");
+        port
     });
     let (mut sent, mut got, mut sum) = (0, 0, 0);
     let before = ticks();

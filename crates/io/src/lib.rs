@@ -4,6 +4,7 @@
 //! in a frame, nor what a trial is.
 
 pub mod backend;
+pub mod claim;
 pub mod drive;
 pub mod machine;
 pub mod port;

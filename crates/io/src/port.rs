@@ -4,6 +4,7 @@
 //! Frame bytes are without FCS: a 64-byte frame is 60 bytes in its slot. `PortInfo::rate` and the
 //! time on the wire count the FCS and the 20 bytes of preamble, SFD and gap as well.
 
+use crate::claim::Claim;
 use crate::time::{Clock, Instant};
 use serde::{Deserialize, Serialize};
 
@@ -104,7 +105,7 @@ impl<'a> Burst<'a> {
 pub struct PortInfo {
     /// Its name in the lab, `west`.
     pub name: String,
-    /// The backend, `wire`, `ring`, `null`, `af_packet`.
+    /// The backend, `wire`, `ring`, `null`, `af_packet`, `af_xdp`.
     pub backend: String,
     /// Nominal rate of the link in L1 bits per second; 0 where there is none (`null`, `ring`, veth).
     pub rate_bps: u64,
@@ -202,6 +203,16 @@ pub trait Port: Send {
     /// When the next frame will have arrived, if the port knows (virtual time only).
     fn next_arrival(&self) -> Option<Instant> {
         None
+    }
+
+    /// Says which of the frames that come in are this port's, in place of what was said before. A port that shares its
+    /// interface with the kernel receives these, and leaves it all others; until then it receives none. Ports that share
+    /// nothing receive everything, and need not be told.
+    ///
+    /// # Errors
+    /// If the port is gone or the system refuses.
+    fn claim(&mut self, _claims: &[Claim]) -> Result<(), PortError> {
+        Ok(())
     }
 
     /// Gives a port in real time the clock of its session, which it then reads once a burst received.

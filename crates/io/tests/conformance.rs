@@ -3,8 +3,10 @@
 
 mod support;
 
+use netdyno_io::backend::af_xdp::{Attach, Mode};
 use netdyno_io::backend::memif::{MemifSpec, Role};
 use netdyno_io::backend::{self, BACKENDS, BackendSpec, LinkSpec};
+use netdyno_io::claim::Claim;
 use netdyno_io::port::{Port, PortCounters, PortError};
 use netdyno_io::time::Instant;
 use support::{LATE, abstract_socket, collect, frame, gather, namespace, receive, send_all, send_at, write_frame};
@@ -51,6 +53,32 @@ fn run_on(name: &'static str) {
                         });
                         Rig { near, far: Some(far) }
                     });
+                });
+                continue;
+            }
+            "af_xdp" => {
+                // A frame lies in one piece of memory of at most a page.
+                let max_frame = max_frame.min(3482);
+                namespace::with_veth("af_xdp_conforms", max_frame - 14, move || {
+                    if namespace::lacks_xdp("af_xdp_conforms") {
+                        return;
+                    }
+                    let natively = (max_frame == 1514).then_some(Attach::Native);
+                    for attach in [Attach::Generic].into_iter().chain(natively) {
+                        check_all("af_xdp", max_frame, || {
+                            let [near, far] = namespace::ENDS.map(|interface| {
+                                let spec = BackendSpec::AfXdp {
+                                    interface: interface.to_owned(),
+                                    attach,
+                                    mode: Mode::Auto,
+                                };
+                                let mut port = backend::open(interface, &spec, max_frame).unwrap_or_else(|error| panic!("{error}"));
+                                port.claim(&[Claim::EVERYTHING]).expect("everything can be claimed");
+                                port
+                            });
+                            Rig { near, far: Some(far) }
+                        });
+                    }
                 });
                 continue;
             }
@@ -115,6 +143,11 @@ fn af_packet_conforms() {
 }
 
 #[test]
+fn af_xdp_conforms() {
+    run_on("af_xdp");
+}
+
+#[test]
 fn memif_conforms() {
     run_on("memif");
 }
@@ -122,7 +155,11 @@ fn memif_conforms() {
 #[test]
 fn every_backend_of_the_table_is_checked_here() {
     let names: Vec<&str> = BACKENDS.iter().map(|backend| backend.name).collect();
-    assert_eq!(names, ["wire", "ring", "null", "af_packet", "memif"], "add the new one above");
+    assert_eq!(
+        names,
+        ["wire", "ring", "null", "af_packet", "af_xdp", "memif"],
+        "add the new one above"
+    );
 }
 
 #[test]

@@ -8,7 +8,7 @@ use netdyno_dut::Device;
 use netdyno_dut::spec::DeviceCounters;
 use netdyno_engine::result::TrialResult;
 use netdyno_engine::spec::TrialSpec;
-use netdyno_engine::{ANSWER_PS, Progress, Trial};
+use netdyno_engine::{ANSWER_PS, Progress, Trial, claims};
 use netdyno_io::drive::{Node, RunReport, pin_to_core, run_real, run_virtual};
 use netdyno_io::time::{Clock, Duration, Instant};
 use serde::{Deserialize, Serialize};
@@ -109,6 +109,14 @@ impl Session {
         let Some(opened) = &mut self.opened else {
             return Err(SessionError::new("the session is closed"));
         };
+        // In virtual time ports share nothing with anybody.
+        if self.clock.is_some() {
+            let mut ports = opened.ports.iter_mut().zip(claims(&trial));
+            if let Err(error) = ports.try_for_each(|(port, claims)| port.claim(&claims)) {
+                self.opened = None;
+                return Err(error.into());
+            }
+        }
         match Trial::new(trial, std::mem::take(&mut opened.ports)) {
             Ok(trial) => {
                 let progress = trial.progress();

@@ -6,10 +6,9 @@
 //!
 //! `Slot::at` is not honoured on transmit; on receive it is the time of the poll that found the frame.
 
-mod interface;
 mod socket;
 
-use super::{Backend, BackendSpec, ClockFit, Open, check_max_frame};
+use super::{Backend, BackendSpec, ClockFit, Open, check_max_frame, interface};
 use crate::port::{Burst, MIN_SENT_BYTES, Port, PortCounters, PortError, PortInfo, Slot, refuse_count, refuse_length};
 use crate::region::{Region, stride_for};
 use crate::time::{Clock, Instant};

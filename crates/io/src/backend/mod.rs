@@ -4,6 +4,8 @@
 //! with the parameters a lab gives it. The conformance suite runs over the table.
 
 pub mod af_packet;
+pub mod af_xdp;
+mod interface;
 pub mod memif;
 pub mod null;
 pub mod ring;
@@ -28,6 +30,17 @@ pub enum BackendSpec {
         /// Interface name.
         interface: String,
     },
+    /// A kernel interface through AF_XDP sockets.
+    AfXdp {
+        /// Interface name.
+        interface: String,
+        /// Where in the receive path frames are taken.
+        #[serde(default)]
+        attach: af_xdp::Attach,
+        /// Whether the driver shares its frames with us or copies them.
+        #[serde(default)]
+        mode: af_xdp::Mode,
+    },
     /// Shared memory with another process.
     Memif(memif::MemifSpec),
 }
@@ -41,6 +54,7 @@ impl BackendSpec {
             Self::Ring {} => ring::BACKEND.name,
             Self::Null {} => null::BACKEND.name,
             Self::AfPacket { .. } => af_packet::BACKEND.name,
+            Self::AfXdp { .. } => af_xdp::BACKEND.name,
             Self::Memif(_) => memif::BACKEND.name,
         }
     }
@@ -106,7 +120,14 @@ pub enum Open {
 }
 
 /// Every port backend, in the order `--help` lists them.
-pub const BACKENDS: &[Backend] = &[wire::BACKEND, ring::BACKEND, null::BACKEND, af_packet::BACKEND, memif::BACKEND];
+pub const BACKENDS: &[Backend] = &[
+    wire::BACKEND,
+    ring::BACKEND,
+    null::BACKEND,
+    af_packet::BACKEND,
+    af_xdp::BACKEND,
+    memif::BACKEND,
+];
 
 /// The backend called `name`.
 #[must_use]

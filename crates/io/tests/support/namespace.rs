@@ -34,6 +34,22 @@ pub fn with_veth(name: &str, mtu: u32, test: impl FnOnce() + Send + 'static) {
     }
 }
 
+/// Whether this process may not load BPF programs, which is then said: the test called `name` cannot be made here.
+pub fn lacks_xdp(name: &str) -> bool {
+    // SAFETY: no memory is passed but for 72 zeroed bytes, a program of no kind and no length, which is refused in any case.
+    let answer = unsafe {
+        let mut attributes = [0_u64; 9];
+        libc::syscall(libc::SYS_bpf, 5, attributes.as_mut_ptr(), size_of_val(&attributes))
+    };
+    assert!(answer < 0);
+    let refusal = std::io::Error::last_os_error();
+    let lacks = matches!(refusal.raw_os_error(), Some(libc::EPERM | libc::ENOSYS));
+    if lacks {
+        println!("SKIPPED {name}: BPF programs cannot be loaded here: {refusal}");
+    }
+    lacks
+}
+
 fn in_user_namespace(name: &str) {
     let allowed = Command::new("unshare").args(["-Urn", "true"]).output();
     if !allowed.as_ref().is_ok_and(|it| it.status.success()) {

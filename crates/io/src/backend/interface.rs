@@ -1,4 +1,5 @@
-//! What the kernel knows of an interface: index, state, MTU, link speed. Asked once, when a port opens.
+//! What the kernel knows of an interface: index, state, MTU, link speed, queues. Asked when a port opens, and its state now
+//! and then while it works.
 
 use crate::port::PortError;
 use std::ffi::{CStr, CString};
@@ -15,6 +16,8 @@ pub(super) struct Link {
     pub rate_bps: u64,
     /// A virtual cable: the far end takes in what is sent in the same call, or drops it.
     pub cable: bool,
+    /// Queues that frames come in by, where the driver says.
+    pub receive_queues: Option<u32>,
 }
 
 /// Looks up `interface` for port `port`.
@@ -54,7 +57,51 @@ pub(super) fn look_up(port: &str, interface: &str) -> Result<Link, PortError> {
         mtu: asker.mtu().map_err(|source| system("SIOCGIFMTU", source))?,
         rate_bps: asker.rate_bps(&driver),
         cable: driver.starts_with(VETH),
+        receive_queues: asker.receive_queues(),
     })
+}
+
+/// Looks at the state of an interface again and again.
+#[derive(Debug)]
+pub(super) struct Watch {
+    asker: Asker,
+    had_carrier: bool,
+}
+
+impl Watch {
+    /// Watches `interface`, which there is.
+    pub fn new(interface: &str) -> io::Result<Self> {
+        let name = CString::new(interface)?;
+        Ok(Self {
+            asker: Asker::new(&name)?,
+            had_carrier: false,
+        })
+    }
+
+    /// Whether frames can pass: `None`, or what is wrong. A link that was never up since this is watched is no fault, for
+    /// drivers take some seconds.
+    pub fn fault(&mut self) -> Option<&'static str> {
+        match self.asker.flags() {
+            Err(_) => Some("was removed, renamed, or moved to another network namespace"),
+            Ok(flags) if flags & libc::IFF_UP == 0 => Some("was taken down"),
+            Ok(_) => {
+                let carrier = self.has_carrier();
+                let lost = self.had_carrier && !carrier;
+                self.had_carrier |= carrier;
+                lost.then_some("lost its link: the cable is unplugged or the far end is down")
+            }
+        }
+    }
+
+    /// Whether the link is up.
+    pub fn has_carrier(&self) -> bool {
+        let mut link = LinkState { cmd: ETHTOOL_GLINK, up: 0 };
+        match self.asker.ethtool(&mut link) {
+            Ok(()) => link.up != 0,
+            // The kernel's own view, which may be a second late.
+            Err(_) => self.asker.flags().is_ok_and(|flags| flags & libc::IFF_RUNNING != 0),
+        }
+    }
 }
 
 /// The interfaces of this network namespace.
@@ -79,6 +126,7 @@ fn names() -> Vec<String> {
 }
 
 /// Asks by ioctl (netdevice(7)).
+#[derive(Debug)]
 struct Asker {
     socket: OwnedFd,
     name: [libc::c_char; libc::IFNAMSIZ],
@@ -154,6 +202,15 @@ impl Asker {
         driver.driver
     }
 
+    fn receive_queues(&self) -> Option<u32> {
+        let mut channels = Channels {
+            cmd: ETHTOOL_GCHANNELS,
+            ..Channels::default()
+        };
+        self.ethtool(&mut channels).ok()?;
+        Some(channels.rx_count + channels.combined_count).filter(|count| *count > 0)
+    }
+
     /// Nominal rate; 0 if the driver knows none or, like veth and tun, only pretends to.
     fn rate_bps(&self, driver: &[u8; 32]) -> u64 {
         let pretends = [VETH, b"tun\0"].iter().any(|name| driver.starts_with(name));
@@ -177,6 +234,15 @@ impl Asker {
 const VETH: &[u8] = b"veth\0";
 const ETHTOOL_GSET: u32 = 0x1;
 const ETHTOOL_GDRVINFO: u32 = 0x3;
+const ETHTOOL_GLINK: u32 = 0xa;
+const ETHTOOL_GCHANNELS: u32 = 0x3c;
+
+/// `struct ethtool_value` of linux/ethtool.h.
+#[repr(C)]
+struct LinkState {
+    cmd: u32,
+    up: u32,
+}
 
 /// `struct ethtool_drvinfo` of linux/ethtool.h, 196 bytes.
 #[repr(C)]
@@ -209,4 +275,16 @@ struct LinkSettings {
     reserved: [u32; 2],
 }
 
-const _: () = assert!(size_of::<DriverInfo>() == 196 && size_of::<LinkSettings>() == 44);
+/// `struct ethtool_channels` of linux/ethtool.h, 36 bytes.
+#[repr(C)]
+#[derive(Default)]
+struct Channels {
+    cmd: u32,
+    maxima: [u32; 4],
+    rx_count: u32,
+    tx_count: u32,
+    other_count: u32,
+    combined_count: u32,
+}
+
+const _: () = assert!(size_of::<DriverInfo>() == 196 && size_of::<LinkSettings>() == 44 && size_of::<Channels>() == 36);

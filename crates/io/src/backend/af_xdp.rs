@@ -1,0 +1,401 @@
+//! A kernel interface through AF_XDP sockets: frames in memory shared with the kernel, one system call a burst to send in
+//! copy mode, none to receive.
+//!
+//! A BPF program in the interface's receive path hands us the frames that were [claimed](Port::claim) and leaves all
+//! others to the kernel, so that ARP, LLDP and routing protocols of this machine keep working on a loaded port. It is
+//! attached by a BPF link (Linux 5.9), which ends with the process, even one that is killed.
+//!
+//! `Slot::at` is not honoured on transmit; on receive it is the time of the poll that found the frame.
+
+mod attachment;
+mod bpf;
+mod memory;
+mod open;
+mod program;
+mod socket;
+
+use super::interface::{self, Watch};
+use super::{Backend, BackendSpec, ClockFit, Open, check_max_frame};
+use crate::claim::Claim;
+use crate::port::{Burst, MIN_SENT_BYTES, Port, PortCounters, PortError, PortInfo, Slot, refuse_count, refuse_length};
+use crate::time::{Clock, Duration, Instant, sleep};
+use attachment::Attachment;
+use memory::{Descriptor, Mapping};
+use serde::{Deserialize, Serialize};
+use socket::{Frames, XdpSocket};
+use std::io;
+use std::sync::Arc;
+
+/// Its line in the table.
+pub const BACKEND: Backend = Backend {
+    name: "af_xdp",
+    doc: "A kernel interface through AF_XDP; needs root. What is not test traffic stays the kernel's.",
+    clock: ClockFit::Real,
+    open: Open::Queued(|name, spec, max_frame, queues| match spec {
+        BackendSpec::AfXdp { interface, attach, mode } => {
+            let ports = AfXdpPort::open(name, interface, *attach, *mode, max_frame, queues)?;
+            Ok(ports.into_iter().map(|port| Box::new(port) as Box<dyn Port>).collect())
+        }
+        other => Err(PortError::Unfit {
+            port: name.to_owned(),
+            why: format!("`{}` parameters given to af_xdp", other.kind()),
+        }),
+    }),
+};
+
+/// Where in the receive path the program is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Attach {
+    /// Native, or generic on a veth with one queue and where the driver knows no XDP.
+    #[default]
+    Auto,
+    /// Behind the driver, where frames are the kernel's own packets already: any interface.
+    Generic,
+    /// In the driver.
+    Native,
+}
+
+/// How frames come between the driver and the memory we share with the kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// Not copied, if the driver can do without.
+    #[default]
+    Auto,
+    /// Copied: any interface.
+    Copy,
+    /// Not copied.
+    ZeroCopy,
+}
+
+/// Frames lent at once to send; a call of the kernel's sends 32 or, from Linux 6.18 on, as many as these.
+const BATCH: usize = 64;
+/// Frames lent at once that were received: there is no call that sets a size.
+const MOST_RECEIVED: usize = 256;
+/// The sizes a frame's memory may have.
+const CHUNKS: [u32; 2] = [2048, 4096];
+/// Of which the kernel keeps this much in front of what it receives (`XDP_PACKET_HEADROOM`).
+const HEADROOM: u32 = 256;
+/// Ethernet header and one VLAN tag.
+const HEADER_BYTES: u32 = 18;
+/// Drivers that start anew with the program take some seconds to have a link again.
+const CARRIER_ROUNDS: u32 = 250;
+const CARRIER_PAUSE: Duration = Duration::from_ms(20);
+/// How often the state of the interface is looked at: a system call that tells what receiving does not.
+const LOOK: Duration = Duration::from_ms(10);
+
+/// One queue of a kernel interface.
+#[derive(Debug)]
+pub struct AfXdpPort {
+    info: PortInfo,
+    interface: String,
+    /// See `interface::Link`.
+    cable: bool,
+    zero_copy: bool,
+    socket: XdpSocket,
+    frames: Frames,
+    /// Offsets of frames to send from that are free, among those; the last was used last, and is still in the cache.
+    free: Vec<u32>,
+    /// Frames may be left in the ring that sends.
+    unsent: bool,
+    /// What is lent.
+    slots: Vec<Slot>,
+    tx_frames: u64,
+    rx_frames: u64,
+    tx_full: u64,
+    rx_cut: u64,
+    watch: Watch,
+    /// When to look at the interface again.
+    look_at: Instant,
+    clock: Option<Clock>,
+    /// Behind the socket: the program goes when the last queue has gone.
+    attachment: Arc<Attachment>,
+}
+
+impl AfXdpPort {
+    /// Opens the first `queues` queues of `interface` of the calling thread's network namespace as port `name`.
+    ///
+    /// A slot holds `max_frame` bytes without FCS, or what the interface can carry with one VLAN tag if that is less.
+    ///
+    /// # Errors
+    /// If the interface does not exist, is down, has an XDP program or more queues than are opened; if the frames are too
+    /// long, or the system refuses: what, and what to do.
+    pub fn open(name: &str, interface: &str, attach: Attach, mode: Mode, max_frame: u32, queues: usize) -> Result<Vec<Self>, PortError> {
+        check_max_frame(name, max_frame)?;
+        let unfit = |why: String| PortError::Unfit {
+            port: name.to_owned(),
+            why,
+        };
+        let link = interface::look_up(name, interface)?;
+        let max_frame = max_frame.min(link.mtu + HEADER_BYTES);
+        let Some(chunk) = CHUNKS.into_iter().find(|chunk| max_frame + HEADROOM <= *chunk) else {
+            let most = CHUNKS[1] - HEADROOM;
+            return Err(unfit(format!(
+                "frames of up to {max_frame} bytes without FCS; AF_XDP carries up to {most}: use `af_packet` for longer ones"
+            )));
+        };
+        if let Some(there) = link.receive_queues.filter(|there| *there as usize != queues) {
+            return Err(unfit(format!(
+                "interface `{interface}` has {there} receive queues and {queues} are opened, so test frames would be missed or queues be \
+                 idle; make them as many: ethtool -L {interface} combined {queues}"
+            )));
+        }
+        let watch = || {
+            Watch::new(interface).map_err(|source| PortError::System {
+                what: format!("socket for interface `{interface}`"),
+                source,
+            })
+        };
+        let had_carrier = watch()?.has_carrier();
+        let attachment = Attachment::new(name, interface, link.index, attach, link.cable, queues as u32)?;
+        let mut ports = Vec::new();
+        for queue in 0..queues as u32 {
+            let (socket, frames) = open::with_memory(interface, chunk)?;
+            open::bind(name, interface, &socket, link.index, queue, mode, attachment.native)?;
+            attachment.serve(queue, &socket)?;
+            let zero_copy = socket.is_zero_copy().unwrap_or(false);
+            ports.push((socket, frames, zero_copy));
+        }
+        let mut rounds = 0;
+        while had_carrier && rounds < CARRIER_ROUNDS && !watch()?.has_carrier() {
+            sleep(CARRIER_PAUSE);
+            rounds += 1;
+        }
+        let attachment = Arc::new(attachment);
+        let port = |(socket, frames, zero_copy)| {
+            Ok(Self {
+                info: PortInfo {
+                    name: name.to_owned(),
+                    backend: BACKEND.name.to_owned(),
+                    rate_bps: link.rate_bps,
+                    max_frame,
+                    exact_time: false,
+                    detail: open::detail(zero_copy, attachment.native, frames),
+                },
+                interface: interface.to_owned(),
+                cable: link.cable,
+                zero_copy,
+                socket,
+                frames,
+                free: (0..frames.send).rev().map(|frame| frame * frames.chunk).collect(),
+                unsent: false,
+                slots: vec![Slot::default(); MOST_RECEIVED],
+                tx_frames: 0,
+                rx_frames: 0,
+                tx_full: 0,
+                rx_cut: 0,
+                watch: watch()?,
+                look_at: Instant::ZERO,
+                clock: None,
+                attachment: Arc::clone(&attachment),
+            })
+        };
+        ports.into_iter().map(port).collect()
+    }
+
+    /// Takes back the frames that the kernel has sent.
+    fn reclaim(&mut self) {
+        let start = u64::from(self.frames.receive) * u64::from(self.frames.chunk);
+        let done = self.socket.sent.ready(self.frames.send);
+        for index in 0..done {
+            self.free.push((self.socket.sent.peek(index) - start) as u32);
+        }
+        if done > 0 {
+            self.socket.sent.release(done);
+        }
+    }
+
+    /// Has the kernel send what is in the ring.
+    fn kick(&mut self) -> Result<(), PortError> {
+        let mut waiting = self.socket.send.waiting();
+        let mut tries = 0;
+        // Each call sends some 32 frames, or ends at one that was dropped. Kernels before 5.11 say only in the call after
+        // it how far one came.
+        while waiting > 0 && tries < 2 && self.socket.send.wants_wakeup() {
+            let dropped = match self.socket.wake_to_send() {
+                Ok(()) => false,
+                // A veth has no ring of its own to be full: since Linux 6.2 it says so when its far end dropped a
+                // frame. That frame was sent, and lost where the device takes frames in.
+                Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {
+                    self.tx_full += u64::from(!self.cable);
+                    true
+                }
+                Err(error) if matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::ENOBUFS | libc::EINTR)) => false,
+                Err(error) => return Err(self.failed("sendto", error)),
+            };
+            let before = std::mem::replace(&mut waiting, self.socket.send.waiting());
+            tries = if dropped || waiting < before { 0 } else { tries + 1 };
+        }
+        self.unsent = waiting > 0 && !self.zero_copy;
+        Ok(())
+    }
+
+    fn failed(&self, call: &str, error: io::Error) -> PortError {
+        match error.raw_os_error() {
+            Some(libc::ENETDOWN | libc::ENXIO | libc::ENODEV) => PortError::Gone {
+                port: self.info.name.clone(),
+                why: format!("interface `{}` is down or was removed ({error})", self.interface),
+            },
+            _ => PortError::System {
+                what: format!("{call} on interface `{}`", self.interface),
+                source: error,
+            },
+        }
+    }
+
+    /// Looks at the interface now and then.
+    #[cold]
+    fn look(&mut self, now: Instant) -> Result<(), PortError> {
+        self.look_at = now + LOOK;
+        if let Some(error) = self.socket.take_error() {
+            return Err(self.failed("AF_XDP socket", error));
+        }
+        match self.watch.fault() {
+            None => Ok(()),
+            Some(fault) => Err(PortError::Gone {
+                port: self.info.name.clone(),
+                why: format!("interface `{}` {fault}", self.interface),
+            }),
+        }
+    }
+}
+
+impl Port for AfXdpPort {
+    fn info(&self) -> &PortInfo {
+        &self.info
+    }
+
+    fn claim(&mut self, claims: &[Claim]) -> Result<(), PortError> {
+        self.attachment.claim(claims)
+    }
+
+    fn use_clock(&mut self, clock: Clock) {
+        self.clock = Some(clock);
+    }
+
+    fn time(&self, now: Instant) -> Instant {
+        self.clock.map_or(now, |clock| clock.now().max(now))
+    }
+
+    fn transmit(&mut self, _now: Instant, limit: usize, fill: &mut dyn FnMut(&mut Burst<'_>) -> usize) -> Result<usize, PortError> {
+        if limit == 0 {
+            return Ok(0);
+        }
+        self.reclaim();
+        if self.unsent {
+            self.kick()?;
+        }
+        // What is left in the ring would only leave later than it says it does.
+        let lent = if self.unsent { 0 } else { limit.min(BATCH).min(self.free.len()) };
+        if lent == 0 {
+            self.tx_full += 1;
+            return Ok(0);
+        }
+        let max_frame = self.info.max_frame;
+        let slots = &mut self.slots[..lent];
+        for (slot, offset) in slots.iter_mut().zip(self.free.iter().rev()) {
+            (slot.offset, slot.len) = (*offset, max_frame);
+        }
+        let start = self.frames.receive as usize * self.frames.chunk as usize;
+        // SAFETY: the part of the memory behind what is received into. The kernel only reads there, from frames that are
+        // not free; those that are lent are this port's alone (`&mut self`).
+        let memory = unsafe { part(&self.socket.memory, start, self.socket.memory.len() - start) };
+        let wrote = fill(&mut Burst::new(memory, slots));
+        if wrote > lent {
+            return Err(refuse_count(&self.info, wrote, lent));
+        }
+        for (index, slot) in slots[..wrote].iter().enumerate() {
+            if !(MIN_SENT_BYTES..=max_frame).contains(&slot.len) {
+                return Err(refuse_length(&self.info, index, slot.len));
+            }
+        }
+        if wrote == 0 {
+            return Ok(0);
+        }
+        let descriptor = |slot: &Slot| Descriptor {
+            address: start as u64 + u64::from(slot.offset),
+            len: slot.len,
+            options: 0,
+        };
+        // The ring has an entry for each frame there is.
+        self.socket.send.put(slots[..wrote].iter().map(descriptor));
+        self.free.truncate(self.free.len() - wrote);
+        self.tx_frames += wrote as u64;
+        self.kick()?;
+        Ok(wrote)
+    }
+
+    fn receive(&mut self, now: Instant, limit: usize, read: &mut dyn FnMut(&mut Burst<'_>)) -> Result<usize, PortError> {
+        if now >= self.look_at {
+            self.look(now)?;
+        }
+        if self.unsent {
+            self.kick()?;
+        }
+        loop {
+            let ready = self.socket.received.ready(limit.min(MOST_RECEIVED) as u32);
+            if ready == 0 {
+                if self.zero_copy && self.socket.fill.wants_wakeup() {
+                    self.socket.wake_to_receive();
+                }
+                return Ok(0);
+            }
+            let found = self.clock.map_or(now, |clock| clock.now());
+            let mut kept = 0;
+            for index in 0..ready {
+                let frame = self.socket.received.peek(index);
+                if frame.len > self.info.max_frame {
+                    continue;
+                }
+                self.slots[kept] = Slot {
+                    offset: frame.address as u32,
+                    len: frame.len,
+                    at: found,
+                };
+                kept += 1;
+            }
+            if kept > 0 {
+                let bytes = self.frames.receive as usize * self.frames.chunk as usize;
+                // SAFETY: the part of the memory that is received into. The kernel writes to frames that it was given; those
+                // that are lent it has handed over, and they are this port's alone (`&mut self`) until given back below.
+                let memory = unsafe { part(&self.socket.memory, 0, bytes) };
+                read(&mut Burst::new(memory, &mut self.slots[..kept]));
+            }
+            let XdpSocket { received, fill, .. } = &mut self.socket;
+            // Where a frame's memory begins; the ring has an entry for each there is.
+            let chunk = !u64::from(self.frames.chunk - 1);
+            fill.put((0..ready).map(|index| received.peek(index).address & chunk));
+            received.release(ready);
+            self.rx_frames += kept as u64;
+            self.rx_cut += u64::from(ready) - kept as u64;
+            // Frames that are all too long are no answer: 0 would say that nothing more waits.
+            if kept > 0 {
+                return Ok(kept);
+            }
+        }
+    }
+
+    fn counters(&self) -> PortCounters {
+        let dropped = self.socket.dropped();
+        // In copy mode a frame that found no place is counted already.
+        let starved = if self.zero_copy { dropped.starved } else { 0 };
+        PortCounters {
+            tx_frames: self.tx_frames,
+            rx_frames: self.rx_frames,
+            rx_dropped: dropped.frames + starved,
+            rx_cut: self.rx_cut,
+            tx_full: self.tx_full,
+        }
+    }
+}
+
+/// # Safety
+/// Nobody else of this process uses the range while what this returns is; the kernel uses none of the frames in it that
+/// are looked at.
+#[allow(clippy::mut_from_ref)] // the mapping is an address; who owns which frame, the rings say
+unsafe fn part(memory: &Mapping, start: usize, bytes: usize) -> &mut [u8] {
+    assert!(start + bytes <= memory.len());
+    // SAFETY: inside the mapping by the assertion, zeroed by the kernel, exclusive by this function's contract.
+    unsafe { std::slice::from_raw_parts_mut(memory.as_ptr().add(start), bytes) }
+}

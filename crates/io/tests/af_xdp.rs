@@ -1,0 +1,398 @@
+//! What only an AF_XDP port does: it shares its interface with the kernel, goes without a trace, and says what it cannot.
+
+mod support;
+
+use netdyno_io::backend::af_packet::AfPacketPort;
+use netdyno_io::backend::af_xdp::{AfXdpPort, Attach, Mode};
+use netdyno_io::backend::{BackendSpec, open_queues};
+use netdyno_io::claim::Claim;
+use netdyno_io::port::{Port, PortError};
+use netdyno_io::time::{Clock, Duration, Instant, sleep};
+use std::process::{Command, Stdio};
+use support::{PATIENCE, collect, frame, gather, namespace, receive, send_all, send_at};
+
+fn try_open(interface: &str, attach: Attach, mode: Mode, max_frame: u32) -> Result<AfXdpPort, PortError> {
+    AfXdpPort::open(interface, interface, attach, mode, max_frame, 1).map(|mut queues| queues.remove(0))
+}
+
+/// A port that claims everything.
+fn open(interface: &str, max_frame: u32) -> AfXdpPort {
+    let mut port = try_open(interface, Attach::Auto, Mode::Auto, max_frame).unwrap_or_else(|error| panic!("{error}"));
+    port.claim(&[Claim::EVERYTHING]).expect("everything can be claimed");
+    port
+}
+
+fn packet(interface: &str) -> AfPacketPort {
+    AfPacketPort::open(interface, interface, 1518).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Runs `test` with a veth pair, where programs can be loaded.
+fn with_veth(name: &'static str, test: impl FnOnce() + Send + 'static) {
+    namespace::with_veth(name, 1500, move || {
+        if !namespace::lacks_xdp(name) {
+            test();
+        }
+    });
+}
+
+/// Asserts that what is said and done about it is there.
+fn says<T>(answer: Result<T, PortError>, words: &[&str]) {
+    let Err(error) = answer else {
+        panic!("no error, but {words:?} expected")
+    };
+    let text = error.to_string();
+    for word in words {
+        assert!(text.contains(word), "`{word}` is not in: {text}");
+    }
+}
+
+#[test]
+fn a_port_receives_nothing_before_it_claims() {
+    with_veth("a_port_receives_nothing_before_it_claims", || {
+        let mut kernel = packet("nd1");
+        let mut east = try_open("nd1", Attach::Auto, Mode::Auto, 1518).expect("opens");
+        send_all(&mut packet("nd0"), &[frame(1, 60)]);
+        assert_eq!(collect(&mut kernel, 1), [frame(1, 60)]);
+        assert!(receive(&mut east, 64).is_empty());
+    });
+}
+
+#[test]
+fn a_port_says_what_it_turned_out_to_be() {
+    with_veth("a_port_says_what_it_turned_out_to_be", || {
+        let detail = |attach, mode| try_open("nd0", attach, mode, 1518).map(|port| port.info().detail.clone());
+        for (attach, mode, expected) in [
+            (Attach::Auto, Mode::Auto, "copy, generic attach, need-wakeup"),
+            (Attach::Generic, Mode::Copy, "copy, generic attach, need-wakeup"),
+            (Attach::Native, Mode::Auto, "copy, native attach, need-wakeup"),
+        ] {
+            assert_eq!(detail(attach, mode).expect("opens"), expected);
+        }
+        // A veth shares no memory with anybody.
+        says(
+            detail(Attach::Native, Mode::ZeroCopy),
+            &[
+                "port `nd0`: the driver of interface `nd0` cannot do without copying",
+                "mode `auto` or `copy`",
+            ],
+        );
+        let read = |text: &str| serde_json::from_str::<BackendSpec>(text).expect("reads");
+        let spec = read(r#"{"kind": "af_xdp", "interface": "nd0", "attach": "native", "mode": "zero-copy"}"#);
+        let BackendSpec::AfXdp { attach, mode, .. } = &spec else {
+            panic!("{spec:?}")
+        };
+        assert_eq!((*attach, *mode), (Attach::Native, Mode::ZeroCopy));
+        assert_eq!(
+            read(r#"{"kind": "af_xdp", "interface": "nd0"}"#),
+            BackendSpec::AfXdp {
+                interface: "nd0".to_owned(),
+                attach: Attach::Auto,
+                mode: Mode::Auto,
+            }
+        );
+    });
+}
+
+#[test]
+fn queues_of_a_port_receive_their_own() {
+    with_veth("queues_of_a_port_receive_their_own", || {
+        let made = namespace::ip(&[
+            "link",
+            "add",
+            "nd2",
+            "numrxqueues",
+            "2",
+            "numtxqueues",
+            "2",
+            "type",
+            "veth",
+            "peer",
+            "name",
+            "nd3",
+            "numrxqueues",
+            "2",
+            "numtxqueues",
+            "2",
+        ]);
+        made.and_then(|()| namespace::ip(&["link", "set", "nd2", "up"]))
+            .and_then(|()| namespace::ip(&["link", "set", "nd3", "up"]))
+            .expect("a pair with two queues");
+        says(
+            try_open("nd2", Attach::Auto, Mode::Auto, 1518),
+            &["interface `nd2` has 2 receive queues and 1 are opened", "ethtool -L nd2 combined 1"],
+        );
+        let [mut near, mut far] = ["nd2", "nd3"].map(|interface| {
+            let spec = BackendSpec::AfXdp {
+                interface: interface.to_owned(),
+                attach: Attach::Auto,
+                mode: Mode::Auto,
+            };
+            open_queues(interface, &spec, 1518, 2).unwrap_or_else(|error| panic!("{error}"))
+        });
+        for port in &mut far {
+            port.claim(&[Claim::EVERYTHING]).expect("claims");
+        }
+        // A veth's frames stay in the queue they were sent from.
+        for round in 0..3 {
+            for queue in [1, 0] {
+                let frames: Vec<_> = (0..100).map(|number| frame(round * 1000 + queue * 200 + number, 64)).collect();
+                send_all(near[queue as usize].as_mut(), &frames);
+                assert_eq!(collect(far[queue as usize].as_mut(), 100), frames, "queue {queue}");
+                assert!(receive(far[1 - queue as usize].as_mut(), 64).is_empty());
+            }
+        }
+    });
+}
+
+#[test]
+fn frames_too_long_are_counted_and_not_cut() {
+    with_veth("frames_too_long_are_counted_and_not_cut", || {
+        for end in namespace::ENDS {
+            namespace::ip(&["link", "set", end, "mtu", "3000"]).expect("ip works");
+        }
+        let mut west = AfPacketPort::open("nd0", "nd0", 3000).expect("opens");
+        let mut east = open("nd1", 100);
+        // The second and fourth are longer than a slot, the fifth than the memory of a frame.
+        let frames = [60, 101, 100, 1000, 2000].map(|len| frame(len as u64, len));
+        send_all(&mut west, &frames);
+        assert_eq!(collect(&mut east, 2), [frames[0].clone(), frames[2].clone()]);
+        let counters = east.counters();
+        assert_eq!((counters.rx_cut, counters.rx_dropped, counters.rx_frames), (2, 1, 2));
+        drop(east);
+        namespace::ip(&["link", "set", "nd1", "mtu", "9000"]).expect("ip works");
+        says(
+            try_open("nd1", Attach::Auto, Mode::Auto, 9014),
+            &["frames of up to 9014 bytes", "AF_XDP carries up to 3840", "use `af_packet`"],
+        );
+    });
+}
+
+#[test]
+fn a_reader_that_does_not_read_is_told_how_much_it_lost() {
+    with_veth("a_reader_that_does_not_read_is_told_how_much_it_lost", || {
+        let (mut west, mut east) = (open("nd0", 128), open("nd1", 128));
+        let burst: Vec<_> = (0..64).map(|number| frame(number, 60)).collect();
+        let mut sent = 0;
+        while sent < 100_000 && east.counters().rx_dropped == 0 {
+            for _ in 0..64 {
+                sent += send_at(&mut west, Instant::ZERO, &burst).expect("transmits") as u64;
+            }
+        }
+        // What the kernel still has on its way arrives, or is dropped.
+        sleep(Duration::from_ms(20));
+        let dropped = east.counters().rx_dropped;
+        assert!(dropped > 0, "{sent} frames and none dropped");
+        let mut got = 0;
+        while let more @ 1.. = receive(&mut east, 256).len() as u64 {
+            got += more;
+        }
+        assert_eq!(got + east.counters().rx_dropped, sent);
+    });
+}
+
+#[test]
+fn what_the_far_end_of_a_veth_refuses_was_sent_and_lost() {
+    with_veth("what_the_far_end_of_a_veth_refuses_was_sent_and_lost", || {
+        let (mut west, mut east) = (open("nd0", 1514), packet("nd1"));
+        namespace::ip(&["link", "set", "nd1", "mtu", "500"]).expect("ip works");
+        let sizes = [60, 1000, 60, 1000, 1000, 60, 1000];
+        let frames: Vec<_> = sizes.iter().zip(0..).map(|(size, number)| frame(number, *size)).collect();
+        assert_eq!(send_at(&mut west, Instant::ZERO, &frames).expect("transmits"), frames.len());
+        let short: Vec<_> = frames.iter().filter(|frame| frame.len() == 60).cloned().collect();
+        assert_eq!(collect(&mut east, short.len()), short);
+        assert_eq!((west.counters().tx_frames, west.counters().tx_full), (frames.len() as u64, 0));
+        // Nothing of it stays behind: all the memory comes back.
+        let many: Vec<_> = (0..10_000).map(|number| frame(number, 60)).collect();
+        send_all(&mut west, &many);
+    });
+}
+
+#[test]
+fn faults_of_the_interface_are_named() {
+    with_veth("faults_of_the_interface_are_named", || {
+        says(
+            try_open("p9", Attach::Auto, Mode::Auto, 1518),
+            &["port `p9`: there is no interface `p9` here; there are: "],
+        );
+        let ip = |arguments: &[&str]| namespace::ip(arguments).expect("ip works");
+        let mut now = Instant::ZERO;
+        let mut look = |port: &mut AfXdpPort| {
+            now += Duration::from_secs(1);
+            port.receive(now, 64, &mut |_| ())
+        };
+        let mut east = open("nd1", 1518);
+        assert_eq!(look(&mut east).expect("all is well"), 0);
+        says(
+            try_open("nd1", Attach::Auto, Mode::Auto, 1518),
+            &["interface `nd1` has an XDP program already", "ip link set dev nd1 xdp off"],
+        );
+        ip(&["link", "set", "nd0", "down"]);
+        says(look(&mut east), &["port `nd1` is gone: interface `nd1` lost its link"]);
+        ip(&["link", "set", "nd0", "up"]);
+        ip(&["link", "set", "nd1", "down"]);
+        says(look(&mut east), &["port `nd1` is gone: interface `nd1` was taken down"]);
+        assert!(matches!(
+            send_at(&mut east, Instant::ZERO, &[frame(1, 60)]),
+            Err(PortError::Gone { .. })
+        ));
+        drop(east);
+        says(
+            try_open("nd1", Attach::Auto, Mode::Auto, 1518),
+            &["interface `nd1` is down; bring it up: ip link set nd1 up"],
+        );
+        ip(&["link", "set", "nd1", "up"]);
+        let mut east = open("nd1", 1518);
+        assert_eq!(look(&mut east).expect("all is well"), 0);
+        ip(&["link", "del", "nd0"]);
+        assert!(matches!(look(&mut east), Err(PortError::Gone { .. })));
+        assert!(matches!(
+            send_at(&mut east, Instant::ZERO, &[frame(1, 60)]),
+            Err(PortError::Gone { .. })
+        ));
+        assert!(matches!(east.claim(&[]), Err(PortError::Gone { .. })));
+    });
+}
+
+fn has_program(interface: &str) -> bool {
+    let shown = Command::new("ip").args(["link", "show", interface]).output().expect("ip works");
+    String::from_utf8_lossy(&shown.stdout).contains("prog/xdp")
+}
+
+fn await_program(interface: &str, there: bool) {
+    let clock = Clock::start();
+    while has_program(interface) != there {
+        assert!(clock.now() < Instant::ZERO + PATIENCE, "program there: {}", !there);
+        sleep(Duration::from_ms(5));
+    }
+}
+
+const HOLD: &str = "NETDYNO_IO_TEST_HOLD";
+
+#[test]
+fn nothing_is_left_attached_by_whom_was_killed() {
+    const NAME: &str = "nothing_is_left_attached_by_whom_was_killed";
+    if std::env::var_os(HOLD).is_some() {
+        // The one that is killed, in the namespace it was started in.
+        let _port = open("nd1", 1518);
+        sleep(Duration::from_secs(60));
+        return;
+    }
+    with_veth(NAME, || {
+        let port = open("nd1", 1518);
+        assert!(has_program("nd1"));
+        drop(port);
+        assert!(!has_program("nd1"));
+        for _ in 0..3 {
+            let mut held = Command::new(std::env::current_exe().expect("this program has a path"))
+                .args(["--exact", NAME])
+                .env(HOLD, "1")
+                .stdout(Stdio::null())
+                .spawn()
+                .expect("starts");
+            await_program("nd1", true);
+            held.kill().expect("can be killed");
+            held.wait().expect("ends");
+            await_program("nd1", false);
+            // The queue is busy for some time after that; the next port waits for it.
+            let mut port = open("nd1", 1518);
+            send_all(&mut packet("nd0"), &[frame(1, 60)]);
+            assert_eq!(gather(&mut port, 1, 64), [frame(1, 60)]);
+        }
+    });
+}
+
+// Of linux/capability.h.
+const CAP_NET_ADMIN: u32 = 12;
+const CAP_IPC_LOCK: u32 = 14;
+const CAP_SYS_ADMIN: u32 = 21;
+const CAP_BPF: u32 = 39;
+
+/// Takes capabilities from this thread for good.
+fn give_up(capabilities: &[u32]) {
+    #[repr(C)]
+    struct Header {
+        version: u32,
+        thread: i32,
+    }
+    #[repr(C)]
+    #[derive(Clone, Copy, Default)]
+    struct Sets {
+        effective: u32,
+        permitted: u32,
+        inheritable: u32,
+    }
+    // _LINUX_CAPABILITY_VERSION_3; this thread.
+    let mut header = Header {
+        version: 0x2008_0522,
+        thread: 0,
+    };
+    let mut sets = [Sets::default(); 2];
+    // SAFETY: both are valid for reads and writes, in the form of this version.
+    let answer = unsafe { libc::syscall(libc::SYS_capget, &raw mut header, sets.as_mut_ptr()) };
+    assert_eq!(answer, 0);
+    for capability in capabilities {
+        let keep = !(1 << (capability % 32));
+        let set = &mut sets[*capability as usize / 32];
+        (set.effective, set.permitted) = (set.effective & keep, set.permitted & keep);
+    }
+    // SAFETY: as above.
+    let answer = unsafe { libc::syscall(libc::SYS_capset, &raw mut header, sets.as_ptr()) };
+    assert_eq!(answer, 0);
+}
+
+#[test]
+fn what_may_not_be_is_refused_with_what_to_do() {
+    with_veth("what_may_not_be_is_refused_with_what_to_do", || {
+        give_up(&[CAP_SYS_ADMIN, CAP_BPF]);
+        says(
+            try_open("nd1", Attach::Auto, Mode::Auto, 1518),
+            &[
+                "making a BPF map on interface `nd1` (needs CAP_BPF and CAP_NET_ADMIN",
+                "run as root, or use `af_packet`",
+            ],
+        );
+        give_up(&[CAP_NET_ADMIN]);
+        assert!(!has_program("nd1"));
+    });
+}
+
+#[test]
+fn where_little_memory_may_be_locked_a_port_makes_do() {
+    with_veth("where_little_memory_may_be_locked_a_port_makes_do", || {
+        let limit = |bytes: u64| {
+            // SAFETY: all-zero is a valid limit.
+            let mut limit: libc::rlimit = unsafe { std::mem::zeroed() };
+            // SAFETY: `limit` is valid for reads and writes. Of this process' threads only this one gives up what lifts the limit.
+            let answers = unsafe {
+                let got = libc::getrlimit(libc::RLIMIT_MEMLOCK, &raw mut limit);
+                limit.rlim_cur = bytes.min(limit.rlim_max);
+                (got, libc::setrlimit(libc::RLIMIT_MEMLOCK, &raw const limit))
+            };
+            assert_eq!(answers, (0, 0));
+        };
+        limit(8 << 20);
+        give_up(&[CAP_IPC_LOCK]);
+        let (mut west, mut east) = (open("nd0", 1514), open("nd1", 1514));
+        for port in [&west, &east] {
+            assert_eq!(
+                port.info().detail,
+                "copy, generic attach, need-wakeup, only 4 MiB of memory may be locked"
+            );
+        }
+        let frames: Vec<_> = (0..5000).map(|number| frame(number, 60)).collect();
+        for frames in frames.chunks(500) {
+            send_all(&mut west, frames);
+            assert_eq!(gather(&mut east, frames.len(), 64), frames);
+        }
+        drop((west, east));
+        limit(100 << 10);
+        says(
+            try_open("nd1", Attach::Auto, Mode::Auto, 1514),
+            &[
+                "locking memory (XDP_UMEM_REG) for interface `nd1`",
+                "raise `ulimit -l`, or run as root",
+            ],
+        );
+        assert!(!has_program("nd1"));
+    });
+}
