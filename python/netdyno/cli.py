@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from netdyno.calibration.command import calibrate
 from netdyno.errors import NetdynoError, PlanErrors, Problem, Problems, suggestion
 
 if TYPE_CHECKING:
@@ -64,6 +65,9 @@ def cli(context: click.Context) -> None:
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
+
+
+cli.add_command(calibrate)
 
 
 @cli.command()
@@ -351,11 +355,13 @@ def main() -> NoReturn:
 
 
 def _code(error: NetdynoError) -> int:
+    from netdyno.calibration import CalibrationError
     from netdyno.labs.wiring import LabError
     from netdyno.run import EngineMissingError
     from netdyno.store import NoRoomError
 
-    return NOT_MEASURED if isinstance(error, LabError | EngineMissingError | NoRoomError) else USAGE
+    not_measured = LabError | EngineMissingError | NoRoomError | CalibrationError
+    return NOT_MEASURED if isinstance(error, not_measured) else USAGE
 
 
 def _complain(message: str, hint: str | None) -> None:

@@ -1,5 +1,13 @@
-"""What the tester proved about itself before it judges a device: its own limits, measured without one."""
+"""What the tester proved about itself before it judges a device: its own limits, measured without one.
 
+proven      what a verdict reads
+document    a calibration as a value, and as text
+shelf       where calibrations are kept, and which one a case may rest on
+traffic     which frames are the same work
+suite       the measuring itself, C0 to C10; not imported here, since verdicts and reports read proofs only
+"""
+
+from netdyno.calibration.document import Calibration, CalibrationError, Check
 from netdyno.calibration.proven import Proven
 
-__all__ = ["Proven"]
+__all__ = ["Calibration", "CalibrationError", "Check", "Proven"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from netdyno.labs import emulated, external, linux
-from netdyno.labs.wiring import Kind, LabError, LabLink, Preflight, WiredPort, Wiring
+from netdyno.labs.wiring import Kind, LabError, LabLink, Loopback, Preflight, WiredPort, Wiring
 
-__all__ = ["KINDS", "Kind", "LabError", "LabLink", "Preflight", "WiredPort", "Wiring"]
+__all__ = ["KINDS", "Kind", "LabError", "LabLink", "Loopback", "Preflight", "WiredPort", "Wiring"]
 
 KINDS: Mapping[str, Kind] = {
     kind.name: kind

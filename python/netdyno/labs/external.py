@@ -9,10 +9,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from netdyno.labs import addresses, backends, nic
 from netdyno.labs.nic import advice
-from netdyno.labs.wiring import LabError, LabLink, WiredPort, Wiring
+from netdyno.labs.wiring import LabError, LabLink, WiredPort, Wiring, joined
 
 CAP_NET_RAW = 13
 
@@ -113,6 +114,31 @@ class External:
             notes += _warnings(port, card)
         yield replace(wiring, ports=tuple(ports), notes=tuple(notes))
 
+    @contextmanager
+    def loopback(self, links: tuple[LabLink, ...]) -> Iterator[Wiring]:
+        """The user's own cable between two interfaces; of memifs, one to another on a socket of our own."""
+        wiring = self.wire(links, {})
+        kinds = [link.backend.kind for link in links]
+        if "memif" not in kinds:
+            with self.build(wiring) as built:
+                names = " and ".join(f"`{_interface(link)}`" for link in links)
+                yield joined(backends.settled(built), f"What the user plugged in between {names}.")
+            return
+        if set(kinds) != {"memif"} or len(links) != 2:
+            raise LabError(
+                "these ports cannot be joined with each other: a memif reaches another memif only",
+                "calibrate two memif ports, or two interfaces with a cable between them",
+            )
+        with TemporaryDirectory(prefix="netdyno-") as folder:
+            ends = [
+                replace(link, backend=replace(link.backend, socket=f"{folder}/loop.sock", role=role, id=0))
+                for link, role in zip(links, _ROLES, strict=True)
+            ]
+            with self.build(self.wire(tuple(ends), {})) as built:
+                yield joined(built, "One memif, its client and its server both ours.")
+
+
+_ROLES: tuple[backends.Role, ...] = ("server", "client")
 
 EXTERNAL = External()
 

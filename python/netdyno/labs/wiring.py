@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from netdyno.errors import NetdynoError
@@ -125,3 +125,24 @@ class Preflight(Protocol):
     def preflight(self, links: tuple[LabLink, ...]) -> None:
         """Looks, once a run, and changes nothing. Raises `LabError`."""
         ...
+
+
+@runtime_checkable
+class Loopback(Protocol):
+    """A kind whose tester ports can be joined with each other: the tester is then measured by itself."""
+
+    def loopback(self, links: tuple[LabLink, ...]) -> AbstractContextManager[Wiring]:
+        """The ports as in the lab, with nothing between them; taken down again, whatever happens.
+
+        The wiring's first note says what joins them. Raises `LabError`.
+        """
+        ...
+
+
+def joined(wiring: Wiring, how: str) -> Wiring:
+    """A wiring whose ports are each other's far end: frames go to the peer, and nothing is resolved."""
+    ports = tuple(
+        replace(port, ipv4=None, ipv6=None, destination="peer", destination_ipv6=None)
+        for port in wiring.ports
+    )
+    return replace(wiring, ports=ports, learn=False, notes=(how, *wiring.notes))

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from netdyno.labs import addresses, backends
 from netdyno.labs.linux import device as dut
 from netdyno.labs.linux import leftovers, namespaces
-from netdyno.labs.wiring import LabError, LabLink, WiredPort, Wiring
+from netdyno.labs.wiring import LabError, LabLink, WiredPort, Wiring, joined
 
 INTERFACES = ("p0", "p1")
 MTU = 9000
@@ -87,6 +87,23 @@ class Linux:
                 for interface in INTERFACES:
                     with suppress(LabError):
                         _ip(f"link delete {interface}")
+
+    @contextmanager
+    def loopback(self, links: tuple[LabLink, ...]) -> Iterator[Wiring]:
+        """One veth pair from tester port to tester port, with the settings of the lab's."""
+        dut.tool("ip")
+        wiring = joined(self.wire(links, {}), "One veth pair, from tester port to tester port.")
+        wiring = replace(wiring, session={**wiring.session, "cores": sorted(os.sched_getaffinity(0))[:1]})
+        with namespaces.tester_namespace():
+            near, far = INTERFACES
+            _ip(f"link add {near} mtu {MTU} type veth peer name {far} mtu {MTU}")
+            try:
+                for interface in INTERFACES:
+                    _ip(f"link set {interface} arp off up")
+                yield backends.settled(wiring)
+            finally:
+                with suppress(LabError):
+                    _ip(f"link delete {near}")
 
 
 ROUTER = Linux("linux/router", "Linux router", "router")

@@ -1,0 +1,115 @@
+"""C7 and the state of the machine: clocks, pauses, and what lies between two cores."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+from netdyno.calibration import inventory
+from netdyno.calibration.document import Check
+
+ROUNDS = 20_000
+"""Round trips of a cache line: a millisecond or two."""
+
+DRIFT_PPM = 1.0
+"""Between the tester's clock and the kernel's raw one."""
+
+OFFSET_NS = 1_000.0
+"""Two cores whose clocks may be this far apart cannot time a frame between them to 1 us."""
+
+STEP_NS = 50.0
+"""Bounds that cross by less than this are one step of a coarse counter, and no contradiction."""
+
+
+def look(engine: str, cores: Sequence[int], seconds: float) -> dict[str, Any]:
+    """What the machine is like now: `Watch` of up to two cores, `Bounce` between them, stolen seconds."""
+    door: Any = import_module(engine)
+    watched = [json.loads(door.watch(core, seconds)) for core in cores[:2]]
+    bounce = json.loads(door.bounce(cores[0], cores[1], ROUNDS)) if len(cores) > 1 else None
+    stolen = inventory.stolen_seconds()
+    return {"watch": watched, "bounce": bounce, "stolen_s": [stolen.get(core) for core in cores[:2]]}
+
+
+def cores_of(session: Mapping[str, Any]) -> list[int]:
+    """The tester's cores first, then the others this process may use."""
+    own = [int(core) for core in session.get("cores", ())]
+    return [*own, *(core for core in sorted(os.sched_getaffinity(0)) if core not in own)]
+
+
+def checks(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Check]:
+    """C7 from what was seen before and after everything else."""
+    watched = [*before["watch"], *after["watch"]]
+    return [_clock(watched), _offset(before["bounce"], after["bounce"]), _pauses(before, after)]
+
+
+def _clock(watched: Sequence[Mapping[str, Any]]) -> Check:
+    drift = max((one["drift_ppm"] for one in watched), key=abs)
+    within = max(one["drift_within_ppm"] for one in watched)
+    backwards = sum(one["backwards"] for one in watched)
+    first = watched[0]
+    source = {"tsc": "TSC, invariant", "clock_monotonic_raw": "the kernel's clock"}.get(
+        first["clock"], first["clock"]
+    )
+    value = (
+        f"{source}, {first['ticks_per_second'] / 1e9:.4f} GHz, steps of"
+        f" {first['resolution_ps'] / 1000:.2f} ns, {first['read_ns']:.1f} ns a reading;"
+        f" {drift:+.3f} ppm (within {within:.3f}) against the kernel's raw clock"
+    )
+    rule = f"never backwards, and within {DRIFT_PPM:g} ppm of CLOCK_MONOTONIC_RAW"
+    if backwards:
+        reason = f"it went backwards {backwards} times on one core"
+        return Check("C7", "clock", "", value, rule, "fail", reason)
+    if abs(drift) > DRIFT_PPM + within:
+        return Check("C7", "clock", "", value, rule, "fail", f"it drifts by {drift:+.3f} ppm")
+    if first["clock"] != "tsc":
+        reason = "the TSC cannot be trusted here, each reading asks the kernel"
+        return Check("C7", "clock", "", value, rule, "warn", reason)
+    return Check("C7", "clock", "", value, rule, "pass")
+
+
+def _offset(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> Check:
+    title, rule = "clocks of two cores", f"at most {OFFSET_NS:g} ns apart for certain"
+    if before is None or after is None:
+        return Check("C7", title, "", "", rule, "n/a", "this process may use one core only")
+    # The host may have moved us from one processor to another between the two: each holds for its time.
+    low = min(before["offset_low_ns"], after["offset_low_ns"])
+    high = max(before["offset_high_ns"], after["offset_high_ns"])
+    first, second = before["cores"]
+    value = (
+        f"core {second} is {low:.0f} to {high:.0f} ns ahead of core {first}; a cache line takes"
+        f" {before['median_ns']:.0f} ns one way before, {after['median_ns']:.0f} after"
+        f" (least {before['min_ns']:.0f} and {after['min_ns']:.0f})"
+    )
+    if any(one["offset_low_ns"] > one["offset_high_ns"] + STEP_NS for one in (before, after)):
+        return Check("C7", title, "", value, rule, "fail", "no one offset explains what they said")
+    worst = max(abs(low), abs(high))
+    if worst > OFFSET_NS:
+        reason = f"they may be {worst:.0f} ns apart, which is an error of every latency between them"
+        return Check("C7", title, "", value, rule, "fail", reason)
+    return Check("C7", title, "", value, rule, "pass")
+
+
+def _pauses(before: Mapping[str, Any], after: Mapping[str, Any]) -> Check:
+    watched = [*before["watch"], *after["watch"]]
+    longest = max(one["longest_gap_ns"] for one in watched)
+    share = sum(one["paused_ns"] for one in watched) / max(sum(one["elapsed_ns"] for one in watched), 1)
+    stolen = [
+        later - earlier
+        for earlier, later in zip(before["stolen_s"], after["stolen_s"], strict=True)
+        if earlier is not None and later is not None
+    ]
+    away = f", {sum(stolen):.2f} s stolen by the host meanwhile" if any(stolen) else ""
+    value = (
+        f"longest pause {longest / 1e6:.3f} ms, {share * 100:.1f} % of the time in pauses of over 10 us{away}"
+    )
+    rule = "recorded; pauses of over 1 ms are warned of"
+    if longest >= 1_000_000:
+        reason = (
+            "a thread that only reads the clock is kept from its core for longer than 1 ms:"
+            " no latency percentile above such pauses is a device's"
+        )
+        return Check("C7", "stolen time", "", value, rule, "warn", reason)
+    return Check("C7", "stolen time", "", value, rule, "pass")

@@ -1,0 +1,133 @@
+"""`netdyno calibrate`: the command line's words for it."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from netdyno.calibration.document import Calibration
+    from netdyno.calibration.effort import Effort
+    from netdyno.calibration.ports import Source
+    from netdyno.plan import Plan
+
+INTERRUPTED = 130
+
+
+@click.command()
+@click.argument("plan", required=False, type=click.Path(path_type=Path))
+@click.option("--ports", metavar="A,B", help="Two interfaces with a cable between them, instead of a plan's.")
+@click.option(
+    "--backend",
+    type=click.Choice(["auto", "af_packet", "af_xdp", "memif", "ring"]),
+    help="What carries the frames: with --ports, or `ring` or `memif` by themselves.",
+)
+@click.option("--quick", is_flag=True, help="About 20 s for one pair of ports, instead of minutes.")
+@click.option(
+    "--soak", metavar="DURATION", help="How long each traffic runs at 99 % of its most: `10m`, `24h`."
+)
+@click.option(
+    "--out",
+    default=Path("runs"),
+    show_default=True,
+    type=click.Path(path_type=Path),
+    help="Where runs go; calibrations go beside them.",
+)
+@click.option("--format", "form", default="table", type=click.Choice(["table", "json"]), show_default=True)
+def calibrate(
+    plan: Path | None,
+    ports: str | None,
+    backend: str | None,
+    quick: bool,
+    soak: str | None,
+    out: Path,
+    form: str,
+) -> None:
+    """Measure the tester itself, without a device, with the ports and the traffic of PLAN.
+
+    The ports are joined with each other, by a cable of yours or a link of ours. What is found is kept beside
+    the runs, and `netdyno run` judges its results by it until something it rests on changes.
+    """
+    from netdyno.calibration import shelf, told
+    from netdyno.plan import load
+
+    loaded = load(plan) if plan is not None else None
+    source = _source(loaded, ports, backend)
+    if isinstance(source, str):
+        click.echo(source, err=True)
+        return
+    found = _measured(loaded, source, _effort(quick, soak))
+    file = shelf.save(out, found)
+    if form == "json":
+        sys.stdout.write(found.to_json())
+    else:
+        for line in told.lines(found, shutil.get_terminal_size().columns):
+            click.echo(line)
+    click.echo(f"kept in {file}", err=True)
+    if not found.complete:
+        sys.exit(INTERRUPTED)
+    if found.failed:
+        sys.exit(1)
+
+
+def _effort(quick: bool, soak: str | None) -> Effort:
+    from netdyno.calibration.effort import FULL, QUICK
+    from netdyno.units import PositiveDuration, UnitError
+
+    effort = QUICK if quick else FULL
+    if soak is None:
+        return effort
+    try:
+        return effort.soaking(PositiveDuration.parse(soak).ns)
+    except UnitError as error:
+        raise click.UsageError(f"--soak: {error}") from error
+
+
+def _source(plan: Plan | None, names: str | None, backend: str | None) -> Source | str:
+    """Which ports are meant; a sentence where there is nothing to do."""
+    from netdyno.calibration import ports
+
+    if sum((plan is not None, names is not None, backend in ("ring", "memif"))) != 1:
+        raise click.UsageError("give a plan, or `--ports A,B`, or `--backend ring` or `memif`")
+    if plan is not None:
+        if backend is not None:
+            raise click.UsageError("--backend: the plan says what carries its frames")
+        return ports.of_plan(plan)
+    if names is None:
+        return ports.of_ring() if backend == "ring" else ports.of_memif()
+    pair = tuple(name.strip() for name in names.split(","))
+    if len(pair) != 2 or pair[0] == pair[1] or not all(pair):
+        raise click.UsageError("--ports: a loopback has two ends, as in `--ports eth1,eth2`")
+    return ports.of_interfaces((pair[0], pair[1]), backend or "auto")  # type: ignore[arg-type]
+
+
+def _measured(plan: Plan | None, source: Source, effort: Effort) -> Calibration:
+    from netdyno.calibration import CalibrationError, clocks, ports, suite, traffic
+    from netdyno.calibration.effort import seconds
+    from netdyno.matrix import cases
+    from netdyno.printable import printable
+    from netdyno.run import ENGINE, versions
+
+    said = versions(ENGINE)
+    plan = plan or ports.default_plan(quick=effort.name == "quick")
+    chosen = traffic.distinct(cases(plan), verify=plan.trial.verify)
+    sizes = len({(size, case.direction) for case in chosen for size, _ in case.profile.mix.weights})
+
+    def say(line: str) -> None:
+        click.echo(printable(line), err=True)
+
+    with source.loop as wiring:
+        about = seconds(effort, len(chosen), sizes, len(clocks.cores_of(wiring.session)))
+        kinds = f"{len(chosen)} kind{'' if len(chosen) == 1 else 's'} of traffic"
+        say(f"calibrating {source.what}: {kinds}, about {about:.0f} s")
+        try:
+            return suite.calibrate(plan, chosen, wiring, effort, said, ENGINE, say)
+        except Exception as error:
+            # The engine's own, which is known by its name: it is loaded by it.
+            if type(error).__name__ == "EngineError":
+                raise CalibrationError(str(error), getattr(error, "hint", None)) from error
+            raise

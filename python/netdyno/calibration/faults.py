@@ -1,0 +1,144 @@
+"""C10: faults whose number is known, made by an emulated device in real time; found must be those alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from netdyno.calibration.document import CalibrationError, Check
+from netdyno.spec import read_result
+from netdyno.trial import StreamResult
+
+FRAMES = 20_000
+RATE_FPS = 100_000
+EVERY = 37
+"""One frame in so many is hit: a prime, so that nothing of the tester's own has the same period."""
+HIT = list(range(EVERY // 2, FRAMES * 9 // 10, EVERY))
+"""Frames that are hit. None near the end: one that is held back would have nobody left to overtake it."""
+SIZE = 64
+LINE_BPS = 10_000_000_000
+QUEUE = 1 << 20
+"""Of the device: longer than all the trial, so that a pause of its thread loses nothing."""
+
+_SETTLE_NS = 0
+_DRAIN_NS = 100_000_000
+
+
+@dataclass(frozen=True)
+class Injected:
+    """A fault and where its count should be seen."""
+
+    name: str
+    fault: Any
+    seen: Callable[[StreamResult], int]
+
+
+FAULTS: Sequence[Injected] = (
+    Injected("lose", "lose", lambda stream: stream.lost),
+    Injected("duplicate", "duplicate", lambda stream: stream.duplicates),
+    Injected("reorder", {"reorder": {"by": 3}}, lambda stream: stream.out_of_order),
+    Injected("corrupt", "corrupt", lambda stream: stream.corrupted),
+)
+
+
+def check(engine: str, cores: Sequence[int]) -> Check:
+    """A trial for each fault, through a cross connect that serves a ring from a thread of its own."""
+    title, rule = "faults found", "every fault injected is found, and only those"
+    found, wrong, injected = [], [], 0
+    for one in FAULTS:
+        made, stream = _trial(engine, cores, one)
+        injected += made
+        found.append(f"{one.name} {one.seen(stream)} of {made}")
+        others = {
+            other.name: other.seen(stream) for other in FAULTS if other is not one and other.seen(stream)
+        }
+        if made == 0:
+            wrong.append(f"no frame was hit by `{one.name}`")
+        if one.seen(stream) != made:
+            wrong.append(f"{one.seen(stream)} found of {made} injected by `{one.name}`")
+        wrong += [f"{count} x `{name}` while none was injected" for name, count in others.items()]
+    value = f"{', '.join(found)} (one frame in {EVERY}, in real time, on a ring)"
+    return Check("C10", title, "", value, rule, "fail" if wrong else "pass", "; ".join(wrong))
+
+
+def _trial(engine: str, cores: Sequence[int], injected: Injected) -> tuple[int, StreamResult]:
+    """How often the device did it, and what the tester saw."""
+    session = import_module(engine).Session(json.dumps(_session(cores, injected)))
+    try:
+        session.start(json.dumps(_spec()))
+        try:
+            while not session.wait(0.2):
+                pass
+        except BaseException:
+            session.cancel()
+            raise
+        text = session.result()
+    finally:
+        session.close()
+    result = read_result(text)
+    if result.invalid:
+        raise CalibrationError(f"a trial of injected faults is invalid: {'; '.join(result.invalid)}")
+    (device,) = result.devices
+    return int(device["injected"].get(injected.name, 0)), result.streams[0]
+
+
+def _session(cores: Sequence[int], injected: Injected) -> dict[str, Any]:
+    ports = [
+        {
+            "name": name,
+            "mac": f"02:00:00:00:02:0{index}",
+            "rate_bps": LINE_BPS,
+            "in_queue": QUEUE,
+            "out_queue": QUEUE,
+        }
+        for index, name in enumerate(("in", "out"))
+    ]
+    device = {
+        "name": "faults",
+        "ports": ports,
+        "forwarding": {"kind": "cross-connect", "pairs": [[0, 1]]},
+        "impairments": [{"port": 1, "fault": injected.fault, "when": {"frames": HIT}}],
+    }
+    return {
+        "clock": "real",
+        "ports": [{"name": name, "backend": {"kind": "ring"}} for name in ("west", "east")],
+        "devices": [device],
+        "links": [{"port": side, "device": 0, "device_port": side, "rate_bps": LINE_BPS} for side in (0, 1)],
+        "cores": list(cores[:2]),
+    }
+
+
+def _spec() -> dict[str, Any]:
+    bits = (SIZE + 20) * 8 * RATE_FPS
+    stream = {
+        "name": "west-east",
+        "tx_port": 0,
+        "rx_port": 1,
+        "headers": [
+            {"type": "ethernet", "src": "02:00:00:00:01:00", "dst": "00:00:00:00:00:00"},
+            {"type": "ipv4", "src": "16.0.0.1", "dst": "48.0.0.1"},
+            {"type": "udp", "sport": 1025, "dport": 12},
+        ],
+        "destination": "peer",
+        "sizes": [{"size": SIZE, "weight": 1}],
+        "flows": 1,
+        "schedule": [
+            {
+                "name": "traffic",
+                "duration_ns": FRAMES * 10**9 // RATE_FPS,
+                "from_bps": bits,
+                "to_bps": bits,
+            }
+        ],
+    }
+    return {
+        "seed": 1,
+        "streams": [stream],
+        "ports": [{"mac": f"02:00:00:00:01:0{index}"} for index in (0, 1)],
+        "settle_ns": _SETTLE_NS,
+        "drain_ns": _DRAIN_NS,
+        "sample_ns": 10_000_000,
+    }

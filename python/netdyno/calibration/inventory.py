@@ -1,0 +1,160 @@
+"""C0: what the tester runs on, read and not judged, and which of it a calibration rests on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from netdyno.labs import nic
+from netdyno.labs.nic import netlink
+
+if TYPE_CHECKING:
+    from netdyno.labs.wiring import Wiring
+
+_CPU = "/sys/devices/system/cpu"
+
+
+def machine() -> dict[str, str]:
+    """Facts of the machine, each a name and a value; what the system does not say is left out."""
+    cpus, flags = _processor()
+    facts = {
+        "kernel": platform.release(),
+        "cpu": cpus,
+        "frequency governor": _read(f"{_CPU}/cpu0/cpufreq/scaling_governor"),
+        "SMT": {"1": "on", "0": "off"}.get(_read(f"{_CPU}/smt/active"), ""),
+        "isolated cores": _read(f"{_CPU}/isolated"),
+        "tickless cores": _read(f"{_CPU}/nohz_full").replace("(null)", ""),
+        "clocksource": _read("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        "invariant TSC": "yes" if {"constant_tsc", "nonstop_tsc"} <= flags else "no",
+        "hypervisor": "yes" if "hypervisor" in flags else "no",
+        "mitigations": _mitigations(),
+        "huge pages": _read("/proc/sys/vm/nr_hugepages"),
+    }
+    return {what: value for what, value in facts.items() if value}
+
+
+def basis(wiring: Wiring, versions: Mapping[str, str]) -> dict[str, str]:
+    """What a calibration of these ports rests on. Where one of these changes, it holds no longer.
+
+    Asked where the ports are: in the network namespace of the lab. Not which cable is plugged in, nor how
+    busy the machine is: the first nobody can see from here, the second each trial says for itself.
+    """
+    here = machine()
+    cores = wiring.session.get("cores", ())
+    facts = {
+        "netdyno": versions.get("netdyno", ""),
+        "engine": versions.get("engine", ""),
+        "kernel": here["kernel"],
+        "cpu": here.get("cpu", ""),
+        "frequency governor": here.get("frequency governor", "none"),
+        "clocksource": here.get("clocksource", ""),
+        "mitigations": here.get("mitigations", ""),
+        "cores": ", ".join(str(core) for core in cores) or "not pinned",
+        "workers": str(wiring.session.get("workers", 1)),
+    }
+    for port in wiring.session["ports"]:
+        interface = port["backend"].get("interface")
+        for what, value in (_interface(interface) if interface else {}).items():
+            facts[f"{port['name']}: {what}"] = value
+    return facts
+
+
+def ports(wiring: Wiring) -> tuple[str, ...]:
+    """Which ports these are, of this machine. Not what a socket is called: that is the device's choice."""
+    own = machine_id()
+    found = []
+    for port in wiring.session["ports"]:
+        backend = {
+            what: value for what, value in port["backend"].items() if what not in ("socket", "role", "id")
+        }
+        found.append(f"{json.dumps(backend, sort_keys=True)} on {own}")
+    return tuple(found)
+
+
+def machine_id() -> str:
+    """A name of this machine that says nothing about it."""
+    told = _read("/etc/machine-id") or platform.node()
+    return hashlib.sha256(f"netdyno/{told}".encode()).hexdigest()[:12]
+
+
+def stolen_seconds() -> dict[int, float]:
+    """For each core, how long the host of this virtual machine has kept it from us so far (proc(5))."""
+    tick = os.sysconf("SC_CLK_TCK")
+    found = {}
+    for line in _read("/proc/stat").splitlines():
+        name, *fields = line.split()
+        if name.startswith("cpu") and name[3:].isdigit() and len(fields) > 7:
+            found[int(name[3:])] = int(fields[7]) / tick
+    return found
+
+
+@dataclass(frozen=True)
+class Counters:
+    """What a driver has counted on one interface."""
+
+    rx_bytes: int
+    rx_packets: int
+    tx_bytes: int
+    tx_packets: int
+
+    def since(self, earlier: Counters) -> Counters:
+        """What it counted from then to now."""
+        return Counters(*(now - then for now, then in zip(astuple(self), astuple(earlier), strict=True)))
+
+
+def counters(interface: str) -> Counters | None:
+    """What the driver has counted so far. None: there is no such interface."""
+    link = netlink.link(interface)
+    return None if link is None else Counters(*(link.counters[field.name] for field in fields(Counters)))
+
+
+def _interface(name: str) -> dict[str, str]:
+    """The card and how it is set up. Not its address, nor whether there is a carrier at the moment."""
+    card = nic.read(name)
+    if card is None:
+        return {}
+    facts = card.facts()
+    told = {"driver": card.driver, **{what: facts["card"][what] for what in ("bus", "firmware", "speed_bps")}}
+    told["MTU"] = facts["interface"]["mtu"]
+    for what in ("slot", "queues", "rings", "rss", "coalescing", "pause", "offloads"):
+        told[what] = facts[what]
+    return {
+        what: value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+        for what, value in told.items()
+        if value not in ("", None, [], {})
+    }
+
+
+def _processor() -> tuple[str, set[str]]:
+    models, flags = [], set()
+    for line in _read("/proc/cpuinfo").splitlines():
+        what, _, value = line.partition(":")
+        if what.strip() == "model name":
+            models.append(value.strip())
+        elif what.strip() == "flags":
+            flags = set(value.split())
+    return (f"{len(models)} x {models[0]}" if models else platform.machine()), flags
+
+
+def _mitigations() -> str:
+    """What the kernel does against faults of the processor; it costs time in every system call."""
+    folder = Path(_CPU, "vulnerabilities")
+    active = []
+    for file in sorted(folder.iterdir()) if folder.is_dir() else ():
+        said = _read(str(file))
+        if said.startswith("Mitigation"):
+            active.append(file.name)
+    return ", ".join(active)
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text().strip()
+    except OSError:
+        return ""

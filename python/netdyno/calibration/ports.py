@@ -1,0 +1,121 @@
+"""Loopbacks that no plan names: a ring inside this process, and interfaces given on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from netdyno.calibration.document import CalibrationError
+from netdyno.labs import KINDS, LabLink, Loopback, WiredPort, Wiring, addresses, backends
+from netdyno.plan import Plan, parse
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+DEFAULT_BPS = 10_000_000_000
+"""What loads in per cent are taken of, where nothing has a line."""
+
+TRAFFIC = """
+title: calibration
+lab:
+  nodes:
+    tester: {kind: netdyno}
+    dut: {kind: emulated/cross-connect}
+  links:
+    - {endpoints: ["tester:west", "dut:west"], rate: 10Gbps}
+    - {endpoints: ["tester:east", "dut:east"], rate: 10Gbps}
+traffic:
+  64b: {size: 64B}
+  1518b: {size: 1518B}
+  imix: {size: imix/bench}
+matrix:
+  profile: [%s]
+  direction: [uni, bidir]
+method:
+  throughput: {}
+"""
+"""What is sent where no plan says it: the least frame, the longest, and a mix, of 65,536 flows each."""
+
+
+def default_plan(*, quick: bool) -> Plan:
+    """The traffic of a calibration without a plan."""
+    return parse(TRAFFIC % ("64b" if quick else "64b, 1518b, imix"), name="calibration")
+
+
+@dataclass(frozen=True)
+class Source:
+    """Ports to be looped, in words and as a lab."""
+
+    what: str
+    loop: AbstractContextManager[Wiring]
+
+
+def of_plan(plan: Plan) -> Source | str:
+    """The ports of a plan's lab; a sentence where there is nothing to calibrate."""
+    kind = plan.kind
+    if kind.emulated:
+        return (
+            f"`{kind.name}` runs in virtual time, where the tester has no limits of its own:"
+            " there is nothing to calibrate"
+        )
+    if not isinstance(kind, Loopback):
+        raise CalibrationError(f"the ports of `{kind.name}` cannot be joined with each other")
+    return Source(kind.name, kind.loopback(plan.lab.links))
+
+
+def of_interfaces(names: tuple[str, str], backend: backends.Backend) -> Source:
+    """Two interfaces of this machine with the user's cable between them."""
+    links = tuple(
+        LabLink(side, side, _rate(name), interface=name, backend=backends.PortBackend(backend))
+        for side, name in zip(("west", "east"), names, strict=True)
+    )
+    kind = KINDS["external"]
+    assert isinstance(kind, Loopback)
+    return Source(f"{names[0]} and {names[1]}", kind.loopback(links))
+
+
+def of_memif() -> Source:
+    """A memif, client and server both ours; where it is is chosen when it is joined."""
+    own = backends.PortBackend("memif", socket="loop.sock")
+    links = tuple(LabLink(side, side, DEFAULT_BPS, backend=own) for side in ("west", "east"))
+    kind = KINDS["external"]
+    assert isinstance(kind, Loopback)
+    return Source("a memif", kind.loopback(links))
+
+
+def of_ring() -> Source:
+    """Two ends of a ring in this process, joined with each other and served by one thread."""
+    return Source("a ring", _ring())
+
+
+@contextmanager
+def _ring() -> Iterator[Wiring]:
+    names = ("west", "east")
+    ports = tuple(
+        WiredPort(
+            name=name,
+            rate_bps=DEFAULT_BPS,
+            member_bps=DEFAULT_BPS,
+            mac=addresses.tester_mac(index),
+            ipv4=None,
+            ipv6=None,
+            destination="peer",
+            enforced_rate=False,
+        )
+        for index, name in enumerate(names)
+    )
+    session = {
+        "clock": "real",
+        "ports": [{"name": name, "backend": {"kind": "ring"}} for name in names],
+        "loops": [{"ports": [0, 1], "rate_bps": DEFAULT_BPS, "delay_ps": 0}],
+    }
+    yield Wiring("real", ports, session, False, ("One ring, its two ends in the tester's thread.",))
+
+
+def _rate(interface: str) -> int:
+    """What the interface says it runs at."""
+    from netdyno.labs import ethtool
+
+    return ethtool.card(interface).speed_bps or DEFAULT_BPS

@@ -1,0 +1,118 @@
+"""C4: how much a port receives when another thread does the sending."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from fractions import Fraction
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from netdyno.calibration.document import Check
+from netdyno.calibration.effort import Effort
+from netdyno.methods import rounded
+from netdyno.spec import read_result, session_spec, trial_spec
+from netdyno.trial import Segment, Trial, TrialResult
+
+if TYPE_CHECKING:
+    from netdyno.labs.wiring import Wiring
+    from netdyno.matrix import Case
+    from netdyno.plan import Plan
+
+JOINED = frozenset(("ring", "wire"))
+"""Backends whose two ends are opened together, by one session and so for one thread."""
+
+TITLE = "receiving alone"
+RULE = "the receiver drops nothing, and counts what the sender sent"
+LONGER_NS = 300_000_000
+"""The receiver listens so much longer at both ends, whatever its thread is kept from."""
+
+
+def check(
+    plan: Plan,
+    case: Case,
+    wiring: Wiring,
+    effort: Effort,
+    engine: str,
+    cores: Sequence[int],
+    most: Fraction | None,
+) -> Check:
+    """Two sessions, a port and a core each: one sends what passed before, the other counts what comes in."""
+    kinds = {port["backend"]["kind"] for port in wiring.session["ports"]}
+    if kinds & JOINED:
+        reason = f"both ends of a {' or '.join(sorted(kinds))} belong to one thread"
+        return Check("C4", TITLE, "", "", RULE, "n/a", reason)
+    if len(cores) < 2:
+        return Check("C4", TITLE, "", "", RULE, "n/a", "it takes two cores")
+    if most is None:
+        return Check("C4", TITLE, "", "", RULE, "n/a", "nothing passed without loss, see C3")
+    sent, heard = _together(plan, case, wiring, effort, engine, cores, most)
+    return judge(most, effort.trial_ns, sent, heard)
+
+
+def judge(fps: Fraction, duration_ns: int, sent: TrialResult, heard: TrialResult) -> Check:
+    """Pure: what the sending and the receiving session counted."""
+    out, came = sent.ports[0].tx_frames, heard.ports[0].rx_frames
+    dropped = heard.health.rx_dropped
+    value = (
+        f"{came} of {out} frames at {rounded(fps)} fps asked,"
+        f" {rounded(Fraction(out * 10**9, duration_ns))} sent; {dropped} dropped by the port"
+    )
+    if sent.invalid:
+        return Check("C4", TITLE, "", value, RULE, "n/a", "; ".join(sent.invalid))
+    # To the receiver the trial is invalid: more came than it sent itself. The counts of the ports stand.
+    if not dropped and came == out:
+        return Check("C4", TITLE, "", value, RULE, "pass")
+    away = heard.health.longest_gap_ns
+    reason = f"the receiver was away for up to {away / 1e6:.3f} ms"
+    return Check("C4", TITLE, "", value, RULE, "warn" if came + dropped == out else "fail", reason)
+
+
+def _together(
+    plan: Plan,
+    case: Case,
+    wiring: Wiring,
+    effort: Effort,
+    engine: str,
+    cores: Sequence[int],
+    fps: Fraction,
+) -> tuple[TrialResult, TrialResult]:
+    whole = trial_spec(plan, case, wiring, Trial("receive", (Segment("traffic", effort.trial_ns, fps, fps),)))
+    session = session_spec(wiring)
+    stream = {**whole["streams"][0]}
+    sender, receiver = stream["tx_port"], stream["rx_port"]
+    # Each knows one port: its own. The MAC it cannot look up is written.
+    headers = [dict(header) for header in stream["headers"]]
+    headers[0]["dst"] = wiring.ports[receiver].mac
+    alone = {**stream, "headers": headers, "destination": "written", "tx_port": 0, "rx_port": 0}
+    quiet = {**alone, "name": "listening", "schedule": [{**alone["schedule"][0]}]}
+    quiet["schedule"][0].update(from_bps=1, to_bps=1, duration_ns=effort.trial_ns + 2 * LONGER_NS)
+    jobs = [
+        (receiver, cores[0], {**whole, "streams": [quiet], "settle_ns": 0, "drain_ns": LONGER_NS}),
+        (sender, cores[1], {**whole, "streams": [alone], "settle_ns": LONGER_NS, "drain_ns": 0}),
+    ]
+    door: Any = import_module(engine)
+    sessions: list[Any] = []
+    try:
+        # Both at once: a memif's client waits for its server.
+        for port, core, _ in jobs:
+            sessions.append(_opened(door, {**session, "ports": [session["ports"][port]], "cores": [core]}))
+        for opened, (port, _, spec) in zip(sessions, jobs, strict=True):
+            opened.start(json.dumps({**spec, "ports": [whole["ports"][port]]}))
+        texts = _results(sessions)
+    finally:
+        for opened in sessions:
+            opened.close()
+    heard, sent = (read_result(text) for text in texts)
+    return sent, heard
+
+
+def _opened(door: Any, session: dict[str, Any]) -> Any:
+    return door.Session(json.dumps(session))
+
+
+def _results(sessions: Sequence[Any]) -> list[str]:
+    for opened in sessions:
+        while not opened.wait(0.2):
+            pass
+    return [opened.result() for opened in sessions]

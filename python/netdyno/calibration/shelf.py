@@ -1,0 +1,95 @@
+"""Where calibrations are kept, and which of them a case may rest on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from netdyno.calibration.document import Calibration, CalibrationError, Traffic
+from netdyno.calibration.proven import Proven
+
+FOLDER = "calibrations"
+"""Beside the runs: `runs/calibrations/2026-11-22T0350Z-ab12.json`."""
+
+OLD = timedelta(days=30)
+"""After this a calibration is said to be old. It holds on: what it rests on has not changed."""
+
+
+def save(runs: Path, calibration: Calibration) -> Path:
+    """Writes it beside the runs. It appears whole or not at all."""
+    folder = runs / FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"{calibration.id}.json"
+    unborn = file.with_suffix(".new")
+    with unborn.open("w") as out:
+        out.write(calibration.to_json())
+        out.flush()
+        os.fsync(out.fileno())
+    unborn.rename(file)
+    return file
+
+
+def load(runs: Path) -> tuple[list[Calibration], list[str]]:
+    """Those beside the runs, the newest first; and what is wrong with those that cannot be read."""
+    found, wrong = [], []
+    for file in sorted((runs / FOLDER).glob("*.json")):
+        try:
+            found.append(Calibration.from_json(file.read_text(), str(file)))
+        except (CalibrationError, OSError, UnicodeDecodeError) as error:
+            wrong.append(str(error))
+    found.sort(key=lambda one: one.made_at, reverse=True)
+    return found, wrong
+
+
+def proven(
+    calibrations: Iterable[Calibration], ports: Sequence[str], key: str, basis: Mapping[str, str]
+) -> Proven | None:
+    """What is proven for these ports and this traffic, by the newest calibration that holds; else the newest.
+
+    None: these ports were never calibrated, or never with this traffic.
+    """
+    fitting = [
+        (one, traffic)
+        for one in calibrations
+        if one.ports == tuple(ports)
+        for traffic in one.traffic
+        if traffic.key == key
+    ]
+    told = [_told(one, traffic, basis) for one, traffic in sorted(fitting, key=_made, reverse=True)]
+    return next((one for one in told if one.expired is None), told[0] if told else None)
+
+
+def _made(pair: tuple[Calibration, Traffic]) -> datetime:
+    return pair[0].made_at
+
+
+def _told(calibration: Calibration, traffic: Traffic, basis: Mapping[str, str]) -> Proven:
+    return Proven(
+        id=calibration.id,
+        made_at=calibration.made_at,
+        max_fps=traffic.max_fps,
+        line_fps=traffic.line_fps,
+        latency_floor_ns=traffic.latency_floor_ns,
+        latency_noise_ns=traffic.latency_noise_ns,
+        rate_error_ppm=traffic.rate_error_ppm,
+        expired=expired(calibration.basis, basis),
+    )
+
+
+def expired(was: Mapping[str, str], now: Mapping[str, str]) -> str | None:
+    """What has changed of what a calibration rests on, a clause; None: nothing."""
+    changes = []
+    for what in dict.fromkeys((*was, *now)):
+        if was.get(what, "") != now.get(what, ""):
+            changes.append(f"{what} is now {now.get(what) or 'gone'}, it was {was.get(what) or 'not there'}")
+    return "; ".join(changes) or None
+
+
+def age_note(one: Proven, now: datetime | None = None) -> str | None:
+    """A sentence where it is old."""
+    age = (now or datetime.now(UTC)) - one.made_at
+    if age <= OLD:
+        return None
+    return f"The calibration {one.id} is {age.days} days old; `netdyno calibrate` makes a new one."

@@ -1,0 +1,171 @@
+"""The order of a calibration, from bare ports to the document. Interrupted, what was measured is kept."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from netdyno.calibration import clocks, faults, inventory, receiving, traffic_checks
+from netdyno.calibration.bench import Bench
+from netdyno.calibration.document import Calibration, CalibrationError, Check, Traffic
+from netdyno.calibration.effort import Effort
+
+if TYPE_CHECKING:
+    from netdyno.labs.wiring import Wiring
+    from netdyno.matrix import Case
+    from netdyno.plan import Plan
+
+FACING_FRAMES = 100
+FACING_FPS = 10_000
+
+RESERVED_MAC = "01:80:c2:00:00:0e"
+"""IEEE 802.1Q table 8-1: no bridge forwards it, so what arrives came by a cable (or a very dumb box)."""
+
+
+@dataclass
+class _Found:
+    """What has been measured so far."""
+
+    basis: Mapping[str, str] = field(default_factory=dict)
+    ports: tuple[str, ...] = ()
+    how: str = ""
+    machine: dict[str, Any] = field(default_factory=dict)
+    checks: list[Check] = field(default_factory=list)
+    traffic: list[Traffic] = field(default_factory=list)
+    complete: bool = False
+
+
+def calibrate(
+    plan: Plan,
+    cases: Sequence[Case],
+    wiring: Wiring,
+    effort: Effort,
+    versions: Mapping[str, str],
+    engine: str,
+    say: Callable[[str], None],
+) -> Calibration:
+    """Measures the tester on looped ports, with the traffic of `cases`.
+
+    Interrupted (Ctrl-C), it says what it has; `complete` is then False. Raises CalibrationError if the ports
+    do not face each other, and what the engine raises if they cannot be opened.
+    """
+    found = _Found(
+        basis=inventory.basis(wiring, versions), ports=inventory.ports(wiring), how=wiring.notes[0]
+    )
+    now = datetime.now(UTC)
+    with _interruptible(found, say):
+        _measure(found, plan, cases, wiring, effort, engine, say)
+        found.complete = True
+    found.checks.sort(key=lambda check: int(check.name[1:]))
+    return Calibration(
+        id=f"{now.strftime('%Y-%m-%dT%H%MZ')}-{secrets.token_hex(2)}",
+        made_at=now.replace(microsecond=0),
+        effort=effort.name,
+        how=found.how,
+        ports=found.ports,
+        basis=found.basis,
+        machine=found.machine,
+        checks=tuple(found.checks),
+        traffic=tuple(found.traffic),
+        complete=found.complete,
+    )
+
+
+@contextmanager
+def _interruptible(found: _Found, say: Callable[[str], None]) -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        if not found.traffic:
+            # Nothing to judge a device by: there is nothing to keep.
+            raise
+        say("interrupted: what was measured is kept")
+
+
+def _measure(
+    found: _Found,
+    plan: Plan,
+    cases: Sequence[Case],
+    wiring: Wiring,
+    effort: Effort,
+    engine: str,
+    say: Callable[[str], None],
+) -> None:
+    found.checks.append(_inventory())
+    cores = clocks.cores_of(wiring.session)
+    say("the machine: clocks, pauses, the way between two cores")
+    before = clocks.look(engine, cores, effort.watch_s)
+    found.machine["before"] = before
+    drift = max((float(one["drift_ppm"]) for one in before["watch"]), key=abs)
+    with Bench(plan, wiring, engine, effort.drain_ns) as bench:
+        say("whether the ports face each other")
+        found.checks.append(facing(bench, cases[0]))
+        counted: set[tuple[int, str]] = set()
+        say(f"{traffic_checks.ACCOUNTED} frames of each size, one by one")
+        for case in cases:
+            found.checks += traffic_checks.accounting(bench, case, counted)
+        for number, case in enumerate(cases):
+            soak = effort.soak_all or number == 0
+            one, checks = traffic_checks.measure(bench, case, effort, drift_ppm=drift, soak=soak, say=say)
+            found.traffic.append(one)
+            found.checks += checks
+    most = max((one.max_fps for one in found.traffic if one.max_fps is not None), default=None)
+    say("a second sender in a thread of its own")
+    found.checks.append(receiving.check(plan, cases[0], wiring, effort, engine, cores, most))
+    nothing = "the lab names no switch between tester and device to be measured without the device"
+    found.checks.append(Check("C9", "fixture", "", "", "no frame lost", "n/a", nothing))
+    say("faults of which the number is known")
+    found.checks.append(faults.check(engine, cores))
+    say("the machine again")
+    found.machine["after"] = clocks.look(engine, cores, effort.watch_s)
+    found.checks += clocks.checks(before, found.machine["after"])
+
+
+def _inventory() -> Check:
+    facts = inventory.machine()
+    value = "; ".join(f"{what}: {value}" for what, value in facts.items())
+    warnings = []
+    if facts.get("frequency governor", "performance") != "performance":
+        warnings.append(
+            f"the frequency governor is `{facts['frequency governor']}`: `performance` keeps the clock up"
+        )
+    if facts.get("clocksource", "tsc") != "tsc":
+        warnings.append(
+            "the kernel does not keep time by the TSC, so each reading of the clock asks the kernel"
+        )
+    mark = "warn" if warnings else "pass"
+    return Check("C0", "inventory", "", value, "recorded", mark, "; ".join(warnings))  # type: ignore[arg-type]
+
+
+def facing(bench: Bench, case: Case) -> Check:
+    """Whether what one port sends arrives at the other, and by a cable or by something that thinks."""
+    names = " and ".join(f"`{port.name}`" for port in bench.wiring.ports)
+    duration_ns = FACING_FRAMES * 10**9 // FACING_FPS
+    plain = bench.shoot(case, Fraction(FACING_FPS), duration_ns)
+    silent = [stream.name for stream in plain.result.streams if not stream.received]
+    if silent:
+        raise CalibrationError(
+            f"the ports {names} do not face each other: of {FACING_FRAMES} frames"
+            f" {' and '.join(silent)} none arrived",
+            "plug a cable between them, calibrate, then plug the device in again",
+        )
+
+    def reserved(spec: dict[str, Any]) -> None:
+        for stream in spec["streams"]:
+            stream["destination"] = "written"
+            stream["headers"][0]["dst"] = RESERVED_MAC
+
+    told = bench.shoot(case, Fraction(FACING_FPS), duration_ns, reserved)
+    value = f"{names} face each other"
+    rule = "frames arrive, those to an address that no bridge forwards too"
+    if all(stream.received for stream in told.result.streams):
+        return Check("C0", "loopback", "", value, rule, "pass", "")
+    reason = (
+        f"frames to {RESERVED_MAC} do not arrive: there is a switch between them, and all figures are of both"
+    )
+    return Check("C0", "loopback", "", value, rule, "warn", reason)

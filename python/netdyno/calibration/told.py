@@ -1,0 +1,51 @@
+"""A calibration in words, for a terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+
+from netdyno.calibration.document import Calibration
+from netdyno.methods import rounded
+from netdyno.printable import printable
+
+MARKS = {"pass": "pass", "warn": "WARN", "fail": "FAIL", "n/a": "n/a "}
+
+
+def lines(calibration: Calibration, width: int) -> Iterator[str]:
+    """A table of what is proven, then every check with what it found."""
+    ended = "" if calibration.complete else ", interrupted"
+    yield f"calibration {calibration.id} ({calibration.effort}{ended})"
+    yield f"between the ports: {printable(calibration.how)}"
+    yield ""
+    rows = [("traffic", "most without loss", "latency p50", "noise p99.9 - p50", "rate error")]
+    for one in calibration.traffic:
+        rows.append(
+            (
+                printable(one.name),
+                "not found" if one.max_fps is None else f"{rounded(one.max_fps)} fps",
+                _us(one.latency_floor_ns),
+                _us(one.latency_noise_ns),
+                "" if one.rate_error_ppm is None else f"{float(one.rate_error_ppm):.1f} ppm",
+            )
+        )
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    for row in rows:
+        yield "  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=True)).rstrip()
+    yield ""
+    for check in calibration.checks:
+        title = f"{check.name} {check.title}" + (f" ({check.scope})" if check.scope else "")
+        text = f"{printable(title)}: {printable(check.value)}" if check.value else printable(title)
+        if check.reason:
+            text += f" -- {printable(check.reason)}"
+        yield textwrap.fill(
+            text,
+            width=max(width, 40),
+            initial_indent=f"{MARKS[check.mark]}  ",
+            subsequent_indent=" " * 6,
+            break_on_hyphens=False,
+        )
+
+
+def _us(ns: int | None) -> str:
+    return "" if ns is None else f"{ns / 1000:.3g} us" if ns < 1e6 else f"{ns / 1e6:.3g} ms"

@@ -1,0 +1,53 @@
+"""Which traffic is the same work for a tester."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from netdyno.matrix import Case
+
+VERSION = 1
+"""Changes when the engine's work for the same frames does."""
+
+
+def key(case: Case, *, verify: bool) -> str:
+    """What a calibration measured and a case needs are compared by.
+
+    Sizes with their weights, the number of flows, the kinds of headers with the fields that vary, the
+    directions, and whether checksums are verified. Not the addresses: another address is the same work.
+    """
+    profile = case.profile
+    what = {
+        "version": VERSION,
+        "sizes": [list(pair) for pair in profile.mix.weights],
+        "flows": profile.flows,
+        "headers": [_header(header.model_dump(mode="json")) for header in profile.stack],
+        "direction": case.direction,
+        "verify": verify,
+    }
+    return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def name(case: Case) -> str:
+    """For people: `64b / bidir`."""
+    return f"{case.profile_name} / {case.direction}"
+
+
+def distinct(cases: Iterable[Case], *, verify: bool) -> list[Case]:
+    """One case of each traffic, in the order they first come."""
+    found: dict[str, Case] = {}
+    for case in cases:
+        found.setdefault(key(case, verify=verify), case)
+    return list(found.values())
+
+
+def _header(table: dict[str, Any]) -> list[str]:
+    """Its type, and each field that differs from flow to flow with the way it does."""
+    varied = sorted(
+        f"{field}:{next(iter(how))}" for field, how in table.items() if isinstance(how, dict) and how
+    )
+    return [str(table["type"]), *varied]

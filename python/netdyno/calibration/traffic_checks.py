@@ -1,0 +1,270 @@
+"""C1 to C6 and C8: the tester against itself, with the frames and directions of a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from netdyno.arithmetic import line_rate
+from netdyno.calibration import inventory, traffic
+from netdyno.calibration.bench import Bench, Shot
+from netdyno.calibration.document import Check, Point, Traffic
+from netdyno.calibration.effort import SHARES, Effort
+from netdyno.calibration.points import allowed_ppm, point
+from netdyno.calibration.search import Told, most_without_loss
+from netdyno.methods import rounded
+from netdyno.mixes import Mix
+from netdyno.units import L1Rate
+
+if TYPE_CHECKING:
+    from netdyno.matrix import Case
+
+NOBODY_FPS = Fraction(300_000_000)
+"""No core sends so many: where nothing enforces a line, the search begins here."""
+
+ACCOUNTED = 1_000
+"""Frames of each size that are counted one by one."""
+ACCOUNT_FPS = 10_000
+
+FLOOR_LEAST = 1_000
+"""Frames a latency floor is the median of, at least."""
+
+
+def accounting(bench: Bench, case: Case, counted: set[tuple[int, str]]) -> Iterator[Check]:
+    """C1 for each size of the case: what was sent, what was received, what the drivers say.
+
+    counted: sizes and directions that were, which is added to.
+    """
+    for size, _ in case.profile.mix.weights:
+        if (size, case.direction) in counted:
+            continue
+        counted.add((size, case.direction))
+        profile = case.profile.model_copy(update={"size": Mix(f"{size}B", ((size, 1),))})
+        alone = replace(case, profile=profile)
+        interfaces = [port["backend"].get("interface") for port in bench.wiring.session["ports"]]
+        before = [inventory.counters(name) if name else None for name in interfaces]
+        shot = bench.shoot(alone, Fraction(ACCOUNT_FPS), ACCOUNTED * 10**9 // ACCOUNT_FPS)
+        after = [inventory.counters(name) if name else None for name in interfaces]
+        known = [
+            later.since(earlier) for earlier, later in zip(before, after, strict=True) if earlier and later
+        ]
+        yield judge_accounting(size, case.direction, shot, known if len(known) == len(interfaces) else None)
+
+
+def judge_accounting(
+    size: int, direction: str, shot: Shot, driver: Sequence[inventory.Counters] | None
+) -> Check:
+    """Pure: the counts of the three who count."""
+    rule = "sent, received and the drivers' counts are equal to the frame"
+    sent = sum(stream.offered for stream in shot.result.streams)
+    received = sum(stream.received for stream in shot.result.streams)
+    ports = (
+        sum(port.tx_frames for port in shot.result.ports),
+        sum(port.rx_frames for port in shot.result.ports),
+    )
+    value = f"{sent} sent, {received} received"
+    wrong = []
+    if received != sent or shot.lost:
+        wrong.append(f"{received} of {sent} frames came back")
+    if ports != (sent, received):
+        wrong.append(f"the ports count {ports[0]} sent and {ports[1]} received")
+    if driver is not None:
+        packets = sum(port.tx_packets for port in driver), sum(port.rx_packets for port in driver)
+        value += f"; drivers: {packets[1]} in, {packets[0]} out"
+        if packets != (sent, sent):
+            wrong.append(f"the drivers count {packets[0]} out and {packets[1]} in")
+        value += _octets(size, sum(port.rx_bytes for port in driver), packets[1])
+    title = f"frame accounting, {size} B"
+    return Check("C1", title, direction, value, rule, "fail" if wrong else "pass", "; ".join(wrong))
+
+
+def _octets(size: int, octets: int, packets: int) -> str:
+    """Whether a driver's bytes are those of frames with or without the FCS."""
+    told = {packets * size: ", bytes with FCS", packets * (size - 4): ", bytes without FCS"}
+    return told.get(octets, f", {octets} bytes, which is neither with nor without FCS") if packets else ""
+
+
+def measure(
+    bench: Bench, case: Case, effort: Effort, *, drift_ppm: float, soak: bool, say: Callable[[str], None]
+) -> tuple[Traffic, list[Check]]:
+    """C2, C3, C5, C6 and C8 of one traffic."""
+    name = traffic.name(case)
+    bench.spare = effort.spare
+    ports = bench.wiring.ports
+    enforced = all(port.enforced_rate for port in ports)
+    slowest = min(port.rate_bps for port in ports)
+    line = line_rate(L1Rate(Fraction(slowest)), case.profile.mix.mean).amount if enforced else None
+    most, checks = _most(bench, case, effort, line, say)
+    if most is None:
+        nothing = "nothing passed without loss, see C3"
+        late = [("C2", "rate"), ("C5", "soak"), ("C6", "latency"), ("C8", "spacing")]
+        checks += [Check(number, title, name, "", "", "n/a", nothing) for number, title in late]
+        return _traffic(case, bench, None, line, []), checks
+    points = []
+    for share in SHARES:
+        say(f"{name}: {share} % of {rounded(most)} fps")
+        shot = bench.steadiest(case, max(most * share / 100, Fraction(1)), effort.trial_ns)
+        points.append((point(share, shot, drift_ppm), shot))
+    checks += [
+        judge_rate(name, points),
+        judge_latency(name, [one for one, _ in points]),
+        _spacing(name, points),
+    ]
+    if soak:
+        say(f"{name}: soak at 99 % of {rounded(most)} fps, {effort.soak_ns / 1e9:g} s")
+        checks.append(judge_soak(name, bench.undisturbed(case, most * 99 / 100, effort.soak_ns)))
+    else:
+        checks.append(
+            Check("C5", "soak", name, "", "", "n/a", f"a {effort.name} calibration soaks the first traffic")
+        )
+    return _traffic(case, bench, most, line, [one for one, _ in points]), checks
+
+
+def _traffic(
+    case: Case, bench: Bench, most: Fraction | None, line: Fraction | None, points: list[Point]
+) -> Traffic:
+    floor = next(
+        (one for one in points if one.frames >= FLOOR_LEAST and one.latency_p50_ns is not None), None
+    )
+    noisy = next((one for one in points if one.latency_p999_ns is not None), None)
+    errors = [abs(one.rate_error_ppm) for one in points if one.rate_error_ppm is not None]
+    return Traffic(
+        key=traffic.key(case, verify=bench.plan.trial.verify),
+        name=traffic.name(case),
+        max_fps=most,
+        line_fps=line,
+        latency_floor_ns=floor.latency_p50_ns if floor else None,
+        latency_noise_ns=noisy.latency_p999_ns - noisy.latency_p50_ns  # type: ignore[operator]
+        if noisy
+        else None,
+        rate_error_ppm=Fraction(max(errors)).limit_denominator(1000) if errors else None,
+        points=tuple(points),
+    )
+
+
+def _most(
+    bench: Bench, case: Case, effort: Effort, line: Fraction | None, say: Callable[[str], None]
+) -> tuple[Fraction | None, list[Check]]:
+    """C3."""
+    name = traffic.name(case)
+    search = most_without_loss(line or NOBODY_FPS, effort.resolution)
+    asked = next(search)
+    again, refused = 0, ""
+    while True:
+        say(f"{name}: {'as fast as it goes' if asked.fps == NOBODY_FPS else rounded(asked.fps) + ' fps'}")
+        # A flood is to fail; what is asked of it is how much it sends.
+        flood = asked.fps == NOBODY_FPS
+        length = effort.confirm_ns if asked.confirming else effort.trial_ns
+        shot = (bench.shoot if flood else bench.undisturbed)(case, asked.fps, length)
+        if not shot.passed and not flood:
+            again += shot.disturbed
+            refused = f"at {rounded(asked.fps)} fps {shot.shortfall}"
+        try:
+            asked = search.send(Told(shot.passed, shot.sent_fps))
+        except StopIteration as stop:
+            most: Fraction | None = stop.value
+            break
+    return most, [judge_most(name, case, most, line, effort, again, refused)]
+
+
+def judge_most(
+    name: str,
+    case: Case,
+    most: Fraction | None,
+    line: Fraction | None,
+    effort: Effort,
+    again: int,
+    refused: str,
+) -> Check:
+    """C3 in words."""
+    title, rule = "most frames without loss", "found, and confirmed by a longer trial"
+    if most is None:
+        kept = ", while the tester was kept from its core" if again else ""
+        return Check("C3", title, name, "", rule, "fail", f"no load passed: {refused}{kept}")
+    bits = most * (case.profile.mix.mean + 20) * 8
+    each = " each way" if case.direction == "bidir" else ""
+    within = f"within {float(effort.resolution * 100):g} %"
+    value = f"{rounded(most)} fps{each} ({float(bits) / 1e9:.3g} Gbit/s L1), {within}"
+    if line is not None and most >= line:
+        value += ", the full line"
+    if again:
+        reason = (
+            f"{again} loads failed while the tester was kept from its core, and may pass on a quieter machine"
+        )
+        return Check("C3", title, name, value, rule, "warn", reason)
+    return Check("C3", title, name, value, rule, "pass")
+
+
+def judge_rate(name: str, points: Sequence[tuple[Point, Shot]]) -> Check:
+    """C2."""
+    title, rule = "rate", "within 0.01 % and one frame of what was asked, by the kernel's raw clock"
+    told, wrong, away = [], [], True
+    for one, shot in points:
+        if one.rate_error_ppm is None:
+            told.append(f"{one.share_percent} %: too few frames")
+            continue
+        told.append(f"{one.share_percent} %: {one.rate_error_ppm:+.1f} ppm")
+        allowed = allowed_ppm(one, len(shot.result.streams))
+        if abs(one.rate_error_ppm) > allowed:
+            wrong.append(
+                f"at {one.share_percent} % it is {one.rate_error_ppm:+.1f} ppm, allowed {allowed:.1f}"
+            )
+            away = away and shot.disturbed
+    value = "; ".join(told)
+    if not wrong:
+        return Check("C2", title, name, value, rule, "pass")
+    reason = "; ".join(wrong) + ("; the tester was kept from its core meanwhile" if away else "")
+    return Check("C2", title, name, value, rule, "warn" if away else "fail", reason)
+
+
+def judge_latency(name: str, points: Sequence[Point]) -> Check:
+    """C6: recorded. A latency is there, and none below nothing."""
+    told = []
+    for one in points:
+        parts = [("min", one.latency_min_ns), ("p50", one.latency_p50_ns), ("p99", one.latency_p99_ns)]
+        parts.append(("p99.9", one.latency_p999_ns))
+        words = [f"{what} {_us(value)}" for what, value in parts if value is not None]
+        told.append(f"{one.share_percent} %: {', '.join(words) or 'too few frames'}")
+    rule = "recorded; what every latency contains that is no device's"
+    return Check("C6", "latency floor and noise", name, "; ".join(told), rule, "pass")
+
+
+def _spacing(name: str, points: Sequence[tuple[Point, Shot]]) -> Check:
+    """C8: recorded."""
+    told = []
+    for one, _ in points:
+        if one.gap_mean_ns is None or one.gap_stdev_ns is None or one.gap_max_ns is None:
+            told.append(f"{one.share_percent} %: too few frames")
+            continue
+        told.append(
+            f"{one.share_percent} %: every {_us(one.gap_mean_ns)}, stdev {_us(one.gap_stdev_ns)},"
+            f" longest {_us(one.gap_max_ns)}, bursts of up to {one.longest_burst}"
+        )
+    return Check(
+        "C8", "spacing of departures", name, "; ".join(told), "recorded, by each frame's own stamp", "pass"
+    )
+
+
+def judge_soak(name: str, shot: Shot) -> Check:
+    """C5."""
+    rule = "no frame lost at 99 % of the most without loss"
+    sent = sum(stream.offered for stream in shot.result.streams)
+    value = f"{sent} frames in {shot.duration_ns / 1e9:g} s, {shot.lost} lost"
+    if shot.passed:
+        return Check("C5", "soak", name, value, rule, "pass")
+    kept = " while it was kept from its core" if shot.disturbed else ""
+    return Check(
+        "C5",
+        "soak",
+        name,
+        value,
+        rule,
+        "warn" if shot.disturbed and not shot.lost else "fail",
+        shot.shortfall + kept,
+    )
+
+
+def _us(ns: float) -> str:
+    return f"{ns / 1000:.3g} us" if ns < 1e6 else f"{ns / 1e6:.3g} ms"

@@ -1,0 +1,349 @@
+"""The tester measured by itself: what is found of known limits, what is kept, and when it holds no longer."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from netdyno.calibration import Calibration, CalibrationError, shelf
+from netdyno.calibration.document import Traffic
+from netdyno.calibration.effort import QUICK
+from netdyno.calibration.ports import default_plan
+from netdyno.calibration.search import Ask, Told, most_without_loss
+from netdyno.calibration.traffic import distinct, key
+from netdyno.cli import cli
+from netdyno.matrix import cases
+from netdyno.plan import parse
+
+ROOT = Path(__file__).parents[1]
+
+
+# The search for the most frames without loss, against a port of which the limit is known.
+
+
+def searched(
+    ceiling: int, resolution: Fraction, passes: Callable[[Fraction, bool], bool], sends: int
+) -> tuple[Fraction | None, list[Ask]]:
+    search = most_without_loss(Fraction(ceiling), resolution)
+    asked = [next(search)]
+    while True:
+        fps = asked[-1].fps
+        try:
+            told = Told(passes(fps, asked[-1].confirming), min(fps, Fraction(sends)))
+            asked.append(search.send(told))
+        except StopIteration as stop:
+            return stop.value, asked
+
+
+@pytest.mark.parametrize("limit", [1, 7_919, 350_000, 13_500_000, 199_999_999])
+@pytest.mark.parametrize("sends", [Fraction(1, 3), Fraction(1), Fraction(3, 2)])
+def test_the_most_without_loss_is_found_to_the_resolution(limit: int, sends: Fraction) -> None:
+    resolution = Fraction(1, 20)
+    most, asked = searched(300_000_000, resolution, lambda fps, _: fps <= limit, max(1, round(limit * sends)))
+    assert most is not None
+    assert most <= limit
+    assert limit - most <= resolution * limit + 1
+    assert asked[-1].confirming
+    assert asked[-1].fps == most
+    assert len(asked) < 45, "halving from the ceiling at worst"
+
+
+def test_a_full_line_is_confirmed_at_once_and_never_exceeded() -> None:
+    most, asked = searched(14_880_952, Fraction(1, 50), lambda fps, _: True, 20_000_000)
+    assert most == 14_880_952
+    assert [ask.confirming for ask in asked] == [False, True]
+
+
+def test_what_does_not_hold_for_longer_is_not_proven() -> None:
+    """A load that passes a short trial and fails a long one, and all below 1 Mpps hold."""
+    passes = lambda fps, long: fps <= 2_000_000 and not (long and fps > 1_000_000)  # noqa: E731
+    most, asked = searched(300_000_000, Fraction(1, 10), passes, 2_000_000)
+    assert most is not None
+    assert most <= 1_000_000
+    assert asked[-1].confirming
+    none, _ = searched(300_000_000, Fraction(1, 10), lambda fps, long: not long, 1_000_000)
+    assert none is None
+
+
+# What is kept.
+
+
+def calibration(**changes: object) -> Calibration:
+    traffic = Traffic("aa", "64b / uni", Fraction(13_500_000, 7), None, 800, 40_000, Fraction(3, 2))
+    plain = Calibration(
+        id="2026-11-22T0350Z-ab12",
+        made_at=datetime(2026, 11, 22, 3, 50, tzinfo=UTC),
+        effort="quick",
+        how="a ring",
+        ports=("one", "two"),
+        basis={"kernel": "6.1", "west: driver": "ixgbe"},
+        machine={},
+        checks=(),
+        traffic=(traffic,),
+    )
+    return replace(plain, **changes)  # type: ignore[arg-type]
+
+
+def test_a_calibration_is_read_as_it_was_written_and_appears_whole(tmp_path: Path) -> None:
+    file = shelf.save(tmp_path, calibration())
+    assert file == tmp_path / "calibrations" / "2026-11-22T0350Z-ab12.json"
+    assert [path.name for path in file.parent.iterdir()] == [file.name]
+    (file.parent / "other.json").write_text('{"format": 1}')
+    (file.parent / "newer.json").write_text(file.read_text().replace('"format": 1', '"format": 99'))
+    found, wrong = shelf.load(tmp_path)
+    assert found == [calibration()]
+    assert len(wrong) == 2
+    assert "newer netdyno" in wrong[0]
+    assert "not a calibration" in wrong[1]
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "said"),
+    [
+        ({"kernel": "6.1"}, {"kernel": "6.2"}, "kernel is now 6.2, it was 6.1"),
+        ({"MTU": "9000"}, {}, "MTU is now gone, it was 9000"),
+        ({}, {"firmware": "8.3"}, "firmware is now 8.3, it was not there"),
+        ({"kernel": "6.1"}, {"kernel": "6.1"}, None),
+    ],
+)
+def test_it_expires_when_what_it_rests_on_changes(
+    was: dict[str, str], now: dict[str, str], said: str
+) -> None:
+    assert shelf.expired(was, now) == said
+
+
+def test_the_newest_that_holds_is_taken_and_else_the_reason_is_given() -> None:
+    older = calibration(id="older", made_at=datetime(2026, 11, 1, tzinfo=UTC))
+    newer = calibration(basis={"kernel": "5.10", "west: driver": "ixgbe"})
+    now = dict(older.basis)
+    found = shelf.proven([older, newer], ("one", "two"), "aa", now)
+    assert found is not None
+    assert (found.id, found.expired) == ("older", None)
+    assert found.holds
+    found = shelf.proven([newer], ("one", "two"), "aa", now)
+    assert found is not None
+    assert not found.holds
+    assert found.expired == "kernel is now 6.1, it was 5.10"
+    assert shelf.proven([older], ("two", "one"), "aa", now) is None, "other ports"
+    assert shelf.proven([older], ("one", "two"), "bb", now) is None, "other traffic"
+
+
+def test_an_old_one_is_said_to_be_old() -> None:
+    proven = shelf.proven([calibration()], ("one", "two"), "aa", calibration().basis)
+    assert proven is not None
+    made = calibration().made_at
+    assert shelf.age_note(proven, made + timedelta(days=30)) is None
+    assert "31 days old" in (shelf.age_note(proven, made + timedelta(days=31)) or "")
+
+
+# Which traffic is the same work.
+
+PLAN = """
+title: One
+lab:
+  nodes: {{tester: {{kind: netdyno}}, dut: {{kind: emulated/cross-connect}}}}
+  links:
+    - {{endpoints: ["tester:west", "dut:a"], rate: 10Gbps}}
+    - {{endpoints: ["tester:east", "dut:b"], rate: 10Gbps}}
+traffic: {{one: {profile}}}
+matrix: {{profile: [one], direction: [{direction}]}}
+method: {{throughput: {{}}}}
+"""
+
+
+def key_of(profile: str, direction: str = "uni", *, verify: bool = True) -> str:
+    (case,) = cases(parse(PLAN.format(profile=profile, direction=direction)))
+    return key(case, verify=verify)
+
+
+def test_addresses_make_no_other_traffic_and_all_else_does() -> None:
+    plain = key_of("{size: 64B}")
+    assert key_of("{size: 64B, addresses: rfc2544}") == plain
+    others = [
+        key_of("{size: 65B}"),
+        key_of("{size: {64: 1, 65: 1}}"),
+        key_of("{size: 64B, flows: 1}"),
+        key_of("{size: 76B}"),
+        key_of("{size: 76B, protocol: tcp}"),
+        key_of("{size: 68B, vlan: 10}"),
+        key_of("{size: 68B, vlan: {vid: {step: {start: 1, step: 1, count: 9}}}}"),
+        key_of("{size: 64B}", "bidir"),
+        key_of("{size: 64B}", verify=False),
+    ]
+    assert len({plain, *others}) == 1 + len(others)
+
+
+def test_each_traffic_of_a_matrix_is_measured_once() -> None:
+    chosen = cases(default_plan(quick=False))
+    assert len(distinct((*chosen, *chosen), verify=True)) == len(chosen) == 6
+
+
+# The real thing, in little time: what is told must be true, however rough.
+
+LITTLE = replace(
+    QUICK,
+    trial_ns=40_000_000,
+    confirm_ns=60_000_000,
+    soak_ns=100_000_000,
+    watch_s=0.05,
+    resolution=Fraction(1, 4),
+    spare=12,
+)
+
+
+@pytest.fixture
+def little(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("netdyno.calibration.effort.QUICK", LITTLE)
+
+
+def calibrated(*arguments: str) -> tuple[Result, Calibration]:
+    done = CliRunner().invoke(cli, ["calibrate", "--quick", "--format", "json", *arguments])
+    assert done.exit_code in (0, 1), done.output
+    return done, Calibration.from_json(done.stdout)
+
+
+def no_contradiction(found: Calibration) -> None:
+    """What must be so on any machine, however busy."""
+    assert found.complete
+    numbers = {check.name for check in found.checks}
+    assert numbers == {f"C{number}" for number in range(11)}
+    for check in found.checks:
+        assert check.mark in ("pass", "warn", "fail", "n/a")
+        assert check.reason or check.mark == "pass", check
+        # A busy machine is warned of; nothing is miscounted on it, and no fault missed or made up.
+        if check.name in ("C1", "C10") or check.title == "loopback":
+            assert check.mark == "pass", check
+    for one in found.traffic:
+        if one.max_fps is None:
+            # Nothing passes on a machine that is too busy; then that is said.
+            (most,) = (check for check in found.checks if (check.name, check.scope) == ("C3", one.name))
+            assert most.mark == "fail"
+            assert "kept from its core" in most.reason, most
+            continue
+        assert one.max_fps > 0
+        for point in one.points:
+            assert 0 < point.fps <= one.max_fps
+            times = (point.latency_min_ns, point.latency_p50_ns, point.latency_p99_ns, point.latency_p999_ns)
+            told = [time for time in times if time is not None]
+            assert told == sorted(told)
+            assert point.longest_burst <= point.frames
+
+
+@pytest.mark.usefixtures("little")
+def test_a_ring_is_calibrated_and_kept_beside_the_runs(tmp_path: Path) -> None:
+    done, found = calibrated("--backend", "ring", "--out", str(tmp_path))
+    no_contradiction(found)
+    assert shelf.load(tmp_path) == ([found], [])
+    assert [one.name for one in found.traffic] == ["64b / uni", "64b / bidir"]
+    assert "as fast as it goes" in done.stderr
+    assert found.id in done.stderr
+    assert found.machine["before"]["watch"]
+    assert found.machine["after"]["watch"]
+    (alone,) = (check for check in found.checks if check.name == "C4")
+    assert alone.mark == "n/a"
+    assert "one thread" in alone.reason
+
+
+def test_what_runs_in_virtual_time_needs_none(tmp_path: Path) -> None:
+    plan = str(ROOT / "examples" / "asr9006.yaml")
+    done = CliRunner().invoke(cli, ["calibrate", plan, "--out", str(tmp_path)])
+    assert done.exit_code == 0
+    assert "nothing to calibrate" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "give a plan"),
+        (["--ports", "lo"], "two ends"),
+        (["--ports", "lo,lo"], "two ends"),
+        (["--backend", "af_packet"], "give a plan"),
+        (["--backend", "ring", "--soak", "soon"], "--soak"),
+    ],
+)
+def test_mistakes_are_told_before_anything_runs(arguments: list[str], said: str) -> None:
+    done = CliRunner().invoke(cli, ["calibrate", *arguments])
+    assert done.exit_code == 2
+    assert said in done.output
+
+
+def test_a_stranger_is_no_calibration() -> None:
+    for text in ("", "[]", "{}", json.dumps({"format": 1, "id": 3}), '{"format": "x"}'):
+        with pytest.raises(CalibrationError, match="not a calibration"):
+            Calibration.from_json(text)
+
+
+needs_root = pytest.mark.skipif(
+    os.getuid() != 0 or shutil.which("ip", path="/usr/sbin:/usr/bin:/sbin:/bin") is None,
+    reason="wants root and `ip` (apt-get install iproute2)",
+)
+
+VETH = """
+title: One veth pair
+lab:
+  nodes: {tester: {kind: netdyno}, dut: {kind: linux/router}}
+  links:
+    - {endpoints: ["tester:west", "dut:d0"], rate: 10Gbps}
+    - {endpoints: ["tester:east", "dut:d1"], rate: 10Gbps}
+traffic: {64b: {size: 64B, flows: 16}, mix: {size: {64: 1, 1518: 1}, flows: 16}}
+matrix: {profile: [64b, mix], direction: [bidir]}
+method: {throughput: {}}
+"""
+
+
+@needs_root
+@pytest.mark.usefixtures("little")
+def test_a_veth_pair_is_calibrated_in_a_namespace_that_is_gone_afterwards(tmp_path: Path) -> None:
+    (tmp_path / "plan.yaml").write_text(VETH)
+    before = os.stat("/proc/self/ns/net").st_ino, socket.if_nameindex()
+    _, found = calibrated(str(tmp_path / "plan.yaml"), "--out", str(tmp_path))
+    assert (os.stat("/proc/self/ns/net").st_ino, socket.if_nameindex()) == before
+    no_contradiction(found)
+    assert [one.name for one in found.traffic] == ["64b / bidir", "mix / bidir"]
+    assert found.basis["west: driver"] == found.basis["east: driver"] == "veth"
+    assert found.basis["west: MTU"] == "9000"
+    assert "One veth pair" in found.how
+    # veth counts what it was handed, which has no FCS: 60 bytes of a frame of 64.
+    counted = [check for check in found.checks if check.name == "C1"]
+    assert [check.title for check in counted] == ["frame accounting, 64 B", "frame accounting, 1518 B"]
+    for check in counted:
+        # Of the 2000 a busy machine may keep some from being sent; none is miscounted.
+        told = r"(\d+) sent, \1 received; drivers: \1 in, \1 out, bytes without FCS"
+        assert re.fullmatch(told, check.value), check.value
+    (alone,) = (check for check in found.checks if check.name == "C4")
+    assert alone.mark in ("pass", "warn"), alone
+
+
+@needs_root
+def test_ports_that_do_not_face_each_other_are_named() -> None:
+    """Two interfaces of which each leads elsewhere."""
+    from netdyno.labs.linux import namespaces
+
+    def ip(command: str) -> None:
+        subprocess.run(["ip", *command.split()], check=True, env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"})
+
+    with namespaces.tester_namespace():
+        for name in ("a", "b"):
+            ip(f"link add {name}0 type veth peer name {name}1")
+            for end in ("0", "1"):
+                ip(f"link set {name}{end} arp off up")
+        done = CliRunner().invoke(cli, ["calibrate", "--quick", "--ports", "a0,b0"])
+        error = done.exception
+        assert isinstance(error, CalibrationError), done.output
+        assert "do not face each other" in error.message
+        assert error.hint is not None
+        assert "plug a cable" in error.hint
+        done = CliRunner().invoke(cli, ["calibrate", "--quick", "--ports", "a0,nothere"])
+        assert "nothere" in str(done.exception)
