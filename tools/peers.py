@@ -11,13 +11,14 @@ import json
 import os
 import re
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,34 +59,50 @@ def _program(name: str, package: str) -> str:
     return path
 
 
+def _start(command: list[str], *, speaks: bool = False) -> subprocess.Popen[str]:
+    """In a session of its own, to be ended with all it starts: trafgen's workers outlive it."""
+    out = subprocess.PIPE if speaks else subprocess.DEVNULL
+    pipes = {"stdin": subprocess.PIPE, "stdout": out, "stderr": subprocess.DEVNULL}
+    return subprocess.Popen(command, text=True, start_new_session=True, **pipes)  # type: ignore[call-overload, no-any-return]
+
+
+def _kill(process: subprocess.Popen[str]) -> None:
+    """All that is left of it."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
 def _end(process: subprocess.Popen[str]) -> str:
     """What it printed, once it has ended; killed if it does not heed being asked."""
     try:
         process.terminate()
         return process.communicate(timeout=PATIENCE_S)[0] or ""
     except subprocess.TimeoutExpired:
-        process.kill()
+        # With all it started: they may hold the pipe, and it would never end.
+        _kill(process)
         return process.communicate()[0] or ""
     finally:
-        process.kill()
-        process.wait()
+        _kill(process)
 
 
-def _watch(pid: int) -> float:
-    """Lets `SECONDS` pass; the share of a core that the process's busiest thread had of them."""
-    before, start = _thread_times(pid), time.monotonic()
+def _watch(session: int) -> float:
+    """Lets `SECONDS` pass; the share of a core that the session's busiest thread had of them."""
+    before, start = _thread_times(session), time.monotonic()
     time.sleep(SECONDS)
-    after, took = _thread_times(pid), time.monotonic() - start
+    after, took = _thread_times(session), time.monotonic() - start
     used = max((after[task] - before.get(task, 0) for task in after), default=0)
     return min(1.0, used / os.sysconf("SC_CLK_TCK") / took)
 
 
-def _thread_times(pid: int) -> dict[str, int]:
-    """User and system time of each thread, in clock ticks (proc(5), fields 14 and 15 of `stat`)."""
+def _thread_times(session: int) -> dict[str, int]:
+    """User and system time of each thread, in clock ticks (proc(5): fields 6, 14 and 15 of `stat`)."""
     times = {}
-    for stat in Path(f"/proc/{pid}/task").glob("*/stat"):
-        fields = stat.read_text().rpartition(")")[2].split()
-        times[stat.parent.name] = int(fields[11]) + int(fields[12])
+    for stat in Path("/proc").glob("[0-9]*/task/*/stat"):
+        with suppress(OSError):
+            fields = stat.read_text().rpartition(")")[2].split()
+            if int(fields[3]) == session:
+                times[stat.parent.name] = int(fields[11]) + int(fields[12])
     return times
 
 
@@ -103,13 +120,11 @@ def _testpmd(mode: str, vdev: str, core: int) -> Iterator[subprocess.Popen[str]]
             f"--forward-mode={mode}", "--nb-cores=1", "--no-mlockall", "--total-num-mbufs=16384",
             "--stats-period=1",
         ]  # fmt: skip
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-        process = subprocess.Popen(command, text=True, **pipes)  # type: ignore[call-overload]
+        process = _start(command, speaks=True)
         try:
             yield process
         finally:
-            process.kill()
-            process.wait()
+            _kill(process)
 
 
 def _rate(process: subprocess.Popen[str], way: str) -> float:
@@ -245,7 +260,7 @@ def iperf3() -> Found:
                 _ip("-n", where, "link", "set", end, "arp", "on", "up")
                 _ip("-n", where, "link", "set", "lo", "up")
             run = [_program("ip", "iproute2"), "netns", "exec", away, program, "-s", "-1"]
-            server = subprocess.Popen(run, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True)
+            server = _start(run)
             try:
                 time.sleep(1)
                 command = [program, "-c", "198.18.0.2", "-u", "-b", "0", "-l", str(PAYLOAD_BYTES)]
@@ -261,8 +276,7 @@ def iperf3() -> Found:
 
 def _counted(name: str, command: list[str]) -> Found:
     """What reached the far end in the middle of a run of `command`, which sends until it is ended."""
-    out = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    process = subprocess.Popen(command, text=True, **out)  # type: ignore[call-overload]
+    process = _start(command)
     try:
         time.sleep(1)
         before, start = _arrived(name), time.monotonic()
