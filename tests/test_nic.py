@@ -89,6 +89,7 @@ def link(**changes: Any) -> netlink.Link:
         "name": "eth1",
         "up": True,
         "loopback": False,
+        "ethernet": True,
         "state": "up",
         "mac": "00:1b:21:00:00:01",
         "mtu": 1500,

@@ -305,6 +305,26 @@ def reports(form: str) -> None:
 
 
 @cli.command()
+@click.option("--format", "form", default="table", type=FORMATS, show_default=True)
+def ports(form: str) -> None:
+    """List this machine's interfaces, and which backend each can take.
+
+    Needs no right and changes nothing. As JSON: everything known of each card.
+    """
+    from netdyno.ports import COLUMNS, advices, look
+
+    found = look()
+    if form == "json":
+        import json
+
+        click.echo(json.dumps([one.table() for one in found], indent=2))
+        return
+    _print_table(list(COLUMNS), [one.row() for one in found], form)
+    for line in advices(found):
+        click.echo(f"hint: {line}", err=True)
+
+
+@cli.command()
 def version() -> None:
     """Print the versions of netdyno and of what it runs on."""
     from netdyno.run import versions

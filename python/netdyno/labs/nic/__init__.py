@@ -12,6 +12,7 @@ from typing import Any
 
 from netdyno.labs import ethtool
 from netdyno.labs.nic import bus, counters, netlink, settings
+from netdyno.labs.nic.xdp import Features, features
 
 __all__ = ["Nic", "read", "read_all"]
 
@@ -33,6 +34,8 @@ class Nic:
     addresses: tuple[str, ...] = ()
     """The machine's own on this interface, link-local ones left out."""
     default_route: bool = False
+    xdp: Features | None = None
+    """What its driver can do with XDP; None: this kernel does not tell."""
 
     @property
     def name(self) -> str:
@@ -61,6 +64,7 @@ class Nic:
             "coalescing": None if self.coalescing is None else asdict(self.coalescing),
             "pause": None if self.pause is None else asdict(self.pause),
             "offloads": sorted(name for name, offload in self.offloads.items() if offload.on),
+            "xdp": None if self.xdp is None else asdict(self.xdp),
             "addresses": list(self.addresses),
             "default_route": self.default_route,
         }
@@ -73,9 +77,14 @@ def read(name: str) -> Nic | None:
 
 def read_all(only: str | None = None) -> list[Nic]:
     """Every interface of this network namespace, in the kernel's order; or the one of a name."""
-    addresses, routed = netlink.addresses(), netlink.default_routes()
+    addresses, routed, able = netlink.addresses(), netlink.default_routes(), features()
     return [
-        replace(of(link), addresses=tuple(addresses.get(link.index, ())), default_route=link.index in routed)
+        replace(
+            of(link),
+            addresses=tuple(addresses.get(link.index, ())),
+            default_route=link.index in routed,
+            xdp=able.get(link.index),
+        )
         for link in netlink.links()
         if only is None or link.name == only
     ]

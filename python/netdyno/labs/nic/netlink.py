@@ -7,6 +7,7 @@ first thread; a netlink socket belongs to the one it was opened in.
 from __future__ import annotations
 
 import ipaddress
+import os
 import socket
 import struct
 from collections.abc import Iterator, Mapping
@@ -34,6 +35,7 @@ _XDP_MODES = {1: "native", 2: "generic", 3: "offloaded", 4: "several"}
 _STATES = ("unknown", "not present", "down", "lower layer down", "testing", "dormant", "up")
 """RFC 2863 ifOperStatus, in the kernel's order."""
 _IFF_UP, _IFF_LOOPBACK = 0x1, 0x8
+_ARPHRD_ETHER, _ARPHRD_LOOPBACK = 1, 772  # linux/if_arp.h
 
 _STATS = (
     *("rx_packets", "tx_packets", "rx_bytes", "tx_bytes", "rx_errors", "tx_errors", "rx_dropped"),
@@ -58,6 +60,8 @@ class Link:
     name: str
     up: bool
     loopback: bool
+    ethernet: bool
+    """Frames on it are Ethernet's (a tun's and a tunnel's are not)."""
     state: str
     mac: str
     mtu: int
@@ -74,7 +78,7 @@ class Link:
 def links() -> list[Link]:
     """Every interface of this namespace."""
     body = struct.pack("=BxHiII", socket.AF_UNSPEC, 0, 0, 0, 0)
-    return [_link(answer) for answer in _dump(_GETLINK, _NEWLINK, body)]
+    return [_link(answer) for answer in dump(_GETLINK, _NEWLINK, body)]
 
 
 def link(name: str) -> Link | None:
@@ -85,11 +89,11 @@ def link(name: str) -> Link | None:
 def addresses() -> dict[int, list[str]]:
     """Addresses with prefix length by interface, but for link-local ones, which every interface has."""
     found: dict[int, list[str]] = {}
-    for answer in _dump(_GETADDR, _NEWADDR, bytes(8)):
+    for answer in dump(_GETADDR, _NEWADDR, bytes(8)):
         family, prefix, _, _, index = struct.unpack_from("=BBBBi", answer)
-        attributes = _attributes(answer[8:])
+        told = attributes(answer[8:])
         # IFA_LOCAL is ours where the link has two ends, IFA_ADDRESS (1) the other one's.
-        raw = attributes.get(2, attributes.get(1))
+        raw = told.get(2, told.get(1))
         if raw is None or family not in (socket.AF_INET, socket.AF_INET6):
             continue
         address = ipaddress.ip_address(raw)
@@ -101,15 +105,15 @@ def addresses() -> dict[int, list[str]]:
 def default_routes() -> set[int]:
     """Interfaces that hold a default route of the main table."""
     found = set()
-    for answer in _dump(_GETROUTE, _NEWROUTE, bytes(12)):
+    for answer in dump(_GETROUTE, _NEWROUTE, bytes(12)):
         family, length, _, _, table = struct.unpack_from("=BBBBB", answer)
         if family not in (socket.AF_INET, socket.AF_INET6) or length != 0 or table != _MAIN_TABLE:
             continue
-        attributes = _attributes(answer[12:])
+        told = attributes(answer[12:])
         # RTA_OIF; of a route over several next hops, RTA_MULTIPATH, struct rtnexthop by struct rtnexthop.
-        if 4 in attributes:
-            found.add(struct.unpack("=i", attributes[4])[0])
-        hops = attributes.get(9, b"")
+        if 4 in told:
+            found.add(struct.unpack("=i", told[4])[0])
+        hops = told.get(9, b"")
         while len(hops) >= 8:
             size, _, _, index = struct.unpack_from("=HBBi", hops)
             found.add(index)
@@ -118,10 +122,10 @@ def default_routes() -> set[int]:
 
 
 def _link(answer: bytes) -> Link:
-    index, flags = struct.unpack_from("=4xiI", answer)
-    told = _attributes(answer[16:])
-    info = _attributes(told.get(_LINKINFO, b""))
-    xdp = _attributes(told.get(_XDP, b""))
+    hardware, index, flags = struct.unpack_from("=2xHiI", answer)
+    told = attributes(answer[16:])
+    info = attributes(told.get(_LINKINFO, b""))
+    xdp = attributes(told.get(_XDP, b""))
     state = told.get(_OPERSTATE, b"\0")[0]
     carrier = told.get(_CARRIER)
     counts = told.get(_STATS64, b"")
@@ -130,6 +134,7 @@ def _link(answer: bytes) -> Link:
         name=_text(told.get(_NAME, b"")),
         up=bool(flags & _IFF_UP),
         loopback=bool(flags & _IFF_LOOPBACK),
+        ethernet=hardware in (_ARPHRD_ETHER, _ARPHRD_LOOPBACK),
         state=_STATES[state] if state < len(_STATES) else "unknown",
         mac=told.get(_ADDRESS, b"").hex(":"),
         mtu=_number(told, _MTU) or 0,
@@ -145,9 +150,9 @@ def _link(answer: bytes) -> Link:
     )
 
 
-def _dump(request: int, wanted: int, body: bytes) -> Iterator[bytes]:
-    """The payload of each answer to a dump."""
-    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as asking:
+def dump(request: int, wanted: int, body: bytes, protocol: int = socket.NETLINK_ROUTE) -> Iterator[bytes]:
+    """The payload of each answer to a request for all there is. Raises OSError if the kernel refuses."""
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, protocol) as asking:
         asking.settimeout(5.0)
         asking.sendto(_HEADER.pack(_HEADER.size + len(body), request, _REQUEST | _DUMP, 1, 0) + body, (0, 0))
         while True:
@@ -158,13 +163,13 @@ def _dump(request: int, wanted: int, body: bytes) -> Iterator[bytes]:
                     return
                 if kind == _ERROR:
                     (code,) = struct.unpack_from("=i", piece, _HEADER.size)
-                    raise OSError(-code, "the kernel does not list its interfaces")
+                    raise OSError(-code, os.strerror(-code))
                 if kind == wanted:
                     yield piece[_HEADER.size : size]
                 piece = piece[-4 & size + 3 :]
 
 
-def _attributes(data: bytes) -> dict[int, bytes]:
+def attributes(data: bytes) -> dict[int, bytes]:
     found = {}
     while len(data) >= _ATTRIBUTE.size:
         size, kind = _ATTRIBUTE.unpack_from(data)
@@ -175,8 +180,8 @@ def _attributes(data: bytes) -> dict[int, bytes]:
     return found
 
 
-def _number(attributes: Mapping[int, bytes], kind: int) -> int | None:
-    raw = attributes.get(kind)
+def _number(told: Mapping[int, bytes], kind: int) -> int | None:
+    raw = told.get(kind)
     return None if raw is None or len(raw) < 4 else struct.unpack_from("=I", raw)[0]
 
 
