@@ -43,6 +43,7 @@ class Device:
     hash: str = "src-dst-ip"
     delay_ns: int = 5000
     delay_per_byte_ps: int = 0
+    police: Mapping[str, Any] | None = None
     impairments: tuple[Mapping[str, Any], ...] = ()
 
     def session(self, session: Mapping[str, Any]) -> dict[str, Any]:
@@ -58,6 +59,7 @@ class Device:
         )
         for index, port in enumerate(device["ports"]):
             port.update(
+                police=None if self.police is None else dict(self.police),
                 in_fps=_rate(self.in_fps),
                 in_queue=self.in_queue,
                 both_fps=_rate(self.both_fps),

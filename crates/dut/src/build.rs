@@ -7,6 +7,7 @@ use crate::error::{DeviceError, mac};
 use crate::impair::Impair;
 use crate::ingress::{Input, Lane, PartnerLine, Scratch, Shared};
 use crate::lag::Spread;
+use crate::police::Bucket;
 use crate::pool::Pool;
 use crate::queue::Queue;
 use crate::router::Router;
@@ -197,11 +198,20 @@ fn lane(index: usize, member: usize, port: &DevicePortSpec) -> Result<Lane, Devi
         port: index,
         member,
         server: server(format!("ports[{index}].in_fps"), port.in_fps, port.in_queue)?,
+        police: police(index, port)?,
+        policed: 0,
         shared: shared.map(|server| Box::new(Shared::new(server))),
         ready: Queue::with_room(64),
         rx_frames: 0,
         drops: 0,
     })
+}
+
+fn police(index: usize, port: &DevicePortSpec) -> Result<Option<Box<Bucket>>, DeviceError> {
+    let Some(police) = &port.police else { return Ok(None) };
+    let why = || format!("{} bit/s with a burst of {} bytes", police.rate_bps, police.burst_bytes);
+    let bucket = Bucket::new(police).ok_or_else(|| DeviceError::new(format!("ports[{index}].police"), why()));
+    bucket.map(|bucket| Some(Box::new(bucket)))
 }
 
 fn output(index: usize, port: &DevicePortSpec, spec: &DeviceSpec) -> Result<Output, DeviceError> {

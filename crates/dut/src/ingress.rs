@@ -3,6 +3,7 @@
 use crate::egress::{BURST, Member};
 use crate::flight::{Flight, Frame};
 use crate::lag::Spread;
+use crate::police::Bucket;
 use crate::pool::Pool;
 use crate::queue::Queue;
 use crate::service::{Line, Passage, Server, wire_bytes};
@@ -41,6 +42,10 @@ pub(crate) struct Lane {
     pub(crate) port: usize,
     pub(crate) member: usize,
     pub(crate) server: Option<Server>,
+    /// In front of the server. Boxed: lanes without it stay small.
+    pub(crate) police: Option<Box<Bucket>>,
+    /// Frames it dropped.
+    pub(crate) policed: u64,
     /// Boxed: lanes without it stay small.
     pub(crate) shared: Option<Box<Shared>>,
     /// Frames by the time they reach the switching point.
@@ -176,6 +181,10 @@ impl Lane {
     fn take(&mut self, burst: &Burst<'_>, arrived: &mut Arrived, pool: &mut Pool) {
         let count = arrived.count;
         self.rx_frames += count as u64;
+        if let Some(police) = &mut self.police {
+            self.policed += police_each(police, burst, arrived);
+        }
+        let count = arrived.count;
         if let Some(server) = &mut self.server {
             // A copy of its own is kept in registers.
             let mut copy = server.clone();
@@ -200,6 +209,18 @@ impl Lane {
             }
         }));
     }
+}
+
+/// Leaves of what has arrived what the policer lets through; how many it dropped.
+#[cold]
+fn police_each(police: &mut Bucket, burst: &Burst<'_>, arrived: &mut Arrived) -> u64 {
+    let count = std::mem::take(&mut arrived.count);
+    for place in 0..count {
+        let (index, at) = (arrived.index[place], arrived.at[place]);
+        let passes = police.offer(at, u64::from(burst.slots()[usize::from(index)].len));
+        arrived.add(index, at, passes);
+    }
+    (count - arrived.count) as u64
 }
 
 /// Frames served at once, then moved on.

@@ -40,6 +40,7 @@ impl Device {
             rx_frames: input.malformed + lanes.iter().map(|lane| lane.rx_frames).sum::<u64>(),
             tx_frames: output.members.iter().map(|member| member.tx_frames).sum(),
             partner_drops: input.partner_drops,
+            policed: lanes.iter().map(|lane| lane.policed).sum(),
             in_drops: lanes.iter().map(|lane| lane.drops).sum(),
             both_drops: lanes
                 .iter()
@@ -62,6 +63,7 @@ impl Device {
         for lane in &mut self.lanes {
             lane.rx_frames = 0;
             lane.drops = 0;
+            lane.policed = 0;
             if let Some(shared) = &mut lane.shared {
                 shared.drops = 0;
             }

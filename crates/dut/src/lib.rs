@@ -14,6 +14,7 @@ mod ingress;
 mod instruments;
 mod lag;
 mod lpm;
+mod police;
 mod pool;
 mod queue;
 mod router;

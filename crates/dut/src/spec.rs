@@ -65,6 +65,9 @@ pub struct DevicePortSpec {
     /// Frames that wait in the far end for one member.
     #[serde(default = "default_queue")]
     pub partner_queue: u32,
+    /// Bits per second the port (each member) lets in. `None`: as many as the line brings.
+    #[serde(default)]
+    pub police: Option<Police>,
     /// Frames per second the port (each member) takes in. `None`: as many as the line brings.
     #[serde(default)]
     pub in_fps: Option<FrameRate>,
@@ -87,6 +90,28 @@ pub struct DevicePortSpec {
 
 fn one() -> u32 {
     1
+}
+
+/// A policer or a licence on what comes in: a token bucket, full at first, that drops what it has no tokens for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Police {
+    /// Bits per second that fill the bucket.
+    pub rate_bps: u64,
+    /// Which bytes of a frame count.
+    pub layer: Layer,
+    /// What the bucket holds. Frames that count more never pass.
+    pub burst_bytes: u64,
+}
+
+/// Which bytes of a frame count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Layer {
+    /// Its own, the FCS, preamble, start delimiter and gap: 20 more than its size.
+    L1,
+    /// Its size: its own and the FCS.
+    L2,
 }
 
 /// What a group's member is chosen by. The folding is that of Linux bonding: the XOR of both ends,
@@ -273,6 +298,9 @@ pub struct DevicePortCounters {
     pub tx_frames: u64,
     /// Dropped in the far end of a group, before they met us: a member's line or queue was full.
     pub partner_drops: u64,
+    /// Dropped by the policer.
+    #[serde(default)]
+    pub policed: u64,
     /// Dropped by ingress capacity (`in_fps`).
     pub in_drops: u64,
     /// Dropped by shared capacity (`both_fps`), on the way in or out.

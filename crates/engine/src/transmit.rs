@@ -201,6 +201,8 @@ impl Sender {
     /// If the port is gone or the system refuses.
     pub fn send(&mut self, port: &mut dyn Port, now: Instant, until_ps: Option<u64>, bursts: usize) -> Result<(), PortError> {
         for _ in 0..bursts {
+            let room_ps = port.room_from().ps;
+            self.free_ps = self.free_ps.max(room_ps);
             let own_at = self.own.front().map_or(u64::MAX, |frame| frame.at_ps);
             // By the clock, what is late beyond all catching up stays unsent.
             if let Some(until_ps) = until_ps.filter(|&until_ps| self.exact || now.ps <= until_ps) {
@@ -212,14 +214,14 @@ impl Sender {
                     // By the clock, each burst says when it departs itself: the ports and bursts that had their turn
                     // before it in this round took their time, and that is no latency of a device.
                     let departure = if self.exact { now } else { port.time(now) };
-                    if (!self.exact && departure.ps > until_ps) || !self.burst(port, departure, bound)? {
+                    if (!self.exact && departure.ps > until_ps) || !self.burst(port, departure, bound)? && !has_moved(port, room_ps) {
                         return Ok(());
                     }
                     continue;
                 }
             }
             let at = if self.exact { own_at.max(self.free_ps) } else { own_at };
-            if at > now.ps || !self.send_own(port, now, at)? {
+            if at > now.ps || !self.send_own(port, now, at)? && !has_moved(port, room_ps) {
                 return Ok(());
             }
         }
@@ -396,6 +398,11 @@ impl Sender {
             lane.departures.advance(1);
         }
     }
+}
+
+/// Whether the port takes frames from another time on than it did: one that had no room may yet have some now.
+fn has_moved(port: &dyn Port, room_ps: u64) -> bool {
+    port.room_from().ps > room_ps
 }
 
 /// How many of `times`, which ascend, are not after `bound`.

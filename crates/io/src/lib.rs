@@ -6,6 +6,7 @@
 pub mod backend;
 pub mod claim;
 pub mod drive;
+pub mod limit;
 pub mod machine;
 pub mod port;
 pub mod region;

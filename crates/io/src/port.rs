@@ -59,6 +59,19 @@ impl<'a> Burst<'a> {
         self.slots
     }
 
+    /// The slots, to be put in another order.
+    pub(crate) fn slots_mut(&mut self) -> &mut [Slot] {
+        self.slots
+    }
+
+    /// The first `count` slots as a burst of their own.
+    ///
+    /// # Panics
+    /// If there are not as many.
+    pub(crate) fn first(&mut self, count: usize) -> Burst<'_> {
+        Burst::new(self.memory, &mut self.slots[..count])
+    }
+
     /// The bytes of frame `index` (receive), or all the room of its slot (transmit).
     #[inline]
     #[must_use]
@@ -213,6 +226,11 @@ pub trait Port: Send {
     /// If the port is gone or the system refuses.
     fn claim(&mut self, _claims: &[Claim]) -> Result<(), PortError> {
         Ok(())
+    }
+
+    /// The earliest departure that the port takes, where it takes none before (virtual time only).
+    fn room_from(&self) -> Instant {
+        Instant::ZERO
     }
 
     /// Gives a port in real time the clock of its session, which it then reads once a burst received.

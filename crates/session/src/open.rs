@@ -5,6 +5,7 @@ use crate::spacing::{Seen, Spaced};
 use crate::spec::{ClockKind, Link, Loop, SessionSpec};
 use netdyno_dut::Device;
 use netdyno_io::backend::{self, BackendSpec, ClockFit, LinkSpec};
+use netdyno_io::limit::LimitedPort;
 use netdyno_io::port::Port;
 use netdyno_io::time::{Clock, Duration};
 
@@ -129,7 +130,7 @@ pub fn open(spec: &SessionSpec, max_frame: u32, clock: Option<Clock>) -> Result<
         devices: Vec::new(),
     };
     for (port, linked) in spec.ports.iter().zip(ports) {
-        let carrier = match linked {
+        let mut carrier = match linked {
             Some(linked) => linked,
             None => {
                 let mut alone = backend::open(&port.name, &port.backend, max_frame)?;
@@ -137,6 +138,9 @@ pub fn open(spec: &SessionSpec, max_frame: u32, clock: Option<Clock>) -> Result<
                 alone
             }
         };
+        if let Some(limit) = &port.limit {
+            carrier = Box::new(LimitedPort::new(carrier, limit.clone())?);
+        }
         if port.spacing {
             let (spaced, seen) = Spaced::new(carrier);
             opened.ports.push(Box::new(spaced));

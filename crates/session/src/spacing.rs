@@ -114,6 +114,10 @@ impl Port for Spaced {
         self.port.next_arrival()
     }
 
+    fn room_from(&self) -> Instant {
+        self.port.room_from()
+    }
+
     fn use_clock(&mut self, clock: Clock) {
         self.port.use_clock(clock);
     }

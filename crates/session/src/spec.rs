@@ -1,6 +1,7 @@
 //! What is joined to what, as plain values.
 
 use netdyno_dut::spec::DeviceSpec;
+use netdyno_io::limit::PortLimit;
 use serde::{Deserialize, Serialize};
 
 /// A lab as the session sees it.
@@ -43,6 +44,9 @@ pub struct SessionPort {
     pub name: String,
     /// Backend and its parameters, as `netdyno_io::backend` reads them.
     pub backend: netdyno_io::backend::BackendSpec,
+    /// What it cannot do (virtual time): an emulated fault of the tester.
+    #[serde(default)]
+    pub limit: Option<PortLimit>,
     /// Whether to note how the test frames that come in are spaced.
     #[serde(default)]
     pub spacing: bool,

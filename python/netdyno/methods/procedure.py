@@ -34,8 +34,8 @@ class Parameters(BaseModel):
 LONGER = Fraction(1, 1000)
 """Sending that takes longer than planned by more than this share was slower than asked for."""
 
-PAUSE_NS = 5_000_000
-"""The machines netdyno is at home on pause for so long: by the clock a trial may end this much late."""
+SHORT_NS = 500_000
+"""A trial may end this much late, as it does by the clock: no more than the pauses of the machine."""
 
 
 P = TypeVar("P", bound=Parameters)
@@ -85,7 +85,7 @@ def starved(result: TrialResult, planned_ns: int | None) -> str | None:
 
     Up to 0.01 % of a stream, 10 us of its traffic or one frame may be missing: the last frames of a trial
     are due just before its clock runs out. And sending may take 0.1 % longer than the `planned_ns` it was
-    to take, or one pause of the machine: what took longer was a lower rate, though all of it was sent. A
+    to take, or half a millisecond: what took longer was a lower rate, though all of it was sent. A
     trial that falls short of either says nothing against the device.
     """
     for stream in result.streams:
@@ -99,7 +99,7 @@ def starved(result: TrialResult, planned_ns: int | None) -> str | None:
     if planned_ns is None:
         return None
     over_ns = _sending_ns(result) - planned_ns
-    if over_ns <= max(planned_ns * LONGER, Fraction(PAUSE_NS)):
+    if over_ns <= max(planned_ns * LONGER, Fraction(SHORT_NS)):
         return None
     planned = milliseconds(planned_ns)
     return f"the tester sent for {milliseconds(over_ns)} longer than the {planned} it was to"

@@ -34,6 +34,9 @@ impl Path {
     pub(crate) fn of(spec: &DeviceSpec, stream: &Offered) -> Result<Self, NoClosedForm> {
         check_way(spec, stream)?;
         let (input, output) = (&spec.ports[stream.in_port], &spec.ports[stream.out_port]);
+        if input.police.is_some() {
+            return refuse(format!("a policer on port `{}`", input.name));
+        }
         let size = u64::from(stream.size);
         let members = |port: &crate::spec::DevicePortSpec| u64::from(port.members);
         // Preamble and SFD are sent before the frame, the gap behind it: the last bit is in after size + 8 bytes.

@@ -107,7 +107,7 @@ impl Rig {
         let of = |name: &str| counters.injected.get(name).copied().unwrap_or(0);
         let sum = |value: fn(&netdyno_dut::spec::DevicePortCounters) -> u64| counters.ports.iter().map(value).sum::<u64>();
         let sources = sum(|port| port.rx_frames) + counters.originated + counters.copies + of("duplicate");
-        let sinks = sum(|port| port.tx_frames + port.in_drops + port.both_drops + port.out_drops)
+        let sinks = sum(|port| port.tx_frames + port.policed + port.in_drops + port.both_drops + port.out_drops)
             + counters.box_drops
             + counters.no_route
             + counters.ttl_expired
@@ -170,6 +170,7 @@ pub fn port(name: &str, index: u8) -> DevicePortSpec {
         partner_hash: Hash::default(),
         hash: Hash::default(),
         partner_queue: 1024,
+        police: None,
         in_fps: None,
         both_fps: None,
         in_queue: 1024,

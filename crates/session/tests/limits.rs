@@ -1,0 +1,140 @@
+//! A tester with faults of its own, emulated: what it does is what the closed form of such a queue says, to the frame, and
+//! what it counts of that is what it would count.
+
+mod common;
+use common::*;
+use netdyno_session::spec::SessionSpec;
+use netdyno_session::{Outcome, Session};
+use serde_json::{Value, json};
+
+/// One frame each microsecond for 10 ms.
+const OFFERED: u64 = 10_000;
+/// Half as many.
+const HALF: [u64; 2] = [500_000, 1];
+
+fn limited(port: usize, limit: Value) -> Value {
+    let mut session = session("virtual", "wire", cross_connect());
+    session["ports"][port]["limit"] = limit;
+    session
+}
+
+/// The trial on such a session, the same however far time advances in a round.
+fn measure(session: &Value) -> Outcome {
+    let offered = || trial(&[stream(false, 1, json!("peer"), size(64), constant(10_000, BITS_64 * 1_000_000))]);
+    let outcomes: Vec<Outcome> = [1, 7_000, 45_000]
+        .into_iter()
+        .map(|quantum_ns| {
+            let mut session = open(session.clone());
+            session.set_quantum(netdyno_io::time::Duration::from_ns(quantum_ns));
+            run_on(&mut session, offered())
+        })
+        .collect();
+    for other in &outcomes[1..] {
+        // How often a port had no room is how often it was asked.
+        let mut other = other.clone();
+        other.trial.health.tx_full = outcomes[0].trial.health.tx_full;
+        assert_eq!(other, outcomes[0]);
+    }
+    assert_eq!(outcomes[0].trial.streams[0].intended, OFFERED);
+    assert_eq!(outcomes[0].trial.invalid, [""; 0]);
+    outcomes.into_iter().next().expect("there were some")
+}
+
+/// D/D/1/K+1 with a service of 2 us and a frame each microsecond: by the last arrival, 9,999 us after the first, 4,999 are
+/// done, one is served and `room` wait.
+fn served(room: u64) -> u64 {
+    4_999 + 1 + room
+}
+
+/// The schedule ends after 10 ms, and a tester catches up for 1 ms: frame k leaves after 2 us x k.
+#[test]
+fn a_sender_that_is_too_slow_leaves_frames_unsent() {
+    let found = measure(&limited(0, json!({"tx": {"fps": HALF}})));
+    let stream = &found.trial.streams[0];
+    assert_eq!((stream.offered, stream.received, stream.lost), (5_501, 5_501, 0));
+    assert_eq!(found.trial.health.unsent, OFFERED - 5_501);
+    // Frame 5,500 was due after 5.5 ms and left after 11.
+    assert_eq!(found.trial.health.latest_departure_ns, 5_500_000);
+    // Frames say when they really left: none was longer on its way than on an idle device.
+    let times = stream.latency.as_ref().map(|latency| (latency.min_ns, latency.max_ns));
+    assert_eq!(times, Some((5115, 5115)));
+}
+
+#[test]
+fn a_sender_that_pauses_is_late_by_the_pause_and_catches_up_at_line_rate() {
+    // The traffic begins after the settling, 1 ms of this trial; the pause is in it.
+    let pauses = json!({"first_ns": 4_000_000, "every_ns": 1_000_000_000, "for_ns": 2_000_000});
+    let found = measure(&limited(0, json!({"tx": {"pauses": pauses}})));
+    let stream = &found.trial.streams[0];
+    assert_eq!((stream.offered, stream.lost), (OFFERED, 0));
+    assert_eq!(found.trial.health.latest_departure_ns, 2_000_000);
+    // An idle device, and a line that takes them one after the other.
+    assert_eq!(stream.latency.as_ref().map(|latency| latency.max_ns), Some(5115));
+    // 2,000 frames come late, while 0.0672 more are due with each: the sample of 0.1 ms behind the pause is full: 1488.1 fit.
+    assert_eq!(stream.tx.iter().max(), Some(&1489));
+}
+
+#[test]
+fn a_sender_whose_frames_vanish_says_nothing_of_it() {
+    for room in [0, 100] {
+        let found = measure(&limited(0, json!({"tx": {"fps": HALF, "room": room, "silent": true}})));
+        let stream = &found.trial.streams[0];
+        assert_eq!((stream.offered, stream.received), (OFFERED, served(room)));
+        assert_eq!(found.devices[0].ports[0].rx_frames, served(room), "the device never saw the others");
+        assert_eq!(
+            (found.trial.health.unsent, found.trial.health.rx_dropped, found.trial.health.tx_full),
+            (0, 0, 0)
+        );
+    }
+}
+
+#[test]
+fn a_receiver_that_is_too_slow_drops_and_counts() {
+    for room in [0, 64] {
+        let found = measure(&limited(1, json!({"rx": {"fps": HALF, "room": room}})));
+        let stream = &found.trial.streams[0];
+        assert_eq!((stream.offered, stream.received), (OFFERED, served(room)));
+        assert_eq!(found.trial.health.rx_dropped, OFFERED - served(room));
+        let silent = measure(&limited(1, json!({"rx": {"fps": HALF, "room": room, "silent": true}})));
+        assert_eq!(silent.trial.streams, found.trial.streams);
+        assert_eq!(silent.trial.health.rx_dropped, 0);
+    }
+}
+
+#[test]
+fn a_receiver_that_pauses_keeps_what_its_ring_holds() {
+    let pauses = json!({"first_ns": 4_000_500, "every_ns": 1_000_000_000, "for_ns": 500_000});
+    for (room, kept) in [(63, 64), (999, 500)] {
+        let found = measure(&limited(1, json!({"rx": {"room": room, "pauses": pauses}})));
+        // 500 frames arrive in the pause.
+        assert_eq!(found.trial.health.rx_dropped, 500 - kept);
+        assert_eq!(found.trial.streams[0].lost as u64, 500 - kept);
+    }
+}
+
+#[test]
+fn a_loop_between_limited_ports_shows_what_the_tester_can_do_itself() {
+    let spec = json!({
+        "clock": "virtual",
+        "ports": [
+            {"name": "west", "backend": {"kind": "wire"}},
+            {"name": "east", "backend": {"kind": "wire"}, "limit": {"rx": {"fps": HALF, "room": 10, "silent": true}}},
+        ],
+        "loops": [{"ports": [0, 1], "rate_bps": TEN_GIGABIT}],
+    });
+    assert_eq!(measure(&spec).trial.streams[0].received, served(10));
+}
+
+#[test]
+fn what_can_never_be_is_refused() {
+    let refused = |spec: Value| {
+        let spec: SessionSpec = serde_json::from_value(spec).expect("well-formed");
+        Session::open(spec).expect_err("refused").to_string()
+    };
+    assert!(refused(limited(0, json!({"tx": {"fps": [0, 1]}}))).contains("nothing would ever pass"));
+    let asleep = json!({"tx": {"pauses": {"first_ns": 0, "every_ns": 10, "for_ns": 10}}});
+    assert!(refused(limited(0, asleep)).contains("nothing would ever pass"));
+    let mut real = session("real", "ring", cross_connect());
+    real["ports"][0]["limit"] = json!({"rx": {"fps": HALF}});
+    assert!(refused(real).contains("in virtual time only"));
+}
