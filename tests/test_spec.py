@@ -204,6 +204,10 @@ RESULT = "engine/src/result.rs"
         (t.Health, "Health"),
         (t.Latency, "Latency"),
         (t.Phase, "PhaseResult"),
+        (t.NextHop, "NextHopResult"),
+        (t.HopChange, "HopChange"),
+        (t.HopSilence, "HopSilence"),
+        (t.Conflict, "ConflictResult"),
     ],
 )
 def test_results_have_the_engines_fields(kind: Any, name: str) -> None:

@@ -30,9 +30,13 @@ from netdyno.store import (
 )
 from netdyno.store.columns import MAX_SAMPLES, from_series, to_series
 from netdyno.trial import (
+    Conflict,
     Health,
+    HopChange,
+    HopSilence,
     InterfaceResult,
     Latency,
+    NextHop,
     Phase,
     PortResult,
     Result,
@@ -105,10 +109,14 @@ HISTOGRAM = "HISTFAAAACt4nJNpmSzMwMDAxQABzFCaEYiZQrifMNh/gAic59/Df5ZfaKInEwCFNgc
 LATENCY = Latency(count=9, min_ns=1, sum_ns=2**80, max_ns=2**40, over=2, negative=1, histogram=HISTOGRAM)
 
 
+MOVED = HopChange(-(2**40), "02:00:00:00:00:02", "02:00:00:00:00:01")
+SILENT = HopSilence(7, None)
+
+
 def trial(case: int = 3, number: int = 0, attempt: int = 0, state: str = "done") -> StoredTrial:
     result = TrialResult(
         streams=(stream("a-b", LATENCY), stream("b-a", None)),
-        ports=(PortResult("a", 1, 64, 2, 128, 3, (1,), (64,), (2,), (128,)),),
+        ports=(PortResult("a", 1, 64, 2, 128, 3, (1,), (64,), (2,), (128,), 5, 6),),
         health=Health(1, 2, 3, 4, 5, 999_000),
         phases=(Phase("settle", 0, 5), Phase("ramp", 5, 10)),
         sample_ns=1_000_000,
@@ -125,6 +133,11 @@ def trial(case: int = 3, number: int = 0, attempt: int = 0, state: str = "done")
                 2,
             ),
         ),
+        next_hops=(
+            NextHop("a", (100, 7), "100.64.0.1", "02:00:00:00:00:01", 3, 4, (MOVED,), 2, (SILENT,)),
+            NextHop("a", (), "fe80::1", None, 0, 0, (), 0, ()),
+        ),
+        conflicts=(Conflict("a", "100.64.0.2", "02:00:00:00:00:09"),),
     )
     segments = (Segment("ramp", 10, Fraction(0), Fraction(312500000, 21)),)
     return StoredTrial(case, number, attempt, "ramp", state, segments, '{"seed": 7}', result, NOW, NOW)  # type: ignore[arg-type]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from netdyno.arithmetic import wire_bits
 from netdyno.matrix import Case, directions, stream_names
+from netdyno.neighbours import conflict, next_hop
 from netdyno.trial import (
     Health,
     Latency,
@@ -54,10 +55,17 @@ def trial_spec(plan: Plan, case: Case, wiring: Wiring, trial: Trial) -> dict[str
         "seed": case.seed,
         "streams": streams,
         "ports": [
-            {"mac": port.mac, "ipv4": port.ipv4, "ipv6": port.ipv6, "gateway": _gateway(case, port)}
+            {
+                "mac": port.mac,
+                "ipv4": port.ipv4,
+                "ipv6": port.ipv6,
+                "gateway": _gateway(case, port),
+                "vlans": [],
+            }
             for port in wiring.ports
         ],
         "resolve_ns": plan.trial.resolve.ns,
+        "poll_ns": plan.trial.poll.ns,
         "settle_ns": plan.trial.settle.ns,
         "drain_ns": plan.trial.drain.ns,
         "sample_ns": plan.trial.sample.ns,
@@ -134,6 +142,8 @@ def read_result(json_text: str) -> TrialResult:
         resolved=tuple((address, mac) for address, mac in trial["resolved"]),
         invalid=tuple(trial["invalid"]),
         devices=tuple(answer.get("devices", ())),
+        next_hops=tuple(next_hop(hop) for hop in trial.get("next_hops", ())),
+        conflicts=tuple(conflict(table) for table in trial.get("conflicts", ())),
     )
 
 

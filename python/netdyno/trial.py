@@ -114,6 +114,49 @@ class PortResult:
     rx_bytes_series: tuple[int, ...]
     stale: int = 0
     """Test frames of an earlier trial, which counted them as lost: a device still held them when it ended."""
+    own_frames: int = 0
+    """Of the frames sent, the tester's own: ARP, ND, echo replies, what bridges learn from."""
+
+
+@dataclass(frozen=True)
+class HopChange:
+    """A next hop's MAC address became another one; ns from the start of traffic."""
+
+    at_ns: int
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
+class HopSilence:
+    """A next hop did not answer; ns from the start of traffic. until_ns: None, to the end."""
+
+    from_ns: int
+    until_ns: int | None
+
+
+@dataclass(frozen=True)
+class NextHop:
+    """A next hop of a tester port during a trial; see crates/engine/src/result.rs."""
+
+    port: str
+    vlans: tuple[int, ...]
+    address: str
+    mac: str | None
+    polls: int
+    heard: int
+    changes: tuple[HopChange, ...]
+    further_changes: int
+    silences: tuple[HopSilence, ...]
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """Another box claimed an address of the tester's."""
+
+    port: str
+    address: str
+    mac: str
 
 
 @dataclass(frozen=True)
@@ -183,6 +226,8 @@ class TrialResult:
     """Counters of emulated devices (crates/dut/src/spec.rs, DeviceCounters)."""
     interfaces: tuple[InterfaceResult, ...] = ()
     """What the interfaces under the ports counted; of those ports that have one."""
+    next_hops: tuple[NextHop, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
 
     @property
     def lost(self) -> int:

@@ -3,7 +3,8 @@
 
 use crate::compile::stream_seed;
 use crate::signature::Signature;
-use crate::spec::{StreamSpec, TrialSpec};
+use crate::spec::{Destination, StreamSpec, TrialSpec};
+use netdyno_frame::nd::{ALL_NODES, link_local};
 use netdyno_frame::parse::{Layers, Packet, ethertype, parse, protocol};
 use netdyno_frame::probe::{MAGIC, PROBE_BYTES};
 use netdyno_frame::template::Template;
@@ -28,10 +29,18 @@ const SHARED_BITS: u32 = 32;
 pub fn claims(spec: &TrialSpec) -> Vec<Vec<Claim>> {
     let mut probes = BTreeSet::new();
     let mut own: Vec<BTreeSet<Claim>> = spec.ports.iter().map(|_| BTreeSet::new()).collect();
-    for (port, own) in spec.ports.iter().zip(&mut own) {
-        let texts = [&port.ipv4, &port.ipv6].into_iter().flatten();
-        let addresses = texts.filter_map(|text| text.split('/').next().and_then(|text| text.parse().ok()));
-        own.extend(addresses.flat_map(host));
+    for (index, (port, own)) in spec.ports.iter().zip(&mut own).enumerate() {
+        let vlans = port.vlans.iter().flat_map(|vlan| [&vlan.ipv4, &vlan.ipv6]);
+        let texts = [&port.ipv4, &port.ipv6].into_iter().chain(vlans).flatten();
+        own.extend(texts.filter_map(|text| address(text)).flat_map(host));
+        for hop in next_hops(spec, index) {
+            own.insert(news(hop));
+            // Who asks a link-local next hop does so from the port's own such address; else that stays the kernel's, whose
+            // routing protocols live on it.
+            if matches!(hop, IpAddr::V6(hop) if hop.is_unicast_link_local()) {
+                own.extend(port.mac.parse().into_iter().flat_map(|mac| host(link_local(mac).into())));
+            }
+        }
     }
     for (index, stream) in spec.streams.iter().enumerate() {
         let Some(template) = template(stream, stream_seed(spec.seed, index)) else {
@@ -48,6 +57,38 @@ pub fn claims(spec: &TrialSpec) -> Vec<Vec<Claim>> {
     }
     // Probes first: nearly every frame is one.
     own.into_iter().map(|own| probes.iter().cloned().chain(own).collect()).collect()
+}
+
+fn address(text: &str) -> Option<IpAddr> {
+    text.split('/').next().and_then(|text| text.parse().ok())
+}
+
+/// The next hops of port `index`.
+fn next_hops(spec: &TrialSpec, index: usize) -> BTreeSet<IpAddr> {
+    let port = &spec.ports[index];
+    let gateways = port
+        .gateway
+        .iter()
+        .chain(port.vlans.iter().filter_map(|vlan| vlan.gateway.as_ref()));
+    let sent = spec.streams.iter().filter(|stream| stream.tx_port == index);
+    let destinations = sent.filter_map(|stream| match &stream.destination {
+        Destination::Gateway(address) => Some(address),
+        _ => None,
+    });
+    gateways.chain(destinations).filter_map(|text| address(text)).collect()
+}
+
+/// What a next hop says to everybody of itself: that it has another MAC address now (RFC 5227 section 2.3, RFC 4861
+/// section 7.2.6).
+fn news(hop: IpAddr) -> Claim {
+    match hop {
+        IpAddr::V4(hop) => Claim::of_type(ethertype::ARP).and(14, &hop.octets()).and(24, &hop.octets()),
+        IpAddr::V6(hop) => Claim::of_type(ethertype::IPV6)
+            .and(6, &[protocol::ICMPV6])
+            .and(24, &ALL_NODES.octets())
+            .and(40, &[136])
+            .and(48, &hop.octets()),
+    }
 }
 
 fn template(stream: &StreamSpec, seed: u64) -> Option<Template> {

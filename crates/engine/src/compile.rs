@@ -1,7 +1,7 @@
 //! From a trial's specification to what sends and receives it, with every mistake named.
 
 use crate::error::SpecError;
-use crate::host::Host;
+use crate::host::{self, Host};
 use crate::receive::{Arrivals, Receiver};
 use crate::schedule::Schedule;
 use crate::signature::Signature;
@@ -58,12 +58,13 @@ fn hosts(spec: &TrialSpec, ports: usize) -> Result<Vec<Host>, SpecError> {
         ("resolve_ns", spec.resolve_ns),
         ("settle_ns", spec.settle_ns),
         ("drain_ns", spec.drain_ns),
+        ("poll_ns", spec.poll_ns),
     ] {
         if length > LONGEST_NS {
             return Err(SpecError::new(name, "more than 31 days", "durations are nanoseconds"));
         }
     }
-    let host = |(index, port)| Host::new(port).map_err(|why| SpecError::new(format!("ports[{index}]"), why, ""));
+    let host = |(index, port)| Host::new(port, spec.poll_ns * 1000).map_err(|why| SpecError::new(format!("ports[{index}]"), why, ""));
     spec.ports.iter().enumerate().map(host).collect()
 }
 
@@ -206,14 +207,23 @@ fn hops(spec: &TrialSpec, senders: &[Sender], hosts: &mut [Host]) -> Result<Vec<
     Ok(hops)
 }
 
+fn gateway(text: &str) -> Result<IpAddr, String> {
+    text.parse().map_err(|_| format!("`{text}` is not an IP address"))
+}
+
 /// Tells the hosts to ask for their gateways, where no stream does so already.
 fn gateways(spec: &TrialSpec, senders: &[Sender], hosts: &mut [Host]) -> Result<(), SpecError> {
     for (port, host) in hosts.iter_mut().enumerate() {
+        for (number, vlan) in spec.ports[port].vlans.iter().enumerate() {
+            let Some(text) = &vlan.gateway else { continue };
+            let place = || format!("ports[{port}]: vlans[{number}]: gateway");
+            let tags: Result<Vec<_>, _> = vlan.tags.iter().map(host::tag).collect();
+            let wanted = tags.and_then(|tags| host.want(&tags, gateway(text)?));
+            wanted.map_err(|why| SpecError::new(place(), why, ""))?;
+        }
         let Some(text) = &spec.ports[port].gateway else { continue };
         let place = || format!("ports[{port}]: gateway");
-        let address: IpAddr = text
-            .parse()
-            .map_err(|_| SpecError::new(place(), format!("`{text}` is not an IP address"), ""))?;
+        let address = gateway(text).map_err(|why| SpecError::new(place(), why, ""))?;
         if host.unanswered().any(|wanted| wanted == address) {
             continue;
         }

@@ -1,7 +1,8 @@
 //! From a finished trial to its result: counts only.
 
+use crate::host::NextHop;
 use crate::order::First;
-use crate::result::{Health, PhaseResult, PortResult, StreamResult, TrialResult};
+use crate::result::{ConflictResult, Health, HopChange, HopSilence, NextHopResult, PhaseResult, PortResult, StreamResult, TrialResult};
 use crate::spec::TrialSpec;
 use crate::transmit::Lane;
 use crate::trial::{Stage, Trial};
@@ -85,8 +86,57 @@ pub fn result(trial: &Trial) -> TrialResult {
             .flat_map(|host| host.answered())
             .map(|(address, mac)| (address.to_string(), mac.to_string()))
             .collect(),
+        next_hops: next_hops(trial),
+        conflicts: conflicts(trial),
         invalid,
     }
+}
+
+fn next_hops(trial: &Trial) -> Vec<NextHopResult> {
+    let ns = |ps: u64| (ps as i64 - trial.times.traffic as i64) / 1000;
+    let result = |port: &str, hop: &NextHop| NextHopResult {
+        port: port.to_owned(),
+        vlans: hop.tags.iter().map(|tag| tag.vid()).collect(),
+        address: hop.address.to_string(),
+        mac: hop.mac.map(|mac| mac.to_string()),
+        polls: hop.polls,
+        heard: hop.heard,
+        changes: hop
+            .changes
+            .iter()
+            .map(|change| HopChange {
+                at_ns: ns(change.at_ps),
+                before: change.from.to_string(),
+                after: change.to.to_string(),
+            })
+            .collect(),
+        further_changes: hop.further_changes,
+        silences: hop
+            .silences
+            .iter()
+            .map(|&(from, until)| HopSilence {
+                from_ns: ns(from),
+                until_ns: until.map(ns),
+            })
+            .collect(),
+    };
+    let ports = trial.ports.iter().zip(&trial.hosts);
+    ports
+        .flat_map(|(port, host)| host.hops().iter().map(|hop| result(&port.info().name, hop)))
+        .collect()
+}
+
+fn conflicts(trial: &Trial) -> Vec<ConflictResult> {
+    let ports = trial.ports.iter().zip(&trial.hosts);
+    ports
+        .flat_map(|(port, host)| {
+            host.conflicts().iter().map(|conflict| ConflictResult {
+                port: port.info().name.clone(),
+                address: conflict.address.to_string(),
+                mac: conflict.mac.to_string(),
+            })
+        })
+        .collect()
 }
 
 fn stream(trial: &Trial, index: usize) -> StreamResult {
@@ -154,6 +204,7 @@ fn port(trial: &Trial, index: usize) -> PortResult {
         tx_bytes: sender.bytes,
         rx_frames: arrivals.frames,
         rx_bytes: arrivals.bytes,
+        own_frames: sender.own_frames,
         foreign: arrivals.foreign + counted(trial, index).rx_cut - cut_and_missing(trial, index),
         stale: arrivals.stale,
         tx: sender.tx.bins().to_vec(),

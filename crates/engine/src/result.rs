@@ -17,6 +17,10 @@ pub struct TrialResult {
     pub sample_ns: u64,
     /// Next hops that answered: address, MAC.
     pub resolved: Vec<(String, String)>,
+    /// The next hops of the ports, each as often as it is one, and how they were during the trial.
+    pub next_hops: Vec<NextHopResult>,
+    /// Other boxes that claimed an address of the tester's.
+    pub conflicts: Vec<ConflictResult>,
     /// Why the trial did not take place or does not count, in words; empty if it does.
     pub invalid: Vec<String>,
 }
@@ -97,6 +101,8 @@ pub struct PortResult {
     pub rx_frames: u64,
     /// Bytes received, FCS counted.
     pub rx_bytes: u64,
+    /// Of the frames sent, the tester's own: ARP, ND, echo replies, what bridges learn from.
+    pub own_frames: u64,
     /// Received frames that are not test frames (ARP, LLDP, floods, keep-alives), those too long for the port with them.
     pub foreign: u64,
     /// Test frames that departed before this trial: a device still held them when an earlier one ended, which counted
@@ -110,6 +116,60 @@ pub struct PortResult {
     pub rx: Vec<u64>,
     /// Per sample: bytes received, FCS counted.
     pub rx_bytes_series: Vec<u64>,
+}
+
+/// A next hop of a tester port. Times are ns from the start of traffic, negative before it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct NextHopResult {
+    /// Name of the port.
+    pub port: String,
+    /// Its VLANs, outermost first.
+    pub vlans: Vec<u16>,
+    /// Its IP address.
+    pub address: String,
+    /// Its MAC address at the end, if it ever answered.
+    pub mac: Option<String>,
+    /// Times it was asked, once it was known, whether it is still there.
+    pub polls: u64,
+    /// ARP and ND messages heard from it.
+    pub heard: u64,
+    /// When it became another box. The streams followed it.
+    pub changes: Vec<HopChange>,
+    /// Further changes, beyond those kept.
+    pub further_changes: u64,
+    /// When it did not answer, polled three times. The streams went on to the MAC address it had.
+    pub silences: Vec<HopSilence>,
+}
+
+/// A next hop's MAC address became another one.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HopChange {
+    /// When that was heard.
+    pub at_ns: i64,
+    /// Its MAC address until then.
+    pub before: String,
+    /// And since.
+    pub after: String,
+}
+
+/// A next hop did not answer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HopSilence {
+    /// When it was polled first without an answer.
+    pub from_ns: i64,
+    /// When it was heard again; absent if it was not.
+    pub until_ns: Option<i64>,
+}
+
+/// Another box claimed an address of the tester's.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ConflictResult {
+    /// Name of the port whose address it is.
+    pub port: String,
+    /// The address.
+    pub address: String,
+    /// Who else claimed it.
+    pub mac: String,
 }
 
 /// How well the tester itself did.

@@ -20,6 +20,10 @@ pub struct TrialSpec {
     /// Give up resolving next hops after this long.
     #[serde(default = "default_resolve")]
     pub resolve_ns: u64,
+    /// Ask each next hop alone this often whether it is still there (RFC 1122 section 2.3.2.1, RFC 4861 section 7.3);
+    /// 0 is never.
+    #[serde(default = "default_poll")]
+    pub poll_ns: u64,
     /// Wait between learning and traffic (RFC 2544 section 23, phase b).
     pub settle_ns: u64,
     /// Keep receiving this long after the last frame (RFC 2544 section 23, phase d).
@@ -36,6 +40,10 @@ pub struct TrialSpec {
 
 fn default_resolve() -> u64 {
     3_000_000_000
+}
+
+fn default_poll() -> u64 {
+    10_000_000_000
 }
 
 fn yes() -> bool {
@@ -58,6 +66,42 @@ pub struct TesterPortSpec {
     /// to forward to, and need not ask while the first frames wait. On the VLAN of the first stream it receives.
     #[serde(default)]
     pub gateway: Option<String>,
+    /// Who the port is on VLANs where it has addresses of its own. On every other one, and untagged, it is `ipv4` and
+    /// `ipv6`.
+    #[serde(default)]
+    pub vlans: Vec<VlanSpec>,
+}
+
+/// Addresses of a tester port on one VLAN.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VlanSpec {
+    /// Its tags, outermost first.
+    pub tags: Vec<TagSpec>,
+    /// The port's IPv4 address there.
+    #[serde(default)]
+    pub ipv4: Option<String>,
+    /// The port's IPv6 address there.
+    #[serde(default)]
+    pub ipv6: Option<String>,
+    /// A next hop there, resolved before traffic even if nothing is sent to it.
+    #[serde(default)]
+    pub gateway: Option<String>,
+}
+
+/// A VLAN tag, of any priority.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TagSpec {
+    /// The VLAN.
+    pub vid: u16,
+    /// Tag protocol identifier.
+    #[serde(default = "default_tpid")]
+    pub tpid: u16,
+}
+
+fn default_tpid() -> u16 {
+    netdyno_frame::parse::ethertype::VLAN
 }
 
 /// One stream: one direction, one template.

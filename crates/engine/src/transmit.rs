@@ -2,6 +2,7 @@
 
 use crate::schedule::{BLOCK, Departures, Schedule};
 use crate::series::Series;
+use netdyno_frame::spec::Mac;
 use netdyno_frame::template::{Cursor, Slots, Template};
 use netdyno_io::port::{Burst, MIN_SLOT_BYTES, Port, PortError, PortInfo, WIRE_OVERHEAD_BYTES};
 use netdyno_io::time::Instant;
@@ -75,12 +76,23 @@ impl Lane {
     }
 }
 
-/// A frame of the tester's own (ARP, ND, learning, echo reply), and when it is due.
+/// Own frames a port sends in a round by the clock before the streams have their turn: neighbours wait for their answers
+/// less long than a sender that is behind its schedule may need, and whoever floods it with questions must not stop it.
+const OWN_A_ROUND: usize = 16;
+
+/// What a port does beside its streams, and when it is due.
 #[derive(Debug)]
-struct OwnFrame {
+struct Own {
     at_ps: u64,
-    bytes: Vec<u8>,
-    is_answer: bool,
+    what: What,
+}
+
+#[derive(Debug)]
+enum What {
+    /// Sends a frame of the tester's own (ARP, ND, learning, echo reply).
+    Frame { bytes: Vec<u8>, is_answer: bool },
+    /// From now on the frames of a lane go to another MAC address.
+    Redirect { lane: usize, mac: Mac },
 }
 
 /// The sending side of one port.
@@ -88,9 +100,11 @@ struct OwnFrame {
 pub struct Sender {
     /// The streams it sends.
     pub lanes: Vec<Lane>,
-    own: VecDeque<OwnFrame>,
+    own: VecDeque<Own>,
     /// How many of them are answers.
     answers: usize,
+    /// Own frames sent.
+    pub own_frames: u64,
     exact: bool,
     rate_bps: u64,
     /// Start of traffic; lanes count from here.
@@ -124,6 +138,7 @@ impl Sender {
             lanes,
             own: VecDeque::new(),
             answers: 0,
+            own_frames: 0,
             exact: info.exact_time,
             rate_bps: info.rate_bps,
             start_ps: u64::MAX,
@@ -163,9 +178,18 @@ impl Sender {
     fn queue(&mut self, at_ps: u64, mut bytes: Vec<u8>, is_answer: bool) {
         // Short frames are padded here: not every port does it.
         bytes.resize(bytes.len().max(MIN_SLOT_BYTES as usize), 0);
-        let place = self.own.partition_point(|frame| frame.at_ps <= at_ps);
-        self.own.insert(place, OwnFrame { at_ps, bytes, is_answer });
         self.answers += usize::from(is_answer);
+        self.plan(at_ps, What::Frame { bytes, is_answer });
+    }
+
+    /// The frames of lane `lane` that depart at or after `at_ps` go to `mac`.
+    pub fn redirect(&mut self, at_ps: u64, lane: usize, mac: Mac) {
+        self.plan(at_ps, What::Redirect { lane, mac });
+    }
+
+    fn plan(&mut self, at_ps: u64, what: What) {
+        let place = self.own.partition_point(|own| own.at_ps <= at_ps);
+        self.own.insert(place, Own { at_ps, what });
     }
 
     /// Answers that wait to be sent.
@@ -200,10 +224,24 @@ impl Sender {
     /// # Errors
     /// If the port is gone or the system refuses.
     pub fn send(&mut self, port: &mut dyn Port, now: Instant, until_ps: Option<u64>, bursts: usize) -> Result<(), PortError> {
+        let mut own_at = u64::MAX;
+        if !self.exact {
+            for _ in 0..OWN_A_ROUND {
+                if self.own.front().is_none_or(|own| own.at_ps > now.ps) {
+                    break;
+                }
+                if !self.act(port, now, now.ps)? {
+                    return Ok(());
+                }
+            }
+        }
         for _ in 0..bursts {
             let room_ps = port.room_from().ps;
             self.free_ps = self.free_ps.max(room_ps);
             let own_at = self.own.front().map_or(u64::MAX, |frame| frame.at_ps);
+            if self.exact {
+                own_at = self.own.front().map_or(u64::MAX, |own| own.at_ps);
+            }
             // By the clock, what is late beyond all catching up stays unsent.
             if let Some(until_ps) = until_ps.filter(|&until_ps| self.exact || now.ps <= until_ps) {
                 let bound = now.ps.min(until_ps).min(own_at.saturating_sub(1));
@@ -222,32 +260,38 @@ impl Sender {
             }
             let at = if self.exact { own_at.max(self.free_ps) } else { own_at };
             if at > now.ps || !self.send_own(port, now, at)? && !has_moved(port, room_ps) {
+            let at = own_at.max(self.free_ps);
+            if at > now.ps || !self.act(port, now, at)? {
                 return Ok(());
             }
         }
         Ok(())
     }
 
-    /// Sends the first own frame. Whether there was room.
-    fn send_own(&mut self, port: &mut dyn Port, now: Instant, at: u64) -> Result<bool, PortError> {
-        let Some(frame) = self.own.front() else {
-            return Ok(false);
-        };
-        let at = if self.exact { at } else { now.ps };
-        let taken = port.transmit(now, 1, &mut |burst| {
-            let room = burst.frame_mut(0);
-            room[..frame.bytes.len()].copy_from_slice(&frame.bytes);
-            burst.set(0, frame.bytes.len(), Instant { ps: at });
-            1
-        })?;
-        if taken == 0 {
-            return Ok(false);
+    /// Does the first of what is to be done beside the streams; a frame departs at `at`. Whether there was room.
+    #[cold]
+    fn act(&mut self, port: &mut dyn Port, now: Instant, at: u64) -> Result<bool, PortError> {
+        match self.own.front().map(|own| &own.what) {
+            None => return Ok(false),
+            Some(&What::Redirect { lane, mac }) => self.lanes[lane].template.set_destination(mac),
+            Some(What::Frame { bytes, is_answer }) => {
+                let taken = port.transmit(now, 1, &mut |burst| {
+                    let room = burst.frame_mut(0);
+                    room[..bytes.len()].copy_from_slice(bytes);
+                    burst.set(0, bytes.len(), Instant { ps: at });
+                    1
+                })?;
+                if taken == 0 {
+                    return Ok(false);
+                }
+                let on_line = bytes.len() as u64 + WIRE_OVERHEAD_BYTES;
+                self.free_ps = at + (on_line * 8_000_000_000_000).checked_div(self.rate_bps).unwrap_or(0);
+                self.frames += 1;
+                self.own_frames += 1;
+                self.bytes += bytes.len() as u64 + FCS_BYTES;
+                self.answers -= usize::from(*is_answer);
+            }
         }
-        let on_line = frame.bytes.len() as u64 + WIRE_OVERHEAD_BYTES;
-        self.free_ps = at + (on_line * 8_000_000_000_000).checked_div(self.rate_bps).unwrap_or(0);
-        self.frames += 1;
-        self.bytes += frame.bytes.len() as u64 + FCS_BYTES;
-        self.answers -= usize::from(frame.is_answer);
         self.own.pop_front();
         Ok(true)
     }

@@ -1,5 +1,7 @@
 //! A trial: resolve and learn, settle, transmit by schedule, stop, drain, read (RFC 2544 section 23).
 
+mod life;
+
 use crate::error::SpecError;
 use crate::host::Host;
 use crate::progress::Progress;
@@ -111,6 +113,8 @@ pub struct Trial {
     /// waits for the other more than the other for it.
     turned: bool,
     heard: Vec<(u64, Vec<u8>)>,
+    /// When the next poll of a next hop is due.
+    poll_ps: u64,
 }
 
 impl std::fmt::Debug for Trial {
@@ -166,6 +170,7 @@ impl Trial {
             finished: false,
             turned: false,
             heard: Vec::new(),
+            poll_ps: u64::MAX,
         })
     }
 
@@ -241,6 +246,7 @@ impl Trial {
                 Stage::New => {
                     self.times.began = now;
                     self.last_round_ps = now;
+                    self.announce(now);
                     if self.all_answered() {
                         self.settle(now);
                     } else {
@@ -308,6 +314,7 @@ impl Trial {
 
     fn settle(&mut self, at: u64) {
         self.times.resolved = at;
+        self.keep_next_hops(at);
         for hop in &self.hops {
             if let Some(mac) = self.hosts[hop.port].answer(&hop.tags, hop.address) {
                 self.senders[hop.port].lanes[hop.lane].template.set_destination(mac);
@@ -389,11 +396,13 @@ impl Trial {
             let port = &mut self.ports[number];
             let (receiver, host, heard) = (&mut self.receiver, &mut self.hosts[number], &mut self.heard);
             let resolved_ps = &mut self.times.resolved;
+            let mut stranger_ps = None;
             for _ in 0..bursts {
                 let lent = port.receive(now, 256, &mut |burst| {
                     receiver.take(number, burst, until_ps, &mut |frame, at| {
                         let open = host.unanswered().count();
-                        if let Some(answer) = host.hear(frame) {
+                        stranger_ps = Some(at);
+                        if let Some(answer) = host.hear(frame, at) {
                             heard.push((at, answer));
                         }
                         if host.unanswered().count() < open {
@@ -411,11 +420,15 @@ impl Trial {
             for (at, answer) in self.heard.drain(..).take(room) {
                 self.senders[number].answer(at + answer_ps, answer);
             }
+            if let Some(at) = stranger_ps {
+                self.follow(number, at);
+            }
         }
         Ok(())
     }
 
     fn round(&mut self, now: Instant) -> Result<(), PortError> {
+        self.poll(now.ps);
         // Sending first settles when the traffic ended, and with it until when arrivals count.
         self.send(now)?;
         let before = self.stage;
@@ -460,7 +473,13 @@ impl Node for Trial {
         };
         let departures = self.senders.iter().filter_map(|sender| sender.next_departure(traffic));
         let arrivals = self.ports.iter().filter_map(|port| port.next_arrival()).map(|at| at.ps);
-        departures.chain(arrivals).chain(stage_ps).min().map(|ps| Instant { ps })
+        let polls = Some(self.poll_ps).filter(|&ps| ps != u64::MAX);
+        departures
+            .chain(arrivals)
+            .chain(stage_ps)
+            .chain(polls)
+            .min()
+            .map(|ps| Instant { ps })
     }
 
     fn step(&mut self, now: Instant) {

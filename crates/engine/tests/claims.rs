@@ -235,3 +235,31 @@ fn streams_of_the_same_shape_are_claimed_once() {
     assert_eq!(one[0], many[0]);
     assert!(many[1].len() <= one[1].len() + 1, "{} and {}", many[1].len(), one[1].len());
 }
+
+/// What is heard of next hops and on VLANs with addresses of their own, as of the port's own address.
+#[test]
+fn what_a_next_hop_says_of_itself_is_claimed_and_what_others_say_is_not() {
+    let mut value = serde_json::to_value(spec(&ipv4())).expect("JSON");
+    value["streams"][0]["destination"] = json!({"gateway": "100.64.0.1"});
+    value["ports"][0]["gateway"] = json!("fe80::1");
+    value["ports"][0]["vlans"] = json!([{"tags": [{"vid": 7}], "ipv4": "100.65.0.2/30", "gateway": "100.65.0.1"}]);
+    let claims = &claims(&serde_json::from_value(value).expect("a trial"))[0];
+    let (router, tags) = (THERE.parse::<Mac>().unwrap(), [Tag { tpid: 0x8100, tci: 7 }]);
+    let takes_over = |address: &str, tags: &[Tag]| Arp::gratuitous(tags, router, address.parse().unwrap()).build();
+    let advertises = |address: &str| Neighbour::announcement(&[], router, address.parse().unwrap()).build();
+    let ours = "fe80::ff:fe00:1".parse().unwrap();
+    let probed = Neighbour::poll(&[], router, "fe80::1".parse().unwrap(), ours, HERE.parse().unwrap()).build();
+    let on_vlan = Arp::request(&tags, router, "100.65.0.1".parse().unwrap(), "100.65.0.2".parse().unwrap()).build();
+    for frame in [
+        takes_over("100.64.0.1", &[]),
+        takes_over("100.65.0.1", &tags),
+        advertises("fe80::1"),
+        probed,
+        on_vlan,
+    ] {
+        assert!(claimed(claims, &frame), "{frame:02x?}");
+    }
+    for frame in [takes_over("100.64.0.9", &[]), advertises("fe80::9")] {
+        assert!(!claimed(claims, &frame), "{frame:02x?}");
+    }
+}

@@ -46,6 +46,16 @@ impl Arp {
         }
     }
 
+    /// `mac`, who is `ip`, asks `neighbour` alone whether it still is `target` (RFC 1122 section 2.3.2.1, "Unicast
+    /// Poll").
+    #[must_use]
+    pub fn poll(tags: &[Tag], mac: Mac, ip: Ipv4Addr, target: Ipv4Addr, neighbour: Mac) -> Self {
+        Self {
+            destination: neighbour,
+            ..Self::request(tags, mac, ip, target)
+        }
+    }
+
     /// `mac` tells everybody that it is `ip` (a request for its own address, as RFC 5227 prefers).
     #[must_use]
     pub fn gratuitous(tags: &[Tag], mac: Mac, ip: Ipv4Addr) -> Self {

@@ -54,6 +54,13 @@ pub const fn solicited_node(address: Ipv6Addr) -> Ipv6Addr {
     Ipv6Addr::new(0xff02, 0, 0, 0, 0, 1, 0xff00 | a as u16, (b as u16) << 8 | c as u16)
 }
 
+/// The link-local address of an interface by its MAC address (RFC 4291, appendix A).
+#[must_use]
+pub fn link_local(mac: Mac) -> Ipv6Addr {
+    let Mac([a, b, c, d, e, f]) = mac;
+    Ipv6Addr::from([0xfe, 0x80, 0, 0, 0, 0, 0, 0, a ^ 2, b, c, 0xff, 0xfe, d, e, f])
+}
+
 /// The MAC address of a multicast address (RFC 2464 section 7).
 #[must_use]
 pub const fn multicast_mac(address: Ipv6Addr) -> Mac {
@@ -76,6 +83,16 @@ impl Neighbour {
             target,
             // RFC 4861 section 4.3: not when the source is unspecified.
             link_layer: (!address.is_unspecified()).then_some(mac),
+        }
+    }
+
+    /// `mac`, who is `address`, asks `neighbour` alone whether it still is `target` (RFC 4861 section 7.3.3).
+    #[must_use]
+    pub fn poll(tags: &[Tag], mac: Mac, address: Ipv6Addr, target: Ipv6Addr, neighbour: Mac) -> Self {
+        Self {
+            destination_mac: neighbour,
+            destination: target,
+            ..Self::solicitation(tags, mac, address, target)
         }
     }
 

@@ -7,7 +7,7 @@ use common::{mac, over_ethernet};
 use netdyno_frame::arp::Arp;
 use netdyno_frame::checksum::{Check, finish, fold, sum, update, update32, verify_frame};
 use netdyno_frame::icmp::{echo_reply, echo_target};
-use netdyno_frame::nd::{Message, Neighbour};
+use netdyno_frame::nd::{Message, Neighbour, link_local};
 use netdyno_frame::parse::Tag;
 use netdyno_frame::probe::Probe;
 use netdyno_frame::template::Template;
@@ -126,6 +126,10 @@ fn arp_byte_by_byte() {
     let news = Arp::gratuitous(&[], mac("02:00:00:00:00:01"), ours);
     assert_eq!(Arp::parse(&news.build()), Some(news.clone()));
     assert!(news.is_gratuitous() && news.build().len() == 60);
+    // RFC 1122 section 2.3.2.1: the same question, "point-to-point".
+    let poll = Arp::poll(&[tag], mac("02:00:00:00:00:01"), ours, theirs, mac("02:00:00:00:00:99")).build();
+    assert_eq!(poll[..6], [2, 0, 0, 0, 0, 0x99]);
+    assert_eq!(poll[6..], expected[6..]);
 }
 
 #[test]
@@ -148,6 +152,16 @@ fn neighbour_discovery_byte_by_byte() {
     assert_eq!(asked.build(), expected);
     assert_eq!(Neighbour::parse(&expected), Some(asked.clone()));
     assert_eq!(verify_frame(&expected).l4, Check::Right);
+
+    // RFC 4861 section 7.3.3: to the target itself, on both layers.
+    let poll = Neighbour::poll(&[], mac("02:00:00:00:00:01"), asker, target, mac("02:00:00:00:00:99")).build();
+    assert_eq!(poll[..6], [2, 0, 0, 0, 0, 0x99]);
+    assert_eq!(poll[38..54], expected[62..78]);
+    assert_eq!(
+        (&poll[6..38], &poll[54..56], &poll[58..]),
+        (&expected[6..38], &expected[54..56], &expected[58..])
+    );
+    assert_eq!(verify_frame(&poll).l4, Check::Right);
 
     let tag = Tag { tpid: 0x88a8, tci: 5 };
     let asked = Neighbour::solicitation(&[tag], mac("02:00:00:00:00:01"), asker, target);
@@ -180,6 +194,13 @@ fn neighbour_discovery_byte_by_byte() {
         }
     );
     assert_eq!(to_all.build()[..6], [0x33, 0x33, 0, 0, 0, 1]);
+}
+
+/// RFC 4291, appendix A: 34-56-78-9A-BC-DE has the interface identifier 36-56-78-FF-FE-9A-BC-DE.
+#[test]
+fn the_link_local_address_of_a_mac_address() {
+    let expected: std::net::Ipv6Addr = "fe80::3656:78ff:fe9a:bcde".parse().expect("an address");
+    assert_eq!(link_local(mac("34:56:78:9a:bc:de")), expected);
 }
 
 #[test]

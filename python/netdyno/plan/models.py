@@ -163,6 +163,10 @@ class TrialSettings(Element):
     resolve: PositiveDuration = Field(
         default=PositiveDuration.of_ns(3 * 10**9), description="Give up on ARP and ND after this."
     )
+    poll: Duration = Field(
+        default=Duration.of_ns(10 * 10**9),
+        description="Ask each next hop this often whether it is still there; `0s` is never.",
+    )
     settle: Duration = Field(
         default=Duration.of_ns(2 * 10**9),
         description="Wait between learning and traffic (RFC 2544 section 23).",
@@ -176,7 +180,7 @@ class TrialSettings(Element):
     verify: bool = Field(default=True, description="Check the checksums of what is received.")
 
     def scaled(self, scale: Fraction) -> TrialSettings:
-        """Settle, drain and sample of a rehearsal. Resolving is a time limit, not a phase: it stays.
+        """Settle, drain and sample of a rehearsal. Resolving is a time limit, polling no phase: they stay.
 
         A device's queue is as long in a rehearsal, and what it holds when the drain ends counts as lost: so
         the drain is not shortened below 200 ms.

@@ -78,7 +78,7 @@ def _case(case: CaseView) -> dict[str, Any]:
             "method": case.result.method if case.result else None,
             "values": [_value(case, value) for value in case.result.values] if case.result else None,
             "deviations": list(case.result.compliance) if case.result else None,
-            "notes": list(case.result.notes) if case.result else None,
+            "notes": [*case.result.notes, *case.neighbours] if case.result else None,
             "goals": [{"goal": name, "passed": passed, "reason": why} for name, passed, why in case.goals]
             or None,
             "rests_on_trials": list(case.result.trials) if case.result else None,

@@ -64,7 +64,7 @@ def _parts(run: RunView, width: int) -> Iterator[RenderableType]:
     yield Text(
         "pps: frames per second. L1: with preamble and gap, 20 B a frame. bidir: both directions together."
     )
-    for note in (*run.notes, *run.compliance):
+    for note in (*run.notes, *run.neighbours, *run.compliance):
         yield Text(f"Note: {printable(note)}")
     for case in run.cases:
         if case.error:

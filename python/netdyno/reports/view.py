@@ -13,6 +13,7 @@ from functools import cached_property
 from itertools import zip_longest
 
 from netdyno.arithmetic import wire_bits
+from netdyno.neighbours import sentences
 from netdyno.trial import HEADLINES, Result, Segment, StreamResult, TrialResult, Value, Verdict
 
 ALL = "sum"
@@ -116,6 +117,11 @@ class CaseView:
     def name(self) -> str:
         """`l2-xconnect / plain / 64b-multi / bidir`."""
         return " / ".join(part for part in [*self.settings.values(), self.profile, self.direction] if part)
+
+    @property
+    def neighbours(self) -> tuple[str, ...]:
+        """What befell the tester's neighbours in the trials that count, a sentence each."""
+        return sentences((trial.number, trial.result) for trial in self.trials if trial.state == "done")
 
     def line(self, scope: str) -> Fraction | None:
         """Line rate in frames per second for a scope: one stream, or all of them together."""
@@ -257,6 +263,11 @@ class RunView:
             if note not in common
         )
         return tuple(dict.fromkeys(pairs))
+
+    @property
+    def neighbours(self) -> tuple[str, ...]:
+        """What befell the tester's neighbours, with the case."""
+        return tuple(f"{case.name}: {sentence}" for case in self.cases for sentence in case.neighbours)
 
     @property
     def compliance(self) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Literal
 
 from netdyno.histogram import decode
+from netdyno.neighbours import conflict, next_hop
 from netdyno.store.columns import (
     exact,
     to_fraction,
@@ -305,6 +306,8 @@ class StoredRun:
             invalid=to_sentences(row["invalid"]),
             devices=to_mappings(row["devices"]),
             interfaces=to_interfaces(row["interfaces"]),
+            next_hops=tuple(next_hop(hop) for hop in to_mappings(row["next_hops"])),
+            conflicts=tuple(conflict(table) for table in to_mappings(row["conflicts"])),
         )
         return StoredTrial(
             case=row["case_number"],
@@ -421,4 +424,5 @@ def _port(row: sqlite3.Row, series: dict[tuple[str, int, str], tuple[int, ...]])
         rx=series["port", number, "rx"],
         rx_bytes_series=series["port", number, "rx_bytes"],
         stale=row["stale_frames"],
+        own_frames=row["own_frames"],
     )

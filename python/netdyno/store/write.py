@@ -8,6 +8,7 @@ import secrets
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -304,7 +305,8 @@ def _insert_trial(sql: sqlite3.Connection, trial: StoredTrial) -> None:
     cursor = sql.execute(
         "INSERT INTO trials (case_number, number, attempt, name, state, segments, spec, sample_ns, unsent,"
         " latest_departure_ns, longest_gap_ns, rx_dropped, tx_full, core_share_ppm, invalid, devices,"
-        " interfaces, started, ended) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " interfaces, next_hops, conflicts, started, ended)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             trial.case,
             trial.number,
@@ -323,6 +325,8 @@ def _insert_trial(sql: sqlite3.Connection, trial: StoredTrial) -> None:
             from_sentences(result.invalid),
             json.dumps([dict(device) for device in result.devices]),
             from_interfaces(result.interfaces),
+            json.dumps([asdict(hop) for hop in result.next_hops]),
+            json.dumps([asdict(conflict) for conflict in result.conflicts]),
             from_time(trial.started),
             from_time(trial.ended),
         ),
@@ -356,7 +360,7 @@ def _insert_trial(sql: sqlite3.Connection, trial: StoredTrial) -> None:
             _insert_series(sql, row, "stream", number, name, counts)
     for number, port in enumerate(result.ports):
         sql.execute(
-            "INSERT INTO ports VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO ports VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 row,
                 number,
@@ -367,6 +371,7 @@ def _insert_trial(sql: sqlite3.Connection, trial: StoredTrial) -> None:
                 port.rx_bytes,
                 port.foreign,
                 port.stale,
+                port.own_frames,
             ),
         )
         columns = (

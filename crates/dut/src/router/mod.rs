@@ -8,7 +8,7 @@ use crate::lpm::Trie;
 use neighbour::{LEARNED_LIMIT, Neighbours};
 use netdyno_frame::arp::Arp;
 use netdyno_frame::icmp::echo_reply;
-use netdyno_frame::nd::Neighbour as Discovery;
+use netdyno_frame::nd::{Neighbour as Discovery, link_local};
 use netdyno_frame::spec::Mac;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -162,7 +162,7 @@ impl Router {
             None
         } else if address.is_unicast_link_local() {
             // RFC 4291, section 2.5.6: never forwarded.
-            (address == link_local(self.interfaces[port].mac)).then_some(Hop::Local)
+            (address == link_local(bytes(self.interfaces[port].mac))).then_some(Hop::Local)
         } else {
             self.v6.lookup(&destination).map(|index| self.hops[index as usize])
         };
@@ -262,7 +262,7 @@ impl Router {
             let mac = heard.link_layer.map(number).filter(|mac| !is_group(*mac));
             return Some(said(None, known.zip(mac)));
         }
-        if heard.target != own && heard.target != link_local(interface.mac) {
+        if heard.target != own && heard.target != link_local(bytes(interface.mac)) {
             return Some(Verdict::Consumed);
         }
         let answer = heard.reply(bytes(interface.mac), true).build();
@@ -275,10 +275,14 @@ impl Router {
         Some(said(Some(answer), learned))
     }
 
-    /// The neighbour to learn about, on its own port only.
+    /// The neighbour to learn about, on its own port only. Without `add`, only one that is known or being asked for:
+    /// an announcement makes no entry (RFC 826; RFC 4861 section 7.2.5).
     fn whom(&mut self, ip: IpAddr, port: usize, add: bool) -> Option<usize> {
         match self.neighbours.find(ip) {
-            Some(index) => (self.neighbours.get(index).port == port).then_some(index),
+            Some(index) => {
+                let known = self.neighbours.get(index);
+                (known.port == port && (add || known.is_entry())).then_some(index)
+            }
             None if add && self.neighbours.len() < LEARNED_LIMIT => Some(self.neighbours.add(ip, port)),
             None => None,
         }
@@ -303,13 +307,6 @@ fn said(answer: Option<Vec<u8>>, learned: Option<(usize, u64)>) -> Verdict {
     Verdict::Heard(Box::new(Heard { answer, learned }))
 }
 
-/// The link-local address of an interface by its MAC address (RFC 4291, appendix A).
-fn link_local(mac: u64) -> Ipv6Addr {
-    let high = (mac >> 24) << 40 ^ 0x0200_0000_0000_0000;
-    let interface = high | 0xff_fe00_0000 | mac & 0xff_ffff;
-    Ipv6Addr::from(0xfe80_u128 << 112 | u128::from(interface))
-}
-
 fn number(mac: Mac) -> u64 {
     header::mac(mac.0)
 }
@@ -329,18 +326,4 @@ fn sum20(packet: &[u8; 20]) -> u16 {
         + u64::from(be32(packet, 12))
         + u64::from(be32(packet, 16));
     header::fold(((words >> 32) + (words >> 16 & 0xffff) + (words & 0xffff)) as u32)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// RFC 4291, appendix A: 34-56-78-9A-BC-DE has the interface identifier 36-56-78-FF-FE-9A-BC-DE.
-    #[test]
-    fn link_local_address_of_a_mac() {
-        assert_eq!(
-            link_local(0x3456_789a_bcde),
-            "fe80::3656:78ff:fe9a:bcde".parse::<Ipv6Addr>().unwrap()
-        );
-    }
 }

@@ -27,6 +27,13 @@ pub(crate) struct Neighbour {
     next_request: u64,
 }
 
+impl Neighbour {
+    /// Whether the router's cache has an entry for it: it is known, or asked for.
+    pub(crate) fn is_entry(&self) -> bool {
+        self.mac.is_some() || self.requests > 0
+    }
+}
+
 /// What is due when the clock of the neighbours rings.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Due {

@@ -1,0 +1,56 @@
+//! What a trial does to stay on the network: it announces its addresses, polls its next hops, and follows them.
+
+use super::{ANSWER_PS, Stage, Trial};
+use crate::host::same_vlans;
+
+impl Trial {
+    /// Tells the network whose the own addresses are.
+    pub(super) fn announce(&mut self, at: u64) {
+        for (host, sender) in self.hosts.iter().zip(&mut self.senders) {
+            for frame in host.announcements() {
+                sender.own(at, frame);
+            }
+        }
+    }
+
+    /// Next hops are resolved at `at`, and polled from now on.
+    pub(super) fn keep_next_hops(&mut self, at: u64) {
+        self.hosts.iter_mut().for_each(|host| host.keep(at));
+        self.plan_polls();
+    }
+
+    /// Finds out when the next poll is due.
+    fn plan_polls(&mut self) {
+        let due = self.hosts.iter().map(crate::host::Host::next_poll).min();
+        self.poll_ps = due.unwrap_or(u64::MAX);
+    }
+
+    /// Polls that are due. Before what else is due by then is sent, so that each finds its place by its time.
+    pub(super) fn poll(&mut self, now: u64) {
+        if now < self.poll_ps {
+            return;
+        }
+        for (host, sender) in self.hosts.iter_mut().zip(&mut self.senders) {
+            for (at, frame) in host.polls(now) {
+                sender.own(at, frame);
+            }
+        }
+        self.plan_polls();
+    }
+
+    /// The streams of port `number` follow their next hops to the MAC addresses these have now, as heard at `at`: a
+    /// router that took over from another, a card that was changed.
+    pub(super) fn follow(&mut self, number: usize, at: u64) {
+        self.plan_polls();
+        for (tags, address, mac) in self.hosts[number].take_changed() {
+            if matches!(self.stage, Stage::New | Stage::Resolve { .. }) {
+                continue; // all are set when all have answered
+            }
+            let after = if self.exact { ANSWER_PS } else { 0 };
+            let theirs = self.hops.iter().filter(|hop| hop.port == number && hop.address == address);
+            for hop in theirs.filter(|hop| same_vlans(&hop.tags, tags)) {
+                self.senders[number].redirect(at + after, hop.lane, mac);
+            }
+        }
+    }
+}
