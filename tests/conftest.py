@@ -20,7 +20,7 @@ def pytest_sessionstart() -> None:
     missing = [name for name in modules if importlib.util.find_spec(name) is None]
     missing += [
         name
-        for name in ("tshark", "chromium", "pdftotext", "ip", "tc", "ethtool")
+        for name in ("tshark", "chromium", "pdftotext", "ip", "tc", "ethtool", "bird")
         if shutil.which(name) is None
     ]
     if missing:

@@ -24,6 +24,7 @@ python3 -c 'import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))' 2
 if [ "${1:-demo}" = test ]; then
     want chromium chromium
     want tshark tshark
+    want bird bird2
     want ethtool ethtool
     want pdftotext poppler-utils
 fi
