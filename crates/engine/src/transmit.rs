@@ -238,7 +238,6 @@ impl Sender {
         for _ in 0..bursts {
             let room_ps = port.room_from().ps;
             self.free_ps = self.free_ps.max(room_ps);
-            let own_at = self.own.front().map_or(u64::MAX, |frame| frame.at_ps);
             if self.exact {
                 own_at = self.own.front().map_or(u64::MAX, |own| own.at_ps);
             }
@@ -258,10 +257,8 @@ impl Sender {
                     continue;
                 }
             }
-            let at = if self.exact { own_at.max(self.free_ps) } else { own_at };
-            if at > now.ps || !self.send_own(port, now, at)? && !has_moved(port, room_ps) {
             let at = own_at.max(self.free_ps);
-            if at > now.ps || !self.act(port, now, at)? {
+            if at > now.ps || !self.act(port, now, at)? && !has_moved(port, room_ps) {
                 return Ok(());
             }
         }
