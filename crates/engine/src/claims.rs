@@ -172,9 +172,11 @@ fn host(address: IpAddr) -> Vec<Claim> {
             let own = address.octets();
             let message = |kind| Claim::of_type(ethertype::IPV6).and(6, &[protocol::ICMPV6]).and(40, &[kind]);
             vec![
-                // A solicitation is for its target, everything else for its destination (RFC 4861 section 4).
+                // A solicitation is for its target, everything else for its destination (RFC 4861 section 4), but for
+                // somebody else who says he is us.
                 message(135).and(48, &own),
                 message(136).and(24, &own),
+                message(136).and(48, &own),
                 message(128).and(24, &own),
             ]
         }

@@ -36,7 +36,7 @@ fn spec(headers: &[Value]) -> TrialSpec {
             "sizes": [{"size": 128, "weight": 1}, {"size": 300, "weight": 1}], "flows": 1000, "schedule": [],
         }],
         "ports": [
-            {"mac": HERE, "ipv4": "100.64.0.2/30", "ipv6": "fd00:64::2"},
+            {"mac": HERE, "ipv4": "100.64.0.2/30", "ipv6": "fd00:64::2", "vlans": [{"tags": [{"vid": 7}], "ipv4": "10.7.0.2"}]},
             {"mac": "02:00:00:00:00:02", "ipv4": "100.64.1.2"},
         ],
         "settle_ns": 0, "drain_ns": 0, "sample_ns": 100_000_000,

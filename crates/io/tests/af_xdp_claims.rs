@@ -122,3 +122,36 @@ fn what_is_claimed_is_ours_and_all_else_the_kernels() {
         }
     });
 }
+
+#[test]
+fn the_kernel_takes_a_program_for_hundreds_of_streams() {
+    const NAME: &str = "the_kernel_takes_a_program_for_hundreds_of_streams";
+    namespace::with_veth(NAME, 1500, || {
+        if namespace::lacks_xdp(NAME) {
+            return;
+        }
+        // As many as two ports send at most, each with 28 bytes of its own and a probe in another place.
+        let claims: Vec<Claim> = (0..512_u16)
+            .map(|number| Claim {
+                sum: Some(SumIs {
+                    at: 28 + number % 64,
+                    words: 9,
+                    sum: 0x6e64,
+                }),
+                ..Claim::of_type([0x0800, 0x86dd, 0x8847][usize::from(number % 3)]).and(0, &frame(number.into(), 28))
+            })
+            .collect();
+        let mut sender = open_packet("nd0");
+        let mut ours = AfXdpPort::open("nd1", "nd1", Attach::Auto, Mode::Copy, 1518, 1)
+            .expect("opens")
+            .remove(0);
+        ours.claim(&claims).expect("the kernel takes it");
+        for number in [0, 1, 255, 510, 511] {
+            let frames = around(&claims[number], number as u64);
+            let claimed: Vec<_> = frames.iter().filter(|frame| claims[number].holds(frame)).cloned().collect();
+            assert!(!claimed.is_empty());
+            send_all(&mut sender, &frames);
+            assert_eq!(collect(&mut ours, claimed.len()), claimed, "claim {number}");
+        }
+    });
+}

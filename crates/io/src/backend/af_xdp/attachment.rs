@@ -86,8 +86,8 @@ fn load(port: &str, interface: &str, map: &SocketMap, claims: &[Claim]) -> Resul
         ),
     };
     let code = assemble(map.descriptor(), claims).ok_or_else(too_many)?;
-    Program::load(&code).map_err(|error| match error.raw_os_error() {
-        Some(libc::E2BIG) => too_many(),
+    Program::load(&code).map_err(|error| match error.kind() {
+        io::ErrorKind::ArgumentListTooLong => too_many(),
         _ => refused("loading an XDP program", interface, error),
     })
 }

@@ -102,12 +102,10 @@ pub(super) fn assemble(map: i32, claims: &[Claim]) -> Option<Vec<Instruction>> {
                 break;
             }
         } else {
-            for claim in claims {
-                let next = code.label();
-                code.claim(claim, next);
-                code.jump(JUMP, 0, 0, 0, ours);
-                code.here(next);
-            }
+            // Nearly every frame is known by a sum, so those are first.
+            let (mut sums, mut others): (Vec<&Claim>, Vec<&Claim>) = claims.iter().partition(|claim| claim.sum.is_some());
+            code.claims(&mut sums, ours);
+            code.claims(&mut others, ours);
             if ethertype.is_some() {
                 code.jump(JUMP, 0, 0, 0, pass);
             }
@@ -184,9 +182,29 @@ impl Assembler {
         self.jump(JUMP_IF_GREATER, SCRATCH, END, 0, short);
     }
 
-    /// Jumps to `no` if a frame, whose type has been compared, is not claimed.
+    /// Jumps to `yes` if one of `claims` holds for a frame, whose type has been compared.
+    ///
+    /// In order of their reach, so that a frame too short for one is too short for all that follow: the verifier then goes
+    /// each way once, and not once more for each length that a frame may have been found to have.
+    fn claims(&mut self, claims: &mut [&Claim], yes: Label) {
+        claims.sort_by_key(|claim| claim.reach());
+        let short = self.label();
+        let mut reached = 0;
+        for claim in claims {
+            if claim.reach() > reached {
+                reached = claim.reach();
+                self.reach(reached as i16 + TYPE_BYTES, short);
+            }
+            let next = self.label();
+            self.claim(claim, next);
+            self.jump(JUMP, 0, 0, 0, yes);
+            self.here(next);
+        }
+        self.here(short);
+    }
+
+    /// Jumps to `no` if `claim` does not hold for a frame that is long enough.
     fn claim(&mut self, claim: &Claim, no: Label) {
-        self.reach(claim.reach() as i16 + TYPE_BYTES, no);
         let mut bytes = claim.bytes.as_slice();
         while let Some(first) = bytes.first() {
             // As many bytes at once as stand side by side; never one that the claim does not reach.
