@@ -72,7 +72,7 @@ def test_help_imports_nothing_slow() -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [[], *([name] for name in COMMANDS)],
+    [[], ["dut"], ["dut", "serve"], *([name] for name in COMMANDS)],
 )
 def test_every_command_has_help(command: list[str]) -> None:
     done = netdyno(*command, "--help")

@@ -30,6 +30,18 @@ class Session:
     def close(self) -> None:
         """Stops what runs and closes the ports."""
 
+class Server:
+    """An emulated device in real time on ports that lead out of this process, until it is stopped."""
+
+    def __init__(self, serve_json: str) -> None:
+        """Opens the ports of a ServeSpec and begins."""
+
+    def served(self) -> str:
+        """How the device fares: {"device": DeviceCounters, "spilled": [frames], "failures": [...], ...}."""
+
+    def stop(self) -> str:
+        """Ends it in order and closes its ports; how it fared."""
+
 def truth(device_json: str, session_json: str, trial_json: str) -> str:
     """What a perfect tester finds when it runs the trial on the emulated device."""
 

@@ -304,6 +304,93 @@ def reports(form: str) -> None:
     _print_table(["report", "what it is"], [[report.name, report.help] for report in REPORTS.values()], form)
 
 
+@cli.group()
+def dut() -> None:
+    """Devices to test, made by netdyno itself."""
+
+
+@dut.command()
+@click.argument("kind")
+@click.option(
+    "--memif",
+    "memifs",
+    multiple=True,
+    required=True,
+    metavar="PORT=SOCKET",
+    help="A port and the socket it listens at: a path, or `@name`. Once for each port, in order.",
+)
+@click.option("--setting", "settings", multiple=True, metavar="NAME=VALUE", help="See `netdyno kinds`.")
+@click.option("--rate", default="10Gbps", show_default=True, help="L1 rate of each port's line.")
+@click.option("--delay", default="0us", show_default=True, help="What the device adds to each frame.")
+@click.option(
+    "--max-size", default="1522B", show_default=True, metavar="SIZE", help="The longest frame, with FCS."
+)
+@click.option("--core", type=click.IntRange(0), help="The core the device stays on; it takes all of it.")
+@click.option("--duration", metavar="60s", help="How long; until it is interrupted unless given.")
+@click.option("--stats", is_flag=True, help="Tell on stderr each second what passes.")
+@click.option("--format", "form", default="table", type=FORMATS, show_default=True)
+def serve(
+    kind: str,
+    memifs: tuple[str, ...],
+    settings: tuple[str, ...],
+    rate: str,
+    delay: str,
+    max_size: str,
+    core: int | None,
+    duration: str | None,
+    stats: bool,
+    form: str,
+) -> None:
+    """Serve an emulated device of this KIND in real time, for another tester to be pointed at.
+
+    The tester connects to the memifs as their client. Counters are printed at the end.
+    """
+    import signal
+    from threading import Event
+
+    from netdyno.serve import Service, rates, table
+    from netdyno.serve import serve as served
+    from netdyno.units import Duration, FrameSize, L1Rate, PositiveDuration
+
+    service = Service(
+        kind,
+        tuple(_pairs("--memif", memifs, "west=/tmp/west.sock")),
+        dict(_pairs("--setting", settings, "capacity=1Mpps")),
+        rate_bps=int(L1Rate.parse(rate).amount),
+        delay_ns=Duration.parse(delay).ns,
+        core=core,
+        max_size=FrameSize.parse(max_size).octets,
+    )
+    length = None if duration is None else float(PositiveDuration.parse(duration).amount)
+    ended = Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: ended.set())
+
+    def begun() -> None:
+        for name, at in service.ports:
+            click.echo(f"{name} listens at {at}", err=True)
+
+    def seen(before: dict[str, Any], now: dict[str, Any]) -> None:
+        if stats:
+            click.echo(rates(before, now), err=True)
+
+    found = served(service, ended.wait, length, begun, seen)
+    rows = table(found)
+    _print_table(list(rows[0]), [[str(cell) for cell in row.values()] for row in rows], form)
+    for why in found["failures"]:
+        _complain(why, None)
+    if found["failures"]:
+        sys.exit(NOT_MEASURED)
+
+
+def _pairs(option: str, given: Iterable[str], example: str) -> Iterable[tuple[str, str]]:
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not (name and equals and value):
+            raise click.UsageError(f"{option}: `{text}` is not NAME=VALUE, as in `{option} {example}`")
+        yield name, value
+
+
 @cli.command()
 @click.option("--format", "form", default="table", type=FORMATS, show_default=True)
 def ports(form: str) -> None:

@@ -102,6 +102,49 @@ impl Session {
     }
 }
 
+/// An emulated device in real time on ports that lead out of this process.
+#[pyclass(module = "netdyno._engine")]
+struct Server {
+    server: Mutex<netdyno_session::Server>,
+}
+
+impl Server {
+    /// What `look` finds, as JSON.
+    fn with(
+        &self,
+        py: Python<'_>,
+        look: impl FnOnce(&mut netdyno_session::Server) -> Result<netdyno_session::Served, SessionError> + Send,
+    ) -> PyResult<String> {
+        let found = py.detach(|| running::json(&look(&mut self.server.lock().unwrap_or_else(PoisonError::into_inner))?));
+        found.map_err(|error| raise(py, &error))
+    }
+}
+
+#[pymethods]
+impl Server {
+    /// Opens the ports of a ServeSpec and begins.
+    #[new]
+    fn new(py: Python<'_>, serve_json: &str) -> PyResult<Self> {
+        let started = py.detach(|| parse("device to serve", serve_json).and_then(netdyno_session::Server::start));
+        match started {
+            Ok(server) => Ok(Self {
+                server: Mutex::new(server),
+            }),
+            Err(error) => Err(raise(py, &error)),
+        }
+    }
+
+    /// How the device fares, as JSON.
+    fn served(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, |server| Ok(server.served()))
+    }
+
+    /// Ends it in order and closes its ports; how it fared, as JSON. Safe to call twice.
+    fn stop(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, netdyno_session::Server::stop)
+    }
+}
+
 /// What a perfect tester finds when it runs a trial on an emulated device, as JSON.
 #[pyfunction]
 fn truth(py: Python<'_>, device_json: &str, session_json: &str, trial_json: &str) -> PyResult<String> {
@@ -143,6 +186,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     error.setattr("hint", module.py().None())?;
     module.add("EngineError", error)?;
     module.add_class::<Session>()?;
+    module.add_class::<Server>()?;
     module.add_function(wrap_pyfunction!(truth, module)?)?;
     module.add_function(wrap_pyfunction!(watch, module)?)?;
     module.add_function(wrap_pyfunction!(bounce, module)?)?;

@@ -4,6 +4,7 @@
 
 mod error;
 mod open;
+mod serve;
 mod session;
 mod spacing;
 pub mod spec;
@@ -13,6 +14,7 @@ pub use error::SessionError;
 pub use netdyno_engine::Progress;
 pub use netdyno_engine::spec::TrialSpec;
 pub use netdyno_io::machine;
+pub use serve::{ServeSpec, Served, Server};
 pub use session::{Outcome, Session};
 pub use spacing::{Gaps, Spacing};
 pub use truth::{StreamTruth, Truth, truth};
