@@ -5,9 +5,14 @@ use super::program::assemble;
 use super::{Attach, BACKEND};
 use crate::claim::Claim;
 use crate::port::PortError;
+use crate::time::{Duration, sleep};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::{Mutex, PoisonError};
+
+/// How long whoever was there before has to go.
+const OCCUPIED_ROUNDS: u32 = 25;
+const OCCUPIED_PAUSE: Duration = Duration::from_ms(20);
 
 /// A program of ours in the receive path of an interface, for as long as this lives.
 #[derive(Debug)]
@@ -35,9 +40,10 @@ impl Attachment {
             Attach::Native => true,
             Attach::Auto => !cable || queues > 1,
         };
-        let mut made = Link::create(&program, index, native).map(|link| (link, native));
+        let create = |native| link(&program, index, native).map(|link| (link, native));
+        let mut made = create(native);
         if attach == Attach::Auto && native && made.as_ref().is_err_and(|error| !is_occupied(error)) {
-            made = Link::create(&program, index, false).map(|link| (link, false));
+            made = create(false);
         }
         let (link, native) = made.map_err(|error| cannot_attach(port, interface, native, error))?;
         Ok(Self {
@@ -75,6 +81,19 @@ impl Attachment {
         claims.clone_into(&mut before);
         Ok(())
     }
+}
+
+/// Attaches `program`; one that was killed a moment ago may not have gone yet.
+fn link(program: &Program, index: i32, native: bool) -> io::Result<Link> {
+    let mut made = Link::create(program, index, native);
+    for _ in 0..OCCUPIED_ROUNDS {
+        if !made.as_ref().is_err_and(is_occupied) {
+            break;
+        }
+        sleep(OCCUPIED_PAUSE);
+        made = Link::create(program, index, native);
+    }
+    made
 }
 
 fn load(port: &str, interface: &str, map: &SocketMap, claims: &[Claim]) -> Result<Program, PortError> {

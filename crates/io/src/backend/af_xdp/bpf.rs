@@ -9,6 +9,7 @@ const MAP_UPDATE_ELEMENT: libc::c_int = 2;
 const PROGRAM_LOAD: libc::c_int = 5;
 const LINK_CREATE: libc::c_int = 28;
 const LINK_UPDATE: libc::c_int = 29;
+const LINK_DETACH: libc::c_int = 34;
 
 /// `BPF_MAP_TYPE_XSKMAP`: queue number to AF_XDP socket.
 const MAP_OF_SOCKETS: u32 = 17;
@@ -78,6 +79,11 @@ struct UpdateLink {
     program: u32,
     flags: u32,
     old_program: u32,
+}
+
+#[repr(C)]
+struct DetachLink {
+    link: u32,
 }
 
 /// # Safety
@@ -229,5 +235,15 @@ impl Link {
         };
         // SAFETY: the attributes are the command's and point to nothing.
         unsafe { bpf(LINK_UPDATE, &mut attributes) }.map(|_| ())
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        // Closing it would do, but not at once where a child of this process is about to be another program and has it
+        // still. What fails is a link whose interface has gone.
+        let mut attributes = DetachLink { link: number(&self.0) };
+        // SAFETY: the attributes are the command's and point to nothing.
+        let _ = unsafe { bpf(LINK_DETACH, &mut attributes) };
     }
 }
