@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from fractions import Fraction
+
 import pytest
+from netdyno import choose
+from netdyno.calibration import Proven
 from netdyno.errors import PlanErrors
-from netdyno.labs import KINDS, LabLink, backends
-from netdyno.labs.backends import PortBackend
+from netdyno.labs import Wiring
+from netdyno.labs.linux import device, namespaces
+from netdyno.matrix import cases
 from netdyno.plan import parse
+
+needs_root = pytest.mark.skipif(
+    os.getuid() != 0 or shutil.which("ip", path=device.SEARCH) is None,
+    reason="wants root and `ip` (apt-get install iproute2)",
+)
 
 PLAN = """\
 title: Ports
@@ -119,10 +134,92 @@ def test_two_links_cannot_be_one_port(link: str, message: str) -> None:
     assert mistakes(plan("external", link, link)) == [(8, message)]
 
 
-def test_what_is_left_to_netdyno_is_settled_before_the_session_opens() -> None:
-    links = (
-        LabLink("west", "a", 1, "eth1", backend=PortBackend("auto")),
-        LabLink("east", "b", 1, backend=PortBackend("memif", "@dut")),
+# What is left to netdyno.
+
+
+@pytest.fixture
+def lab() -> Iterator[None]:
+    with namespaces.tester_namespace():
+        for command in (
+            "link add west type veth peer name far-west",
+            "link add east type veth peer name far-east",
+            "link set west up",
+            "link set east up",
+        ):
+            subprocess.run(["ip", *command.split()], env={"PATH": device.SEARCH}, check=True)
+        yield
+
+
+def chosen(
+    text: str, proven: Mapping[str, int] | None = None, direction: str = "uni"
+) -> tuple[list[str], list[str]]:
+    """The backends a case gets and the notes of it, with what a calibration proved of each backend."""
+    read = parse(text)
+    (case,) = [case for case in cases(read) if case.direction == direction]
+
+    def known(wiring: Wiring) -> Proven | None:
+        kinds = {port["backend"]["kind"] for port in wiring.session["ports"]} - {"memif"}
+        found = (proven or {}).get(kinds.pop())
+        return None if found is None else Proven("c", datetime(2026, 1, 1, tzinfo=UTC), Fraction(found))
+
+    wiring = choose.backend(read, case, read.kind.wire(read.lab.links, {}), known)
+    return [port["backend"]["kind"] for port in wiring.session["ports"]], list(wiring.notes)
+
+
+def asking(load: str, west: str = "backend: auto", east: str = "backend: auto") -> str:
+    return plan("external", west, east).replace("to 100%", f"to {load}")
+
+
+@needs_root
+def test_packet_sockets_are_chosen_where_they_are_enough(lab: None) -> None:
+    kinds, (note,) = chosen(asking("10kpps"))
+    assert kinds == ["af_packet", "af_packet"]
+    assert note.startswith(
+        "`backend: auto` is `af_packet`: 0.01 Mpps a direction are needed, not proven here"
     )
-    wiring = backends.settled(KINDS["external"].wire(links, {}))
-    assert [port["backend"]["kind"] for port in wiring.session["ports"]] == ["af_packet", "memif"]
+    assert not note.endswith("lower bound.")
+
+
+@needs_root
+def test_af_xdp_is_chosen_for_what_packet_sockets_do_not_carry(lab: None) -> None:
+    kinds, (note,) = chosen(asking("800kpps"), {"af_packet": 400_000, "af_xdp": 900_000})
+    assert kinds == ["af_xdp", "af_xdp"]
+    assert "0.8 Mpps a direction are needed, proven 0.9 Mpps here." in note
+
+
+@needs_root
+def test_what_is_asked_for_beyond_all_is_a_lower_bound(lab: None) -> None:
+    kinds, (note,) = chosen(asking("100%"), {"af_packet": 400_000, "af_xdp": 520_000})
+    assert kinds == ["af_xdp", "af_xdp"]
+    # RFC 2544 appendix: 14,880,952 frames of 64 bytes a second at 10 Gbit/s.
+    assert note.endswith(
+        "14.88 Mpps a direction are needed, proven 0.52 Mpps here: the result may be a lower bound."
+    )
+
+
+@needs_root
+def test_what_is_proven_better_is_taken_whatever_is_usual(lab: None) -> None:
+    kinds, (note,) = chosen(asking("100%"), {"af_packet": 700_000, "af_xdp": 520_000})
+    assert kinds == ["af_packet", "af_packet"]
+    assert "proven 0.7 Mpps here" in note
+
+
+@needs_root
+def test_only_what_is_left_to_netdyno_is_chosen(lab: None) -> None:
+    kinds, _ = chosen(asking("100%", east='backend: memif, socket: "@dut"'))
+    assert kinds == ["af_xdp", "memif"]
+    kinds, notes = chosen(asking("100%", "backend: af_packet", "backend: af_xdp"))
+    assert (kinds, notes) == (["af_packet", "af_xdp"], [])
+
+
+@needs_root
+def test_frames_too_long_for_af_xdp_go_by_packet_sockets(lab: None) -> None:
+    kinds, (note,) = chosen(asking("100%").replace("64B", "9000B"), {"af_packet": 1000})
+    assert kinds == ["af_packet", "af_packet"]
+    assert "`af_xdp` cannot be: frames of 8996 bytes without FCS" in note
+
+
+@needs_root
+def test_an_interface_that_is_not_there_is_left_to_the_one_who_opens_it(lab: None) -> None:
+    kinds, notes = chosen(asking("100%", "backend: auto, interface: eth77"))
+    assert (kinds, notes) == (["af_packet", "af_packet"], [])

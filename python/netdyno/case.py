@@ -14,8 +14,9 @@ from datetime import UTC, datetime
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
+from netdyno import choose
 from netdyno.errors import NetdynoError
-from netdyno.labs import KINDS, Wiring, backends
+from netdyno.labs import KINDS, Wiring
 from netdyno.matrix import situation
 from netdyno.methods import METHODS, kept_away
 from netdyno.spec import read_result, session_spec, trial_spec
@@ -153,7 +154,7 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
     plan, case = job.plan, job.case
     kind = KINDS[plan.lab.kind]
     with kind.build(kind.wire(plan.lab.links, case.settings)) as built:
-        wiring = backends.settled(built)
+        wiring = choose.backend(plan, case, built, lambda _: None)
         known = situation(case, wiring)
         emit(Wired(case.number, _wired(wiring, known)))
         session: Session = import_module(job.engine).Session(json.dumps(session_spec(wiring)))

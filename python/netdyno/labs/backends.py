@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -38,15 +37,10 @@ class PortBackend:
         return {"kind": self.kind, "interface": interface}
 
 
-def settled(wiring: Wiring) -> Wiring:
-    """The wiring with a backend chosen for each port that leaves it to us."""
+def settled(wiring: Wiring, kind: str = "af_packet") -> Wiring:
+    """The wiring with this backend for each port that leaves it to us."""
     ports = [
-        {**port, "backend": _chosen(port["backend"])} if port["backend"]["kind"] == AUTO else port
+        {**port, "backend": {**port["backend"], "kind": kind}} if port["backend"]["kind"] == AUTO else port
         for port in wiring.session["ports"]
     ]
     return replace(wiring, session={**wiring.session, "ports": ports})
-
-
-def _chosen(backend: Mapping[str, Any]) -> dict[str, Any]:
-    # Packet sockets are there on every Linux and take every interface.
-    return {**backend, "kind": "af_packet"}
