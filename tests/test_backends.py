@@ -69,6 +69,11 @@ def test_links_may_have_different_backends() -> None:
     ]
 
 
+def test_how_af_xdp_works_may_be_said() -> None:
+    told = session_backends(plan("external", "backend: af_xdp, attach: generic, mode: copy"))
+    assert told[0] == {"kind": "af_xdp", "interface": "west", "attach": "generic", "mode": "copy"}
+
+
 def test_a_memif_is_a_client_of_number_0_unless_said() -> None:
     told = session_backends(
         plan("external", 'backend: memif, socket: "@dut"', 'backend: memif, socket: "@dut", id: 1')
@@ -81,9 +86,11 @@ def test_a_memif_is_a_client_of_number_0_unless_said() -> None:
 
 @pytest.mark.parametrize("name", ["linux/router", "linux/bridge", "linux/xconnect"])
 def test_a_linux_lab_takes_the_kernels_backends(name: str) -> None:
+    # Generic XDP never sees what tc redirects, and so receives nothing behind a cross connect.
+    native = {"attach": "native"} if name == "linux/xconnect" else {}
     assert session_backends(plan(name, "backend: af_xdp", "backend: auto")) == [
-        {"kind": "af_xdp", "interface": "p0"},
-        {"kind": "auto", "interface": "p1"},
+        {"kind": "af_xdp", "interface": "p0"} | native,
+        {"kind": "auto", "interface": "p1"} | native,
     ]
 
 
@@ -109,6 +116,9 @@ def test_a_linux_lab_takes_the_kernels_backends(name: str) -> None:
         ),
         ("external", "socket: /s", "`socket` is a memif's, and this link is none"),
         ("external", "backend: af_xdp, role: server", "`role` is a memif's, and this link is none"),
+        ("external", "attach: native", "`attach` is AF_XDP's, and this link is none"),
+        ("external", "backend: memif, socket: /s, mode: copy", "`mode` is AF_XDP's, and this link is none"),
+        ("external", "backend: af_xdp, mode: fast", "`mode` cannot be `fast`"),
         ("external", "interface: east, id: 0", "`id` is a memif's, and this link is none"),
         ("linux/router", "backend: memif, socket: /s", "the ports of `linux/router` cannot be `memif`"),
         (

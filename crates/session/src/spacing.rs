@@ -4,6 +4,7 @@
 //! length; a lock is taken once a burst, which nobody else wants before the trial is over.
 
 use netdyno_frame::probe;
+use netdyno_io::claim::Claim;
 use netdyno_io::port::{Burst, Port, PortCounters, PortError, PortInfo};
 use netdyno_io::time::{Clock, Instant};
 use serde::{Deserialize, Serialize};
@@ -112,6 +113,10 @@ impl Port for Spaced {
 
     fn next_arrival(&self) -> Option<Instant> {
         self.port.next_arrival()
+    }
+
+    fn claim(&mut self, claims: &[Claim]) -> Result<(), PortError> {
+        self.port.claim(claims)
     }
 
     fn room_from(&self) -> Instant {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -10,6 +11,8 @@ if TYPE_CHECKING:
 
 Backend: TypeAlias = Literal["auto", "af_packet", "af_xdp", "memif"]
 Role: TypeAlias = Literal["client", "server"]
+Attach: TypeAlias = Literal["auto", "generic", "native"]
+Mode: TypeAlias = Literal["auto", "copy", "zero-copy"]
 
 AUTO = "auto"
 KERNEL: tuple[Backend, ...] = ("auto", "af_packet", "af_xdp")
@@ -22,25 +25,36 @@ class PortBackend:
     """The backend of one link.
 
     kind: `auto` is settled when the lab is built. socket, role, id: of a memif; the socket is a path, or a
-    name in the abstract namespace written `@name`.
+    name in the abstract namespace written `@name`. attach, mode: of AF_XDP, where its program is in the
+    receive path, and whether frames are copied.
     """
 
     kind: Backend = "af_packet"
     socket: str | None = None
     role: Role = "client"
     id: int = 0
+    attach: Attach = "auto"
+    mode: Mode = "auto"
 
     def spec(self, interface: str) -> dict[str, Any]:
         """The backend as a session is told (docs/interfaces.md); a memif uses no interface."""
         if self.kind == "memif":
             return {"kind": self.kind, "socket": self.socket, "role": self.role, "id": self.id}
-        return {"kind": self.kind, "interface": interface}
+        told = {"kind": self.kind, "interface": interface}
+        asked = {"attach": self.attach, "mode": self.mode}
+        return told | {name: value for name, value in asked.items() if value != "auto"}
 
 
 def settled(wiring: Wiring, kind: str = "af_packet") -> Wiring:
     """The wiring with this backend for each port that leaves it to us."""
     ports = [
-        {**port, "backend": {**port["backend"], "kind": kind}} if port["backend"]["kind"] == AUTO else port
+        {**port, "backend": _told(port["backend"], kind)} if port["backend"]["kind"] == AUTO else port
         for port in wiring.session["ports"]
     ]
     return replace(wiring, session={**wiring.session, "ports": ports})
+
+
+def _told(backend: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    if kind == "af_xdp":
+        return {**backend, "kind": kind}
+    return {"kind": kind, "interface": backend["interface"]}

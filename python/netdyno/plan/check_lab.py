@@ -166,7 +166,7 @@ def _links(
                     link.interface,
                     link.address,
                     link.gateway,
-                    PortBackend(link.backend, link.socket, link.role, link.id),
+                    PortBackend(link.backend, link.socket, link.role, link.id, link.attach, link.mode),
                 )
             )
     if len(raw) != 2:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
 
 from netdyno.errors import Problem, Problems, as_written, suggestion
-from netdyno.labs.backends import Backend, Role
+from netdyno.labs.backends import Attach, Backend, Mode, Role
 from netdyno.plan.headers import Element
 from netdyno.plan.ports import SocketName
 from netdyno.plan.traffic import Profile
@@ -143,6 +143,10 @@ class Link(Element):
     )
     socket: SocketName | None = Field(default=None, description="Of a memif: a path, or `@name`.")
     role: Role = Field(default="client", description="Of a memif: who listens at the socket is the server.")
+    attach: Attach = Field(
+        default="auto", description="Of AF_XDP: its program in the driver (native) or behind it (generic)."
+    )
+    mode: Mode = Field(default="auto", description="Of AF_XDP: whether frames are copied.")
     id: int = Field(default=0, ge=0, le=2**32 - 1, description="Of a memif: its number at the socket.")
 
 

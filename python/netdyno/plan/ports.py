@@ -32,6 +32,7 @@ SocketName: TypeAlias = Annotated[
 ]
 
 MEMIF_FIELDS = ("socket", "role", "id")
+XDP_FIELDS = ("attach", "mode")
 
 
 def check(source: Source, raw: object, kind: Any) -> None:
@@ -74,6 +75,14 @@ def _fits(
             source.report((*place, "backend"), message, hint)
         return False  # An unknown name is told where the fields are read.
     fits = True
+    if backend not in ("af_xdp", "auto"):
+        for field in XDP_FIELDS:
+            if field in link:
+                fits = False
+                hint = "`backend: af_xdp` has it" if "af_xdp" in known else "leave it out"
+                source.report(
+                    (*place, field), f"`{field}` is AF_XDP's, and this link is none", hint, key=True
+                )
     if backend != "memif":
         for field in MEMIF_FIELDS:
             if field in link:

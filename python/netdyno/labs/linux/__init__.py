@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 
 from netdyno.labs import addresses, backends
+from netdyno.labs.backends import PortBackend
 from netdyno.labs.linux import device as dut
 from netdyno.labs.linux import leftovers, namespaces
 from netdyno.labs.wiring import LabError, LabLink, WiredPort, Wiring, joined
@@ -59,11 +60,17 @@ class Linux:
         session = {
             "clock": "real",
             "ports": [
-                {"name": link.tester_port, "backend": link.backend.spec(interface)}
+                {"name": link.tester_port, "backend": self._backend(link).spec(interface)}
                 for link, interface in zip(links, INTERFACES, strict=True)
             ],
         }
         return Wiring("real", ports, session, self.service == "bridge")
+
+    def _backend(self, link: LabLink) -> PortBackend:
+        """Generic XDP does not see what tc redirects: the kernel does not run it a second time."""
+        if self.service == "xconnect" and link.backend.kind != "af_packet" and link.backend.attach == "auto":
+            return replace(link.backend, attach="native")
+        return link.backend
 
     @contextmanager
     def build(self, wiring: Wiring) -> Iterator[Wiring]:
