@@ -24,6 +24,7 @@ from netdyno.labs.wiring import LabError, LabLink, WiredPort, Wiring, joined
 
 INTERFACES = ("p0", "p1")
 MTU = 9000
+MTU_OF_NATIVE = 3400
 
 
 @dataclass(frozen=True)
@@ -67,10 +68,15 @@ class Linux:
         return Wiring("real", ports, session, self.service == "bridge")
 
     def _backend(self, link: LabLink) -> PortBackend:
-        """Generic XDP does not see what tc redirects: the kernel does not run it a second time."""
-        if self.service == "xconnect" and link.backend.kind != "af_packet" and link.backend.attach == "auto":
-            return replace(link.backend, attach="native")
-        return link.backend
+        """What a port of this kind can be of what the plan says."""
+        backend = link.backend
+        if self.service != "xconnect" or backend.kind == "af_packet":
+            return backend
+        if backend.kind == backends.AUTO:
+            # Behind a cross connect AF_XDP costs the long frames: see `_mtu`.
+            return PortBackend("af_packet")
+        # Generic XDP does not see what tc redirects: the kernel does not run it a second time.
+        return replace(backend, attach="native") if backend.attach == "auto" else backend
 
     @contextmanager
     def build(self, wiring: Wiring) -> Iterator[Wiring]:
@@ -85,7 +91,7 @@ class Linux:
             leftovers.remembered(folder, device.pid),
         ):
             try:
-                _join(device)
+                _join(device, _mtu(wiring))
                 dut.set_up(device, self.service)
                 yield _as_built(wiring, device)
             finally:
@@ -103,7 +109,8 @@ class Linux:
         wiring = replace(wiring, session={**wiring.session, "cores": sorted(os.sched_getaffinity(0))[:1]})
         with namespaces.tester_namespace():
             near, far = INTERFACES
-            _ip(f"link add {near} mtu {MTU} type veth peer name {far} mtu {MTU}")
+            mtu = _mtu(wiring)
+            _ip(f"link add {near} mtu {mtu} type veth peer name {far} mtu {mtu}")
             try:
                 for interface in INTERFACES:
                     _ip(f"link set {interface} arp off up")
@@ -118,14 +125,20 @@ BRIDGE = Linux("linux/bridge", "Linux bridge", "bridge")
 XCONNECT = Linux("linux/xconnect", "Linux cross connect (tc mirred)", "xconnect")
 
 
-def _join(device: dut.Device) -> None:
+def _mtu(wiring: Wiring) -> int:
+    """A veth runs native XDP only where each frame has room in one page."""
+    native = any(port["backend"].get("attach") == "native" for port in wiring.session["ports"])
+    return MTU_OF_NATIVE if native else MTU
+
+
+def _join(device: dut.Device, mtu: int) -> None:
     """The two cables. The device's ends have fixed addresses so that two runs are the same run."""
     for index, (ours, theirs) in enumerate(zip(INTERFACES, dut.PORTS, strict=True)):
         # p0 and p1 keep a hardware address of their own: to the tester's kernel the test frames are
         # somebody else's, so it drops them early, after the packet socket has seen them.
         _ip(
-            f"link add {ours} mtu {MTU} type veth peer name {theirs}"
-            f" address {addresses.device_mac(index)} mtu {MTU} netns {device.pid}"
+            f"link add {ours} mtu {mtu} type veth peer name {theirs}"
+            f" address {addresses.device_mac(index)} mtu {mtu} netns {device.pid}"
         )
         _ip(f"link set {ours} arp off up")
 
