@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from netdyno.labs import KINDS, LabError, LabLink, Wiring, ethtool
+from netdyno.labs import KINDS, LabError, LabLink, Preflight, Wiring, ethtool
 from netdyno.labs.linux import device, leftovers, namespaces
 
 TEN_GIGABIT = 10_000_000_000
@@ -499,3 +499,30 @@ def within(seconds: float, holds: object) -> None:
     while not holds():
         assert time.monotonic() < deadline, "it did not become so in time"
         time.sleep(0.02)
+
+
+# What is said before an external device is tested.
+
+
+@needs_root
+def test_who_loads_the_machines_own_interface_is_warned() -> None:
+    kind = KINDS["external"]
+    assert isinstance(kind, Preflight)
+    links = (LabLink("west", "1", 1, "made"), LabLink("east", "2", 1, "far"))
+    with namespaces.tester_namespace():
+        for command in (
+            "link add made type veth peer name far",
+            "link set made up",
+            "link set far up",
+            "address add 192.0.2.1/24 dev made",
+        ):
+            subprocess.run(["ip", *command.split()], env={"PATH": device.SEARCH}, check=True)
+        (addressed,) = kind.preflight(links)
+        assert "`made` of `west` has the address 192.0.2.1/24 of this machine" in addressed
+        default = "route add default via 192.0.2.2"
+        subprocess.run(["ip", *default.split()], env={"PATH": device.SEARCH}, check=True)
+        (routed,) = kind.preflight(links)
+        assert "`made` of `west` holds this machine's default route" in routed
+        assert kind.preflight(links[1:]) == ()
+        with pytest.raises(LabError, match="interface `far` is of two links"):
+            kind.preflight((links[1], LabLink("far", "3", 1)))

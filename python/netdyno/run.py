@@ -27,6 +27,7 @@ from netdyno.matrix import Case, cases
 from netdyno.methods import METHODS
 from netdyno.plan import Plan, parse
 from netdyno.plan.source import Path_, read_text
+from netdyno.printable import printable
 from netdyno.store import (
     FILE,
     RESUMED,
@@ -186,7 +187,8 @@ def _preflight(plan: Plan) -> None:
     if not isinstance(kind, Preflight):
         return
     try:
-        kind.preflight(plan.lab.links)
+        for warning in kind.preflight(plan.lab.links):
+            print(printable(f"warning: {warning}"), file=sys.stderr)
     except LabError as error:
         if error.link is None:
             raise

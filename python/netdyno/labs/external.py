@@ -67,20 +67,32 @@ class External:
         }
         return Wiring("real", ports, session, learn=any(port.destination == "peer" for port in ports))
 
-    def preflight(self, links: tuple[LabLink, ...]) -> None:
-        """That packet sockets may be opened, and every interface is there and up."""
+    def preflight(self, links: tuple[LabLink, ...]) -> tuple[str, ...]:
+        """That packet sockets may be opened, every interface is there, up, and of one link.
+
+        Warns of one that carries this machine's own traffic.
+        """
         faults: list[tuple[int, LabError]] = []
+        warnings: list[str] = []
+        taken: set[str] = set()
         for index, link in enumerate(links):
             if link.backend.kind == "memif":
                 continue
             _may_open_sockets()
+            name = _interface(link)
             try:
-                _hardware_address(_interface(link))
+                _hardware_address(name)
+                if name in taken:
+                    raise LabError(f"interface `{name}` is of two links", "give each link its own")
             except LabError as error:
                 faults.append((index, error))
+                continue
+            taken.add(name)
+            warnings += _own_traffic(link.tester_port, nic.read(name))
         if faults:
             index, first = faults[0]
             raise LabError("; ".join(error.message for _, error in faults), first.hint, index)
+        return tuple(warnings)
 
     @contextmanager
     def build(self, wiring: Wiring) -> Iterator[Wiring]:
@@ -145,15 +157,24 @@ EXTERNAL = External()
 
 def _warnings(port: WiredPort, card: nic.Nic) -> Iterator[str]:
     """What a reader must know of the card's set-up, and what changes it."""
-    if card.default_route or card.addresses:
-        what = "the default route" if card.default_route else f"the address {card.addresses[0]}"
-        yield (
-            f"Interface `{card.name}` of `{port.name}` holds {what} of this machine: what else uses it"
-            " disturbs the test, and the test disturbs that."
-        )
+    yield from _own_traffic(port.name, card)
     for finding in advice.findings(card, rate_bps=port.rate_bps):
         change = f" `{finding.command}` changes that." if finding.command else ""
         yield f"Interface `{card.name}` of `{port.name}` {finding.what}.{change}"
+
+
+def _own_traffic(port: str, card: nic.Nic | None) -> Iterator[str]:
+    """Strongest for the default route: a load there takes this machine off its network."""
+    if card is not None and card.default_route:
+        yield (
+            f"Interface `{card.name}` of `{port}` holds this machine's default route: the test takes the"
+            " machine off its network while it runs, and what the machine sends disturbs the test."
+        )
+    elif card is not None and card.addresses:
+        yield (
+            f"Interface `{card.name}` of `{port}` has the address {card.addresses[0]} of this machine: what"
+            " else uses it disturbs the test, and the test disturbs that."
+        )
 
 
 def _interface(link: LabLink) -> str:

@@ -122,8 +122,8 @@ class Kind(Protocol):
 class Preflight(Protocol):
     """A kind that can tell before a run begins that this machine cannot do it."""
 
-    def preflight(self, links: tuple[LabLink, ...]) -> None:
-        """Looks, once a run, and changes nothing. Raises `LabError`."""
+    def preflight(self, links: tuple[LabLink, ...]) -> tuple[str, ...]:
+        """Looks, once a run, and changes nothing. What to warn of, a sentence each. Raises `LabError`."""
         ...
 
 
