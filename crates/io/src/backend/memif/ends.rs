@@ -245,10 +245,16 @@ impl Receiver {
             part: vec![0; Self::slot_bytes(max_frame)].into(),
         };
         match buffers {
-            Buffers::Own { .. } => receiver.give(0..receiver.ring.size()),
+            Buffers::Own { .. } => receiver.give_all(),
             Buffers::Peer => receiver.refresh()?,
         }
         Ok(receiver)
+    }
+
+    /// Gives all buffers of a new ring to the peer (client).
+    pub fn give_all(&self) {
+        self.give(0..self.ring.size());
+        self.ring.announce_polling();
     }
 
     /// Bytes of a slot for frames of up to `max_frame`, which may begin anywhere in its first line.

@@ -154,7 +154,7 @@ pub fn client(talk: &mut dyn Talk, interface: &Interface) -> Result<Established,
     talk.say(&Message::Connect(Text::new(&interface.name)), None)?;
     match hear(talk)? {
         (Message::Connected(_), _) => Ok(Established {
-            ends: memory.ends,
+            ends: memory.into_ends(),
             bells,
             peer: hello.name.to_string(),
         }),
@@ -226,6 +226,15 @@ impl ClientMemory {
             });
         }
         Ok(memory)
+    }
+
+    /// The ends, once the peer is connected. DPDK's server sets both indices of a ring to zero before it says so: only now
+    /// are the buffers given for good.
+    fn into_ends(self) -> Vec<Ends> {
+        for ends in &self.ends {
+            ends.receiver.give_all();
+        }
+        self.ends
     }
 
     /// Rings from the client come first.

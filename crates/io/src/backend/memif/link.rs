@@ -61,8 +61,10 @@ struct Common {
 struct State {
     /// By queue, until the queue fetches it.
     ends: Vec<Option<Ends>>,
-    /// Why there is no connection, or what ended the last one.
+    /// Why there is no connection.
     why: String,
+    /// What ended the last one.
+    ended: String,
     /// What a queue found wrong, and in which epoch.
     violation: Option<(u64, String)>,
 }
@@ -85,6 +87,7 @@ impl Link {
                     Role::Client => format!("nobody listens at `{socket}`"),
                     Role::Server => format!("nobody has connected to `{socket}`"),
                 },
+                ended: String::new(),
                 violation: None,
             }),
             interface,
@@ -117,13 +120,22 @@ impl Link {
         self.common.epoch.load(Ordering::Relaxed)
     }
 
-    /// The epoch, the ends of a queue if there is a connection, and else why not.
-    pub fn fetch(&self, queue: usize) -> (u64, Result<Ends, String>) {
+    /// The epoch, and the ends of a queue if there is a connection.
+    pub fn fetch(&self, queue: usize) -> (u64, Option<Ends>) {
         let mut state = self.common.state();
         // Under the lock, so that the two belong together.
         let epoch = self.common.epoch.load(Ordering::Relaxed);
-        let ends = state.ends.get_mut(queue).and_then(Option::take);
-        (epoch, ends.ok_or_else(|| state.why.clone()))
+        (epoch, state.ends.get_mut(queue).and_then(Option::take))
+    }
+
+    /// Why there is no connection.
+    pub fn why(&self) -> String {
+        self.common.state().why.clone()
+    }
+
+    /// What ended the last connection.
+    pub fn ended(&self) -> String {
+        self.common.state().ended.clone()
     }
 
     /// Ends the connection of `epoch`, since the peer did what it may not.
@@ -220,11 +232,17 @@ impl Common {
         self.state().why = format!("the connection at `{}` failed: {why}", self.socket);
     }
 
-    /// From one change to the next: a new epoch, and what queues find in it.
-    fn publish(&self, ends: Vec<Option<Ends>>, why: String) {
+    /// A new epoch, and what queues find in it: the ends of a connection, or what ended it.
+    fn publish(&self, found: Result<Vec<Ends>, String>) {
         let mut state = self.state();
-        state.ends = ends;
-        state.why = why;
+        state.ends.clear();
+        match found {
+            Ok(ends) => state.ends.extend(ends.into_iter().map(Some)),
+            Err(why) => {
+                state.why.clone_from(&why);
+                state.ended = why;
+            }
+        }
         // Under the lock: whoever sees the new number finds what belongs to it.
         self.epoch.fetch_add(1, Ordering::Relaxed);
     }
@@ -237,7 +255,7 @@ impl Common {
         } else {
             peer
         };
-        self.publish(ends.into_iter().map(Some).collect(), format!("{peer} was disconnected"));
+        self.publish(Ok(ends));
         let ended = match listener {
             Some(_) => channel.send(&handshake::connected(&self.interface), None),
             None => Ok(()),
@@ -246,7 +264,7 @@ impl Common {
             Ok(()) => self.watch(channel, listener, &bells, &peer),
             Err(_) => closed(&peer),
         };
-        self.publish(Vec::new(), why);
+        self.publish(Err(why));
     }
 
     /// Until the connection ends: why it did.

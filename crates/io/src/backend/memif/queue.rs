@@ -90,17 +90,11 @@ impl MemifPort {
     #[cold]
     fn look(&mut self) -> Option<String> {
         let before = self.ends.take();
-        let (epoch, ends) = self.link.fetch(self.queue);
-        self.epoch = epoch;
-        let why = match ends {
-            Ok(ends) => {
-                self.ends = Some(ends);
-                self.away_since = None;
-                "its peer went and came back".to_owned()
-            }
-            Err(why) => why,
-        };
-        before.map(|_| why)
+        (self.epoch, self.ends) = self.link.fetch(self.queue);
+        if self.ends.is_some() {
+            self.away_since = None;
+        }
+        before.map(|_| self.link.ended())
     }
 
     /// Looks at the link if something has changed. A port whose peer went is gone, unless it waits for ever.
@@ -131,9 +125,8 @@ impl MemifPort {
     }
 
     fn still_away(&self, patience: Duration) -> PortError {
-        let (_, why) = self.link.fetch(self.queue);
-        let why = why.err().unwrap_or_default();
-        self.gone(format!("no peer within {} ms: {why}", patience.ps / 1_000_000_000))
+        let (ms, why) = (patience.ps / 1_000_000_000, self.link.why());
+        self.gone(format!("no peer within {ms} ms: {why}"))
     }
 
     /// The peer did what it may not: the connection ends.
