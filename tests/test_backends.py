@@ -8,10 +8,13 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from netdyno import choose
-from netdyno.calibration import Proven
+from netdyno.calibration import Proven, ports
+from netdyno.cli import cli
 from netdyno.errors import PlanErrors
 from netdyno.labs import Wiring
 from netdyno.labs.linux import device, namespaces
@@ -233,3 +236,18 @@ def test_frames_too_long_for_af_xdp_go_by_packet_sockets(lab: None) -> None:
 def test_an_interface_that_is_not_there_is_left_to_the_one_who_opens_it(lab: None) -> None:
     kinds, notes = chosen(asking("100%", "backend: auto, interface: eth77"))
     assert (kinds, notes) == (["af_packet", "af_packet"], [])
+
+
+def test_a_calibration_takes_one_backend_in_the_place_of_auto(tmp_path: Path) -> None:
+    read = parse(plan("linux/router", "backend: auto", "backend: af_packet"))
+    taken = ports.with_backend(read, "af_xdp")
+    assert [link.backend.kind for link in taken.lab.links] == ["af_xdp", "af_packet"]
+    written = tmp_path / "plan.yaml"
+    for text, backend, message in (
+        (plan("linux/router"), "af_xdp", "the plan says itself"),
+        (plan("linux/router", "backend: auto"), "memif", "give a plan, or"),
+    ):
+        written.write_text(text)
+        done = CliRunner().invoke(cli, ["calibrate", str(written), "--backend", backend])
+        assert done.exit_code == 2
+        assert message in " ".join(done.output.split())

@@ -24,7 +24,7 @@ INTERRUPTED = 130
 @click.option(
     "--backend",
     type=click.Choice(["auto", "af_packet", "af_xdp", "memif", "ring"]),
-    help="What carries the frames: with --ports, or `ring` or `memif` by themselves.",
+    help="What carries the frames: with --ports, in place of a plan's `auto`, or `ring` or `memif` alone.",
 )
 @click.option("--quick", is_flag=True, help="About 20 s for one pair of ports, instead of minutes.")
 @click.option(
@@ -90,13 +90,16 @@ def _effort(quick: bool, soak: str | None) -> Effort:
 def _source(plan: Plan | None, names: str | None, backend: str | None) -> Source | str:
     """Which ports are meant; a sentence where there is nothing to do."""
     from netdyno.calibration import ports
+    from netdyno.labs.backends import AUTO
 
     if sum((plan is not None, names is not None, backend in ("ring", "memif"))) != 1:
         raise click.UsageError("give a plan, or `--ports A,B`, or `--backend ring` or `memif`")
     if plan is not None:
-        if backend is not None:
-            raise click.UsageError("--backend: the plan says what carries its frames")
-        return ports.of_plan(plan)
+        if backend is None or backend == AUTO:
+            return ports.of_plan(plan)
+        if not any(link.backend.kind == AUTO for link in plan.lab.links):
+            raise click.UsageError("--backend: the plan says itself what carries its frames")
+        return ports.of_plan(ports.with_backend(plan, backend))  # type: ignore[arg-type]
     if names is None:
         return ports.of_ring() if backend == "ring" else ports.of_memif()
     pair = tuple(name.strip() for name in names.split(","))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from netdyno.calibration.document import CalibrationError
@@ -63,6 +63,17 @@ def of_plan(plan: Plan) -> Source | str:
     if not isinstance(kind, Loopback):
         raise CalibrationError(f"the ports of `{kind.name}` cannot be joined with each other")
     return Source(kind.name, kind.loopback(plan.lab.links))
+
+
+def with_backend(plan: Plan, backend: backends.Backend) -> Plan:
+    """The plan with this backend where it leaves the choice to us (`backend: auto`)."""
+    links = tuple(
+        replace(link, backend=replace(link.backend, kind=backend))
+        if link.backend.kind == backends.AUTO
+        else link
+        for link in plan.lab.links
+    )
+    return replace(plan, lab=replace(plan.lab, links=links))
 
 
 def of_interfaces(names: tuple[str, str], backend: backends.Backend) -> Source:
