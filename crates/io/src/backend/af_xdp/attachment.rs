@@ -1,8 +1,8 @@
 //! What the queues of one port share: the program in the interface's receive path and the map it looks up sockets in.
 
+use super::Attach;
 use super::bpf::{Link, Program, SocketMap};
 use super::program::assemble;
-use super::{Attach, BACKEND};
 use crate::claim::Claim;
 use crate::port::PortError;
 use crate::time::{Duration, sleep};
@@ -143,7 +143,10 @@ fn cannot_attach(port: &str, interface: &str, native: bool, error: io::Error) ->
             "the driver of interface `{interface}` does not take an XDP program ({error}): use `attach: generic`, or lower the MTU of \
              both ends below 3500 if the driver knows XDP"
         )),
-        _ => refused(&format!("attaching an XDP program ({})", BACKEND.name), interface, error),
+        Some(libc::EINVAL) => unfit(format!(
+            "this kernel attaches no XDP program to interface `{interface}` by a link, which is there from Linux 5.9 on: use `af_packet`"
+        )),
+        _ => refused("attaching an XDP program", interface, error),
     }
 }
 
