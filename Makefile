@@ -10,7 +10,7 @@ BIN = .venv/bin
 CARGO = tools/cargo.sh
 RUST = $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help demo test check bench bench-peers clean packages packages-test
+.PHONY: help demo test check fuzz bench bench-peers clean packages packages-test
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 16
@@ -29,6 +29,11 @@ check: .venv/.dev .venv/.engine ## what a change must pass before it is committe
 	$(BIN)/ruff format --check python tests
 	$(BIN)/mypy
 	$(BIN)/pytest tests/test_house.py
+
+fuzz: ## hostile frames and memif peers, FUZZ_SECONDS=60 a target, from a seed of its own each time (FUZZ_SEED)
+	@FUZZ_SECONDS=$${FUZZ_SECONDS:-60} FUZZ_SEED=$${FUZZ_SEED:-$$(date +%s)} && export FUZZ_SECONDS FUZZ_SEED && \
+	$(CARGO) test --locked --no-fail-fast -p netdyno-frame -p netdyno-engine --test fuzz -- --nocapture && \
+	$(CARGO) test --locked --no-fail-fast -p netdyno-io --lib fuzz:: -- --nocapture
 
 bench: .venv/.engine ## nanoseconds a frame: build, send, receive, account, virtual time
 	$(CARGO) bench --workspace --locked

@@ -15,6 +15,8 @@
 //! `Slot::at` is not honoured on transmit; on receive it is the time of the poll that found the frame.
 
 mod ends;
+#[cfg(test)]
+mod fuzz;
 mod handshake;
 mod link;
 mod memory;
