@@ -31,7 +31,15 @@ pub(super) struct Attachment {
 impl Attachment {
     /// Puts a program that claims nothing into the receive path of interface `index`.
     pub fn new(port: &str, interface: &str, index: i32, attach: Attach, cable: bool, queues: u32) -> Result<Self, PortError> {
-        let map = SocketMap::new(queues).map_err(|error| refused("making a BPF map", interface, error))?;
+        let map = SocketMap::new(queues).map_err(|error| {
+            let none = error.raw_os_error() == Some(libc::EINVAL);
+            let hint = if none {
+                " (this kernel has no AF_XDP: use `af_packet`)"
+            } else {
+                ""
+            };
+            refused(&format!("making a BPF map{hint}"), interface, error)
+        })?;
         let program = load(port, interface, &map, &[])?;
         // A veth hands frames on as the kernel's own packets, which generic XDP takes as they are and its native one copies;
         // but only the native one knows which of several queues they came in by.
