@@ -8,6 +8,7 @@ import shutil
 import socket
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -16,6 +17,7 @@ from netdyno.labs import ethtool, nic
 from netdyno.labs.linux import device, namespaces
 from netdyno.labs.nic import fit, netlink, xdp
 from netdyno.ports import OWN_TRAFFIC, PortReport, advices, look
+from netdyno.store import open_run
 
 needs_root = pytest.mark.skipif(
     os.getuid() != 0 or shutil.which("ip", path=device.SEARCH) is None,
@@ -143,3 +145,41 @@ def test_what_carries_the_machines_own_traffic_is_told_once_and_first() -> None:
     report = PortReport(routed, fit.fits(routed, MAY_ALL), ())
     assert report.own_traffic == "default route"
     assert advices([report]) == [f"eth1 {OWN_TRAFFIC} (default route)"]
+
+
+# A whole run.
+
+RUN = """\
+title: Counted
+lab:
+  nodes:
+    tester: {kind: netdyno}
+    dut: {kind: linux/xconnect}
+  links:
+    - {endpoints: ["tester:west", "dut:a"], rate: 1Gbps}
+    - {endpoints: ["tester:east", "dut:b"], rate: 1Gbps}
+traffic:
+  small: {size: 64B, flows: 10}
+matrix: {direction: [uni]}
+method:
+  ramp: {warmup: 200ms at 1kpps, ramp: 300ms to 2kpps, hold: 200ms}
+trial: {settle: 100ms, drain: 300ms}
+"""
+
+
+@needs_root
+def test_a_run_keeps_what_its_interfaces_counted(tmp_path: Path) -> None:
+    pytest.importorskip("netdyno._engine", reason="the engine is not built")
+    (tmp_path / "plan.yaml").write_text(RUN)
+    done = CliRunner().invoke(cli, ["run", str(tmp_path / "plan.yaml"), "--out", str(tmp_path / "runs")])
+    (folder,) = [path for path in (tmp_path / "runs").iterdir() if (path / "run.sqlite").exists()]
+    with open_run(folder) as run:
+        (trial,) = [trial for trial in run.trials(0) if trial.state == "done"] or [None]
+        assert trial is not None, done.output
+        west, east = trial.result.interfaces
+        sent = trial.result.streams[0]
+    assert (west.port, west.interface, east.port, east.interface) == ("west", "p0", "east", "p1")
+    # The kernel's counters know nothing of ours: they count what crossed the interface.
+    assert west.counters["tx_packets"] >= sent.offered
+    assert east.counters["rx_packets"] >= sent.received
+    assert (west.downs, east.downs) == (0, 0)

@@ -6,8 +6,11 @@ import base64
 import hashlib
 import json
 import re
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 
 import altair
 import jsonschema
@@ -16,6 +19,7 @@ from netdyno.reports import REPORTS
 from netdyno.reports.figures import figures
 from netdyno.reports.from_store import view
 from netdyno.reports.view import RunView
+from netdyno.store import open_run
 from report_sample import SMALL, Asked, Sample, article, write
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&</title>"
@@ -231,3 +235,26 @@ def test_text_of_the_plan_cannot_become_markup(tmp_path: object) -> None:
 def test_the_48_cases_fit_in_4_megabytes(tmp_path: object) -> None:
     _, text = rendered(tmp_path, article())
     assert len(text.encode()) < 4_000_000
+
+
+def test_what_an_interface_had_no_room_for_is_told_and_escaped(tmp_path: Path) -> None:
+    write(tmp_path, SMALL).close()
+    counted = [
+        {
+            "port": "west",
+            "interface": HOSTILE,
+            "counters": {"rx_packets": 9},
+            "driver": {"rx_no_dma_resources": 1234, "rx_queue_0_packets": 9},
+            "kinds": {"no room to receive": {"rx_no_dma_resources": 1234}},
+            "downs": 0,
+        }
+    ]
+    with closing(sqlite3.connect(tmp_path / "run.sqlite")) as record:
+        record.execute("UPDATE trials SET interfaces = ?", (json.dumps(counted),))
+        record.commit()
+    with open_run(tmp_path) as run:
+        text = REPORTS["html"].render(view(run))
+    page = Page(text)
+    assert f"Interface {HOSTILE} of west: no room to receive (rx_no_dma_resources 1 234)" in page.text
+    assert "rx_queue_0_packets" not in page.text, "what is not amiss is left to the JSON report"
+    assert "<img src=x" not in text
