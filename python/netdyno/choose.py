@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from netdyno.plan import Plan
 
 USUAL: Mapping[str, Fraction] = {
-    "af_packet": Fraction(300_000),
-    "af_xdp": Fraction(420_000),
+    "af_packet": Fraction(340_000),
+    "af_xdp": Fraction(490_000),
 }
-"""Frames a second sent and received by one core, copied, where nothing was proven: docs/ports.md."""
+"""Frames a second sent and received by one core, copied, where nothing was proven: docs/labs.md."""
 
 MOST_XDP_BYTES = 3840
 """Without FCS: a frame of AF_XDP lies in 4096 bytes, 256 of which the kernel keeps for itself."""
