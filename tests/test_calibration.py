@@ -8,6 +8,7 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -25,6 +26,7 @@ from netdyno.calibration.traffic import distinct, key
 from netdyno.cli import cli
 from netdyno.matrix import cases
 from netdyno.plan import parse
+from netdyno.store import StoredCase, open_run
 
 ROOT = Path(__file__).parents[1]
 
@@ -209,7 +211,7 @@ def little(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def calibrated(*arguments: str) -> tuple[Result, Calibration]:
     done = CliRunner().invoke(cli, ["calibrate", "--quick", "--format", "json", *arguments])
-    assert done.exit_code in (0, 1), done.output
+    assert done.exit_code in (0, 1), done.output + str(done.exception)
     return done, Calibration.from_json(done.stdout)
 
 
@@ -222,8 +224,11 @@ def no_contradiction(found: Calibration) -> None:
         assert check.mark in ("pass", "warn", "fail", "n/a")
         assert check.reason or check.mark == "pass", check
         # A busy machine is warned of; nothing is miscounted on it, and no fault missed or made up.
-        if check.name in ("C1", "C10") or check.title == "loopback":
+        if check.name == "C1" or check.title == "loopback":
             assert check.mark == "pass", check
+        # The device of C10 has a thread of its own, which may be kept from its core; it blames nobody then.
+        if check.name == "C10":
+            assert check.mark == "pass" or "kept from its core" in check.reason, check
     for one in found.traffic:
         if one.max_fps is None:
             # Nothing passes on a machine that is too busy; then that is said.
@@ -347,3 +352,84 @@ def test_ports_that_do_not_face_each_other_are_named() -> None:
         assert "plug a cable" in error.hint
         done = CliRunner().invoke(cli, ["calibrate", "--quick", "--ports", "a0,nothere"])
         assert "nothere" in str(done.exception)
+
+
+# What a run makes of it.
+
+ASKING = """
+title: A Linux router, asked for what nobody can send
+lab:
+  nodes: {tester: {kind: netdyno}, dut: {kind: linux/router}}
+  links:
+    - {endpoints: ["tester:west", "dut:d0"], rate: 10Gbps}
+    - {endpoints: ["tester:east", "dut:d1"], rate: 10Gbps}
+traffic: {64b: {size: 64B, flows: 16}}
+matrix: {profile: [64b], direction: [uni]}
+method: {throughput: {maximum: 14Mpps, width: 1Mpps, duration: 100ms}}
+trial: {settle: 0s, drain: 100ms, sample: 10ms}
+"""
+
+
+def netdyno(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "netdyno", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+
+def ran(plan: Path, runs: Path) -> StoredCase:
+    """The only case of a plan, run beside the calibrations."""
+    done = netdyno("run", plan, "--out", runs)
+    (newest,) = (path for path in runs.iterdir() if path.name != shelf.FOLDER)
+    assert done.returncode in (0, 3), done.stdout + done.stderr
+    with open_run(newest) as stored:
+        (case,) = stored.cases
+        return case
+
+
+@needs_root
+@pytest.mark.usefixtures("little")
+def test_a_plan_that_asks_for_more_than_was_proven_is_answered_with_a_lower_bound(tmp_path: Path) -> None:
+    plan, runs = tmp_path / "plan.yaml", tmp_path / "runs"
+    plan.write_text(ASKING)
+    _, found = calibrated(str(plan), "--out", str(runs))
+    case = ran(plan, runs)
+    assert case.wiring is not None
+    proven = case.wiring.proven
+    assert proven is not None
+    assert (proven.id, proven.expired, proven.max_fps) == (found.id, None, found.traffic[0].max_fps)
+    assert not any("Not calibrated" in note for note in case.wiring.notes)
+    # Whatever came of it: 14 Mpps is beyond a veth pair by far, and no device is blamed for that.
+    for verdict in case.verdicts:
+        assert verdict.limit in ("tester", "receiver", "inconclusive"), verdict
+        assert "lower bound" in verdict.reason or verdict.limit != "tester", verdict
+    (folder,) = (path for path in runs.iterdir() if path.name != shelf.FOLDER)
+    with open_run(folder) as stored:
+        (kept,) = stored.calibrations
+        assert Calibration.from_json(kept.document) == found, "the run holds its own copy"
+    shutil.rmtree(runs / shelf.FOLDER)
+    for name in ("terminal", "markdown", "html", "json"):
+        told = netdyno("report", folder, "--as", name)
+        assert told.returncode == 0
+        assert found.id in told.stdout, f"{name} is made from the store alone"
+
+    # One that holds no longer is named with what has changed.
+    other = tmp_path / "other"
+    shelf.save(other, replace(found, basis={**found.basis, "kernel": "2.6.32"}))
+    plan.write_text(ASKING.replace("maximum: 14Mpps, width: 1Mpps", "maximum: 1kpps, width: 1kpps"))
+    case = ran(plan, other)
+    assert case.wiring is not None
+    assert case.wiring.proven is not None
+    changed = f"kernel is now {found.basis['kernel']}, it was 2.6.32"
+    assert case.wiring.proven.expired == changed
+    assert any(found.id in note and changed in note for note in case.wiring.notes)
+
+
+@needs_root
+def test_a_run_without_a_calibration_says_so_once(tmp_path: Path) -> None:
+    plan, runs = tmp_path / "plan.yaml", tmp_path / "runs"
+    plan.write_text(ASKING.replace("maximum: 14Mpps, width: 1Mpps", "maximum: 1kpps, width: 100pps"))
+    case = ran(plan, runs)
+    assert case.wiring is not None
+    assert case.wiring.proven is None
+    (note,) = (note for note in case.wiring.notes if "calibrate" in note)
+    assert f"netdyno calibrate {plan}" in note
+    assert {verdict.limit for verdict in case.verdicts} <= {"inconclusive", "tester", "receiver"}

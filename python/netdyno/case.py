@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from netdyno import choose
+from netdyno.calibration import Calibration, Proven, inventory, shelf, traffic
 from netdyno.errors import NetdynoError
 from netdyno.labs import KINDS, Wiring
 from netdyno.matrix import situation
@@ -59,6 +60,10 @@ class Job:
     engine: str
     """Name of the module with the engine's `Session`."""
     done: tuple[StoredTrial, ...] = ()
+    calibrations: tuple[Calibration, ...] = ()
+    """Those kept beside the runs, of whatever ports."""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    """What the run is made with."""
 
 
 @dataclass(frozen=True)
@@ -154,9 +159,11 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
     plan, case = job.plan, job.case
     kind = KINDS[plan.lab.kind]
     with kind.build(kind.wire(plan.lab.links, case.settings)) as built:
-        wiring = choose.backend(plan, case, built, lambda _: None)
+        wiring = choose.backend(plan, case, built, lambda wiring: _proven(job, wiring))
         known = situation(case, wiring)
-        emit(Wired(case.number, _wired(wiring, known)))
+        proven, notes = standing(job, wiring)
+        wiring = replace(wiring, notes=(*wiring.notes, *notes))
+        emit(Wired(case.number, replace(_wired(wiring, known), proven=proven)))
         session: Session = import_module(job.engine).Session(json.dumps(session_spec(wiring)))
         try:
             trials = _Trials(job, wiring, session, emit, stopping)
@@ -170,13 +177,38 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
         trials=tuple(trials.outcomes[number] for number in result.trials),
         planned_ns=tuple(trials.planned_ns[number] for number in result.trials),
     )
-    verdicts = judge(result, evidence)
+    verdicts = judge(result, replace(evidence, proven=proven))
     return Measured(
         case.number,
         result,
         tuple(StoredVerdict(scope, verdict.limit, verdict.reason) for scope, verdict in verdicts.items()),
         tuple(judge_goals(plan.goals, result, verdicts, evidence)),
     )
+
+
+def standing(job: Job, wiring: Wiring) -> tuple[Proven | None, tuple[str, ...]]:
+    """What the tester has proven with its ports as they are now and the case's traffic, and notes on it."""
+    if wiring.clock == "virtual":
+        return None, ()
+    calibrate = f"`netdyno calibrate {job.plan.file}`"
+    proven = _proven(job, wiring)
+    if proven is None:
+        return None, (
+            f"Not calibrated: what the tester itself can do with these ports and frames is not known;"
+            f" {calibrate} --quick takes about 20 s.",
+        )
+    if proven.expired is not None:
+        return proven, (
+            f"The calibration {proven.id} holds no longer: {proven.expired}; {calibrate} makes a new one.",
+        )
+    old = shelf.age_note(proven)
+    return proven, () if old is None else (old,)
+
+
+def _proven(job: Job, wiring: Wiring) -> Proven | None:
+    key = traffic.key(job.case, verify=job.plan.trial.verify)
+    now = inventory.basis(wiring, job.versions)
+    return shelf.proven(job.calibrations, inventory.ports(wiring), key, now)
 
 
 def _wired(wiring: Wiring, known: Situation) -> CaseWiring:

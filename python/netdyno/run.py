@@ -20,6 +20,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Protocol
 
+from netdyno.calibration import Calibration, shelf
 from netdyno.case import Event, Failed, Interrupted, Job, Looked, Measured, TrialEnded, Wired
 from netdyno.errors import NetdynoError
 from netdyno.labs import KINDS, LabError, Preflight
@@ -35,6 +36,7 @@ from netdyno.store import (
     Hold,
     RunHead,
     RunWriter,
+    StoredCalibration,
     StoredCase,
     StoredTrial,
     new_folder,
@@ -128,7 +130,17 @@ def run(plan: Plan, parent: Path, watcher: Watcher, selection: Selection, engine
         shutil.rmtree(folder, ignore_errors=True)
         raise
     with store:
-        return _campaign(store, [Job(plan, case, engine) for case in chosen], watcher, already=0)
+        kept = _calibrations(parent)
+        jobs = [Job(plan, case, engine, calibrations=kept, versions=head.versions) for case in chosen]
+        return _campaign(store, jobs, watcher, already=0)
+
+
+def _calibrations(runs: Path) -> tuple[Calibration, ...]:
+    """Those kept beside the runs. What cannot be read proves nothing, and is told."""
+    found, wrong = shelf.load(runs)
+    for reason in wrong:
+        print(printable(f"warning: {reason}"), file=sys.stderr)
+    return tuple(found)
 
 
 def _keep_included(folder: Path, included: Mapping[str, str]) -> None:
@@ -159,7 +171,14 @@ def resume(folder: Path, watcher: Watcher, engine: str = ENGINE) -> Outcome:
             finished = {case.head.number for case in stored.cases if case.state == "done"}
             chosen = selection.cases(plan)
             jobs = [
-                Job(plan, case, engine, _trials_to_keep(stored.trials(case.number)))
+                Job(
+                    plan,
+                    case,
+                    engine,
+                    _trials_to_keep(stored.trials(case.number)),
+                    calibrations=_calibrations(folder.resolve().parent),
+                    versions=versions(engine),
+                )
                 for case in chosen
                 if case.number not in finished
             ]
@@ -221,10 +240,11 @@ def _campaign(store: RunWriter, jobs: list[Job], watcher: Watcher, already: int)
         for group, count, fresh in ((virtual, os.cpu_count() or 1, False), (real, 1, True)):
             if not group or stopped:
                 continue
+            kept = {one.id: one for one in jobs[0].calibrations}
             with Workers(min(count, len(group)), fresh=fresh) as workers, _signals(workers) as signals:
                 for event in workers.run(group):
                     if event is not None:
-                        _record(store, event)
+                        _record(store, event, kept)
                     # Who watches may be gone (a terminal that was closed): what is measured is not.
                     with suppress(OSError):
                         watcher.tick() if event is None else watcher.event(event)
@@ -255,11 +275,14 @@ def _exit_code(cases: Sequence[StoredCase]) -> int:
     return 1 if any(goal.passed is False for goal in goals) else 0
 
 
-def _record(store: RunWriter, event: Event) -> None:
+def _record(store: RunWriter, event: Event, calibrations: Mapping[str, Calibration]) -> None:
     now = datetime.now(UTC)
     match event:
         case Wired():
-            store.case_wired(event.case, event.wiring, now)
+            proven = event.wiring.proven
+            used = calibrations.get(proven.id) if proven else None
+            copy = None if used is None else StoredCalibration(used.id, used.to_json())
+            store.case_wired(event.case, event.wiring, now, copy)
         case TrialEnded():
             store.add_trial(event.trial)
         case Measured():

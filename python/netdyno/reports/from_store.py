@@ -61,6 +61,7 @@ def _case(case: StoredCase, trials: tuple[StoredTrial, ...]) -> CaseView:
         goals=tuple((goal.name, goal.passed, goal.reason) for goal in case.goals),
         error=". ".join(text for text in (case.error, case.hint) if text),
         notes=wiring.notes if wiring else (),
+        proven=wiring.proven if wiring else None,
     )
 
 

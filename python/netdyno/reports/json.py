@@ -10,6 +10,7 @@ import json
 from fractions import Fraction
 from typing import Any
 
+from netdyno.calibration.proven import Proven
 from netdyno.histogram import percentiles
 from netdyno.reports.view import ABOUT_THE_TESTER, COUNTS, CaseView, RunView, TrialView
 from netdyno.trial import Latency, Value
@@ -79,10 +80,29 @@ def _case(case: CaseView) -> dict[str, Any]:
             "values": [_value(case, value) for value in case.result.values] if case.result else None,
             "deviations": list(case.result.compliance) if case.result else None,
             "notes": [*case.result.notes, *case.neighbours] if case.result else None,
+            "proven": _proven(case.proven),
             "goals": [{"goal": name, "passed": passed, "reason": why} for name, passed, why in case.goals]
             or None,
             "rests_on_trials": list(case.result.trials) if case.result else None,
             "trials": [_trial(trial) for trial in case.trials],
+        }
+    )
+
+
+def _proven(proven: Proven | None) -> dict[str, Any] | None:
+    """What the tester was proven to do itself with the case's ports and frames."""
+    if proven is None:
+        return None
+    return _present(
+        {
+            "calibration": proven.id,
+            "made_at": proven.made_at.isoformat(),
+            "max_fps": _number(proven.max_fps),
+            "line_fps": _number(proven.line_fps),
+            "latency_floor_ns": proven.latency_floor_ns,
+            "latency_noise_ns": proven.latency_noise_ns,
+            "rate_error_ppm": _number(proven.rate_error_ppm),
+            "expired": proven.expired,
         }
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from netdyno.printable import printable
-from netdyno.reports import grid, quantity
+from netdyno.reports import grid, proof, quantity
 from netdyno.reports.view import CaseView, RunView
 
 _SPECIAL = str.maketrans({c: f"\\{c}" for c in "\\`*_[]<>|#"} | {"\n": " ", "\r": " "})
@@ -39,6 +39,10 @@ def _lines(run: RunView) -> Iterator[str]:
         yield from _table(("Case", "Limit", "Reason"), "lll", reasons)
     yield from ["", "## Traffic", ""]
     yield from _table(("Profile", "Frames", "Flows"), "llr", _traffic(run))
+    proofs = proof.rows(run)
+    if proofs:
+        yield from ["", f"## {proof.TITLE}", "", escape(proof.CAPTION), ""]
+        yield from _table(proof.COLUMNS, "lrrrrl", proofs)
     special = (f"{settings}: {note}" for settings, note in run.special_notes)
     errors = (f"{case.name}: {case.error}" for case in run.cases if case.error)
     remarks = (*run.notes, *special, *run.neighbours, *run.compliance, *_too_late(run), *errors)

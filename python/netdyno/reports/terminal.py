@@ -14,7 +14,7 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from netdyno.printable import printable
-from netdyno.reports import grid
+from netdyno.reports import grid, proof
 from netdyno.reports.view import RunView
 
 NARROWEST = 60
@@ -64,6 +64,11 @@ def _parts(run: RunView, width: int) -> Iterator[RenderableType]:
     yield Text(
         "pps: frames per second. L1: with preamble and gap, 20 B a frame. bidir: both directions together."
     )
+    for row in proof.rows(run):
+        told = [
+            f"{name.lower()} {cell}" for name, cell in zip(proof.COLUMNS[1:], row[1:], strict=True) if cell
+        ]
+        yield Text(printable(f"Tester alone, {row[0]}: {', '.join(told)}"))
     for note in (*run.notes, *run.neighbours, *run.compliance):
         yield Text(f"Note: {printable(note)}")
     for case in run.cases:

@@ -13,6 +13,7 @@ from functools import cached_property
 from itertools import zip_longest
 
 from netdyno.arithmetic import wire_bits
+from netdyno.calibration.proven import Proven
 from netdyno.neighbours import sentences
 from netdyno.trial import HEADLINES, Result, Segment, StreamResult, TrialResult, Value, Verdict
 
@@ -112,6 +113,8 @@ class CaseView:
     error: str = ""
     """Why the case has no result, if it failed."""
     notes: tuple[str, ...] = ()
+    proven: Proven | None = None
+    """What a calibration proved of the tester with these ports and frames; None: nothing, or virtual time."""
 
     @property
     def name(self) -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal
 
+from netdyno.calibration.proven import Proven
 from netdyno.histogram import decode
 from netdyno.neighbours import conflict, next_hop
 from netdyno.store.columns import (
@@ -38,6 +39,7 @@ from netdyno.store.records import (
     RunHead,
     RunState,
     RunSummary,
+    StoredCalibration,
     StoredCase,
     StoredGoal,
     StoredTrial,
@@ -149,6 +151,13 @@ class StoredRun:
                 replace(case, state="interrupted") if case.state == "running" else case for case in cases
             )
         return cases
+
+    @property
+    def calibrations(self) -> tuple[StoredCalibration, ...]:
+        """Those that cases of the run rest on, in the order of their names."""
+        with self._reading():
+            rows = self._connection.execute("SELECT id, document FROM calibrations ORDER BY id").fetchall()
+            return tuple(StoredCalibration(row["id"], row["document"]) for row in rows)
 
     def trials(self, case: int) -> Iterator[StoredTrial]:
         """The trials of a case with their series, in order, one at a time; invalid and cancelled ones too."""
@@ -367,6 +376,7 @@ def _wiring(row: sqlite3.Row) -> CaseWiring | None:
         enforced_rate=bool(row["enforced_rate"]),
         notes=to_sentences(row["notes"]),
         session=row["session"],
+        proven=None if row["proven"] is None else Proven.from_json(row["proven"]),
     )
 
 

@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from netdyno.calibration.proven import Proven
 from netdyno.trial import Limit, Result, Segment, Situation, TrialResult
 
 CaseState: TypeAlias = Literal["pending", "running", "done", "interrupted", "failed"]
@@ -73,6 +74,17 @@ class CaseWiring:
     notes: tuple[str, ...]
     session: str
     """The session spec, JSON."""
+    proven: Proven | None = None
+    """What a calibration proved of the tester with these ports and frames; None: nothing."""
+
+
+@dataclass(frozen=True)
+class StoredCalibration:
+    """A calibration that cases of the run rest on, copied here whole."""
+
+    id: str
+    document: str
+    """JSON (netdyno.calibration.document)."""
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from netdyno.store.records import (
     CaseWiring,
     RunHead,
     RunState,
+    StoredCalibration,
     StoredGoal,
     StoredTrial,
     StoredVerdict,
@@ -161,14 +162,20 @@ class RunWriter:
         with self._transaction() as sql:
             sql.execute("UPDATE run SET versions = ?", (json.dumps(dict(versions)),))
 
-    def case_wired(self, number: int, wiring: CaseWiring, now: datetime) -> None:
-        """A case has begun and its lab is known."""
+    def case_wired(
+        self,
+        number: int,
+        wiring: CaseWiring,
+        now: datetime,
+        calibration: StoredCalibration | None = None,
+    ) -> None:
+        """A case has begun and its lab is known. calibration: what its `proven` comes from, kept once."""
         situation = wiring.situation
         with self._transaction() as sql:
             sql.execute(
                 "UPDATE cases SET state = 'running', started = ?, ended = NULL, error = NULL, hint = NULL,"
                 " clock = ?, streams = ?, line_fps = ?, mean_size = ?, flow_ceiling_fps = ?,"
-                " enforced_rate = ?, notes = ?, session = ? WHERE number = ?",
+                " enforced_rate = ?, notes = ?, session = ?, proven = ? WHERE number = ?",
                 (
                     from_time(now),
                     wiring.clock,
@@ -179,9 +186,15 @@ class RunWriter:
                     wiring.enforced_rate,
                     from_sentences(wiring.notes),
                     wiring.session,
+                    None if wiring.proven is None else wiring.proven.to_json(),
                     number,
                 ),
             )
+            if calibration is not None:
+                sql.execute(
+                    "INSERT OR IGNORE INTO calibrations VALUES (?, ?)",
+                    (calibration.id, calibration.document),
+                )
 
     def add_trial(self, trial: StoredTrial) -> None:
         """A trial has ended. A cancelled one of the same number makes room."""
