@@ -10,7 +10,7 @@ BIN = .venv/bin
 CARGO = tools/cargo.sh
 RUST = $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help demo test check fuzz bench bench-peers clean packages packages-test
+.PHONY: help demo test check fuzz bench bench-peers confusion clean packages packages-test
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 16
@@ -41,6 +41,9 @@ bench: .venv/.engine ## nanoseconds a frame: build, send, receive, account, virt
 
 bench-peers: .venv/.engine ## netdyno beside the generators that Debian ships: null, memif, veth; interleaved, with ratios
 	@$(BIN)/python tools/bench_peers.py
+
+confusion: .venv/.engine ## who is named as the limit, over 500 labs whose limit is known; writes docs/verdicts.md
+	@$(BIN)/python tools/confusion.py
 
 clean: ## remove what was built; runs/ stays
 	rm -rf .venv target python/netdyno/*.so .pytest_cache .mypy_cache .ruff_cache .hypothesis

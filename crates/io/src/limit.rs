@@ -256,7 +256,9 @@ impl Port for LimitedPort {
     }
 
     fn room_from(&self) -> Instant {
-        let own = self.tx.as_ref().map_or(0, |gate| gate.shut_until);
+        // Who loses frames without a trace does not say that there is no room.
+        let own = self.tx.as_ref().filter(|gate| !gate.limit.silent);
+        let own = own.map_or(0, |gate| gate.shut_until);
         Instant {
             ps: own.max(self.port.room_from().ps),
         }

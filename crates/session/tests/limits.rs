@@ -81,6 +81,7 @@ fn a_sender_whose_frames_vanish_says_nothing_of_it() {
         let stream = &found.trial.streams[0];
         assert_eq!((stream.offered, stream.received), (OFFERED, served(room)));
         assert_eq!(found.devices[0].ports[0].rx_frames, served(room), "the device never saw the others");
+        assert_eq!(found.trial.health.latest_departure_ns, 0, "nobody waits for room");
         assert_eq!(
             (found.trial.health.unsent, found.trial.health.rx_dropped, found.trial.health.tx_full),
             (0, 0, 0)

@@ -21,7 +21,7 @@ from netdyno.verdict.evidence import Evidence
 SAME = Fraction(1, 100)
 """Rates within this share of each other are the same rate."""
 
-ROUND = Fraction(1, 200)
+ROUND = Fraction(1, 100)
 """A rate within this share of a round figure is that figure."""
 
 HINT = Fraction(1, 1000)
@@ -122,11 +122,13 @@ def _point(case: StoredCase, scope: str) -> _Point | None:
 
 
 def _lasting(result: Result, scope: str) -> Fraction | None:
-    """The rate that lasts: of a ramp its hold, for a bucket that was full lets more through for a while."""
+    """The rate that lasts: of a ramp its hold, for a bucket that was full lets more through for a while; of a
+    search the middle of its bounds."""
     for name in ("hold rate", *HEADLINES):
         for value in result.values:
             if (value.name, value.scope) == (name, scope) and value.number is not None:
-                return value.number
+                searched = name == "throughput" and value.high is not None
+                return (value.number + value.high) / 2 if searched and value.high else value.number
     return None
 
 

@@ -212,7 +212,7 @@ def _line(value: Value, result: Result, evidence: Evidence) -> Verdict | None:
     line = situation.line_fps
     # A search that gives an upper bound has lost frames below the line: it knows closer than this share.
     searched = value.name == "throughput" and value.high is not None
-    early = before is not None and before < line
+    early = (before is not None and before < line) or _lossy_end(value, result)
     if value.number >= LINE_SHARE * line and not searched and not early:
         declared = "" if evidence.enforced_rate else " (declared in the plan; nothing enforces it here)"
         return Verdict(
@@ -220,6 +220,7 @@ def _line(value: Value, result: Result, evidence: Evidence) -> Verdict | None:
             f"{rate(value)} is {share(value.number, line)} of the line's {rounded(line)} fps{declared}",
         )
     ceiling = situation.flow_ceiling_fps
+    # That a single flow loses what its member cannot carry is no sign of anything else.
     early = before is not None and ceiling is not None and before < ceiling
     if ceiling is not None and value.number >= LINE_SHARE * ceiling and not early:
         part = share(value.number, ceiling)
@@ -228,6 +229,12 @@ def _line(value: Value, result: Result, evidence: Evidence) -> Verdict | None:
             f"{rate(value)} is {part} of what one member of the group carries; a single flow uses one",
         )
     return None
+
+
+def _lossy_end(value: Value, result: Result) -> bool:
+    """Whether a ramp that filled the line for a moment lost more at its end than a full line explains."""
+    ends = (one.number for one in result.values if (one.name, one.scope) == ("loss at the end", value.scope))
+    return any(number is not None and number > 1 - LINE_SHARE for number in ends)
 
 
 def _knee_before_tester(value: Value, result: Result, trials: Sequence[TrialResult]) -> str | None:
