@@ -1,0 +1,230 @@
+//! Peers that lie: in their messages, in their rings, on the socket. Each lie ends the connection with the reason, and
+//! the next peer is served.
+
+mod support;
+
+use netdyno_io::backend::memif::{MemifPort, MemifSpec, Role, open};
+use netdyno_io::port::{Port, PortError};
+use netdyno_io::time::{Clock, Instant};
+use std::fs::File;
+use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
+use std::os::unix::fs::FileExt as _;
+use std::sync::Mutex;
+use support::{PATIENCE, abstract_socket, collect, frame, send_all, send_at};
+
+/// The ring to the client follows that from it: 128 bytes and 1024 descriptors of 16.
+const TO_CLIENT: u64 = 128 + 16 * 1024;
+const HEAD: u64 = 6;
+const TAIL: u64 = 64;
+const DESCRIPTORS: u64 = 128;
+
+/// Shared memory of this process is told apart by its file, so one test at a time has any.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn one(socket: &str, role: Role) -> MemifPort {
+    open("west", &MemifSpec::new(socket, role), 1514, 1).expect("opens").remove(0)
+}
+
+/// The memory of the one connection there is, to lie in: this process's own, and where the region begins.
+struct Memory(File, u64);
+
+impl Memory {
+    fn shared() -> Self {
+        let maps = std::fs::read_to_string("/proc/self/maps").expect("reads");
+        let line = maps
+            .lines()
+            .find(|it| it.contains("/memfd:netdyno memif"))
+            .expect("there is a connection");
+        let start = line.split('-').next().expect("an address");
+        let memory = File::options().write(true).open("/proc/self/mem").expect("opens");
+        Self(memory, u64::from_str_radix(start, 16).expect("an address"))
+    }
+
+    fn put(&self, at: u64, bytes: &[u8]) {
+        self.0.write_all_at(bytes, self.1 + at).expect("writes");
+    }
+}
+
+/// What the victim says once `lie` was told in the shared memory; the liar is told the same.
+fn caught(victim_is: Role, lie: impl Fn(&Memory)) -> String {
+    let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let socket = abstract_socket();
+    let (mut server, mut client) = (one(&socket, Role::Server), one(&socket, Role::Client));
+    server.ready().expect("comes");
+    client.ready().expect("comes");
+    let memory = Memory::shared();
+    let (victim, liar) = match victim_is {
+        Role::Server => (&mut server, &mut client),
+        Role::Client => (&mut client, &mut server),
+    };
+    send_all(liar, &[frame(1, 60)]);
+    lie(&memory);
+    let clock = Clock::start();
+    let gone = |port: &mut MemifPort| loop {
+        let answers = [
+            port.receive(Instant::ZERO, 64, &mut |_| {}),
+            send_at(port, Instant::ZERO, &[frame(2, 60)]),
+        ];
+        for answer in answers {
+            match answer {
+                Ok(_) => assert!(clock.now() < Instant::ZERO + PATIENCE, "nothing was noticed"),
+                Err(PortError::Gone { why, .. }) => return why,
+                Err(other) => panic!("{other}"),
+            }
+        }
+    };
+    let why = gone(victim);
+    let told = gone(liar);
+    let (_, violation) = why.split_once("its peer broke the rules of memif: ").expect("says so");
+    assert!(told.contains("disconnected: ") && told.contains(violation), "{told}");
+    // Who lied once is served again.
+    victim.ready().expect("comes back");
+    liar.ready().expect("comes back");
+    send_all(liar, &[frame(3, 60)]);
+    assert_eq!(collect(victim, 1), [frame(3, 60)]);
+    violation.to_owned()
+}
+
+/// As [`caught`], with one number written.
+fn lie(victim_is: Role, at: u64, bytes: &[u8]) -> String {
+    caught(victim_is, |memory| memory.put(at, bytes))
+}
+
+#[test]
+fn a_client_that_lies_in_its_rings() {
+    assert_eq!(
+        lie(Role::Server, HEAD, &5000_u16.to_ne_bytes()),
+        "head 5000 of a ring of 1024 that was read up to 0"
+    );
+    assert_eq!(
+        lie(Role::Server, HEAD, &0xffff_u16.to_ne_bytes()),
+        "head 65535 of a ring of 1024 that was read up to 0"
+    );
+    // Flags 0, region 9; then the length; then the offset.
+    assert_eq!(
+        lie(Role::Server, DESCRIPTORS + 2, &9_u16.to_ne_bytes()),
+        "a descriptor names region 9, which there is not"
+    );
+    assert!(lie(Role::Server, DESCRIPTORS + 4, &u32::MAX.to_ne_bytes()).starts_with("a descriptor of 4294967295 bytes at offset"));
+    assert!(lie(Role::Server, DESCRIPTORS + 8, &u32::MAX.to_ne_bytes()).starts_with("a descriptor of 60 bytes at offset 4294967295"));
+    // Buffers for us: none can be filled, or more than there are.
+    let room = TO_CLIENT + DESCRIPTORS;
+    assert_eq!(lie(Role::Server, room + 4, &0_u32.to_ne_bytes()), "a buffer of no bytes");
+    assert_eq!(
+        lie(Role::Server, room + 2, &1_u16.to_ne_bytes()),
+        "a descriptor names region 1, which there is not"
+    );
+    assert_eq!(
+        lie(Role::Server, TO_CLIENT + HEAD, &5000_u16.to_ne_bytes()),
+        "head 5000 of a ring of 1024 whose other index is 1024"
+    );
+}
+
+#[test]
+fn a_server_that_lies_in_our_rings() {
+    assert_eq!(
+        lie(Role::Client, TO_CLIENT + TAIL, &1025_u16.to_ne_bytes()),
+        "tail 1025 of a ring of 1024 that was read up to 0"
+    );
+    assert_eq!(
+        lie(Role::Client, TO_CLIENT + DESCRIPTORS + 4, &5000_u32.to_ne_bytes()),
+        "5000 bytes in a buffer of 1600"
+    );
+}
+
+/// A ring whose frames go on and on.
+#[test]
+fn a_frame_without_end() {
+    let endless = |memory: &Memory| {
+        for index in 0..1024 {
+            memory.put(DESCRIPTORS + 16 * index, &[1, 0]);
+        }
+        memory.put(HEAD, &1024_u16.to_ne_bytes());
+    };
+    assert_eq!(caught(Role::Server, endless), "a frame that takes the whole ring and does not end");
+}
+
+/// A bare socket: what a peer says that knows no rules.
+struct Bare(OwnedFd);
+
+impl Bare {
+    fn connect(name: &str) -> Self {
+        // SAFETY: all-zero is a valid address; no other memory is passed.
+        unsafe {
+            let socket = OwnedFd::from_raw_fd(libc::socket(libc::AF_UNIX, libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC, 0));
+            let mut address: libc::sockaddr_un = std::mem::zeroed();
+            address.sun_family = libc::AF_UNIX as libc::sa_family_t;
+            for (to, from) in address.sun_path[1..].iter_mut().zip(name[1..].bytes()) {
+                *to = from as libc::c_char;
+            }
+            let len = (2 + name.len()) as libc::socklen_t;
+            assert_eq!(libc::connect(socket.as_raw_fd(), (&raw const address).cast(), len), 0);
+            Self(socket)
+        }
+    }
+
+    fn say(&self, bytes: &[u8]) {
+        // SAFETY: the bytes are valid for reads of their length.
+        let sent = unsafe { libc::send(self.0.as_raw_fd(), bytes.as_ptr().cast(), bytes.len(), libc::MSG_NOSIGNAL) };
+        assert_eq!(sent, bytes.len() as isize);
+    }
+
+    /// The type and the text of the next message.
+    fn hear(&self) -> (u16, String) {
+        let mut bytes = [0_u8; 256];
+        // SAFETY: the bytes are valid for writes of their length.
+        let got = unsafe { libc::recv(self.0.as_raw_fd(), bytes.as_mut_ptr().cast(), bytes.len(), 0) };
+        assert_eq!(got, 128);
+        let text = bytes[6..102].split(|byte| *byte == 0).next().unwrap_or_default();
+        (u16::from_ne_bytes([bytes[0], bytes[1]]), String::from_utf8_lossy(text).into_owned())
+    }
+}
+
+#[test]
+fn peers_that_speak_nonsense_are_told_so_and_the_next_one_is_served() {
+    let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let socket = abstract_socket();
+    let mut server = one(&socket, Role::Server);
+    let padded = |bytes: &[u8]| {
+        let mut message = bytes.to_vec();
+        message.resize(128, 0);
+        message
+    };
+    let nonsense: [(Vec<u8>, &str); 6] = [
+        (vec![3], "a message of 1 bytes; they have 128"),
+        (vec![3; 200], "a message of 129 bytes; they have 128"),
+        (padded(&[99, 0]), "a message of type 99, which there is not"),
+        (padded(&[6, 0]), "CONNECT where INIT is due"),
+        (padded(&[3, 0, 0, 3]), "memif 3.0 is not spoken here, 2.0 is"),
+        (
+            padded(&[3, 0, 0, 2, 0, 0, 0, 0, 1]),
+            "interface mode 1 is not spoken here, Ethernet (0) is",
+        ),
+    ];
+    for (said, answer) in nonsense {
+        let peer = Bare::connect(&socket);
+        assert_eq!(peer.hear().0, 2, "HELLO");
+        peer.say(&said);
+        assert_eq!(peer.hear(), (8, answer.to_owned()));
+    }
+    // After a good INIT: a region and a ring without their files, rings before regions.
+    for (said, answer) in [
+        (padded(&[4, 0, 0, 0, 0, 16]), "region 0 without its file"),
+        (padded(&[5, 0, 1, 0, 0, 0, 0, 0]), "ring 0 from the client without its event file"),
+        (padded(&[6, 0]), "0 of 1 queues have their rings: give both ends as many queues"),
+    ] {
+        let peer = Bare::connect(&socket);
+        assert_eq!(peer.hear().0, 2, "HELLO");
+        peer.say(&padded(&[3, 0, 0, 2]));
+        assert_eq!(peer.hear().0, 1, "ACK");
+        peer.say(&said);
+        assert_eq!(peer.hear(), (8, answer.to_owned()));
+    }
+    // One that goes without a word, and one that knows how.
+    drop(Bare::connect(&socket));
+    let mut client = one(&socket, Role::Client);
+    client.ready().expect("its turn");
+    server.ready().expect("comes");
+    send_all(&mut client, &[frame(1, 60)]);
+    assert_eq!(collect(&mut server, 1), [frame(1, 60)]);
+}
