@@ -13,7 +13,7 @@ from netdyno.methods import METHODS
 from netdyno.methods.ramp import RampParameters
 from netdyno.methods.throughput import ThroughputParameters
 from netdyno.plan import Goal
-from netdyno.trial import Result, Segment, Situation, Trial, TrialResult, Value, Verdict
+from netdyno.trial import InterfaceResult, Result, Segment, Situation, Trial, TrialResult, Value, Verdict
 from netdyno.units import Load
 from netdyno.verdict import Evidence, judge, judge_goals
 from tendevices import behind_a_starved_tester, drive, measure, passes_everything, starved_tester, wall
@@ -128,6 +128,19 @@ def test_a_few_frames_dropped_by_the_receiver_do_not_clear_the_device(dropped: i
     assert found == "device"
     assert f"dropped only {dropped} of all 10000000 lost on receiving" in reason
     assert limit(5_000_000, evidence(5_000_000, health={"rx_dropped": 100_000}))[0] == "receiver"
+
+
+@pytest.mark.parametrize(("missed", "expected"), [(99_999, "device"), (100_000, "receiver")])
+def test_what_a_card_had_no_room_for_speaks_like_what_a_port_dropped(missed: int, expected: str) -> None:
+    """The driver's count and the kernel's tell of the same frames, and are not added."""
+    told = {"no room to receive": {"rx_missed_errors": missed, "rx_no_dma_resources": missed}}
+    given = evidence(5_000_000)
+    one = replace(given.trials[0], interfaces=(InterfaceResult("east", "eth2", kinds=told),))
+    assert limit(5_000_000, replace(given, trials=(one,)))[0] == expected
+    damaged = replace(
+        one, interfaces=(InterfaceResult("east", "eth2", kinds={"damaged on the line": {"e": missed}}),)
+    )
+    assert limit(5_000_000, replace(given, trials=(damaged,)))[0] == "device"
 
 
 def test_a_receiver_that_dropped_all_that_is_missing_was_the_limit_however_few() -> None:

@@ -230,6 +230,11 @@ class TrialResult:
     conflicts: tuple[Conflict, ...] = ()
 
     @property
+    def dropped(self) -> int:
+        """Frames the tester had no room for: its ports, and before them its cards."""
+        return self.health.rx_dropped + sum(one.not_received for one in self.interfaces)
+
+    @property
     def lost(self) -> int:
         """Frames lost over all streams, signed."""
         return sum(stream.lost for stream in self.streams)

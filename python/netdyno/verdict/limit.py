@@ -85,7 +85,7 @@ def _counts(value: Value, trials: Sequence[TrialResult]) -> _Counts:
         sent=sum(stream.offered for stream in streams),
         corrupted=sum(stream.corrupted for stream in streams),
         all_lost=all_lost(trials),
-        dropped=sum(trial.health.rx_dropped for trial in trials),
+        dropped=sum(trial.dropped for trial in trials),
         late_ns=max((trial.health.latest_departure_ns for trial in trials), default=0),
     )
 
@@ -251,7 +251,7 @@ def _knee_before_tester(value: Value, result: Result, trials: Sequence[TrialResu
     if knee.high * KNEE_MARGIN > kept.number or value.number > kept.number:
         return None
     health = [trial.health for trial in trials]
-    dropped = sum(one.rx_dropped for one in health)
+    dropped = sum(trial.dropped for trial in trials)
     if noticeable(dropped, all_lost(trials)):
         return None
     if any((one.core_share_ppm or 1_000_000) < OWN_CORE_PPM for one in health):
