@@ -225,9 +225,11 @@ def test_a_result_is_read() -> None:
         | series
         | {"name": "west", "tx_bytes_series": [5], "rx_bytes_series": [6]}
     )
+    worker = dict.fromkeys(rust_fields(RESULT, "WorkerHealth"), 0)
+    health = dict.fromkeys(rust_fields(RESULT, "Health"), 0) | {"workers": [worker]}
     answer = {
         "trial": {
-            "streams": [stream], "ports": [port], "health": dict.fromkeys(rust_fields(RESULT, "Health"), 0),
+            "streams": [stream], "ports": [port], "health": health,
             "phases": [{"name": "ramp", "start_ns": 1, "duration_ns": 2}], "sample_ns": 10**8,
             "resolved": [["100.64.0.1", "02:00:00:00:00:09"]], "invalid": ["because"],
         },

@@ -159,7 +159,8 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
     plan, case = job.plan, job.case
     kind = KINDS[plan.lab.kind]
     with kind.build(kind.wire(plan.lab.links, case.settings)) as built:
-        wiring = choose.backend(plan, case, built, lambda wiring: _proven(job, wiring))
+        chosen = choose.backend(plan, case, built, lambda wiring: _proven(job, wiring))
+        wiring = plan.lab.threads.settled(chosen)
         known = situation(case, wiring)
         proven, notes = standing(job, wiring)
         wiring = replace(wiring, notes=(*wiring.notes, *notes))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from netdyno.labs.threads import Threads
 
 if TYPE_CHECKING:
     from netdyno.labs.wiring import LabLink
@@ -16,7 +18,7 @@ class Lab:
 
     tester, device: names of the nodes. kind: of the device, a key of `labs.KINDS`. settings: of the
     device in every case, before the matrix. links: in the plan's order; the first one is where
-    direction `uni` sends.
+    direction `uni` sends. threads: the tester's.
     """
 
     tester: str
@@ -24,3 +26,4 @@ class Lab:
     kind: str
     settings: Mapping[str, str]
     links: tuple[LabLink, ...]
+    threads: Threads = field(default_factory=Threads)

@@ -22,6 +22,7 @@ from netdyno.trial import (
     StreamResult,
     Trial,
     TrialResult,
+    WorkerHealth,
 )
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ def read_result(json_text: str) -> TrialResult:
             _values(PortResult, port, "tx", "tx_bytes_series", "rx", "rx_bytes_series")
             for port in trial["ports"]
         ),
-        health=Health(**trial["health"]),
+        health=_health(trial["health"]),
         phases=tuple(Phase(**phase) for phase in trial["phases"]),
         sample_ns=trial["sample_ns"],
         resolved=tuple((address, mac) for address, mac in trial["resolved"]),
@@ -145,6 +146,11 @@ def read_result(json_text: str) -> TrialResult:
         next_hops=tuple(next_hop(hop) for hop in trial.get("next_hops", ())),
         conflicts=tuple(conflict(table) for table in trial.get("conflicts", ())),
     )
+
+
+def _health(table: Mapping[str, Any]) -> Health:
+    workers = tuple(WorkerHealth(**worker) for worker in table.get("workers", ()))
+    return Health(**{**table, "workers": workers})
 
 
 def _stream(table: Mapping[str, Any]) -> StreamResult:

@@ -160,6 +160,21 @@ class Conflict:
 
 
 @dataclass(frozen=True)
+class WorkerHealth:
+    """How one thread of the tester did while there was traffic (real time)."""
+
+    core: int | None
+    """The core it was kept on, if it was."""
+    core_share_ppm: int | None
+    rounds: int
+    longest_gap_ns: int
+    frames: int
+    """Sent and received."""
+    busy_ns: int
+    """Time of the rounds in which it moved frames: over `frames`, what one cost."""
+
+
+@dataclass(frozen=True)
 class Health:
     """How well the tester itself did."""
 
@@ -169,6 +184,12 @@ class Health:
     rx_dropped: int
     tx_full: int
     core_share_ppm: int | None
+    split_flows: int = 0
+    """Flows whose frames came to several workers: order and copies are not known from one to the other."""
+    workers: tuple[WorkerHealth, ...] = ()
+    threads: int = 0
+    """Threads that never slept, workers and emulated devices; `cores` is what they had between them."""
+    cores: int = 0
 
 
 @dataclass(frozen=True)

@@ -4,15 +4,17 @@ use crate::error::SpecError;
 use crate::host::{self, Host};
 use crate::receive::{Arrivals, Receiver};
 use crate::schedule::Schedule;
+use crate::share::deal;
 use crate::signature::Signature;
 use crate::spec::{Destination, StreamSpec, TrialSpec};
 use crate::transmit::{Lane, Sender};
 use crate::trial::Hop;
+use crate::worker::Worker;
 use netdyno_frame::parse::parse;
 use netdyno_frame::spec::Mac;
 use netdyno_frame::template::Template;
 use netdyno_frame::{FCS_BYTES, mix};
-use netdyno_io::port::PortInfo;
+use netdyno_io::port::{Port, PortInfo};
 use std::collections::HashSet;
 use std::net::IpAddr;
 
@@ -32,17 +34,45 @@ const MOST_SAMPLES: u64 = 4_000_000;
 /// The most addresses of one stream that bridges are taught.
 const MOST_LEARNED: u32 = 65_536;
 
-/// What a trial is made of: per port a host and a sender, the receiving side of all, hops to resolve.
-pub type Parts = (Vec<Host>, Vec<Sender>, Receiver, Vec<Hop>);
+/// What one worker sends, port by port, and what receives for it.
+type Sides = (Vec<Sender>, Receiver);
 
-/// Makes everything a trial is made of.
-pub fn trial(spec: &TrialSpec, infos: &[PortInfo]) -> Result<Parts, SpecError> {
+/// What a trial is made of: per port a host, the sides of each worker, hops to resolve.
+pub struct Parts {
+    pub hosts: Vec<Host>,
+    lead: Sides,
+    others: Vec<Sides>,
+    pub hops: Vec<Hop>,
+}
+
+impl Parts {
+    /// The longest schedule.
+    pub fn duration_ps(&self) -> u64 {
+        let lanes = self.lead.0.iter().flat_map(|sender| &sender.lanes);
+        lanes.map(|lane| lane.schedule().duration_ps()).max().unwrap_or(0)
+    }
+
+    /// The workers, the lead apart, each on its queue of every port of `ports`; and what else the trial is made of.
+    pub fn workers(self, ports: Vec<Vec<Box<dyn Port>>>) -> (Worker, Vec<Worker>, Vec<Host>, Vec<Hop>) {
+        let is_alone = self.others.is_empty();
+        let mut queues: Vec<_> = ports.into_iter().map(Vec::into_iter).collect();
+        let mut worker = |(senders, receiver)| {
+            let own = queues.iter_mut().filter_map(Iterator::next).collect();
+            Worker::new(own, senders, receiver, is_alone)
+        };
+        let lead = worker(self.lead);
+        (lead, self.others.into_iter().map(worker).collect(), self.hosts, self.hops)
+    }
+}
+
+/// Makes everything a trial of so many workers is made of.
+pub fn trial(spec: &TrialSpec, infos: &[PortInfo], workers: usize) -> Result<Parts, SpecError> {
     let mut hosts = hosts(spec, infos.len())?;
-    let (senders, receiver) = streams(spec, infos, &hosts)?;
-    samples(spec, &senders)?;
-    let hops = hops(spec, &senders, &mut hosts)?;
-    gateways(spec, &senders, &mut hosts)?;
-    Ok((hosts, senders, receiver, hops))
+    let (lead, others) = streams(spec, infos, &hosts, workers)?;
+    samples(spec, &lead.0)?;
+    let hops = hops(spec, &lead.0, &mut hosts)?;
+    gateways(spec, &lead.0, &mut hosts)?;
+    Ok(Parts { hosts, lead, others, hops })
 }
 
 /// The tester's ports as hosts.
@@ -80,15 +110,22 @@ fn samples(spec: &TrialSpec, senders: &[Sender]) -> Result<(), SpecError> {
     Ok(())
 }
 
-/// Senders per port and the receiving side of all.
-fn streams(spec: &TrialSpec, infos: &[PortInfo], hosts: &[Host]) -> Result<(Vec<Sender>, Receiver), SpecError> {
+/// The sides of each worker, the lead's apart.
+fn streams(spec: &TrialSpec, infos: &[PortInfo], hosts: &[Host], workers: usize) -> Result<(Sides, Vec<Sides>), SpecError> {
     let flows: u64 = spec.streams.iter().map(|stream| u64::from(stream.flows)).sum();
-    if flows > MOST_FLOWS {
-        let why = format!("{flows} flows in all, at most {MOST_FLOWS} are told apart");
-        return Err(SpecError::new("streams", why, "ask for fewer flows"));
+    // Each worker remembers all of them: any may come to its queue.
+    let most = MOST_FLOWS / workers as u64;
+    if flows > most {
+        let (by, hint) = match workers {
+            1 => (String::new(), "ask for fewer flows"),
+            _ => (format!(" by {workers} workers"), "ask for fewer flows or fewer workers"),
+        };
+        let why = format!("{flows} flows in all, at most {most} are told apart{by}");
+        return Err(SpecError::new("streams", why, hint));
     }
-    let mut lanes: Vec<Vec<Lane>> = infos.iter().map(|_| Vec::new()).collect();
-    let mut arrivals = Vec::new();
+    let mut lanes: Vec<Vec<Vec<Lane>>> = (0..workers).map(|_| infos.iter().map(|_| Vec::new()).collect()).collect();
+    let mut arrivals: Vec<Vec<Arrivals>> = (0..workers).map(|_| Vec::new()).collect();
+    let mut loads = vec![0; workers];
     let mut first_flow = 0;
     for (index, stream) in spec.streams.iter().enumerate() {
         let place = format!("streams[{index}] ({})", stream.name);
@@ -108,15 +145,23 @@ fn streams(spec: &TrialSpec, infos: &[PortInfo], hosts: &[Host]) -> Result<(Vec<
             return Err(SpecError::new(place, why, "ask for more flows, a lower load or a shorter trial"));
         }
         first_flow += stream.flows;
-        arrivals.push(Arrivals::new(stream.rx_port, first_flow, Signature::new(&template, sizes.len())));
-        lanes[stream.tx_port].push(Lane::new(index, template, schedule, &sizes, stream.flows, &infos[stream.tx_port]));
+        let signature = Signature::new(&template, sizes.len());
+        for (worker, share) in deal(stream.flows, schedule.frames(), &mut loads).into_iter().enumerate() {
+            arrivals[worker].push(Arrivals::new(stream.rx_port, first_flow, signature.clone()));
+            let (template, schedule) = (template.clone(), schedule.clone());
+            lanes[worker][stream.tx_port].push(Lane::new(index, template, schedule, &sizes, share, &infos[stream.tx_port]));
+        }
     }
-    if let Some(port) = lanes.iter().position(|lanes| lanes.len() > MOST_LANES) {
-        let why = format!("{} streams are sent by it, at most {MOST_LANES} can be", lanes[port].len());
+    if let Some(port) = lanes[0].iter().position(|lanes| lanes.len() > MOST_LANES) {
+        let why = format!("{} streams are sent by it, at most {MOST_LANES} can be", lanes[0][port].len());
         return Err(SpecError::new(format!("ports[{port}]"), why, "vary a field over flows instead"));
     }
-    let senders = lanes.into_iter().zip(infos).map(|(lanes, info)| Sender::new(lanes, info)).collect();
-    Ok((senders, Receiver::new(arrivals, infos.len(), spec.verify)))
+    let mut sides = lanes.into_iter().zip(arrivals).map(|(lanes, arrivals)| {
+        let senders = lanes.into_iter().zip(infos).map(|(lanes, info)| Sender::new(lanes, info)).collect();
+        (senders, Receiver::new(arrivals, infos.len(), spec.verify))
+    });
+    let lead = sides.next().expect("there is at least one worker");
+    Ok((lead, sides.collect()))
 }
 
 /// The seed of stream `index` of a trial: each stream draws numbers of its own.

@@ -2,10 +2,14 @@
 
 use crate::ramp::{self, UNITS_PER_BYTE};
 use crate::schedule::Schedule;
+use crate::share::Walk;
 use std::sync::Arc;
 
 /// Frames whose departures are computed at once, so that the square roots of a ramp run side by side.
 pub const BLOCK: usize = 128;
+
+/// Frames that nobody wants are computed all the same if they are fewer.
+const WORTH_SKIPPING: u64 = BLOCK as u64 / 2;
 
 /// Departures of a constant load that are computed side by side.
 const SIDE: usize = 8;
@@ -39,6 +43,10 @@ pub struct Departures {
     place: usize,
     stretch: usize,
     pace: Pace,
+    /// Where only some frames are wanted: at the next of them.
+    wanted: Option<Walk>,
+    /// Number of the next frame to compute, if only some are wanted.
+    number: u64,
     times: [u64; BLOCK],
     sizes: [u8; BLOCK],
     head: usize,
@@ -46,13 +54,15 @@ pub struct Departures {
 }
 
 impl Departures {
-    /// Those of `schedule`, from the beginning.
-    pub(crate) fn new(schedule: Schedule) -> Self {
+    /// Those of `schedule`, from the beginning: of all frames, or of those `wanted` goes through.
+    pub(crate) fn new(schedule: Schedule, wanted: Option<Walk>) -> Self {
         let mut departures = Self {
             schedule,
             place: 0,
             stretch: usize::MAX,
             pace: Pace::Done,
+            wanted,
+            number: 0,
             times: [0; BLOCK],
             sizes: [0; BLOCK],
             head: 0,
@@ -61,6 +71,11 @@ impl Departures {
         departures.enter(0, 0);
         departures.refill();
         departures
+    }
+
+    /// None at all.
+    pub(crate) fn none() -> Self {
+        Self::new(Schedule::new(&[], &[], &[]), None)
     }
 
     /// The next departure in picoseconds from the start, or `u64::MAX` when there is none.
@@ -129,6 +144,7 @@ impl Departures {
         self.head = 0;
         self.len = 0;
         while self.len == 0 {
+            self.skip();
             let leave = match self.pace {
                 Pace::Done => return,
                 Pace::Even { .. } => self.fill_even(),
@@ -137,7 +153,57 @@ impl Departures {
             if let Some(due) = leave {
                 self.enter(self.stretch + 1, due);
             }
+            self.select();
         }
+    }
+
+    /// Goes past frames that are not wanted, if they are so many that this is less work than their departures.
+    fn skip(&mut self) {
+        let Some(wanted) = &self.wanted else { return };
+        let count = wanted.number().saturating_sub(self.number);
+        if count < WORTH_SKIPPING {
+            return;
+        }
+        let units = self.schedule.units_from(self.place, count);
+        let stretch = self.schedule.stretches.get(self.stretch).copied();
+        let left = match (&mut self.pace, stretch) {
+            (Pace::Even { next, rest, modulus, .. }, Some(stretch)) => {
+                let more = units + u128::from(*rest);
+                *rest = (more % u128::from(*modulus)) as u64;
+                // Beyond the end of the stretch it may be any time: what is due behind that end is kept.
+                let at = u128::from(*next) + more / u128::from(*modulus);
+                *next = at.min(u128::from(stretch.duration_ps)) as u64;
+                at.checked_sub(u128::from(stretch.duration_ps))
+                    .map(|over| over * u128::from(*modulus) + u128::from(*rest))
+            }
+            (Pace::Ramp { due, .. }, Some(stretch)) => {
+                *due += units;
+                due.checked_sub(stretch.units())
+            }
+            _ => return,
+        };
+        self.number += count;
+        self.place = ((self.place as u64 + count) % self.schedule.order.len() as u64) as usize;
+        if let Some(due) = left {
+            self.enter(self.stretch + 1, due);
+        }
+    }
+
+    /// Of the frames just computed keeps those that are wanted.
+    fn select(&mut self) {
+        let Some(wanted) = &mut self.wanted else { return };
+        let (first, behind) = (self.number, self.number + self.len as u64);
+        let mut kept = 0;
+        while wanted.number() < behind {
+            let from = (wanted.number() - first) as usize;
+            let count = wanted.left().min(behind - wanted.number()) as usize;
+            self.times.copy_within(from..from + count, kept);
+            self.sizes.copy_within(from..from + count, kept);
+            kept += count;
+            wanted.pass(count as u64);
+        }
+        self.number = behind;
+        self.len = kept;
     }
 
     /// Computes a block of a constant load. `Some(due)` when the stretch is over.
@@ -237,4 +303,62 @@ fn after(time: (u64, u64), step: (u64, u64), modulus: u64) -> (u64, u64) {
     let rest = time.1 + step.1;
     let over = rest >= modulus;
     (time.0 + step.0 + u64::from(over), if over { rest - modulus } else { rest })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::share::deal;
+    use crate::spec::{Segment, SizeSpec};
+    use proptest::prelude::*;
+
+    fn segments() -> impl Strategy<Value = Vec<Segment>> {
+        let rate = || prop_oneof![Just(0), Just(10_000_000_000), 1_000_000..40_000_000_000_u64];
+        let segment = (1_000_u64..300_000, rate(), rate(), any::<bool>()).prop_map(|(duration_ns, from_bps, to, level)| Segment {
+            name: "s".to_owned(),
+            duration_ns,
+            from_bps,
+            to_bps: if level { from_bps } else { to },
+        });
+        proptest::collection::vec(segment, 1..5)
+    }
+
+    /// Time and size of every frame, in order.
+    fn all_of(mut departures: Departures) -> Vec<(u64, usize)> {
+        std::iter::from_fn(|| {
+            let next = (departures.peek() != u64::MAX).then(|| (departures.peek(), departures.peek_size()))?;
+            departures.advance(1);
+            Some(next)
+        })
+        .collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(300))]
+
+        /// What several workers send, and when, is what one sends: frame by frame, over steps, pauses and ramps.
+        #[test]
+        fn the_departures_of_all_shares_are_those_of_one_worker(
+            segments in segments(),
+            sizes in proptest::collection::vec((64_u32..1519, 1_u32..8), 1..4),
+            flows in prop_oneof![1_u32..10, 1_u32..600, 1_u32..100_000],
+            workers in 1_usize..6,
+        ) {
+            let sizes: Vec<SizeSpec> = sizes.into_iter().map(|(size, weight)| SizeSpec { size, weight }).collect();
+            let weights: Vec<u32> = sizes.iter().map(|size| size.weight).collect();
+            let schedule = Schedule::new(&segments, &sizes, &netdyno_frame::mix::order(&weights));
+            let one = all_of(schedule.departures());
+            let mut seen = vec![false; one.len()];
+            for share in deal(flows, one.len() as u64, &mut vec![0; workers]).into_iter().flatten() {
+                let mut walk = Walk::new(share);
+                for found in all_of(schedule.departures_of(share)) {
+                    let number = walk.number() as usize;
+                    prop_assert_eq!(Some(&found), one.get(number), "frame {}", number);
+                    prop_assert!(!std::mem::replace(&mut seen[number], true));
+                    walk.pass(1);
+                }
+            }
+            prop_assert!(seen.iter().all(|seen| *seen));
+        }
+    }
 }

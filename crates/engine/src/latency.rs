@@ -132,6 +132,19 @@ impl Timing {
         }
     }
 
+    /// Adds those of another.
+    pub fn absorb(&mut self, other: &Self) {
+        for (count, more) in self.places.iter_mut().zip(&other.places) {
+            *count += more;
+        }
+        self.count += other.count;
+        self.min_ns = self.min_ns.min(other.min_ns);
+        self.max_ns = self.max_ns.max(other.max_ns);
+        self.sum_ns += other.sum_ns;
+        self.over += other.over;
+        self.negative += other.negative;
+    }
+
     /// The histogram, and how many latencies are beyond it.
     ///
     /// # Panics

@@ -3,8 +3,10 @@
 
 mod claims;
 mod compile;
+mod course;
 mod departures;
 mod error;
+mod follower;
 mod host;
 mod latency;
 mod order;
@@ -15,13 +17,16 @@ mod report;
 pub mod result;
 pub mod schedule;
 mod series;
+mod share;
 mod signature;
 pub mod spec;
 mod transmit;
 mod trial;
+mod worker;
 
 pub use claims::claims;
 pub use compile::stream_seed;
 pub use error::SpecError;
+pub use follower::Follower;
 pub use progress::{PortSnapshot, Progress, Snapshot};
 pub use trial::{ANSWER_PS, Refused, Trial};

@@ -111,6 +111,35 @@ impl Flows {
         }
     }
 
+    /// Adds what another receiver of the same flows remembers. Returns how many flows both saw frames of: whether any of
+    /// those came twice, or out of order, is not known from one receiver to the other.
+    pub fn absorb(&mut self, other: &Self) -> u64 {
+        let words = self.width as usize / 64;
+        let mut shared = 0;
+        for (number, theirs) in other.flows.iter().enumerate().filter(|(_, theirs)| theirs.next > 0) {
+            let state = &mut self.flows[number];
+            if state.next > 0 {
+                shared += 1;
+                state.next = state.next.max(theirs.next);
+                // More than there can be: what is missing of it is unknown.
+                state.received = u32::MAX;
+                continue;
+            }
+            *state = *theirs;
+            if !self.wide.is_empty() {
+                let ring = number * words..(number + 1) * words;
+                self.wide[ring.clone()].copy_from_slice(&other.wide[ring]);
+            }
+        }
+        if !other.broken.is_empty() {
+            self.broken.resize(self.flows.len(), 0);
+            for (broken, more) in self.broken.iter_mut().zip(&other.broken) {
+                *broken += more;
+            }
+        }
+        shared
+    }
+
     /// Takes note of frame `sequence` of flow `flow`.
     #[inline]
     pub fn see(&mut self, flow: usize, sequence: u32) -> Order {
@@ -179,14 +208,14 @@ impl Flows {
         Order::Late
     }
 
-    /// The first of `frames`, sent in turn to the flows of `range`, that is known not to have arrived.
+    /// The first frame that is known not to have arrived of a stream that sends to the flows of `range` in turn, and has
+    /// `sent` as many to each of them, counted from 0.
     #[must_use]
-    pub fn first_lost(&self, range: Range<usize>, frames: u64) -> First {
+    pub fn first_lost(&self, range: Range<usize>, sent: impl Fn(u32) -> u64) -> First {
         let flows = range.len() as u64;
-        let (each, more) = (frames / flows.max(1), frames % flows.max(1));
         let (mut first, mut is_unknown) = (u64::MAX, false);
         for (flow, state) in (0..).zip(&self.flows[range.clone()]) {
-            let sent = each + u64::from(flow < more);
+            let sent = sent(flow as u32);
             let (missing, is_known) = if self.wide.is_empty() {
                 state.first_missing()
             } else {
@@ -289,13 +318,13 @@ mod tests {
             for sequence in [0, 1, 3, 4, 7] {
                 state.see(0, sequence);
             }
-            assert_eq!(state.first_lost(0..1, 8), First::Frame(2));
+            assert_eq!(state.first_lost(0..1, |_| 8), First::Frame(2));
             state.see(0, 2);
-            assert_eq!(state.first_lost(0..1, 8), First::Frame(5));
+            assert_eq!(state.first_lost(0..1, |_| 8), First::Frame(5));
             state.see(0, 5);
             state.see(0, 6);
-            assert_eq!(state.first_lost(0..1, 8), First::None);
-            assert_eq!(state.first_lost(0..1, 10), First::Frame(8), "the last ones never came");
+            assert_eq!(state.first_lost(0..1, |_| 8), First::None);
+            assert_eq!(state.first_lost(0..1, |_| 10), First::Frame(8), "the last ones never came");
         }
     }
 
@@ -306,7 +335,7 @@ mod tests {
         for sequence in 2..200 {
             state.see(0, sequence);
         }
-        assert_eq!(state.first_lost(0..1, 200), First::Unknown);
+        assert_eq!(state.first_lost(0..1, |_| 200), First::Unknown);
     }
 
     #[test]
@@ -317,12 +346,48 @@ mod tests {
             for (flow, sequence) in [(5, 0), (6, 0), (7, 0), (5, 1), (7, 1), (6, 2)] {
                 state.see(flow, sequence);
             }
-            assert_eq!(state.first_lost(5..8, 8), First::Frame(4));
+            assert_eq!(state.first_lost(5..8, |flow| [3, 3, 2][flow as usize]), First::Frame(4));
             state.see(6, 1);
-            assert_eq!(state.first_lost(5..8, 8), First::Frame(6));
+            assert_eq!(state.first_lost(5..8, |flow| [3, 3, 2][flow as usize]), First::Frame(6));
             state.see(5, 2);
-            assert_eq!(state.first_lost(5..8, 8), First::None);
+            assert_eq!(state.first_lost(5..8, |flow| [3, 3, 2][flow as usize]), First::None);
         }
+    }
+
+    /// Two receivers of which each saw its own flows know together what one that saw all of them does.
+    #[test]
+    fn what_two_receivers_saw_is_what_one_would_have_seen() {
+        for count in [100, 100_000] {
+            let (mut one, mut two) = (Flows::new(count), [Flows::new(count), Flows::new(count)]);
+            for flow in 0..90 {
+                for sequence in (0..40).filter(|sequence| (sequence * 7 + flow) % 31 != 30) {
+                    one.see(flow, sequence as u32);
+                    two[flow % 2].see(flow, sequence as u32);
+                }
+                if flow % 5 == 0 {
+                    one.mark_broken(flow);
+                    two[flow % 2].mark_broken(flow);
+                }
+            }
+            let [mut first, second] = two;
+            assert_eq!(first.absorb(&second), 0);
+            let lost = |flows: &Flows| flows.first_lost(0..100, |flow| if flow < 90 { 40 } else { 0 });
+            assert_eq!(lost(&first), lost(&one));
+            assert!(matches!(lost(&one), First::Frame(_)));
+            assert!((0..100).all(|flow| first.received(flow) == one.received(flow)));
+        }
+    }
+
+    #[test]
+    fn a_flow_that_two_receivers_saw_is_counted_as_such() {
+        let mut two = [Flows::new(100_000), Flows::new(100_000)];
+        for sequence in 0..10 {
+            two[sequence % 2].see(7, sequence as u32);
+        }
+        let [mut first, second] = two;
+        assert_eq!(first.absorb(&second), 1);
+        assert!(first.received(7) > 0);
+        assert_eq!(first.first_lost(0..8, |flow| if flow == 7 { 10 } else { 0 }), First::Unknown);
     }
 
     /// Losses, copies and disorder of all kinds, against a plain set of what has been seen.
@@ -361,7 +426,7 @@ mod tests {
                 Some(first) => (First::Frame(u64::from(first)), 2),
             };
             assert_eq!(
-                state.first_lost(flow..flow + 1, u64::from(sent)),
+                state.first_lost(flow..flow + 1, |_| u64::from(sent)),
                 known,
                 "{sent} sent, {next} next, window {width}"
             );

@@ -70,6 +70,21 @@ impl Arrivals {
         }
     }
 
+    /// Adds what another worker received of the same stream.
+    fn absorb(&mut self, more: &Self) {
+        self.received += more.received;
+        self.received_bytes += more.received_bytes;
+        self.duplicates += more.duplicates;
+        self.elsewhere += more.elsewhere;
+        self.out_of_order += more.out_of_order;
+        self.corrupted += more.corrupted;
+        self.first_corrupted = self.first_corrupted.min(more.first_corrupted);
+        self.beyond_window += more.beyond_window;
+        self.timing.absorb(&more.timing);
+        self.rx.absorb(&more.rx);
+        self.arrived.absorb(&more.arrived);
+    }
+
     /// Counts a frame whose content is not as sent, though its probe is. `from` is the stream's first flow.
     #[cold]
     #[inline(never)]
@@ -118,6 +133,18 @@ pub struct PortArrivals {
     pub rx: Series,
     /// Their bytes.
     pub rx_bytes: Series,
+}
+
+impl PortArrivals {
+    /// Adds what another worker received on the same port.
+    fn absorb(&mut self, more: &Self) {
+        self.frames += more.frames;
+        self.bytes += more.bytes;
+        self.foreign += more.foreign;
+        self.stale += more.stale;
+        self.rx.absorb(&more.rx);
+        self.rx_bytes.absorb(&more.rx_bytes);
+    }
 }
 
 /// The receiving side of all ports.
@@ -169,6 +196,17 @@ impl Receiver {
         for port in &mut self.ports {
             (port.rx, port.rx_bytes) = (series.clone(), series.clone());
         }
+    }
+
+    /// Adds what another worker received in the same trial. Returns how many flows both saw frames of.
+    pub fn absorb(&mut self, other: &Self) -> u64 {
+        for (stream, more) in self.streams.iter_mut().zip(&other.streams) {
+            stream.absorb(more);
+        }
+        for (port, more) in self.ports.iter_mut().zip(&other.ports) {
+            port.absorb(more);
+        }
+        self.flows.absorb(&other.flows)
     }
 
     /// Takes in a burst that arrived on `port`. Frames later than `until_ps` do not count. `foreign` is

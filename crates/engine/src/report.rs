@@ -6,6 +6,7 @@ use crate::result::{ConflictResult, Health, HopChange, HopSilence, NextHopResult
 use crate::spec::TrialSpec;
 use crate::transmit::Lane;
 use crate::trial::{Stage, Trial};
+use crate::worker::Worker;
 use netdyno_io::port::PortCounters;
 
 /// The names of the phases: before traffic, the segments, after it.
@@ -77,7 +78,7 @@ pub fn result(trial: &Trial) -> TrialResult {
     TrialResult {
         health: health(trial, &streams),
         streams,
-        ports: (0..trial.ports.len()).map(|index| port(trial, index)).collect(),
+        ports: (0..trial.hosts.len()).map(|index| port(trial, index)).collect(),
         phases: phases(trial),
         sample_ns: trial.spec.sample_ns,
         resolved: trial
@@ -120,14 +121,14 @@ fn next_hops(trial: &Trial) -> Vec<NextHopResult> {
             })
             .collect(),
     };
-    let ports = trial.ports.iter().zip(&trial.hosts);
+    let ports = trial.worker.ports.iter().zip(&trial.hosts);
     ports
         .flat_map(|(port, host)| host.hops().iter().map(|hop| result(&port.info().name, hop)))
         .collect()
 }
 
 fn conflicts(trial: &Trial) -> Vec<ConflictResult> {
-    let ports = trial.ports.iter().zip(&trial.hosts);
+    let ports = trial.worker.ports.iter().zip(&trial.hosts);
     ports
         .flat_map(|(port, host)| {
             host.conflicts().iter().map(|conflict| ConflictResult {
@@ -140,7 +141,7 @@ fn conflicts(trial: &Trial) -> Vec<ConflictResult> {
 }
 
 fn stream(trial: &Trial, index: usize) -> StreamResult {
-    let lanes = trial.senders.iter().flat_map(|sender| &sender.lanes);
+    let lanes = trial.worker.senders.iter().flat_map(|sender| &sender.lanes);
     let Some(lane) = lanes.into_iter().find(|lane| lane.stream == index) else {
         return StreamResult::default();
     };
@@ -151,7 +152,7 @@ fn stream(trial: &Trial, index: usize) -> StreamResult {
             .frames_before(trial.times.stopped.saturating_sub(trial.times.traffic)),
         (true, false) => lane.schedule().frames(),
     };
-    let arrivals = &trial.receiver.streams[index];
+    let arrivals = &trial.worker.receiver.streams[index];
     let lost = lane.offered as i64 - arrivals.received as i64 - arrivals.corrupted as i64;
     StreamResult {
         name: trial.spec.streams[index].name.clone(),
@@ -166,7 +167,7 @@ fn stream(trial: &Trial, index: usize) -> StreamResult {
         corrupted: arrivals.corrupted,
         lost,
         beyond_window: arrivals.beyond_window,
-        flows_received: trial.receiver.flows_received(index),
+        flows_received: trial.worker.receiver.flows_received(index),
         latency: arrivals.timing.clone().finish(),
         tx: lane.tx.bins().to_vec(),
         rx: arrivals.rx.bins().to_vec(),
@@ -179,12 +180,9 @@ fn stream(trial: &Trial, index: usize) -> StreamResult {
 /// first gap is still in its window, else the start of the first sample in which fewer arrived than departed. The two
 /// are not told apart here, for a frame whose probe is broken leaves a gap like one that is lost.
 fn first_loss_ns(trial: &Trial, lane: &Lane) -> Option<u64> {
-    let arrivals = &trial.receiver.streams[lane.stream];
-    let first = match trial
-        .receiver
-        .flows
-        .first_lost(trial.receiver.flow_range(lane.stream), lane.offered)
-    {
+    let arrivals = &trial.worker.receiver.streams[lane.stream];
+    let receiver = &trial.worker.receiver;
+    let first = match receiver.flows.first_lost(receiver.flow_range(lane.stream), |flow| lane.sent(flow)) {
         First::None => arrivals.first_corrupted,
         First::Frame(number) => number.min(arrivals.first_corrupted),
         First::Unknown => {
@@ -197,9 +195,9 @@ fn first_loss_ns(trial: &Trial, lane: &Lane) -> Option<u64> {
 }
 
 fn port(trial: &Trial, index: usize) -> PortResult {
-    let (sender, arrivals) = (&trial.senders[index], &trial.receiver.ports[index]);
+    let (sender, arrivals) = (&trial.worker.senders[index], &trial.worker.receiver.ports[index]);
     PortResult {
-        name: trial.ports[index].info().name.clone(),
+        name: trial.worker.ports[index].info().name.clone(),
         tx_frames: sender.frames,
         tx_bytes: sender.bytes,
         rx_frames: arrivals.frames,
@@ -216,39 +214,44 @@ fn port(trial: &Trial, index: usize) -> PortResult {
 
 fn health(trial: &Trial, streams: &[StreamResult]) -> Health {
     let (mut rx_dropped, mut tx_full) = (0, 0);
-    for index in 0..trial.ports.len() {
+    for index in 0..trial.hosts.len() {
         let counted = counted(trial, index);
         rx_dropped += counted.rx_dropped + cut_and_missing(trial, index);
         tx_full += counted.tx_full;
     }
     Health {
         unsent: streams.iter().map(|stream| stream.intended - stream.offered).sum(),
-        latest_departure_ns: trial.senders.iter().map(|sender| sender.latest_ps).max().unwrap_or(0) / 1000,
-        longest_gap_ns: trial.longest_gap_ps / 1000,
+        latest_departure_ns: trial.worker.senders.iter().map(|sender| sender.latest_ps).max().unwrap_or(0) / 1000,
+        longest_gap_ns: trial.workers().map(Worker::longest_gap_ps).max().unwrap_or(0) / 1000,
         rx_dropped,
         tx_full,
         core_share_ppm: None,
+        split_flows: trial.split_flows,
+        workers: trial.workers().filter_map(Worker::health).collect(),
+        threads: 0,
+        cores: 0,
     }
 }
 
-/// What port `index` itself has counted since traffic began.
+/// What port `index` itself, all its queues together, has counted since traffic began.
 fn counted(trial: &Trial, index: usize) -> PortCounters {
-    let (now, before) = (trial.ports[index].counters(), trial.before[index]);
-    PortCounters {
-        tx_frames: now.tx_frames.saturating_sub(before.tx_frames),
-        rx_frames: now.rx_frames.saturating_sub(before.rx_frames),
-        rx_dropped: now.rx_dropped.saturating_sub(before.rx_dropped),
-        rx_cut: now.rx_cut.saturating_sub(before.rx_cut),
-        tx_full: now.tx_full.saturating_sub(before.tx_full),
+    let mut sum = PortCounters::default();
+    for queue in trial.workers().map(|worker| worker.counted(index)) {
+        sum.tx_frames += queue.tx_frames;
+        sum.rx_frames += queue.rx_frames;
+        sum.rx_dropped += queue.rx_dropped;
+        sum.rx_cut += queue.rx_cut;
+        sum.tx_full += queue.tx_full;
     }
+    sum
 }
 
 /// Frames that were too long for port `index` and may be some of those missing there: a device can have made test
 /// frames longer. What is beyond that was nobody's test frame, and says nothing of the tester.
 fn cut_and_missing(trial: &Trial, index: usize) -> u64 {
-    let lanes = trial.senders.iter().flat_map(|sender| &sender.lanes);
+    let lanes = trial.worker.senders.iter().flat_map(|sender| &sender.lanes);
     let missing = lanes.map(|lane| {
-        let arrivals = &trial.receiver.streams[lane.stream];
+        let arrivals = &trial.worker.receiver.streams[lane.stream];
         let here = trial.spec.streams[lane.stream].rx_port == index;
         u64::from(here) * lane.offered.saturating_sub(arrivals.received + arrivals.corrupted)
     });

@@ -186,8 +186,40 @@ pub struct Health {
     pub rx_dropped: u64,
     /// Times a port had no room to send.
     pub tx_full: u64,
-    /// Share of its core the tester's thread had while sending, in parts per million (real time only).
+    /// Share of its core the tester's thread had, in parts per million; of several threads, the least (real time only).
     pub core_share_ppm: Option<u32>,
+    /// Flows whose frames came to more than one worker: whether one of them came twice, or out of order, is not known
+    /// from one worker to the other. 0 with one worker, and where a port keeps each flow on one queue.
+    #[serde(default)]
+    pub split_flows: u64,
+    /// One per worker, the lead first (real time only).
+    #[serde(default)]
+    pub workers: Vec<WorkerHealth>,
+    /// Threads that never slept, workers and emulated devices, and the cores they could be on: more threads than cores took
+    /// each other's time (real time only).
+    #[serde(default)]
+    pub threads: usize,
+    /// As said.
+    #[serde(default)]
+    pub cores: usize,
+}
+
+/// How one worker of the tester did while there was traffic.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct WorkerHealth {
+    /// The core it was kept on, if it was.
+    pub core: Option<usize>,
+    /// Share of its core it had, in parts per million.
+    pub core_share_ppm: Option<u32>,
+    /// Rounds of its loop.
+    pub rounds: u64,
+    /// The longest time between two of them, ns.
+    pub longest_gap_ns: u64,
+    /// Frames it sent and received, its own with them.
+    pub frames: u64,
+    /// Time of the rounds in which it did, ns, and what it was kept from its core in them: `busy_ns / frames` is what a
+    /// frame cost.
+    pub busy_ns: u64,
 }
 
 /// A phase of the trial as executed.

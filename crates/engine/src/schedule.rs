@@ -8,6 +8,7 @@
 //! Bits are counted in units of 1/(2*10^12) bit, so that `load * picoseconds` and the trapezium under a
 //! ramp are both whole numbers.
 
+use crate::share::{Share, Walk};
 use crate::spec::{Segment, SizeSpec};
 use std::sync::Arc;
 
@@ -84,6 +85,8 @@ pub struct Schedule {
     pub(crate) order: Arc<[u8]>,
     /// Units of load of one frame of each size.
     pub(crate) units: Arc<[u64]>,
+    /// Bytes on the line of the frames of the order before each place, and of all.
+    ahead: Arc<[u64]>,
 }
 
 impl Schedule {
@@ -104,14 +107,16 @@ impl Schedule {
                 stretch
             })
             .collect();
-        let units = sizes
-            .iter()
-            .map(|size| (u64::from(size.size) + L1_OVERHEAD_BYTES) * 8 * UNITS_PER_BIT)
-            .collect();
+        let bytes = |size: &SizeSpec| u64::from(size.size) + L1_OVERHEAD_BYTES;
+        let mut ahead = vec![0];
+        for &size in order {
+            ahead.push(ahead.last().unwrap_or(&0) + bytes(&sizes[usize::from(size)]));
+        }
         Self {
             stretches,
             order: order.into(),
-            units,
+            units: sizes.iter().map(|size| bytes(size) * 8 * UNITS_PER_BIT).collect(),
+            ahead: ahead.into(),
         }
     }
 
@@ -142,9 +147,7 @@ impl Schedule {
     /// When frame `number`, counted from 0, departs; `None` if the schedule ends before.
     #[must_use]
     pub fn departure_ps(&self, number: u64) -> Option<u64> {
-        let cycle = self.order.len() as u64;
-        let units = |order: &[u8]| order.iter().map(|&size| u128::from(self.units[usize::from(size)])).sum::<u128>();
-        let mut due = units(&self.order) * u128::from(number / cycle) + units(&self.order[..(number % cycle) as usize]);
+        let mut due = self.units_from(0, number);
         for stretch in self.stretches.iter() {
             if due < stretch.units() {
                 return Some(stretch.start_ps + stretch.invert(due));
@@ -154,9 +157,18 @@ impl Schedule {
         None
     }
 
+    /// Units of load of `count` frames from place `place` of the order on.
+    pub(crate) fn units_from(&self, place: usize, count: u64) -> u128 {
+        let cycle = self.order.len() as u64;
+        let by = |number: u64| {
+            u128::from(self.ahead[cycle as usize]) * u128::from(number / cycle) + u128::from(self.ahead[(number % cycle) as usize])
+        };
+        (by(place as u64 + count) - by(place as u64)) * u128::from(8 * UNITS_PER_BIT)
+    }
+
     /// How many frames have less than `offered` units before them.
     fn frames_for(&self, offered: u128) -> u64 {
-        let round: u128 = self.order.iter().map(|&size| u128::from(self.units[usize::from(size)])).sum();
+        let round = self.units_from(0, self.order.len() as u64);
         let mut frames = (offered / round) as u64 * self.order.len() as u64;
         let mut left = offered % round;
         for &size in self.order.iter() {
@@ -172,6 +184,12 @@ impl Schedule {
     /// The departures from the beginning.
     #[must_use]
     pub fn departures(&self) -> Departures {
-        Departures::new(self.clone())
+        Departures::new(self.clone(), None)
+    }
+
+    /// Those of the frames of `share`.
+    #[must_use]
+    pub(crate) fn departures_of(&self, share: Share) -> Departures {
+        Departures::new(self.clone(), (!share.is_all()).then(|| Walk::new(share)))
     }
 }

@@ -69,6 +69,13 @@ impl Series {
         };
     }
 
+    /// Adds the counts of another series of the same samples. One that never began has none.
+    pub fn absorb(&mut self, other: &Self) {
+        for (bin, more) in self.bins.iter_mut().zip(&other.bins) {
+            *bin += more;
+        }
+    }
+
     /// The counts.
     #[must_use]
     pub fn bins(&self) -> &[u64] {

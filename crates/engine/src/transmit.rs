@@ -2,6 +2,7 @@
 
 use crate::schedule::{BLOCK, Departures, Schedule};
 use crate::series::Series;
+use crate::share::{Share, Walk};
 use netdyno_frame::spec::Mac;
 use netdyno_frame::template::{Cursor, Slots, Template};
 use netdyno_io::port::{Burst, MIN_SLOT_BYTES, Port, PortError, PortInfo, WIRE_OVERHEAD_BYTES};
@@ -20,6 +21,10 @@ pub struct Lane {
     /// What its frames look like.
     pub template: Template,
     cursor: Cursor,
+    /// At the first frame that was not sent.
+    walk: Walk,
+    /// At the first frame that was not written.
+    ahead: Walk,
     schedule: Schedule,
     departures: Departures,
     /// Per size: frame size, FCS counted.
@@ -27,6 +32,10 @@ pub struct Lane {
     /// Per size: time on the line, in picoseconds rounded down; 0 on a port without a rate.
     line_ps: Vec<u64>,
     flows: u64,
+    /// Whether it has any share in the stream.
+    has_share: bool,
+    /// Where other workers came to in their shares of it, when all is over.
+    others: Vec<Walk>,
     /// Frames sent.
     pub offered: u64,
     /// Bytes sent, FCS counted.
@@ -36,9 +45,10 @@ pub struct Lane {
 }
 
 impl Lane {
-    /// A stream that sends frames of `template` by `schedule` on a port of kind `info`.
+    /// A stream that sends the frames of `template` that are in `share`, if it has any, by `schedule` on a port of kind
+    /// `info`.
     #[must_use]
-    pub fn new(stream: usize, template: Template, schedule: Schedule, sizes: &[u32], flows: u32, info: &PortInfo) -> Self {
+    pub fn new(stream: usize, template: Template, schedule: Schedule, sizes: &[u32], share: Option<Share>, info: &PortInfo) -> Self {
         let line_ps = sizes
             .iter()
             .map(|&size| {
@@ -48,25 +58,82 @@ impl Lane {
                     .unwrap_or(0)
             })
             .collect();
+        let walk = Walk::new(share.unwrap_or(Share::all(template.flows())));
+        let mut cursor = template.cursor();
+        template.seek(&mut cursor, walk.number());
         Self {
             stream,
-            cursor: template.cursor(),
+            cursor,
+            walk,
+            ahead: walk,
+            flows: u64::from(template.flows()),
             template,
-            departures: schedule.departures(),
+            has_share: share.is_some(),
+            others: Vec::new(),
+            departures: share.map_or_else(Departures::none, |share| schedule.departures_of(share)),
             schedule,
             sizes: sizes.iter().map(|&size| u64::from(size)).collect(),
             line_ps,
-            flows: u64::from(flows),
             offered: 0,
             offered_bytes: 0,
             tx: Series::new(0, 1, 1),
         }
     }
 
-    /// One more than the highest sequence number sent in any flow.
+    /// One more than the highest sequence number sent in any flow, by a worker that sends all of the stream.
     #[must_use]
     pub fn sequences(&self) -> u32 {
         self.offered.div_ceil(self.flows) as u32
+    }
+
+    /// As [`Self::sequences`], when all workers have sent everything.
+    #[must_use]
+    pub fn sequences_in_all(&self) -> u32 {
+        self.schedule.frames().div_ceil(self.flows) as u32
+    }
+
+    /// How many frames of flow `flow`, counted from the first of the stream, were sent.
+    #[must_use]
+    pub fn sent(&self, flow: u32) -> u64 {
+        let mut walks = self.has_share.then_some(&self.walk).into_iter().chain(&self.others);
+        walks.find_map(|walk| walk.passed(flow)).unwrap_or(0)
+    }
+
+    /// Adds what another worker sent of the same stream.
+    fn absorb(&mut self, other: &Self) {
+        self.offered += other.offered;
+        self.offered_bytes += other.offered_bytes;
+        self.tx.absorb(&other.tx);
+        self.others.extend(other.has_share.then_some(other.walk));
+    }
+
+    /// Writes the first `at.len()` frames of the block into `burst`, departing at `at`.
+    fn write(&mut self, burst: &mut Burst<'_>, at: &[u64]) {
+        let (template, cursor, sizes) = (&self.template, &mut self.cursor, self.departures.block().1);
+        let mut first = 0;
+        while first < at.len() {
+            let run = self.ahead.left().min((at.len() - first) as u64) as usize;
+            let (sizes, at) = (&sizes[first..][..run], &at[first..][..run]);
+            template.write_burst(cursor, sizes, at, &mut Lent { burst, first, at });
+            first += run;
+            if self.ahead.pass(run as u64) {
+                template.seek(cursor, self.ahead.number());
+            }
+        }
+    }
+
+    /// Goes past a frame just written.
+    #[inline]
+    fn pass(&mut self) {
+        if self.ahead.pass(1) {
+            self.template.seek(&mut self.cursor, self.ahead.number());
+        }
+    }
+
+    /// Goes back to the first frame that was not sent.
+    fn back(&mut self) {
+        self.ahead = self.walk;
+        self.template.seek(&mut self.cursor, self.walk.number());
     }
 
     /// Its load over time.
@@ -100,6 +167,8 @@ enum What {
 pub struct Sender {
     /// The streams it sends.
     pub lanes: Vec<Lane>,
+    /// Which of them is the only one with anything to send, if there is one.
+    only: Option<usize>,
     own: VecDeque<Own>,
     /// How many of them are answers.
     answers: usize,
@@ -133,7 +202,9 @@ impl Sender {
     /// The sending side of a port of kind `info`, for `lanes`.
     #[must_use]
     pub fn new(lanes: Vec<Lane>, info: &PortInfo) -> Self {
+        let mut sending = (0..lanes.len()).filter(|&lane| lanes[lane].departures.peek() != u64::MAX);
         Self {
+            only: sending.next().filter(|_| sending.next().is_none()),
             places: vec![0; lanes.len()],
             lanes,
             own: VecDeque::new(),
@@ -152,6 +223,20 @@ impl Sender {
             at: [0; BLOCK],
             lane_of: [0; BLOCK],
         }
+    }
+
+    /// Adds what another worker sent on the same port.
+    pub fn absorb(&mut self, other: &Self) {
+        for (lane, other) in self.lanes.iter_mut().zip(&other.lanes) {
+            lane.absorb(other);
+        }
+        self.last_departure_ps = self.last_departure_ps.max(other.last_departure_ps);
+        self.latest_ps = self.latest_ps.max(other.latest_ps);
+        self.own_frames += other.own_frames;
+        self.frames += other.frames;
+        self.bytes += other.bytes;
+        self.tx.absorb(&other.tx);
+        self.tx_bytes.absorb(&other.tx_bytes);
     }
 
     /// Traffic starts at `start_ps`, counted in `samples` samples of `sample_ps`.
@@ -300,29 +385,25 @@ impl Sender {
         let latest = bound - self.start_ps;
         let ready: usize = self.lanes.iter().map(|lane| due(lane.departures.block().0, latest)).sum();
         let taken = port.transmit(now, ready.min(BLOCK), &mut |burst| {
-            written = if self.lanes.len() == 1 {
-                self.write_one(burst, now, bound)
-            } else {
-                self.write_merged(burst, now, bound)
+            written = match self.only {
+                Some(only) => self.write_one(only, burst, now, bound),
+                None => self.write_merged(burst, now, bound),
             };
             written
         })?;
-        if taken < written {
-            // The others stay due: the cursors go back to the first of them.
-            for (number, lane) in self.lanes.iter_mut().enumerate() {
-                let kept = self.lane_of[..taken].iter().filter(|&&it| usize::from(it) == number).count();
-                lane.template.seek(&mut lane.cursor, lane.offered + kept as u64);
-            }
-        }
         if taken > 0 {
             self.account(taken);
+        }
+        if taken < written {
+            // The others stay due.
+            self.lanes.iter_mut().for_each(Lane::back);
         }
         Ok(taken == written && written > 0)
     }
 
     /// Writes frames of the only stream, all of whose slots are for frames due at or before `bound`. How many.
-    fn write_one(&mut self, burst: &mut Burst<'_>, now: Instant, bound: u64) -> usize {
-        let lane = &mut self.lanes[0];
+    fn write_one(&mut self, only: usize, burst: &mut Burst<'_>, now: Instant, bound: u64) -> usize {
+        let lane = &mut self.lanes[only];
         let (times, sizes) = lane.departures.block();
         let room = burst.len().min(times.len());
         let mut count = 0;
@@ -356,9 +437,7 @@ impl Sender {
             self.at[..count].fill(now.ps);
             self.latest_ps = self.latest_ps.max(now.ps.saturating_sub(self.start_ps + times[0]));
         }
-        let at = &self.at[..count];
-        lane.template
-            .write_burst(&mut lane.cursor, &sizes[..count], at, &mut Lent { burst, at });
+        lane.write(burst, &self.at[..count]);
         count
     }
 
@@ -386,6 +465,7 @@ impl Sender {
             let lane = &mut self.lanes[chosen];
             let size = lane.departures.block().1[self.places[chosen]];
             let len = lane.template.write(&mut lane.cursor, usize::from(size), at, burst.frame_mut(count));
+            lane.pass();
             burst.set(count, len, Instant { ps: at });
             self.at[count] = at;
             self.lane_of[count] = chosen as u8;
@@ -401,7 +481,7 @@ impl Sender {
         let (first, last) = (self.at[0], self.at[taken - 1]);
         self.last_departure_ps = last;
         self.frames += taken as u64;
-        if let [lane] = &mut self.lanes[..] {
+        if let Some(lane) = self.only.and_then(|only| self.lanes.get_mut(only)) {
             let sizes = &lane.departures.block().1[..taken];
             let bytes = match lane.sizes[..] {
                 [size] => size * taken as u64,
@@ -423,6 +503,7 @@ impl Sender {
             lane.offered += taken as u64;
             lane.offered_bytes += bytes;
             self.bytes += bytes;
+            lane.walk.advance(taken as u64);
             lane.departures.advance(taken);
             return;
         }
@@ -436,6 +517,7 @@ impl Sender {
             lane.offered_bytes += lane.sizes[size];
             self.bytes += lane.sizes[size];
             self.free_ps = at + lane.line_ps[size];
+            lane.walk.pass(1);
             lane.departures.advance(1);
         }
     }
@@ -466,6 +548,8 @@ fn are_apart(times: &[u64], spacing: u64) -> bool {
 /// A burst that a template fills.
 struct Lent<'a, 'b> {
     burst: &'a mut Burst<'b>,
+    /// The place of its first frame in the burst.
+    first: usize,
     at: &'a [u64],
 }
 
@@ -474,7 +558,7 @@ impl Slots for Lent<'_, '_> {
     fn each(&mut self, frames: Range<usize>, mut write: impl FnMut(usize, &mut [u8]) -> usize) {
         let departures = self.at[frames.clone()].iter().map(|&ps| Instant { ps });
         let mut place = 0;
-        self.burst.fill(frames.start, departures, |slot| {
+        self.burst.fill(self.first + frames.start, departures, |slot| {
             place += 1;
             write(place - 1, slot)
         });

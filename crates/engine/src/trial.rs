@@ -2,17 +2,18 @@
 
 mod life;
 
+use crate::course::{Answer, Course};
 use crate::error::SpecError;
+use crate::follower::Follower;
 use crate::host::Host;
 use crate::progress::Progress;
-use crate::receive::Receiver;
 use crate::result::TrialResult;
 use crate::spec::TrialSpec;
-use crate::transmit::Sender;
+use crate::worker::Worker;
 use crate::{compile, report};
 use netdyno_frame::parse::Tag;
 use netdyno_io::drive::Node;
-use netdyno_io::port::{Port, PortCounters, PortError};
+use netdyno_io::port::{Port, PortError};
 use netdyno_io::time::Instant;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -29,8 +30,8 @@ pub(crate) const CATCH_UP_PS: u64 = 1_000_000_000;
 pub const ANSWER_PS: u64 = 100_000_000;
 /// Answers (ARP, ND, echo) that wait on one port at most.
 const MOST_ANSWERS: usize = 256;
-/// Bursts a port sends or receives in a round in real time before the others have their turn.
-const BURSTS: usize = 4;
+/// Several workers begin with traffic so long after the lead says so, that all of them know of it.
+const TOGETHER_PS: u64 = 1_000_000_000;
 
 /// The stage a trial is in, with when it ends or began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,8 +75,8 @@ pub(crate) struct Hop {
 pub struct Refused {
     /// Why.
     pub error: SpecError,
-    /// As they were given.
-    pub ports: Vec<Box<dyn Port>>,
+    /// As they were given: the queues of each.
+    pub ports: Vec<Vec<Box<dyn Port>>>,
 }
 
 impl std::fmt::Debug for Refused {
@@ -84,13 +85,18 @@ impl std::fmt::Debug for Refused {
     }
 }
 
-/// One trial on ports it owns for its time.
+/// One trial on ports it owns for its time. It is its own first worker, which leads the [others](Self::followers).
 pub struct Trial {
     pub(crate) spec: TrialSpec,
-    pub(crate) ports: Vec<Box<dyn Port>>,
     pub(crate) hosts: Vec<Host>,
-    pub(crate) senders: Vec<Sender>,
-    pub(crate) receiver: Receiver,
+    pub(crate) worker: Worker,
+    /// The others, before they are taken to their threads and after they came back.
+    pub(crate) followers: Vec<Follower>,
+    course: Arc<Course>,
+    /// Flows of which more than one worker received frames.
+    pub(crate) split_flows: u64,
+    /// Whether there are no followers.
+    is_alone: bool,
     hops: Vec<Hop>,
     exact: bool,
     stage: Stage,
@@ -98,21 +104,16 @@ pub struct Trial {
     pub(crate) duration_ps: u64,
     pub(crate) invalid: Vec<String>,
     pub(crate) cancelled: bool,
+    /// When it was, if that was during traffic.
+    halted_ps: Option<u64>,
     /// Whether traffic began at all.
     pub(crate) took_place: bool,
     progress: Arc<Progress>,
-    /// What the ports had counted when traffic began: what they drop before says nothing of it.
-    pub(crate) before: Vec<PortCounters>,
-    /// Last round, to find the longest gap between two (real time).
-    last_round_ps: u64,
-    pub(crate) longest_gap_ps: u64,
     /// A round at or after the end has been: in the next one, what devices did in it has arrived.
     closing: bool,
     finished: bool,
-    /// Whether the last port comes first in this round (real time): first and last turn by turn, so that no direction
-    /// waits for the other more than the other for it.
-    turned: bool,
-    heard: Vec<(u64, Vec<u8>)>,
+    /// Port, time and answer.
+    heard: Vec<(usize, u64, Vec<u8>)>,
     /// When the next poll of a next hop is due.
     poll_ps: u64,
 }
@@ -132,46 +133,87 @@ impl Trial {
     /// # Errors
     /// If the specification cannot be met: where and why; the ports come back with it.
     pub fn new(spec: TrialSpec, ports: Vec<Box<dyn Port>>) -> Result<Self, Refused> {
-        let infos: Vec<_> = ports.iter().map(|port| port.info().clone()).collect();
-        let (hosts, senders, receiver, hops) = match compile::trial(&spec, &infos) {
+        Self::with_queues(spec, ports.into_iter().map(|port| vec![port]).collect())
+    }
+
+    /// A trial of `spec` on `ports`, which are those of the spec in order, each as many queues as the trial is to have
+    /// workers.
+    ///
+    /// # Errors
+    /// As [`Self::new`]; and if the ports have not as many queues as each other, or follow the virtual clock and have
+    /// more than one.
+    pub fn with_queues(spec: TrialSpec, ports: Vec<Vec<Box<dyn Port>>>) -> Result<Self, Refused> {
+        let refuse = |why: &str, ports| {
+            let error = SpecError::new("ports", why, "give each port as many queues as there are workers");
+            Err(Refused { error, ports })
+        };
+        let workers = ports.iter().map(Vec::len).min().unwrap_or(1);
+        if workers == 0 || ports.iter().any(|queues| queues.len() != workers) {
+            return refuse("not all have as many queues", ports);
+        }
+        let infos: Vec<_> = ports.iter().map(|queues| queues[0].info().clone()).collect();
+        let exact = infos.iter().all(|info| info.exact_time);
+        if exact && workers > 1 {
+            return refuse("in virtual time there is one worker", ports);
+        }
+        let parts = match compile::trial(&spec, &infos, workers) {
             Ok(parts) => parts,
             Err(error) => return Err(Refused { error, ports }),
         };
-        let duration_ps = senders
-            .iter()
-            .flat_map(|sender| &sender.lanes)
-            .map(|lane| lane.schedule().duration_ps())
-            .max();
-        let duration_ps = duration_ps.unwrap_or(0);
+        let duration_ps = parts.duration_ps();
         let progress = Progress::new(
             report::phase_names(&spec),
             infos.iter().map(|info| info.name.clone()).collect(),
             spec.settle_ns + duration_ps / 1000 + spec.drain_ns,
         );
+        let course = Arc::new(Course::new(workers - 1, infos.len()));
+        let (sample_ps, samples) = samples(&spec, duration_ps);
+        let (worker, others, hosts, hops) = parts.workers(ports);
+        let follow = |(number, worker)| Follower::new(number, worker, Arc::clone(&course), duration_ps, sample_ps, samples);
         Ok(Self {
-            before: ports.iter().map(|port| port.counters()).collect(),
-            exact: infos.iter().all(|info| info.exact_time),
+            followers: others.into_iter().enumerate().map(follow).collect(),
+            exact,
             spec,
-            ports,
             hosts,
-            senders,
-            receiver,
+            worker,
+            course,
+            split_flows: 0,
+            is_alone: workers == 1,
             hops,
             stage: Stage::New,
             times: Times::default(),
             duration_ps,
             invalid: Vec::new(),
             cancelled: false,
+            halted_ps: None,
             took_place: false,
             progress: Arc::new(progress),
-            last_round_ps: 0,
-            longest_gap_ps: 0,
             closing: false,
             finished: false,
-            turned: false,
             heard: Vec::new(),
             poll_ps: u64::MAX,
         })
+    }
+
+    /// The workers beside the trial itself, each to be run on a thread of its own from its beginning to its end, and
+    /// then [brought back](Self::rejoin).
+    #[must_use]
+    pub fn followers(&mut self) -> Vec<Follower> {
+        std::mem::take(&mut self.followers)
+    }
+
+    /// Takes the followers back and adds up what they sent and received.
+    pub fn rejoin(&mut self, followers: Vec<Follower>) {
+        for follower in &followers {
+            self.split_flows += self.worker.absorb(&follower.worker);
+        }
+        self.invalid.extend(self.course.failures());
+        self.followers = followers;
+    }
+
+    /// All workers, the lead first.
+    pub(crate) fn workers(&self) -> impl Iterator<Item = &Worker> {
+        std::iter::once(&self.worker).chain(self.followers.iter().map(|follower| &follower.worker))
     }
 
     /// To watch and to cancel the trial from another thread.
@@ -183,7 +225,8 @@ impl Trial {
     /// Readies the ports, which may take their time: before the first step, and not counted in any. A trial without one
     /// of its ports has finished, and is invalid.
     pub fn ready(&mut self) {
-        if let Err(error) = self.ports.iter_mut().try_for_each(|port| port.ready()) {
+        let others = self.followers.iter_mut().flat_map(|follower| &mut follower.worker.ports);
+        if let Err(error) = self.worker.ports.iter_mut().chain(others).try_for_each(|port| port.ready()) {
             self.invalid.push(error.to_string());
             self.end(0);
             self.finished = true;
@@ -196,10 +239,16 @@ impl Trial {
         report::result(self)
     }
 
-    /// Gives the ports back, for the next trial.
+    /// Gives the ports back, for the next trial: the queues of each.
     #[must_use]
-    pub fn into_ports(self) -> Vec<Box<dyn Port>> {
-        self.ports
+    pub fn into_ports(mut self) -> Vec<Vec<Box<dyn Port>>> {
+        let mut ports: Vec<Vec<_>> = self.worker.ports.drain(..).map(|port| vec![port]).collect();
+        for follower in &mut self.followers {
+            for (queues, queue) in ports.iter_mut().zip(follower.worker.ports.drain(..)) {
+                queues.push(queue);
+            }
+        }
+        ports
     }
 
     /// Ends the trial in order: stop, drain, read.
@@ -213,12 +262,19 @@ impl Trial {
                 self.invalid.push("cancelled before traffic began".to_owned());
                 self.end(now);
             }
-            Stage::Traffic => self.drain(now, now),
+            Stage::Traffic => {
+                self.course.halt();
+                self.halted_ps = Some(now);
+            }
             Stage::Drain { .. } | Stage::Done => {}
         }
     }
 
     fn end(&mut self, at: u64) {
+        // In drain the followers know when it ends.
+        if !matches!(self.stage, Stage::Drain { .. }) {
+            self.course.end();
+        }
         // Stages that were not reached are empty ones, now.
         let times = &mut self.times;
         let missing: &mut [&mut u64] = match self.stage {
@@ -245,7 +301,6 @@ impl Trial {
             match self.stage {
                 Stage::New => {
                     self.times.began = now;
-                    self.last_round_ps = now;
                     self.announce(now);
                     if self.all_answered() {
                         self.settle(now);
@@ -261,7 +316,7 @@ impl Trial {
                     } else if now >= limit {
                         self.give_up(limit);
                     } else if now >= ask_ps {
-                        for (host, sender) in self.hosts.iter().zip(&mut self.senders) {
+                        for (host, sender) in self.hosts.iter().zip(&mut self.worker.senders) {
                             for question in host.questions() {
                                 sender.own(ask_ps, question);
                             }
@@ -272,15 +327,23 @@ impl Trial {
                         return;
                     }
                 }
-                Stage::Settle { until_ps } if now >= until_ps => self.begin(if self.exact { until_ps } else { now }),
+                Stage::Settle { until_ps } if now >= until_ps => {
+                    let now = if self.is_alone { now } else { now + TOGETHER_PS };
+                    self.begin(if self.exact { until_ps } else { now });
+                }
                 Stage::Traffic => {
                     let end = self.times.traffic + self.duration_ps;
+                    let others = self.course.all_have_sent();
+                    if let Some(halted) = self.halted_ps {
+                        let Some(last) = others else { return };
+                        self.drain(halted, halted.max(last));
+                        continue;
+                    }
                     if now < end {
                         return;
                     }
-                    if self.senders.iter().all(Sender::done) {
-                        let last = self.senders.iter().map(|sender| sender.last_departure_ps).max().unwrap_or(0);
-                        self.drain(end, end.max(last));
+                    if let (true, Some(last)) = (self.worker.is_done(), others) {
+                        self.drain(end, end.max(last).max(self.worker.last_departure_ps()));
                     } else if now >= end + CATCH_UP_PS {
                         self.drain(end, end + CATCH_UP_PS);
                     } else {
@@ -301,7 +364,7 @@ impl Trial {
     }
 
     fn give_up(&mut self, at: u64) {
-        for (host, port) in self.hosts.iter().zip(&self.ports) {
+        for (host, port) in self.hosts.iter().zip(&self.worker.ports) {
             for address in host.unanswered() {
                 let name = &port.info().name;
                 let waited = self.spec.resolve_ns / 1_000_000;
@@ -315,21 +378,19 @@ impl Trial {
     fn settle(&mut self, at: u64) {
         self.times.resolved = at;
         self.keep_next_hops(at);
-        for hop in &self.hops {
-            if let Some(mac) = self.hosts[hop.port].answer(&hop.tags, hop.address) {
-                self.senders[hop.port].lanes[hop.lane].template.set_destination(mac);
-            }
+        for hop in self.answers() {
+            self.worker.senders[hop.port].lanes[hop.lane].template.set_destination(hop.mac);
         }
         let mut learned = at;
         if self.spec.learn {
-            for (port, frames) in compile::learning_frames(&self.spec, &self.senders, &self.hosts)
+            for (port, frames) in compile::learning_frames(&self.spec, &self.worker.senders, &self.hosts)
                 .into_iter()
                 .enumerate()
             {
                 for (number, frame) in (0..).zip(frames) {
                     let due = at + number * LEARNING_PS;
                     learned = learned.max(due);
-                    self.senders[port].own(due, frame);
+                    self.worker.senders[port].own(due, frame);
                 }
             }
         }
@@ -338,16 +399,21 @@ impl Trial {
         };
     }
 
+    /// The next hops that have answered.
+    fn answers(&self) -> Vec<Answer> {
+        let answer = |hop: &Hop| {
+            let mac = self.hosts[hop.port].answer(&hop.tags, hop.address)?;
+            let (port, lane) = (hop.port, hop.lane);
+            Some(Answer { port, lane, mac })
+        };
+        self.hops.iter().filter_map(answer).collect()
+    }
+
     fn begin(&mut self, at: u64) {
         self.times.traffic = at;
-        let sample_ps = self.spec.sample_ns * 1000;
-        let samples = (self.duration_ps + self.spec.drain_ns * 1000).div_ceil(sample_ps).max(1) as usize;
-        for sender in &mut self.senders {
-            sender.begin(at, sample_ps, samples);
-        }
-        self.receiver.begin(at, at + self.duration_ps + CATCH_UP_PS, sample_ps, samples);
-        self.last_round_ps = at;
-        self.before = self.ports.iter().map(|port| port.counters()).collect();
+        let (sample_ps, samples) = samples(&self.spec, self.duration_ps);
+        self.course.begin(at, self.answers());
+        self.worker.begin(at, at + self.duration_ps + CATCH_UP_PS, sample_ps, samples);
         self.took_place = true;
         self.stage = Stage::Traffic;
         self.progress
@@ -357,29 +423,16 @@ impl Trial {
     fn drain(&mut self, stopped: u64, from: u64) {
         self.times.stopped = stopped;
         self.times.drain = from;
-        self.stage = Stage::Drain {
-            until_ps: from + self.spec.drain_ns * 1000,
-        };
-    }
-
-    /// The port whose turn is at `place` of a round.
-    fn in_turn(&self, place: usize) -> usize {
-        if self.turned { self.ports.len() - 1 - place } else { place }
+        let until_ps = from + self.spec.drain_ns * 1000;
+        self.course.drain(until_ps);
+        self.stage = Stage::Drain { until_ps };
     }
 
     /// Sends what is due on every port.
     fn send(&mut self, now: Instant) -> Result<(), PortError> {
-        let until_ps = (self.stage == Stage::Traffic).then_some(self.times.traffic + self.duration_ps + CATCH_UP_PS);
-        let bursts = if self.exact { usize::MAX } else { BURSTS };
-        for place in 0..self.ports.len() {
-            let number = self.in_turn(place);
-            let sender = &mut self.senders[number];
-            sender.send(&mut *self.ports[number], now, until_ps, bursts)?;
-            for lane in &sender.lanes {
-                self.receiver.streams[lane.stream].sequences = lane.sequences();
-            }
-        }
-        Ok(())
+        let is_on = self.stage == Stage::Traffic && self.halted_ps.is_none();
+        let until_ps = is_on.then_some(self.times.traffic + self.duration_ps + CATCH_UP_PS);
+        self.worker.send(now, until_ps)
     }
 
     /// Receives what has arrived on every port, and puts what is to be answered in the queue.
@@ -389,40 +442,38 @@ impl Trial {
             Stage::Done => self.times.ended,
             _ => u64::MAX,
         };
-        let bursts = if self.exact { usize::MAX } else { BURSTS };
         let answer_ps = if self.exact { ANSWER_PS } else { 0 };
-        for place in 0..self.ports.len() {
-            let number = self.in_turn(place);
-            let port = &mut self.ports[number];
-            let (receiver, host, heard) = (&mut self.receiver, &mut self.hosts[number], &mut self.heard);
-            let resolved_ps = &mut self.times.resolved;
-            let mut stranger_ps = None;
-            for _ in 0..bursts {
-                let lent = port.receive(now, 256, &mut |burst| {
-                    receiver.take(number, burst, until_ps, &mut |frame, at| {
-                        let open = host.unanswered().count();
-                        stranger_ps = Some(at);
-                        if let Some(answer) = host.hear(frame, at) {
-                            heard.push((at, answer));
-                        }
-                        if host.unanswered().count() < open {
-                            *resolved_ps = at.max(*resolved_ps);
-                        }
-                    });
-                })?;
-                if lent == 0 {
-                    break;
-                }
+        let (hosts, heard, resolved_ps) = (&mut self.hosts, &mut self.heard, &mut self.times.resolved);
+        // Ports to which frames came that are no test frames, and when the last one did.
+        let mut strangers: Vec<(usize, u64)> = Vec::new();
+        let mut hear = |port: usize, frame: &[u8], at: u64| {
+            let host = &mut hosts[port];
+            let open = host.unanswered().count();
+            match strangers.iter_mut().find(|it| it.0 == port) {
+                Some((_, last)) => *last = at,
+                None => strangers.push((port, at)),
             }
-            // Whoever asks more often than the port can answer is not answered each time: his questions must
-            // neither fill the memory nor take the line from the traffic.
-            let room = MOST_ANSWERS.saturating_sub(self.senders[number].answers_waiting());
-            for (at, answer) in self.heard.drain(..).take(room) {
-                self.senders[number].answer(at + answer_ps, answer);
+            if let Some(answer) = host.hear(frame, at) {
+                heard.push((port, at, answer));
             }
-            if let Some(at) = stranger_ps {
-                self.follow(number, at);
+            if host.unanswered().count() < open {
+                *resolved_ps = at.max(*resolved_ps);
             }
+        };
+        self.worker.receive(now, until_ps, &mut hear)?;
+        for other in self.course.heard() {
+            hear(other.port, &other.frame, other.at_ps);
+        }
+        // Whoever asks more often than the port can answer is not answered each time: his questions must
+        // neither fill the memory nor take the line from the traffic.
+        for (port, at, answer) in self.heard.drain(..) {
+            let sender = &mut self.worker.senders[port];
+            if sender.answers_waiting() < MOST_ANSWERS {
+                sender.answer(at + answer_ps, answer);
+            }
+        }
+        for (port, at) in strangers {
+            self.follow(port, at);
         }
         Ok(())
     }
@@ -455,11 +506,18 @@ impl Trial {
     fn tell(&self, now: u64) {
         let (phase, at) = report::phase_at(self, self.stage, now);
         self.progress.at(phase, at.saturating_sub(self.times.began) / 1000);
-        for (index, (sender, arrivals)) in self.senders.iter().zip(&self.receiver.ports).enumerate() {
-            self.progress
-                .port(index, [sender.frames, sender.bytes, arrivals.frames, arrivals.bytes]);
+        for index in 0..self.hosts.len() {
+            let (own, others) = (self.worker.moved_on(index), self.course.moved_on(index));
+            self.progress.port(index, std::array::from_fn(|place| own[place] + others[place]));
         }
     }
+}
+
+/// Length and number of the samples of a trial.
+fn samples(spec: &TrialSpec, duration_ps: u64) -> (u64, usize) {
+    let sample_ps = spec.sample_ns * 1000;
+    let samples = (duration_ps + spec.drain_ns * 1000).div_ceil(sample_ps).max(1);
+    (sample_ps, samples as usize)
 }
 
 impl Node for Trial {
@@ -471,8 +529,8 @@ impl Node for Trial {
             Stage::Settle { until_ps } | Stage::Drain { until_ps } => Some(until_ps),
             Stage::Traffic => Some(self.times.traffic + self.duration_ps),
         };
-        let departures = self.senders.iter().filter_map(|sender| sender.next_departure(traffic));
-        let arrivals = self.ports.iter().filter_map(|port| port.next_arrival()).map(|at| at.ps);
+        let departures = self.worker.senders.iter().filter_map(|sender| sender.next_departure(traffic));
+        let arrivals = self.worker.ports.iter().filter_map(|port| port.next_arrival()).map(|at| at.ps);
         let polls = Some(self.poll_ps).filter(|&ps| ps != u64::MAX);
         departures
             .chain(arrivals)
@@ -487,13 +545,13 @@ impl Node for Trial {
             return;
         }
         if !self.exact && self.stage == Stage::Traffic {
-            self.longest_gap_ps = self.longest_gap_ps.max(now.ps.saturating_sub(self.last_round_ps));
-            self.last_round_ps = now.ps;
+            self.worker.turn(now.ps);
         }
         self.heed_cancel(now.ps);
-        self.turned = !self.exact && !self.turned;
-        if let Err(error) = self.round(now) {
-            self.invalid.push(error.to_string());
+        let failed = self.round(now).err().map(|error| error.to_string());
+        let failures: Vec<String> = failed.into_iter().chain(self.course.failures()).collect();
+        if !failures.is_empty() {
+            self.invalid.extend(failures);
             if self.stage == Stage::Traffic {
                 self.times.stopped = now.ps;
                 self.cancelled = true;

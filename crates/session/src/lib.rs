@@ -8,6 +8,8 @@ mod serve;
 mod session;
 mod spacing;
 pub mod spec;
+mod spread;
+mod threads;
 mod truth;
 
 pub use error::SessionError;

@@ -3,6 +3,7 @@
 use crate::error::SessionError;
 use crate::spacing::{Seen, Spaced};
 use crate::spec::{ClockKind, Link, Loop, SessionSpec};
+use crate::spread::spread;
 use netdyno_dut::Device;
 use netdyno_io::backend::{self, BackendSpec, ClockFit, LinkSpec};
 use netdyno_io::limit::LimitedPort;
@@ -11,8 +12,8 @@ use netdyno_io::time::{Clock, Duration};
 
 /// Ports and devices, joined.
 pub struct Opened {
-    /// The tester's ports, in the order of the spec.
-    pub ports: Vec<Box<dyn Port>>,
+    /// The tester's ports, in the order of the spec: the queues of each, one a worker.
+    pub ports: Vec<Vec<Box<dyn Port>>>,
     /// What is noted of how frames come in at each of them, where that was asked for.
     pub seen: Vec<Option<Seen>>,
     /// The devices, in the order of the spec.
@@ -39,6 +40,13 @@ pub fn check(spec: &SessionSpec) -> Result<(), SessionError> {
             let why = format!("port `{}`: a `{}` port cannot follow the {clock} clock", port.name, backend.name);
             return Err(SessionError::new(why).hint(format!("set the session's clock to `{other}`, or use another backend")));
         }
+    }
+    if let Some(port) = spec.ports.iter().find(|port| port.spacing && spec.workers > 1) {
+        let why = format!(
+            "port `{}`: how frames are spaced is noted of one queue, and here are {}",
+            port.name, spec.workers
+        );
+        return Err(SessionError::new(why).hint("ask for it with one worker"));
     }
     for (number, link) in spec.links.iter().enumerate() {
         check_link(spec, number, link)?;
@@ -102,14 +110,14 @@ fn check_loop(spec: &SessionSpec, number: usize, own: &Loop) -> Result<(), Sessi
 
 /// Opens everything for frames of up to `max_frame` bytes without FCS, on `clock` if in real time.
 pub fn open(spec: &SessionSpec, max_frame: u32, clock: Option<Clock>) -> Result<Opened, SessionError> {
-    let mut ports: Vec<Option<Box<dyn Port>>> = spec.ports.iter().map(|_| None).collect();
+    let mut ports: Vec<Option<Vec<Box<dyn Port>>>> = spec.ports.iter().map(|_| None).collect();
     let mut far: Vec<Vec<Option<Box<dyn Port>>>> = spec.devices.iter().map(|it| it.ports.iter().map(|_| None).collect()).collect();
     for link in &spec.links {
         let (port, device) = (&spec.ports[link.port], &spec.devices[link.device]);
         let far_name = format!("{}:{}", device.name, device.ports[link.device_port].name);
         let mut wanted = LinkSpec::new(&port.name, &far_name, link.rate_bps, max_frame);
         wanted.propagation = Duration { ps: link.delay_ps };
-        let (near, other) = backend::pair(&port.backend, &wanted)?;
+        let (near, other) = backend::pair_queues(&port.backend, &wanted, spec.workers, spread)?;
         ports[link.port] = Some(near);
         far[link.device][link.device_port] = Some(other);
     }
@@ -117,11 +125,14 @@ pub fn open(spec: &SessionSpec, max_frame: u32, clock: Option<Clock>) -> Result<
         let [near, far] = own.ports;
         let mut wanted = LinkSpec::new(&spec.ports[near].name, &spec.ports[far].name, own.rate_bps, max_frame);
         wanted.propagation = Duration { ps: own.delay_ps };
-        let (one, other) = backend::pair(&spec.ports[near].backend, &wanted)?;
+        // Queue to queue: so flows keep theirs.
+        let pairs = (0..spec.workers).map(|_| backend::pair(&spec.ports[near].backend, &wanted));
+        let (one, other) = pairs.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
         (ports[near], ports[far]) = (Some(one), Some(other));
     }
     if let Some(clock) = clock {
-        let ends = ports.iter_mut().chain(far.iter_mut().flatten()).flatten();
+        let queues = ports.iter_mut().flatten().flatten();
+        let ends = queues.chain(far.iter_mut().flatten().flatten());
         ends.for_each(|end| end.use_clock(clock));
     }
     let mut opened = Opened {
@@ -133,22 +144,27 @@ pub fn open(spec: &SessionSpec, max_frame: u32, clock: Option<Clock>) -> Result<
         let mut carrier = match linked {
             Some(linked) => linked,
             None => {
-                let mut alone = backend::open(&port.name, &port.backend, max_frame)?;
-                clock.into_iter().for_each(|clock| alone.use_clock(clock));
+                let mut alone = backend::open_queues(&port.name, &port.backend, max_frame, spec.workers)?;
+                if let Some(clock) = clock {
+                    alone.iter_mut().for_each(|queue| queue.use_clock(clock));
+                }
                 alone
             }
         };
         if let Some(limit) = &port.limit {
-            carrier = Box::new(LimitedPort::new(carrier, limit.clone())?);
+            let limited = carrier
+                .into_iter()
+                .map(|queue| Ok(Box::new(LimitedPort::new(queue, limit.clone())?) as Box<dyn Port>));
+            carrier = limited.collect::<Result<_, SessionError>>()?;
         }
-        if port.spacing {
-            let (spaced, seen) = Spaced::new(carrier);
-            opened.ports.push(Box::new(spaced));
-            opened.seen.push(Some(seen));
-        } else {
-            opened.ports.push(carrier);
-            opened.seen.push(None);
+        let mut noted = None;
+        if let Some(queue) = if port.spacing { carrier.pop() } else { None } {
+            let (spaced, seen) = Spaced::new(queue);
+            carrier.push(Box::new(spaced));
+            noted = Some(seen);
         }
+        opened.seen.push(noted);
+        opened.ports.push(carrier);
     }
     for (device, linked) in spec.devices.iter().zip(far) {
         let mut its = Vec::new();

@@ -4,16 +4,16 @@ use crate::error::SessionError;
 use crate::open::{self, Opened};
 use crate::spacing::{self, Spacing};
 use crate::spec::{ClockKind, SessionSpec};
+use crate::threads::{self, Places};
 use netdyno_dut::Device;
 use netdyno_dut::spec::DeviceCounters;
 use netdyno_engine::result::TrialResult;
 use netdyno_engine::spec::TrialSpec;
 use netdyno_engine::{ANSWER_PS, Progress, Trial, claims};
-use netdyno_io::drive::{Node, RunReport, pin_to_core, run_real, run_virtual};
+use netdyno_io::drive::{Node, run_virtual};
 use netdyno_io::time::{Clock, Duration, Instant};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The least that virtual time advances in a round on a lab of 10 Gbit/s: some 480 frames of 64 bytes, or 26 of 1514, each
 /// way. Enough that a round's own cost is small beside theirs; no more, so that they stay near on their way.
@@ -45,6 +45,8 @@ pub struct Session {
     spec: SessionSpec,
     quantum: Duration,
     clock: Option<Clock>,
+    /// In real time.
+    places: Option<Places>,
     /// Virtual time reached so far.
     now: Instant,
     /// The longest frame that ports and devices were opened for.
@@ -69,6 +71,7 @@ impl Session {
     /// If a port, link or device cannot be had: which one and why.
     pub fn open(spec: SessionSpec) -> Result<Self, SessionError> {
         open::check(&spec)?;
+        let places = threads::places(&spec)?;
         let clock = (spec.clock == ClockKind::Real).then(Clock::start);
         let max_frame = if clock.is_some() { LEAST_REAL_FRAME } else { LEAST_FRAME };
         let opened = open::open(&spec, max_frame, clock)?;
@@ -76,6 +79,7 @@ impl Session {
             quantum: quantum(&spec),
             spec,
             clock,
+            places,
             now: Instant::ZERO,
             max_frame,
             opened: Some(opened),
@@ -111,13 +115,14 @@ impl Session {
         };
         // In virtual time ports share nothing with anybody.
         if self.clock.is_some() {
-            let mut ports = opened.ports.iter_mut().zip(claims(&trial));
-            if let Err(error) = ports.try_for_each(|(port, claims)| port.claim(&claims)) {
+            let ports = opened.ports.iter_mut().zip(claims(&trial));
+            let mut queues = ports.flat_map(|(queues, claims)| queues.iter_mut().map(move |queue| (queue, claims.clone())));
+            if let Err(error) = queues.try_for_each(|(queue, claims)| queue.claim(&claims)) {
                 self.opened = None;
                 return Err(error.into());
             }
         }
-        match Trial::new(trial, std::mem::take(&mut opened.ports)) {
+        match Trial::with_queues(trial, std::mem::take(&mut opened.ports)) {
             Ok(trial) => {
                 let progress = trial.progress();
                 self.trial = Some(trial);
@@ -145,16 +150,20 @@ impl Session {
         opened.seen.iter().flatten().for_each(|seen| _ = spacing::take(seen));
         trial.ready();
         // On an error the ports are dropped with the trial, and opened anew for the next one.
-        let report = match self.clock {
-            None => {
-                self.now = run_in_virtual_time(&mut trial, &mut opened.devices, self.now, self.quantum);
-                None
-            }
-            Some(clock) => Some(run_in_real_time(&mut trial, &mut opened.devices, clock, &self.spec.cores)?),
-        };
+        let mut reports = Vec::new();
+        match (self.clock, &self.places) {
+            (Some(clock), Some(places)) => reports = threads::run(&mut trial, &mut opened.devices, clock, places)?,
+            _ => self.now = run_in_virtual_time(&mut trial, &mut opened.devices, self.now, self.quantum),
+        }
         let mut result = trial.result();
-        if let Some(report) = report {
-            result.health.core_share_ppm = Some((report.cpu_share() * 1e6) as u32);
+        if let Some(places) = &self.places {
+            let health = &mut result.health;
+            for ((worker, report), &core) in health.workers.iter_mut().zip(&reports).zip(&places.workers) {
+                worker.core = core;
+                worker.core_share_ppm = Some((report.cpu_share() * 1e6) as u32);
+            }
+            health.core_share_ppm = health.workers.iter().filter_map(|worker| worker.core_share_ppm).min();
+            (health.threads, health.cores) = (places.threads(), places.cores);
         }
         for (device, spec) in opened.devices.iter().zip(&self.spec.devices) {
             let failed = |(port, why): (&str, &str)| format!("device `{}`: port `{port}` failed: {why}", spec.name);
@@ -193,40 +202,4 @@ fn run_in_virtual_time(trial: &mut Trial, devices: &mut [Device], start: Instant
     let mut nodes: Vec<&mut dyn Node> = vec![trial];
     nodes.extend(devices.iter_mut().map(|device| device as &mut dyn Node));
     run_virtual(&mut nodes, start, quantum, Instant::NEVER, &|| false)
-}
-
-/// The trial on a thread of its own, each device on another.
-fn run_in_real_time(trial: &mut Trial, devices: &mut [Device], clock: Clock, cores: &[usize]) -> Result<RunReport, SessionError> {
-    let stop = AtomicBool::new(false);
-    let run = |node: &mut dyn Node, core: Option<usize>, stop: &AtomicBool| -> Result<RunReport, SessionError> {
-        if let Some(core) = core {
-            pin_to_core(core)?;
-        }
-        Ok(run_real(node, &clock, stop, Instant::NEVER))
-    };
-    std::thread::scope(|scope| {
-        let never = AtomicBool::new(false);
-        let beside: Vec<_> = devices
-            .iter_mut()
-            .enumerate()
-            .map(|(number, device)| {
-                let core = (!cores.is_empty()).then(|| cores[(number + 1) % cores.len()]);
-                let (run, stop) = (&run, &stop);
-                scope.spawn(move || run(device, core, stop))
-            })
-            .collect();
-        let core = cores.first().copied();
-        let tester = scope.spawn({
-            let (run, trial) = (&run, trial);
-            move || run(trial, core, &never)
-        });
-        let report = tester.join();
-        stop.store(true, Ordering::Relaxed);
-        for device in beside {
-            device
-                .join()
-                .map_err(|panic| SessionError::bug("the thread of an emulated device", &*panic))??;
-        }
-        report.map_err(|panic| SessionError::bug("the thread of the trial", &*panic))?
-    })
 }

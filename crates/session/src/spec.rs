@@ -21,9 +21,17 @@ pub struct SessionSpec {
     /// Links between two tester ports: the tester measures itself.
     #[serde(default)]
     pub loops: Vec<Loop>,
-    /// Cores for the tester's and the devices' threads (real time); empty: not pinned.
+    /// Threads of the tester, each with a queue of every port (real time).
+    #[serde(default = "one")]
+    pub workers: usize,
+    /// Cores of these threads and then of the devices', over and over (real time). Empty: one worker is not kept anywhere,
+    /// several are on the first cores of this process, and the devices on the next if there are enough.
     #[serde(default)]
     pub cores: Vec<usize>,
+}
+
+fn one() -> usize {
+    1
 }
 
 /// Virtual time: deterministic, as fast as the machine. Real time: the machine's clock.

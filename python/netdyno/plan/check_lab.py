@@ -9,6 +9,7 @@ from typing import Any
 from netdyno.errors import PlanErrors, names, suggestion
 from netdyno.lab import Lab as PlannedLab
 from netdyno.labs.backends import PortBackend
+from netdyno.labs.threads import Threads
 from netdyno.labs.wiring import LabLink
 from netdyno.plan import Tables, ports
 from netdyno.plan import models as m
@@ -55,6 +56,7 @@ def lab(source: Source, raw: object, tables: Tables) -> PlannedLab | None:
     if not isinstance(raw, dict):
         return None
     testers, devices, known, complete = [], [], [], True
+    threads = Threads()
     table = raw.get("nodes")
     for name, value in table.items() if isinstance(table, dict) else ():
         known.append(str(name))
@@ -65,6 +67,7 @@ def lab(source: Source, raw: object, tables: Tables) -> PlannedLab | None:
         place = ("lab", "nodes", name)
         if node.kind == TESTER:
             testers.append(str(name))
+            threads = _threads(source, place, node)
             if node.settings:
                 source.report(
                     (*place, "settings"),
@@ -74,6 +77,11 @@ def lab(source: Source, raw: object, tables: Tables) -> PlannedLab | None:
                 )
         elif node.kind in tables.kinds:
             devices.append((str(name), node))
+            for field in ("workers", "cores"):
+                if getattr(node, field):
+                    source.report(
+                        (*place, field), f"a device has no `{field}`", "they are the tester's", key=True
+                    )
             _settings(source, (*place, "settings"), node.settings, tables.kinds[node.kind])
         else:
             complete = False
@@ -99,7 +107,21 @@ def lab(source: Source, raw: object, tables: Tables) -> PlannedLab | None:
         for setting, value in node.settings.items()
         if setting in known_values and value in (known_values[setting] or (value,))
     }
-    return PlannedLab(testers[0], name, node.kind, settings, links)
+    return PlannedLab(testers[0], name, node.kind, settings, links, threads)
+
+
+def _threads(source: Source, place: tuple[str | int, ...], node: m.Node) -> Threads:
+    """The tester's threads: each named core once, and no more workers than cores."""
+    if len(set(node.cores)) < len(node.cores):
+        hint = "each thread keeps a core busy: name every core once"
+        source.report((*place, "cores"), "a core is named twice", hint)
+    elif node.cores and node.workers is not None and node.workers > len(node.cores):
+        source.report(
+            (*place, "workers"),
+            f"{node.workers} workers on {len(node.cores)} cores",
+            "name a core for each worker, or leave `cores` out",
+        )
+    return Threads(node.workers, tuple(node.cores))
 
 
 def _settings(source: Source, place: tuple[str | int, ...], given: Mapping[str, str], kind: Any) -> None:

@@ -56,6 +56,16 @@ class Node(Element):
 
     kind: str
     settings: dict[Name, Setting] = Field(default={}, description="Settings of the device in every case.")
+    workers: int | None = Field(
+        default=None,
+        ge=1,
+        le=256,
+        description="Threads of the tester, each on its own core. Real time only.",
+    )
+    cores: list[Annotated[int, Field(ge=0, le=1023)]] = Field(
+        default=[],
+        description="Cores of the tester's threads, one each, and then of emulated devices. Real time only.",
+    )
 
 
 _ENDPOINT = re.compile(rf"({NAME}):(\S{{1,64}})")

@@ -7,6 +7,7 @@ not measured is left out.
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from fractions import Fraction
 from typing import Any
 
@@ -186,6 +187,10 @@ def _trial(trial: TrialView) -> dict[str, Any]:
                     "rx_dropped_frames": health.rx_dropped,
                     "tx_full": health.tx_full,
                     "core_share_ppm": health.core_share_ppm,
+                    "split_flows": health.split_flows or None,
+                    "threads": health.threads or None,
+                    "cores": health.cores or None,
+                    "workers": [_present(asdict(worker)) for worker in health.workers] or None,
                 }
             ),
             "invalid": list(result.invalid) or None,

@@ -7,11 +7,12 @@ import re
 import struct
 import zlib
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any, TypeVar, get_args
 
-from netdyno.trial import InterfaceResult, Segment
+from netdyno.trial import Health, InterfaceResult, Segment, WorkerHealth
 
 T = TypeVar("T")
 
@@ -86,6 +87,25 @@ def to_mapping(text: str) -> dict[str, Any]:
 def to_mappings(text: str) -> tuple[dict[str, Any], ...]:
     """A JSON list of objects."""
     return tuple(_all(dict, json.loads(text)))
+
+
+THREADS = ("split_flows", "threads", "cores")
+
+
+def from_threads(health: Health) -> str:
+    """The tester's threads as a JSON object."""
+    workers = [asdict(worker) for worker in health.workers]
+    return json.dumps({**{name: getattr(health, name) for name in THREADS}, "workers": workers})
+
+
+def to_threads(text: str) -> dict[str, Any]:
+    """What `from_threads` wrote, as fields of `Health`; none of a store that knows nothing of them."""
+    found = to_mapping(text)
+    fields: dict[str, Any] = {name: found[name] for name in THREADS if name in found}
+    if not all(isinstance(value, int) for value in fields.values()):
+        raise ValueError(f"`{text[:40]}` is not of the tester's threads")
+    workers = _all(dict, found.get("workers", []))
+    return {**fields, "workers": tuple(WorkerHealth(**worker) for worker in workers)}
 
 
 def _all(kind: type[T], found: object) -> list[T]:

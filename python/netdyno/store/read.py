@@ -28,6 +28,7 @@ from netdyno.store.columns import (
     to_segments,
     to_sentences,
     to_series,
+    to_threads,
     to_time,
     word,
 )
@@ -308,6 +309,7 @@ class StoredRun:
                 rx_dropped=row["rx_dropped"],
                 tx_full=row["tx_full"],
                 core_share_ppm=row["core_share_ppm"],
+                **to_threads(row["threads"]),
             ),
             phases=tuple(Phase(phase["name"], phase["start_ns"], phase["duration_ns"]) for phase in phases),
             sample_ns=row["sample_ns"],

@@ -20,6 +20,7 @@ from netdyno.store.columns import (
     from_segments,
     from_sentences,
     from_series,
+    from_threads,
     from_time,
 )
 from netdyno.store.hold import Hold
@@ -317,9 +318,9 @@ def _insert_trial(sql: sqlite3.Connection, trial: StoredTrial) -> None:
     result, health = trial.result, trial.result.health
     cursor = sql.execute(
         "INSERT INTO trials (case_number, number, attempt, name, state, segments, spec, sample_ns, unsent,"
-        " latest_departure_ns, longest_gap_ns, rx_dropped, tx_full, core_share_ppm, invalid, devices,"
-        " interfaces, next_hops, conflicts, started, ended)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " latest_departure_ns, longest_gap_ns, rx_dropped, tx_full, core_share_ppm, threads, invalid,"
+        " devices, interfaces, next_hops, conflicts, started, ended)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             trial.case,
             trial.number,
@@ -335,6 +336,7 @@ def _insert_trial(sql: sqlite3.Connection, trial: StoredTrial) -> None:
             health.rx_dropped,
             health.tx_full,
             health.core_share_ppm,
+            from_threads(health),
             from_sentences(result.invalid),
             json.dumps([dict(device) for device in result.devices]),
             from_interfaces(result.interfaces),

@@ -1,12 +1,13 @@
 //! What a trial does to stay on the network: it announces its addresses, polls its next hops, and follows them.
 
 use super::{ANSWER_PS, Stage, Trial};
+use crate::course::Answer;
 use crate::host::same_vlans;
 
 impl Trial {
     /// Tells the network whose the own addresses are.
     pub(super) fn announce(&mut self, at: u64) {
-        for (host, sender) in self.hosts.iter().zip(&mut self.senders) {
+        for (host, sender) in self.hosts.iter().zip(&mut self.worker.senders) {
             for frame in host.announcements() {
                 sender.own(at, frame);
             }
@@ -30,7 +31,7 @@ impl Trial {
         if now < self.poll_ps {
             return;
         }
-        for (host, sender) in self.hosts.iter_mut().zip(&mut self.senders) {
+        for (host, sender) in self.hosts.iter_mut().zip(&mut self.worker.senders) {
             for (at, frame) in host.polls(now) {
                 sender.own(at, frame);
             }
@@ -49,7 +50,9 @@ impl Trial {
             let after = if self.exact { ANSWER_PS } else { 0 };
             let theirs = self.hops.iter().filter(|hop| hop.port == number && hop.address == address);
             for hop in theirs.filter(|hop| same_vlans(&hop.tags, tags)) {
-                self.senders[number].redirect(at + after, hop.lane, mac);
+                self.worker.senders[number].redirect(at + after, hop.lane, mac);
+                let (port, lane) = (number, hop.lane);
+                self.course.redirect(Answer { port, lane, mac });
             }
         }
     }

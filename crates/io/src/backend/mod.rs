@@ -213,6 +213,36 @@ pub fn pair(spec: &BackendSpec, link: &LinkSpec) -> Result<PortPair, PortError> 
     }
 }
 
+/// Which queue a frame belongs to, modulo how many there are: the same for all frames of a flow. Ports know nothing of
+/// what is in a frame.
+pub type Spread = fn(&[u8]) -> u32;
+
+/// The queues of a port, and the port at the other end of their link.
+pub type QueuedPair = (Vec<Box<dyn Port>>, Box<dyn Port>);
+
+/// As [`pair`], with the first end as `queues` queues, each to be used by its own thread; the other end sends each frame
+/// to the queue that `spread` says.
+///
+/// # Errors
+/// As [`pair`]; and if the backend has not as many queues.
+pub fn pair_queues(spec: &BackendSpec, link: &LinkSpec, queues: usize, spread: Spread) -> Result<QueuedPair, PortError> {
+    match spec {
+        BackendSpec::Ring {} if queues > 1 => {
+            let (near, far) = ring::pair_queues(link, ring::DEFAULT_SLOTS, queues, spread)?;
+            let near = near.into_iter().map(|port| Box::new(port) as Box<dyn Port>).collect();
+            Ok((near, Box::new(far)))
+        }
+        _ if queues == 1 => {
+            let (near, far) = pair(spec, link)?;
+            Ok((vec![near], far))
+        }
+        _ => Err(PortError::Unfit {
+            port: link.names[0].clone(),
+            why: format!("a `{}` port cannot be {queues} queues", spec.kind()),
+        }),
+    }
+}
+
 /// Checks what every backend asks of `max_frame`.
 fn check_max_frame(name: &str, max_frame: u32) -> Result<(), PortError> {
     /// Far above any jumbo frame; keeps slot offsets within 32 bits.

@@ -7,6 +7,8 @@
 //!
 //! A frame's arrival is the time of the poll that found it: read from the session's clock, or else `now`.
 
+mod joined;
+
 use super::{Backend, ClockFit, LinkSpec, Open, check_max_frame};
 use crate::port::{Burst, MIN_SENT_BYTES, Port, PortCounters, PortError, PortInfo, Slot, refuse_count, refuse_length};
 use crate::region::{Region, stride_for};
@@ -24,6 +26,8 @@ pub const BACKEND: Backend = Backend {
         Ok((Box::new(a), Box::new(b)))
     }),
 };
+
+pub use joined::{JoinedPort, pair_queues};
 
 /// Frames each direction holds unless said otherwise.
 pub const DEFAULT_SLOTS: usize = 4096;
@@ -143,6 +147,46 @@ pub struct RingPort {
     clock: Option<Clock>,
 }
 
+impl RingPort {
+    /// How many frames there is room for; looked up anew only if there were fewer than `wanted`.
+    fn room(&mut self, wanted: usize) -> Result<usize, PortError> {
+        let end = &mut self.out;
+        let room = end.other + end.channel.capacity - end.own;
+        if room >= wanted {
+            return Ok(room);
+        }
+        // Acquire: the consumer has finished reading the slots it gave back.
+        end.other = end.channel.head.0.load(Ordering::Acquire);
+        if Arc::strong_count(&end.channel) == 1 {
+            return Err(PortError::Gone {
+                port: self.info.name.clone(),
+                why: "the other end of the ring was closed".to_owned(),
+            });
+        }
+        Ok(end.other + end.channel.capacity - end.own)
+    }
+
+    /// Copies a frame into the next slot, for which there is [room](Self::room). It leaves when it is
+    /// [published](Self::publish).
+    fn put(&mut self, frame: &[u8]) {
+        let end = &mut self.out;
+        assert!(end.own < end.other + end.channel.capacity, "there is room");
+        // SAFETY: slots from `tail` up to `head + capacity` belong to the producer, which is this end alone
+        // (`&mut self`), until it publishes them; this one is below that by the assertion.
+        let cell = unsafe { end.channel.slots(end.own, 1) };
+        cell[..HEADER_BYTES].copy_from_slice(&(frame.len() as u32).to_ne_bytes());
+        cell[HEADER_BYTES..][..frame.len()].copy_from_slice(frame);
+        end.own += 1;
+        self.counters.tx_frames += 1;
+    }
+
+    /// Lets go all frames that were [put](Self::put) in.
+    fn publish(&mut self) {
+        // Release: the frames are written before the consumer can see that they exist.
+        self.out.channel.tail.0.store(self.out.own, Ordering::Release);
+    }
+}
+
 impl Port for RingPort {
     fn info(&self) -> &PortInfo {
         &self.info
@@ -157,25 +201,13 @@ impl Port for RingPort {
     }
 
     fn transmit(&mut self, _now: Instant, limit: usize, fill: &mut dyn FnMut(&mut Burst<'_>) -> usize) -> Result<usize, PortError> {
-        let end = &mut self.out;
-        let channel = &*end.channel;
-        let wanted = end.contiguous(limit);
+        let wanted = self.out.contiguous(limit);
         if wanted == 0 {
             return Ok(0);
         }
-        let mut room = end.other + channel.capacity - end.own;
-        if room < wanted {
-            // Acquire: the consumer has finished reading the slots it gave back.
-            end.other = channel.head.0.load(Ordering::Acquire);
-            room = end.other + channel.capacity - end.own;
-            if Arc::strong_count(&end.channel) == 1 {
-                return Err(PortError::Gone {
-                    port: self.info.name.clone(),
-                    why: "the other end of the ring was closed".to_owned(),
-                });
-            }
-        }
-        let count = wanted.min(room);
+        let count = wanted.min(self.room(wanted)?);
+        let end = &mut self.out;
+        let channel = &*end.channel;
         if count == 0 {
             self.counters.tx_full += 1;
             return Ok(0);

@@ -1,0 +1,216 @@
+//! What the workers of a trial tell each other while it runs: plain numbers, and no lock on the way of a test frame.
+//!
+//! One of them leads: it resolves, decides when traffic begins and until when arrivals count. The others follow.
+
+use netdyno_frame::spec::Mac;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// Frames that wait for the lead to hear them at most.
+const MOST_HEARD: usize = 256;
+
+/// A frame that is not a test frame, which a follower received and the lead answers for.
+#[derive(Debug)]
+pub struct Heard {
+    pub port: usize,
+    pub at_ps: u64,
+    pub frame: Vec<u8>,
+}
+
+/// A next hop that answered: whose frames go there, and its address.
+#[derive(Clone, Copy, Debug)]
+pub struct Answer {
+    pub port: usize,
+    /// Of the port's sender.
+    pub lane: usize,
+    pub mac: Mac,
+}
+
+/// What a follower says of itself. On cache lines of its own.
+#[derive(Debug)]
+#[repr(align(128))]
+struct Said {
+    /// Set when it sends no more test frames.
+    has_sent: AtomicBool,
+    last_departure_ps: AtomicU64,
+    /// Per port: frames and bytes sent and received.
+    moved: Vec<[AtomicU64; 4]>,
+}
+
+/// The course of a trial.
+#[derive(Debug)]
+pub struct Course {
+    /// `u64::MAX` until it is known.
+    start_ps: AtomicU64,
+    /// `u64::MAX` until it is known.
+    until_ps: AtomicU64,
+    is_halted: AtomicBool,
+    is_over: AtomicBool,
+    /// Known when the start is.
+    hops: OnceLock<Vec<Answer>>,
+    /// Next hops that moved to another address since; and how many there are.
+    moves: Mutex<Vec<Answer>>,
+    moved: AtomicUsize,
+    followers: Vec<Said>,
+    waiting: AtomicUsize,
+    heard: Mutex<Vec<Heard>>,
+    has_failed: AtomicBool,
+    failures: Mutex<Vec<String>>,
+}
+
+impl Course {
+    /// Of a trial with so many followers and ports.
+    #[must_use]
+    pub fn new(followers: usize, ports: usize) -> Self {
+        let said = || Said {
+            has_sent: AtomicBool::new(false),
+            last_departure_ps: AtomicU64::new(0),
+            moved: (0..ports).map(|_| Default::default()).collect(),
+        };
+        Self {
+            start_ps: AtomicU64::new(u64::MAX),
+            until_ps: AtomicU64::new(u64::MAX),
+            is_halted: AtomicBool::new(false),
+            is_over: AtomicBool::new(false),
+            hops: OnceLock::new(),
+            moves: Mutex::new(Vec::new()),
+            moved: AtomicUsize::new(0),
+            followers: (0..followers).map(|_| said()).collect(),
+            waiting: AtomicUsize::new(0),
+            heard: Mutex::new(Vec::new()),
+            has_failed: AtomicBool::new(false),
+            failures: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// Traffic begins at `at_ps`, and these are the next hops.
+    pub fn begin(&self, at_ps: u64, hops: Vec<Answer>) {
+        // There is one lead, which begins once.
+        let _ = self.hops.set(hops);
+        self.start_ps.store(at_ps, Ordering::Release);
+    }
+
+    /// When traffic begins, and the next hops, once both are known.
+    pub fn start(&self) -> Option<(u64, &[Answer])> {
+        let at = self.start_ps.load(Ordering::Acquire);
+        (at != u64::MAX).then(|| (at, self.hops.get().map_or(&[][..], Vec::as_slice)))
+    }
+
+    /// A next hop has another address now.
+    pub fn redirect(&self, hop: Answer) {
+        let mut moves = self.moves.lock().unwrap_or_else(PoisonError::into_inner);
+        moves.push(hop);
+        self.moved.store(moves.len(), Ordering::Release);
+    }
+
+    /// Next hops that moved, but for the first `known`.
+    pub fn moves(&self, known: usize) -> Vec<Answer> {
+        if self.moved.load(Ordering::Acquire) == known {
+            return Vec::new();
+        }
+        self.moves.lock().unwrap_or_else(PoisonError::into_inner)[known..].to_vec()
+    }
+
+    /// No more test frames are to be sent.
+    pub fn halt(&self) {
+        self.is_halted.store(true, Ordering::Relaxed);
+    }
+
+    pub fn is_halted(&self) -> bool {
+        self.is_halted.load(Ordering::Relaxed)
+    }
+
+    /// Arrivals count until `until_ps`.
+    pub fn drain(&self, until_ps: u64) {
+        self.until_ps.store(until_ps, Ordering::Relaxed);
+    }
+
+    /// Until when arrivals count, once it is known.
+    pub fn until_ps(&self) -> Option<u64> {
+        let until = self.until_ps.load(Ordering::Relaxed);
+        (until != u64::MAX).then_some(until)
+    }
+
+    /// The trial has ended before its time.
+    pub fn end(&self) {
+        self.is_over.store(true, Ordering::Relaxed);
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed)
+    }
+
+    /// Follower `number` sends no more; its last test frame departed at `last_ps`.
+    pub fn has_sent(&self, number: usize, last_ps: u64) {
+        let said = &self.followers[number];
+        said.last_departure_ps.store(last_ps, Ordering::Relaxed);
+        said.has_sent.store(true, Ordering::Release);
+    }
+
+    /// The last departure of all followers, once none of them sends any more.
+    pub fn all_have_sent(&self) -> Option<u64> {
+        let last = |said: &Said| {
+            said.has_sent
+                .load(Ordering::Acquire)
+                .then(|| said.last_departure_ps.load(Ordering::Relaxed))
+        };
+        self.followers.iter().map(last).try_fold(0, |latest, last| Some(last?.max(latest)))
+    }
+
+    /// Follower `number` has sent and received so much on port `port`.
+    pub fn tell(&self, number: usize, port: usize, moved: [u64; 4]) {
+        for (cell, value) in self.followers[number].moved[port].iter().zip(moved) {
+            cell.store(value, Ordering::Relaxed);
+        }
+    }
+
+    /// What all followers have sent and received on port `port`.
+    pub fn moved_on(&self, port: usize) -> [u64; 4] {
+        let mut sum = [0; 4];
+        for said in &self.followers {
+            for (sum, cell) in sum.iter_mut().zip(&said.moved[port]) {
+                *sum += cell.load(Ordering::Relaxed);
+            }
+        }
+        sum
+    }
+
+    /// A follower received a frame that the lead is to hear. Of a flood the rest is not heard.
+    #[cold]
+    pub fn hear(&self, port: usize, at_ps: u64, frame: &[u8]) {
+        let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+        if heard.len() < MOST_HEARD {
+            heard.push(Heard {
+                port,
+                at_ps,
+                frame: frame.to_vec(),
+            });
+            self.waiting.store(heard.len(), Ordering::Release);
+        }
+    }
+
+    /// What the lead is to hear.
+    pub fn heard(&self) -> Vec<Heard> {
+        if self.waiting.load(Ordering::Acquire) == 0 {
+            return Vec::new();
+        }
+        let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+        self.waiting.store(0, Ordering::Relaxed);
+        std::mem::take(&mut *heard)
+    }
+
+    /// A follower cannot go on.
+    pub fn fail(&self, why: String) {
+        self.failures.lock().unwrap_or_else(PoisonError::into_inner).push(why);
+        self.has_failed.store(true, Ordering::Release);
+    }
+
+    /// Why followers could not go on.
+    pub fn failures(&self) -> Vec<String> {
+        if self.has_failed.load(Ordering::Acquire) {
+            std::mem::take(&mut *self.failures.lock().unwrap_or_else(PoisonError::into_inner))
+        } else {
+            Vec::new()
+        }
+    }
+}

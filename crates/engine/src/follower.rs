@@ -1,0 +1,135 @@
+//! A worker that follows the lead of a trial on a core of its own (real time).
+
+use crate::course::Course;
+use crate::trial::CATCH_UP_PS;
+use crate::worker::Worker;
+use netdyno_io::drive::Node;
+use netdyno_io::port::PortError;
+use netdyno_io::time::Instant;
+use std::sync::Arc;
+
+/// Where it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// The lead has not said when traffic begins.
+    Waiting,
+    Traffic,
+    /// Receiving only.
+    Sent,
+    Done,
+}
+
+/// One worker of a trial beside the lead.
+pub struct Follower {
+    pub(crate) worker: Worker,
+    number: usize,
+    course: Arc<Course>,
+    stage: Stage,
+    /// Next hops whose move to another address it knows of.
+    moves: usize,
+    /// Test frames may depart until then.
+    until_ps: u64,
+    duration_ps: u64,
+    sample_ps: u64,
+    samples: usize,
+}
+
+impl std::fmt::Debug for Follower {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Follower")
+            .field("number", &self.number)
+            .field("stage", &self.stage)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Follower {
+    /// Follower `number`, counted from 0, of a trial whose traffic lasts `duration_ps`.
+    pub(crate) fn new(number: usize, worker: Worker, course: Arc<Course>, duration_ps: u64, sample_ps: u64, samples: usize) -> Self {
+        Self {
+            worker,
+            number,
+            course,
+            stage: Stage::Waiting,
+            moves: 0,
+            until_ps: u64::MAX,
+            duration_ps,
+            sample_ps,
+            samples,
+        }
+    }
+
+    fn begin(&mut self) {
+        let Some((start_ps, hops)) = self.course.start() else { return };
+        for hop in hops {
+            self.worker.senders[hop.port].lanes[hop.lane].template.set_destination(hop.mac);
+        }
+        self.until_ps = start_ps + self.duration_ps + CATCH_UP_PS;
+        self.worker.begin(start_ps, self.until_ps, self.sample_ps, self.samples);
+        self.stage = Stage::Traffic;
+    }
+
+    fn round(&mut self, now: Instant) -> Result<(), PortError> {
+        if self.stage == Stage::Waiting {
+            self.begin();
+        }
+        if self.stage == Stage::Traffic {
+            self.worker.turn(now.ps);
+            for hop in self.course.moves(self.moves) {
+                self.worker.senders[hop.port].lanes[hop.lane].template.set_destination(hop.mac);
+                self.moves += 1;
+            }
+            let is_halted = self.course.is_halted();
+            if !is_halted {
+                self.worker.send(now, Some(self.until_ps))?;
+            }
+            if is_halted || self.worker.is_done() || now.ps > self.until_ps {
+                self.course.has_sent(self.number, self.worker.last_departure_ps());
+                self.stage = Stage::Sent;
+            }
+        }
+        // Asked before receiving: what had come by the end is then received at or after it.
+        let until_ps = self.course.until_ps();
+        let (course, worker) = (&self.course, &mut self.worker);
+        worker.receive(now, until_ps.unwrap_or(u64::MAX), &mut |port, frame, at| {
+            course.hear(port, at, frame)
+        })?;
+        if self.course.is_over() || until_ps.is_some_and(|until_ps| now.ps >= until_ps) {
+            self.stage = Stage::Done;
+        }
+        Ok(())
+    }
+}
+
+impl Node for Follower {
+    fn next_wakeup(&self) -> Option<Instant> {
+        None
+    }
+
+    fn step(&mut self, now: Instant) {
+        if self.stage == Stage::Done {
+            return;
+        }
+        if let Err(error) = self.round(now) {
+            self.course.fail(error.to_string());
+            self.course.has_sent(self.number, self.worker.last_departure_ps());
+            self.stage = Stage::Done;
+        }
+        for port in 0..self.worker.ports.len() {
+            self.course.tell(self.number, port, self.worker.moved_on(port));
+        }
+    }
+
+    fn finished(&self) -> bool {
+        self.stage == Stage::Done
+    }
+}
+
+impl Drop for Follower {
+    /// A panic in its thread must not leave the lead waiting.
+    fn drop(&mut self) {
+        if self.stage != Stage::Done {
+            self.course.fail("a worker of the tester stopped; please report it".to_owned());
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Which frames of a stream a worker sends.
+//!
+//! Frame k belongs to flow k mod flows, and a flow stays with one worker, so that its frames leave in their order. The
+//! flows are cut into runs of neighbours, as even as can be and no longer than a burst, and the workers take the runs turn
+//! by turn: all are at work at any time, and each writes its frames many at once. What is sent, and when, is that of one
+//! worker: the shares of all workers are disjoint and together everything.
+
+use crate::schedule::BLOCK;
+
+/// The runs of a stream's flows that one worker takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    flows: u32,
+    /// Run i has the flows from `i * flows / runs` on. A multiple of `turns`.
+    runs: u32,
+    /// Of so many runs in a row one is this worker's: the one with this number.
+    turns: u32,
+    turn: u32,
+}
+
+impl Share {
+    /// All of `flows` flows.
+    #[must_use]
+    pub const fn all(flows: u32) -> Self {
+        Self {
+            flows,
+            runs: 1,
+            turns: 1,
+            turn: 0,
+        }
+    }
+
+    /// Run `turn` of each `turns` runs in a row of `flows` flows.
+    const fn of(flows: u32, turns: u32, turn: u32) -> Self {
+        let rounds = flows.div_ceil(turns.saturating_mul(BLOCK as u32));
+        Self {
+            flows,
+            runs: turns * rounds,
+            turns,
+            turn,
+        }
+    }
+
+    /// Whether it is all there is.
+    #[must_use]
+    pub const fn is_all(&self) -> bool {
+        self.turns == 1
+    }
+
+    /// Whether flow `flow` is in it.
+    #[must_use]
+    pub fn has(&self, flow: u32) -> bool {
+        let run = ((u64::from(flow) + 1) * u64::from(self.runs) - 1) / u64::from(self.flows);
+        run % u64::from(self.turns) == u64::from(self.turn)
+    }
+
+    /// The first flow of run `run`, or `flows` behind the last.
+    fn begin(&self, run: u32) -> u64 {
+        u64::from(run) * u64::from(self.flows) / u64::from(self.runs)
+    }
+}
+
+/// Deals `flows` flows, which send `frames` frames in all, to as many workers as there are `loads`: the frames each of
+/// them has been dealt so far. A stream with fewer flows than workers goes to those with the least.
+#[must_use]
+pub fn deal(flows: u32, frames: u64, loads: &mut [u64]) -> Vec<Option<Share>> {
+    let workers = loads.len();
+    let turns = workers.min(flows as usize);
+    let mut order: Vec<usize> = (0..workers).collect();
+    if turns < workers {
+        order.sort_by_key(|&worker| loads[worker]);
+    }
+    let mut shares = vec![None; workers];
+    for (turn, &worker) in order.iter().take(turns).enumerate() {
+        shares[worker] = Some(Share::of(flows, turns as u32, turn as u32));
+        loads[worker] += frames / turns as u64;
+    }
+    shares
+}
+
+/// A place in a share, which goes through its frames in order.
+#[derive(Clone, Copy, Debug)]
+pub struct Walk {
+    share: Share,
+    run: u32,
+    /// The number of the frame it is at, and of the first behind its run. Frames are counted over all flows.
+    number: u64,
+    end: u64,
+    /// Number of the frame of flow 0 with the same sequence.
+    base: u64,
+}
+
+impl Walk {
+    /// At the first frame of `share`.
+    #[must_use]
+    pub fn new(share: Share) -> Self {
+        let mut walk = Self {
+            share,
+            run: share.turn,
+            number: 0,
+            end: u64::MAX,
+            base: 0,
+        };
+        walk.enter();
+        walk
+    }
+
+    /// Begins the run. What has all flows has one run without an end.
+    fn enter(&mut self) {
+        if !self.share.is_all() {
+            self.number = self.base + self.share.begin(self.run);
+            self.end = self.base + self.share.begin(self.run + 1);
+        }
+    }
+
+    /// The number of the frame it is at.
+    #[inline]
+    #[must_use]
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Frames from here on that follow each other.
+    #[inline]
+    #[must_use]
+    pub fn left(&self) -> u64 {
+        self.end - self.number
+    }
+
+    /// Goes past `count` frames, no more than are [left](Self::left). Whether it is at another run now.
+    #[inline]
+    pub fn pass(&mut self, count: u64) -> bool {
+        self.number += count;
+        if self.number < self.end {
+            return false;
+        }
+        self.run += self.share.turns;
+        if self.run >= self.share.runs {
+            self.run = self.share.turn;
+            self.base += u64::from(self.share.flows);
+        }
+        self.enter();
+        true
+    }
+
+    /// Goes past `count` frames, however many runs that are.
+    #[inline]
+    pub fn advance(&mut self, mut count: u64) {
+        while count > 0 {
+            let run = count.min(self.left());
+            self.pass(run);
+            count -= run;
+        }
+    }
+
+    /// Of flow `flow`, how many frames it has passed; `None` if the flow is not in the share.
+    #[must_use]
+    pub fn passed(&self, flow: u32) -> Option<u64> {
+        let flows = u64::from(self.share.flows);
+        let (sequence, place) = (self.number / flows, self.number % flows);
+        self.share.has(flow).then(|| sequence + u64::from(u64::from(flow) < place))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The frames below `frames` that a share has, in its order.
+    fn frames_of(share: Share, frames: u64) -> Vec<u64> {
+        let mut walk = Walk::new(share);
+        let mut found = Vec::new();
+        while walk.number() < frames {
+            found.push(walk.number());
+            walk.pass(1);
+        }
+        found
+    }
+
+    proptest! {
+        #[test]
+        fn shares_are_disjoint_and_together_all(flows in 1_u32..3000, workers in 1_usize..9, frames in 0_u64..10_000) {
+            let mut seen = vec![0; frames as usize];
+            let mut loads = vec![0; workers];
+            for share in deal(flows, frames, &mut loads).into_iter().flatten() {
+                let mine = frames_of(share, frames);
+                prop_assert!(mine.is_sorted());
+                for number in mine {
+                    seen[number as usize] += 1;
+                    prop_assert!(share.has((number % u64::from(flows)) as u32), "frame {number}");
+                }
+            }
+            prop_assert!(seen.iter().all(|&times| times == 1));
+        }
+
+        #[test]
+        fn workers_have_as_much_to_do(flows in 1_u32..100_000, workers in 1_usize..9) {
+            let own: Vec<u64> = deal(flows, 0, &mut vec![0; workers])
+                .into_iter()
+                .map(|share| share.map_or(0, |share| (0..flows).filter(|&flow| share.has(flow)).count() as u64))
+                .collect();
+            let (least, most) = (own.iter().min().expect("workers"), own.iter().max().expect("workers"));
+            // A run more or less of one flow each; with fewer flows than workers some have none.
+            prop_assert!(most - least <= 1 + u64::from(flows) / (workers * BLOCK) as u64, "{own:?}");
+        }
+
+        #[test]
+        fn what_was_passed_is_known_of_each_flow(flows in 1_u32..500, workers in 1_usize..5, steps in 0_u64..2000) {
+            for share in deal(flows, 0, &mut vec![0; workers]).into_iter().flatten() {
+                let (mut one, mut many) = (Walk::new(share), Walk::new(share));
+                let mut passed = vec![0; flows as usize];
+                for _ in 0..steps {
+                    passed[(one.number() % u64::from(flows)) as usize] += 1;
+                    one.pass(1);
+                }
+                many.advance(steps);
+                prop_assert_eq!(one.number(), many.number());
+                for flow in 0..flows {
+                    prop_assert_eq!(many.passed(flow), share.has(flow).then_some(passed[flow as usize]));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn streams_of_one_flow_go_to_the_worker_with_least_to_do() {
+        let mut loads = [0; 2];
+        let mut workers = Vec::new();
+        for frames in [100, 10, 10, 10] {
+            let shares = deal(1, frames, &mut loads);
+            workers.push(shares.iter().position(Option::is_some));
+        }
+        assert_eq!((workers, loads), (vec![Some(0), Some(1), Some(1), Some(1)], [100, 30]));
+    }
+}

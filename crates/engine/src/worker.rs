@@ -1,0 +1,204 @@
+//! One worker of a trial: a thread that sends its share of the streams and receives what comes to its queue of each port.
+
+use crate::receive::Receiver;
+use crate::result::WorkerHealth;
+use crate::transmit::Sender;
+use netdyno_io::port::{Port, PortCounters, PortError};
+use netdyno_io::time::Instant;
+
+/// Bursts a port sends or receives in a round in real time before the others have their turn.
+const BURSTS: usize = 4;
+
+/// How traffic kept a worker busy (real time).
+#[derive(Clone, Copy, Debug, Default)]
+struct Effort {
+    rounds: u64,
+    last_ps: u64,
+    longest_gap_ps: u64,
+    /// Time from the beginning of each round that moved a frame to that of the next.
+    busy_ps: u64,
+    /// Frames moved in these.
+    frames: u64,
+    /// All frames moved when the last round began.
+    moved: u64,
+}
+
+/// Ports, or a queue of each, with what is sent to them and received from them.
+pub struct Worker {
+    pub ports: Vec<Box<dyn Port>>,
+    pub senders: Vec<Sender>,
+    pub receiver: Receiver,
+    /// Whether it sends all of every stream.
+    is_alone: bool,
+    exact: bool,
+    /// Whether the last port comes first in this round (real time): first and last turn by turn, so that no direction
+    /// waits for the other more than the other for it.
+    turned: bool,
+    /// What the ports had counted when traffic began: what they drop before says nothing of it.
+    before: Vec<PortCounters>,
+    effort: Effort,
+}
+
+impl Worker {
+    /// A worker on these ports, which sends all of every stream if it `is_alone`.
+    #[must_use]
+    pub fn new(ports: Vec<Box<dyn Port>>, senders: Vec<Sender>, receiver: Receiver, is_alone: bool) -> Self {
+        Self {
+            before: ports.iter().map(|port| port.counters()).collect(),
+            exact: ports.iter().all(|port| port.info().exact_time),
+            ports,
+            senders,
+            receiver,
+            is_alone,
+            turned: false,
+            effort: Effort::default(),
+        }
+    }
+
+    /// Traffic departs from `start_ps` to `until_ps` and is counted in `samples` samples of `sample_ps`.
+    pub fn begin(&mut self, start_ps: u64, until_ps: u64, sample_ps: u64, samples: usize) {
+        for sender in &mut self.senders {
+            sender.begin(start_ps, sample_ps, samples);
+        }
+        self.receiver.begin(start_ps, until_ps, sample_ps, samples);
+        if !self.is_alone {
+            // How far the other workers have come is not known here: what is never sent is no frame of this trial.
+            for lane in self.senders.iter().flat_map(|sender| &sender.lanes) {
+                self.receiver.streams[lane.stream].sequences = lane.sequences_in_all();
+            }
+        }
+        self.before = self.ports.iter().map(|port| port.counters()).collect();
+        self.effort = Effort {
+            last_ps: start_ps,
+            moved: self.moved(),
+            ..Effort::default()
+        };
+    }
+
+    /// A round of traffic begins (real time).
+    pub fn turn(&mut self, now: u64) {
+        let moved = self.moved();
+        let effort = &mut self.effort;
+        let gap = now.saturating_sub(effort.last_ps);
+        effort.rounds += 1;
+        effort.longest_gap_ps = effort.longest_gap_ps.max(gap);
+        if moved > effort.moved {
+            effort.busy_ps += gap;
+            effort.frames += moved - effort.moved;
+        }
+        (effort.moved, effort.last_ps) = (moved, now.max(effort.last_ps));
+    }
+
+    /// Frames sent and received.
+    fn moved(&self) -> u64 {
+        let sent = self.senders.iter().map(|sender| sender.frames);
+        let received = self.receiver.ports.iter().map(|port| port.frames);
+        sent.chain(received).sum()
+    }
+
+    /// Sends what is due at or before `now` on every port: own frames and, up to `until_ps`, test frames.
+    ///
+    /// # Errors
+    /// If a port is gone or the system refuses.
+    pub fn send(&mut self, now: Instant, until_ps: Option<u64>) -> Result<(), PortError> {
+        let bursts = if self.exact { usize::MAX } else { BURSTS };
+        for place in 0..self.ports.len() {
+            let number = self.in_turn(place);
+            let sender = &mut self.senders[number];
+            sender.send(&mut *self.ports[number], now, until_ps, bursts)?;
+            if self.is_alone {
+                for lane in &sender.lanes {
+                    self.receiver.streams[lane.stream].sequences = lane.sequences();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Receives what has arrived on every port. Frames later than `until_ps` do not count. `foreign` is called with
+    /// the port, what is not a test frame, and when it arrived.
+    ///
+    /// # Errors
+    /// If a port is gone or the system refuses.
+    pub fn receive(&mut self, now: Instant, until_ps: u64, foreign: &mut dyn FnMut(usize, &[u8], u64)) -> Result<(), PortError> {
+        let bursts = if self.exact { usize::MAX } else { BURSTS };
+        for place in 0..self.ports.len() {
+            let number = self.in_turn(place);
+            let (port, receiver) = (&mut self.ports[number], &mut self.receiver);
+            for _ in 0..bursts {
+                let lent = port.receive(now, 256, &mut |burst| {
+                    receiver.take(number, burst, until_ps, &mut |frame, at| foreign(number, frame, at));
+                })?;
+                if lent == 0 {
+                    break;
+                }
+            }
+        }
+        self.turned = !self.exact && !self.turned;
+        Ok(())
+    }
+
+    /// The port whose turn is at `place` of a round.
+    fn in_turn(&self, place: usize) -> usize {
+        if self.turned { self.ports.len() - 1 - place } else { place }
+    }
+
+    /// Whether every frame of its share has been sent.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.senders.iter().all(Sender::done)
+    }
+
+    /// Departure of the last test frame; 0 if there was none.
+    #[must_use]
+    pub fn last_departure_ps(&self) -> u64 {
+        self.senders.iter().map(|sender| sender.last_departure_ps).max().unwrap_or(0)
+    }
+
+    /// Frames and bytes sent and received on port `index`.
+    #[must_use]
+    pub fn moved_on(&self, index: usize) -> [u64; 4] {
+        let (sender, arrivals) = (&self.senders[index], &self.receiver.ports[index]);
+        [sender.frames, sender.bytes, arrivals.frames, arrivals.bytes]
+    }
+
+    /// What port `index` itself has counted since traffic began.
+    #[must_use]
+    pub fn counted(&self, index: usize) -> PortCounters {
+        let (now, before) = (self.ports[index].counters(), self.before[index]);
+        PortCounters {
+            tx_frames: now.tx_frames.saturating_sub(before.tx_frames),
+            rx_frames: now.rx_frames.saturating_sub(before.rx_frames),
+            rx_dropped: now.rx_dropped.saturating_sub(before.rx_dropped),
+            rx_cut: now.rx_cut.saturating_sub(before.rx_cut),
+            tx_full: now.tx_full.saturating_sub(before.tx_full),
+        }
+    }
+
+    /// How it fared; `None` in virtual time.
+    #[must_use]
+    pub fn health(&self) -> Option<WorkerHealth> {
+        (!self.exact).then_some(WorkerHealth {
+            core: None,
+            core_share_ppm: None,
+            rounds: self.effort.rounds,
+            longest_gap_ns: self.effort.longest_gap_ps / 1000,
+            frames: self.effort.frames,
+            busy_ns: self.effort.busy_ps / 1000,
+        })
+    }
+
+    /// The longest time between two rounds of traffic.
+    #[must_use]
+    pub fn longest_gap_ps(&self) -> u64 {
+        self.effort.longest_gap_ps
+    }
+
+    /// Adds what another worker sent and received. Returns how many flows both received frames of.
+    pub fn absorb(&mut self, other: &Self) -> u64 {
+        for (sender, more) in self.senders.iter_mut().zip(&other.senders) {
+            sender.absorb(more);
+        }
+        self.receiver.absorb(&other.receiver)
+    }
+}
