@@ -85,9 +85,9 @@ def _served(engine: str, cores: Sequence[int], injected: Injected) -> tuple[int,
 
 def _trial(engine: str, cores: Sequence[int], injected: Injected, drain_ns: int) -> TrialResult:
     """What the device counted, and what the tester saw."""
-    session = import_module(engine).Session(json.dumps(_session(cores, injected)))
+    session = import_module(engine).Session(json.dumps(session_spec(cores, injected)))
     try:
-        session.start(json.dumps(_spec(drain_ns)))
+        session.start(json.dumps(trial_spec(drain_ns)))
         try:
             while not session.wait(0.2):
                 pass
@@ -103,7 +103,8 @@ def _trial(engine: str, cores: Sequence[int], injected: Injected, drain_ns: int)
     return result
 
 
-def _session(cores: Sequence[int], injected: Injected) -> dict[str, Any]:
+def session_spec(cores: Sequence[int], injected: Injected) -> dict[str, Any]:
+    """A cross connect in a thread of its own, between two ports on rings."""
     ports = [
         {
             "name": name,
@@ -129,7 +130,8 @@ def _session(cores: Sequence[int], injected: Injected) -> dict[str, Any]:
     }
 
 
-def _spec(drain_ns: int) -> dict[str, Any]:
+def trial_spec(drain_ns: int) -> dict[str, Any]:
+    """One flow of small frames at a rate that any machine keeps up with."""
     bits = (SIZE + 20) * 8 * RATE_FPS
     stream = {
         "name": "west-east",
