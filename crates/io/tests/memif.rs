@@ -8,7 +8,11 @@ use netdyno_io::time::{Clock, Instant};
 use support::{PATIENCE, abstract_socket, collect, frame, receive, send_all, send_at, write_frame};
 
 fn ends(socket: &str, max_frame: u32, queues: usize) -> (Vec<MemifPort>, Vec<MemifPort>) {
-    let make = |name, role| open(name, &MemifSpec::new(socket, role), max_frame, queues).expect("opens");
+    let make = |name, role| {
+        let mut spec = MemifSpec::new(socket, role);
+        spec.ring_log2 = 10;
+        open(name, &spec, max_frame, queues).expect("opens")
+    };
     let (mut west, mut east) = (make("west", Role::Server), make("east", Role::Client));
     for port in west.iter_mut().chain(&mut east) {
         port.ready().expect("the other end is there");

@@ -22,7 +22,9 @@ const DESCRIPTORS: u64 = 128;
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn one(socket: &str, role: Role) -> MemifPort {
-    open("west", &MemifSpec::new(socket, role), 1514, 1).expect("opens").remove(0)
+    let mut spec = MemifSpec::new(socket, role);
+    spec.ring_log2 = 10;
+    open("west", &spec, 1514, 1).expect("opens").remove(0)
 }
 
 /// The memory of the one connection there is, to lie in: this process's own, and where the region begins.
