@@ -135,4 +135,4 @@ def _amount(candidate: Candidate) -> tuple[bool, Fraction]:
 
 
 def _mega(fps: Fraction) -> str:
-    return decimal(fps / 10**6, 3 if fps < 10**5 else 2)
+    return decimal(fps / 10**6, 3 if fps < 10**6 else 2)
