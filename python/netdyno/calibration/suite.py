@@ -110,10 +110,14 @@ def _measure(
         for case in cases:
             found.checks += traffic_checks.accounting(bench, case, counted)
         for number, case in enumerate(cases):
-            soak = effort.soak_all or number == 0
-            one, checks = traffic_checks.measure(bench, case, effort, drift_ppm=drift, soak=soak, say=say)
+            one, checks = traffic_checks.measure(bench, case, effort, drift_ppm=drift, say=say)
             found.traffic.append(one)
             found.checks += checks
+            if effort.soak_all or number == 0:
+                found.checks.append(traffic_checks.soaked(bench, case, effort, one.max_fps, say))
+            else:
+                only = f"a {effort.name} calibration soaks the first traffic"
+                found.checks.append(Check("C5", "soak", one.name, "", "", "n/a", only))
     most = max((one.max_fps for one in found.traffic if one.max_fps is not None), default=None)
     say("a second sender in a thread of its own")
     found.checks.append(receiving.check(plan, cases[0], wiring, effort, engine, cores, most))

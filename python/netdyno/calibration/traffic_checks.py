@@ -87,9 +87,9 @@ def _octets(size: int, octets: int, packets: int) -> str:
 
 
 def measure(
-    bench: Bench, case: Case, effort: Effort, *, drift_ppm: float, soak: bool, say: Callable[[str], None]
+    bench: Bench, case: Case, effort: Effort, *, drift_ppm: float, say: Callable[[str], None]
 ) -> tuple[Traffic, list[Check]]:
-    """C2, C3, C5, C6 and C8 of one traffic."""
+    """C2, C3, C6 and C8 of one traffic."""
     name = traffic.name(case)
     bench.spare = effort.spare
     ports = bench.wiring.ports
@@ -99,7 +99,7 @@ def measure(
     most, checks = _most(bench, case, effort, line, say)
     if most is None:
         nothing = "nothing passed without loss, see C3"
-        late = [("C2", "rate"), ("C5", "soak"), ("C6", "latency"), ("C8", "spacing")]
+        late = [("C2", "rate"), ("C6", "latency"), ("C8", "spacing")]
         checks += [Check(number, title, name, "", "", "n/a", nothing) for number, title in late]
         return _traffic(case, bench, None, line, []), checks
     points = []
@@ -112,13 +112,6 @@ def measure(
         judge_latency(name, [one for one, _ in points]),
         _spacing(name, points),
     ]
-    if soak:
-        say(f"{name}: soak at 99 % of {rounded(most)} fps, {effort.soak_ns / 1e9:g} s")
-        checks.append(judge_soak(name, bench.undisturbed(case, most * 99 / 100, effort.soak_ns)))
-    else:
-        checks.append(
-            Check("C5", "soak", name, "", "", "n/a", f"a {effort.name} calibration soaks the first traffic")
-        )
     return _traffic(case, bench, most, line, [one for one, _ in points]), checks
 
 
@@ -245,6 +238,17 @@ def _spacing(name: str, points: Sequence[tuple[Point, Shot]]) -> Check:
     return Check(
         "C8", "spacing of departures", name, "; ".join(told), "recorded, by each frame's own stamp", "pass"
     )
+
+
+def soaked(
+    bench: Bench, case: Case, effort: Effort, most: Fraction | None, say: Callable[[str], None]
+) -> Check:
+    """C5, by itself: it is what is interrupted, and the rest is kept."""
+    name = traffic.name(case)
+    if most is None:
+        return Check("C5", "soak", name, "", "", "n/a", "nothing passed without loss, see C3")
+    say(f"{name}: soak at 99 % of {rounded(most)} fps, {effort.soak_ns / 1e9:g} s")
+    return judge_soak(name, bench.undisturbed(case, most * 99 / 100, effort.soak_ns))
 
 
 def judge_soak(name: str, shot: Shot) -> Check:
