@@ -35,6 +35,7 @@ from netdyno.trial import (
     HopChange,
     HopSilence,
     InterfaceResult,
+    Lag,
     Latency,
     NextHop,
     Phase,
@@ -102,6 +103,7 @@ def stream(name: str, latency: Latency | None) -> StreamResult:
         rx=(3, 6, 2**63),
         arrived=(4, 5, 2**64 - 1),
         first_loss_ns=None if latency is None else 17,
+        lag=None if latency is None else Lag(9, 0, 2**70, 2**40, 0, HISTOGRAM, 1, 10_000),
     )
 
 

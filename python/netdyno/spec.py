@@ -15,6 +15,7 @@ from netdyno.matrix import Case, directions, stream_names
 from netdyno.neighbours import conflict, next_hop
 from netdyno.trial import (
     Health,
+    Lag,
     Latency,
     Phase,
     PortResult,
@@ -154,10 +155,14 @@ def _health(table: Mapping[str, Any]) -> Health:
 
 
 def _stream(table: Mapping[str, Any]) -> StreamResult:
-    latency = table["latency"]
+    latency, lag = table["latency"], table.get("lag")
     stream: StreamResult = _values(
         StreamResult,
-        {**table, "latency": None if latency is None else Latency(**latency)},
+        {
+            **table,
+            "latency": None if latency is None else Latency(**latency),
+            "lag": None if lag is None else Lag(**lag),
+        },
         "tx",
         "rx",
         "arrived",

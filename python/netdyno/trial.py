@@ -70,6 +70,22 @@ class Latency:
 
 
 @dataclass(frozen=True)
+class Lag:
+    """How much later than intended the frames of one stream left, ns."""
+
+    count: int
+    min_ns: int
+    sum_ns: int
+    max_ns: int
+    over: int
+    histogram: str
+    """As that of the latency."""
+    late: int
+    """Frames later than `limit_ns`: with any of them the latency is that of another load than intended."""
+    limit_ns: int
+
+
+@dataclass(frozen=True)
 class StreamResult:
     """Counts of one stream; see crates/engine/src/result.rs for what each one counts."""
 
@@ -91,6 +107,8 @@ class StreamResult:
     rx: tuple[int, ...]
     arrived: tuple[int, ...]
     first_loss_ns: int | None
+    lag: Lag | None = None
+    """Actual less intended departure; None if nothing was sent, or in a record of an older version."""
 
     @property
     def missing(self) -> int:

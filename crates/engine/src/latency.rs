@@ -66,6 +66,19 @@ impl Timing {
         self.record_each(&[departure_ps], &[arrival_ps]);
     }
 
+    /// `count` frames took `ns` each.
+    #[inline]
+    pub fn record_many(&mut self, ns: u64, count: u64) {
+        self.min_ns = self.min_ns.min(ns);
+        self.max_ns = self.max_ns.max(ns);
+        self.sum_ns += u128::from(ns) * u128::from(count);
+        self.count += count;
+        match self.places.get_mut(place(ns)) {
+            Some(place) => *place += count,
+            None => self.over += count,
+        }
+    }
+
     /// Frames departed at `departures` and had arrived at `arrivals`.
     #[inline]
     pub fn record_each(&mut self, departures: &[u64], arrivals: &[u64]) {

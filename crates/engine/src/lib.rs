@@ -8,6 +8,7 @@ mod departures;
 mod error;
 mod follower;
 mod host;
+mod lag;
 mod latency;
 mod order;
 mod progress;

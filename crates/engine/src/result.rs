@@ -56,6 +56,9 @@ pub struct StreamResult {
     pub flows_received: u64,
     /// One-way latency of `received`, first bit out to last bit in (FILO).
     pub latency: Option<Latency>,
+    /// How late the frames left.
+    #[serde(default)]
+    pub lag: Option<Lag>,
     /// Per sample: frames sent (by departure).
     pub tx: Vec<u64>,
     /// Per sample: frames received (by arrival).
@@ -86,6 +89,29 @@ pub struct Latency {
     pub negative: u64,
     /// HDR histogram, ns, 3 significant digits, V2 deflate, base64.
     pub histogram: String,
+}
+
+/// Actual less intended departure of the frames of one stream. In real time a burst has one departure, and counts as late
+/// as the first of its frames.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Lag {
+    /// Frames sent.
+    pub count: u64,
+    /// Least, ns.
+    pub min_ns: u64,
+    /// Sum over frames, ns.
+    pub sum_ns: u128,
+    /// Greatest, ns.
+    pub max_ns: u64,
+    /// Frames later than the histogram's range.
+    pub over: u64,
+    /// As that of the latency.
+    pub histogram: String,
+    /// Frames that left more than `limit_ns` after their time: with any of them latency is tainted, that of a load that
+    /// was not the intended one.
+    pub late: u64,
+    /// 10 us, or what 128 frames take at the highest load if that is less.
+    pub limit_ns: u64,
 }
 
 /// What a tester port saw.

@@ -126,6 +126,16 @@ impl Schedule {
         self.stretches.iter().map(|stretch| stretch.duration_ps).sum()
     }
 
+    /// The time from one frame to the next at the highest load, of sizes on average; ps, `u64::MAX` without a load.
+    #[must_use]
+    pub(crate) fn shortest_gap_ps(&self) -> u64 {
+        let most = self.stretches.iter().map(|stretch| stretch.from.max(stretch.to)).max().unwrap_or(0);
+        let frames = self.order.len() as u64;
+        let round = self.units_from(0, frames);
+        let gap = round.checked_div(2 * u128::from(most) * u128::from(frames));
+        gap.map_or(u64::MAX, |gap| gap.try_into().unwrap_or(u64::MAX))
+    }
+
     /// How many frames depart in all.
     #[must_use]
     pub fn frames(&self) -> u64 {

@@ -1,5 +1,6 @@
 //! The sending side of one port: its streams merged by departure, its line used by one frame at a time.
 
+use crate::lag::Lag;
 use crate::schedule::{BLOCK, Departures, Schedule};
 use crate::series::Series;
 use crate::share::{Share, Walk};
@@ -42,6 +43,10 @@ pub struct Lane {
     pub offered_bytes: u64,
     /// Frames sent per sample.
     pub tx: Series,
+    /// How late they left.
+    pub lag: Lag,
+    /// In the burst that is counted: frames, and how late the latest of them left.
+    burst: (u64, u64),
 }
 
 impl Lane {
@@ -70,6 +75,8 @@ impl Lane {
             template,
             has_share: share.is_some(),
             others: Vec::new(),
+            lag: Lag::new(&schedule),
+            burst: (0, 0),
             departures: share.map_or_else(Departures::none, |share| schedule.departures_of(share)),
             schedule,
             sizes: sizes.iter().map(|&size| u64::from(size)).collect(),
@@ -104,6 +111,7 @@ impl Lane {
         self.offered += other.offered;
         self.offered_bytes += other.offered_bytes;
         self.tx.absorb(&other.tx);
+        self.lag.absorb(&other.lag);
         self.others.extend(other.has_share.then_some(other.walk));
     }
 
@@ -184,6 +192,8 @@ pub struct Sender {
     pub last_departure_ps: u64,
     /// The most a frame departed after its time.
     pub latest_ps: u64,
+    /// The most one of the burst did that was written last (exact time only).
+    burst_ps: u64,
     /// Frames sent, test and own.
     pub frames: u64,
     /// Their bytes, FCS counted.
@@ -216,6 +226,7 @@ impl Sender {
             free_ps: 0,
             last_departure_ps: 0,
             latest_ps: 0,
+            burst_ps: 0,
             frames: 0,
             bytes: 0,
             tx: Series::new(0, 1, 1),
@@ -413,13 +424,14 @@ impl Sender {
         };
         if self.exact && self.start_ps + times[0] >= self.free_ps && are_apart(&times[..room], spacing) {
             // Nobody has to wait for the line.
+            self.burst_ps = 0;
             for (at, time) in self.at.iter_mut().zip(&times[..room]) {
                 *at = self.start_ps + time;
             }
             count = room;
         } else if self.exact {
             let mut free = self.free_ps;
-            let mut latest = self.latest_ps;
+            let mut latest = 0;
             while count < room {
                 let intended = self.start_ps + times[count];
                 let at = intended.max(free);
@@ -431,7 +443,8 @@ impl Sender {
                 free = at + lane.line_ps[usize::from(sizes[count])];
                 count += 1;
             }
-            self.latest_ps = latest;
+            self.burst_ps = latest;
+            self.latest_ps = self.latest_ps.max(latest);
         } else {
             count = room;
             self.at[..count].fill(now.ps);
@@ -479,10 +492,18 @@ impl Sender {
     /// Counts the `taken` frames of a burst and goes past them.
     fn account(&mut self, taken: usize) {
         let (first, last) = (self.at[0], self.at[taken - 1]);
+        let start_ps = self.start_ps;
         self.last_departure_ps = last;
         self.frames += taken as u64;
         if let Some(lane) = self.only.and_then(|only| self.lanes.get_mut(only)) {
-            let sizes = &lane.departures.block().1[..taken];
+            let (times, sizes) = lane.departures.block();
+            let (times, sizes) = (&times[..taken], &sizes[..taken]);
+            if self.exact {
+                lane.lag.record_each(&self.at[..taken], times, start_ps, self.burst_ps);
+            } else {
+                // All have the departure of their burst: each counts as late as the first of them.
+                lane.lag.record(first.saturating_sub(start_ps + times[0]), taken as u64);
+            }
             let bytes = match lane.sizes[..] {
                 [size] => size * taken as u64,
                 ref table => sizes.iter().map(|&size| table[usize::from(size)]).sum(),
@@ -510,6 +531,12 @@ impl Sender {
         for index in 0..taken {
             let lane = &mut self.lanes[usize::from(self.lane_of[index])];
             let (at, size) = (self.at[index], lane.departures.peek_size());
+            let lag_ps = at.saturating_sub(start_ps + lane.departures.peek());
+            if self.exact && lag_ps > 0 {
+                lane.lag.record(lag_ps, 1);
+            } else {
+                lane.burst = (lane.burst.0 + 1, lane.burst.1.max(lag_ps));
+            }
             self.tx.add(at, 1);
             self.tx_bytes.add(at, lane.sizes[size]);
             lane.tx.add(at, 1);
@@ -519,6 +546,10 @@ impl Sender {
             self.free_ps = at + lane.line_ps[size];
             lane.walk.pass(1);
             lane.departures.advance(1);
+        }
+        for lane in self.lanes.iter_mut().filter(|lane| lane.burst.0 > 0) {
+            let (frames, lag_ps) = std::mem::take(&mut lane.burst);
+            lane.lag.record(lag_ps, frames);
         }
     }
 }

@@ -52,7 +52,11 @@ impl Port for Queue {
         let mut slots: Vec<Slot> = (0..limit).map(slot).collect();
         let wrote = fill(&mut Burst::new(&mut memory, &mut slots));
         self.times += 1;
-        let taken = if self.times % 3 == 0 { wrote.min(self.takes) } else { wrote };
+        let taken = if self.times.is_multiple_of(3) {
+            wrote.min(self.takes)
+        } else {
+            wrote
+        };
         let between = &mut *self.between.lock().expect("not poisoned");
         for slot in &slots[..taken] {
             let frame = memory[slot.offset as usize..][..slot.len as usize].to_vec();

@@ -4,8 +4,8 @@ mod support;
 
 use netdyno_io::backend::af_packet::AfPacketPort;
 use netdyno_io::port::{Port, PortError};
-use netdyno_io::time::Instant;
-use support::{LATE, collect, frame, namespace, receive, send_all, send_at};
+use netdyno_io::time::{Clock, Instant};
+use support::{LATE, PATIENCE, collect, frame, namespace, receive, send_all, send_at};
 
 fn open(interface: &str, max_frame: u32) -> AfPacketPort {
     AfPacketPort::open(interface, interface, max_frame).unwrap_or_else(|error| panic!("{error}"))
@@ -157,5 +157,45 @@ fn missing_or_down_or_removed_interfaces_are_named() {
         namespace::ip(&["link", "del", "nd0"]).expect("ip works");
         let gone = send_at(&mut west, Instant::ZERO, &[frame(1, 60)]);
         assert!(matches!(gone, Err(PortError::Gone { .. })), "{gone:?}");
+    });
+}
+
+/// A frame of 60 bytes of UDP flow `flow` (RFC 791, RFC 768), its number behind the headers.
+fn of_flow(flow: u8, number: u32) -> Vec<u8> {
+    let mut frame = frame(u64::from(number), 60);
+    frame[12..14].copy_from_slice(&[0x08, 0x00]);
+    frame[14..34].copy_from_slice(&[0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17, 0, 0, 16, 0, 0, flow, 48, 0, 0, 1]);
+    frame[34..42].copy_from_slice(&[4, flow, 0, 12, 0, 26, 0, 0]);
+    frame[42..46].copy_from_slice(&number.to_be_bytes());
+    frame
+}
+
+#[test]
+fn several_sockets_share_a_port_flow_by_flow() {
+    const FLOWS: u8 = 64;
+    namespace::with_veth("several_sockets_share_a_port_flow_by_flow", 1500, || {
+        let [west, east] = namespace::ENDS;
+        let mut west = open(west, 1514);
+        let mut queues = AfPacketPort::open_queues("east", east, 1514, 2).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(queues[0].info().detail, "2 sockets, PACKET_FANOUT_HASH");
+        let sent: Vec<Vec<u8>> = (0..256).map(|number| of_flow(number as u8 % FLOWS, number)).collect();
+        send_all(&mut west, &sent);
+        // What a queue sends, neither it nor the other receives.
+        send_all(&mut queues[1], &[of_flow(0, 1000)]);
+        let mut got: Vec<Vec<Vec<u8>>> = vec![Vec::new(); 2];
+        let clock = Clock::start();
+        while got.iter().map(Vec::len).sum::<usize>() < sent.len() && clock.now() < Instant::ZERO + PATIENCE {
+            for (queue, got) in queues.iter_mut().zip(&mut got) {
+                got.extend(receive(queue, 64));
+            }
+        }
+        let mut all = got.concat();
+        all.sort_by_key(|frame| frame[42..46].to_vec());
+        assert_eq!(all, sent, "each frame once");
+        let flows = |queue: usize| got[queue].iter().map(|frame| frame[29]).collect::<std::collections::BTreeSet<_>>();
+        let (first, second) = (flows(0), flows(1));
+        assert!(!first.is_empty() && !second.is_empty());
+        assert_eq!(first.intersection(&second).count(), 0);
+        assert_eq!(first.len() + second.len(), usize::from(FLOWS));
     });
 }

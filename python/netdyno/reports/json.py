@@ -14,7 +14,7 @@ from typing import Any
 from netdyno.calibration.proven import Proven
 from netdyno.histogram import percentiles
 from netdyno.reports.view import ABOUT_THE_TESTER, COUNTS, CaseView, RunView, TrialView
-from netdyno.trial import Latency, Value
+from netdyno.trial import Lag, Latency, Value
 
 FORMAT = "netdyno/report/1"
 PERCENTILES = {
@@ -163,6 +163,7 @@ def _trial(trial: TrialView) -> dict[str, Any]:
                         "flows_received": stream.flows_received,
                         "first_loss_ns": stream.first_loss_ns,
                         "latency": _latency(stream.latency),
+                        "lag": _lag(stream.lag),
                     }
                 )
                 for stream in result.streams
@@ -209,6 +210,18 @@ def _trial(trial: TrialView) -> dict[str, Any]:
             or None,
         }
     )
+
+
+def _lag(lag: Lag | None) -> dict[str, Any] | None:
+    """How late the frames left: with `late_frames` the latency is tainted."""
+    if lag is None or not lag.max_ns:
+        return None
+    return {
+        "mean_ns": _number(Fraction(lag.sum_ns, lag.count)),
+        "max_ns": lag.max_ns,
+        "late_frames": lag.late,
+        "late_beyond_ns": lag.limit_ns,
+    }
 
 
 def _latency(latency: Latency | None) -> dict[str, Any] | None:

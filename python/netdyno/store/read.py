@@ -51,6 +51,7 @@ from netdyno.store.records import (
 from netdyno.store.schema import FILE, StoreError, open_for_reading
 from netdyno.trial import (
     Health,
+    Lag,
     Latency,
     Limit,
     Phase,
@@ -419,6 +420,7 @@ def _stream(row: sqlite3.Row, series: dict[tuple[str, int, str], tuple[int, ...]
         rx=series["stream", number, "rx"],
         arrived=series["stream", number, "arrived"],
         first_loss_ns=row["first_loss_ns"],
+        lag=None if row["lag"] is None else Lag(**to_mapping(row["lag"])),
     )
 
 

@@ -370,6 +370,7 @@ def _insert_trial(sql: sqlite3.Connection, trial: StoredTrial) -> None:
         else:
             values += [timed.count, timed.min_ns, str(timed.sum_ns), timed.max_ns, timed.over, timed.negative]
             values += [timed.histogram]
+        values.append(None if stream.lag is None else json.dumps(asdict(stream.lag)))
         sql.execute(f"INSERT INTO streams VALUES ({', '.join('?' * len(values))})", values)
         for name, counts in (("tx", stream.tx), ("rx", stream.rx), ("arrived", stream.arrived)):
             _insert_series(sql, row, "stream", number, name, counts)

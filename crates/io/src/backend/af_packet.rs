@@ -21,8 +21,11 @@ pub const BACKEND: Backend = Backend {
     name: "af_packet",
     doc: "A kernel interface through a packet socket; needs CAP_NET_RAW (root, or a user namespace).",
     clock: ClockFit::Real,
-    open: Open::Alone(|name, spec, max_frame| match spec {
-        BackendSpec::AfPacket { interface } => Ok(Box::new(AfPacketPort::open(name, interface, max_frame)?)),
+    open: Open::Queued(|name, spec, max_frame, queues| match spec {
+        BackendSpec::AfPacket { interface } => {
+            let queues = AfPacketPort::open_queues(name, interface, max_frame, queues)?;
+            Ok(queues.into_iter().map(|queue| Box::new(queue) as Box<dyn Port>).collect())
+        }
         other => Err(PortError::Unfit {
             port: name.to_owned(),
             why: format!("`{}` parameters given to af_packet", other.kind()),
@@ -92,6 +95,29 @@ impl AfPacketPort {
             rx_dropped: Cell::new(0),
             clock: None,
         })
+    }
+
+    /// As [`Self::open`], as `queues` sockets that receive some of the flows each (packet(7), `PACKET_FANOUT_HASH`).
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_queues(name: &str, interface: &str, max_frame: u32, queues: usize) -> Result<Vec<Self>, PortError> {
+        let opened = (0..queues).map(|_| Self::open(name, interface, max_frame));
+        let mut ports = opened.collect::<Result<Vec<_>, _>>()?;
+        if queues > 1 {
+            let mut group = None;
+            for port in &mut ports {
+                let joined = port.socket.fan_out(group).map_err(|source| PortError::System {
+                    what: format!("PACKET_FANOUT on interface `{interface}` (needs Linux 5.10)"),
+                    source,
+                })?;
+                group = Some(joined);
+                port.info.detail = format!("{queues} sockets, PACKET_FANOUT_HASH");
+            }
+            // Before they were a group each of them received everything.
+            ports.iter().for_each(|port| port.socket.flush());
+        }
+        Ok(ports)
     }
 
     /// Hands the kernel the first `wrote` frames of the batch; how many it took.

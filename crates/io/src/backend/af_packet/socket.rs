@@ -6,6 +6,13 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 /// `PACKET_IGNORE_OUTGOING` of linux/if_packet.h (5.0): do not receive what this machine sends.
 const PACKET_IGNORE_OUTGOING: libc::c_int = 23;
+/// `PACKET_FANOUT_FLAG_IGNORE_OUTGOING` of linux/if_packet.h (5.10): as [`PACKET_IGNORE_OUTGOING`], which a group of sockets
+/// does not heed.
+const FANOUT_IGNORE_OUTGOING: libc::c_int = 0x4000;
+/// `PACKET_FANOUT_FLAG_UNIQUEID` (4.12): the kernel finds a number for the group.
+const FANOUT_UNIQUE: libc::c_int = 0x2000;
+/// `PACKET_FANOUT_HASH`: a flow's frames go to one socket of the group.
+const FANOUT_HASH: libc::c_int = 0;
 /// Enough for a stall of some milliseconds at a million frames a second; the kernel counts about 768 bytes for a small frame.
 const RECEIVE_BUFFER_BYTES: libc::c_int = 64 << 20;
 const SEND_BUFFER_BYTES: libc::c_int = 4 << 20;
@@ -69,6 +76,37 @@ impl PacketSocket {
             .map_err(|it| failed("promiscuous mode", it))?;
         socket.bind(index).map_err(|it| failed("bind", it))?;
         Ok(socket)
+    }
+
+    /// Joins a group of sockets of which each receives some of the flows: this one, or a new one. Which one it is.
+    pub fn fan_out(&self, group: Option<libc::c_int>) -> io::Result<libc::c_int> {
+        let unique = if group.is_none() { FANOUT_UNIQUE } else { 0 };
+        let asked = (FANOUT_HASH | FANOUT_IGNORE_OUTGOING | unique) << 16 | group.unwrap_or(0);
+        self.set(libc::SOL_PACKET, libc::PACKET_FANOUT, &asked)?;
+        let mut found: libc::c_int = 0;
+        let mut len = size_of_val(&found) as libc::socklen_t;
+        // SAFETY: `found` is valid for writes of `len` bytes.
+        let answer = unsafe {
+            libc::getsockopt(
+                self.socket.as_raw_fd(),
+                libc::SOL_PACKET,
+                libc::PACKET_FANOUT,
+                (&raw mut found).cast(),
+                &raw mut len,
+            )
+        };
+        if answer < 0 {
+            Err(io::Error::last_os_error())
+        } else {
+            Ok(found & 0xffff)
+        }
+    }
+
+    /// Throws away what has come in so far.
+    pub fn flush(&self) {
+        let mut byte = 0_u8;
+        // SAFETY: `byte` is valid for writes of its length; the rest of a frame is cut off by the kernel.
+        while unsafe { libc::recv(self.socket.as_raw_fd(), (&raw mut byte).cast(), 1, libc::MSG_DONTWAIT) } >= 0 {}
     }
 
     fn bind(&self, index: i32) -> io::Result<()> {

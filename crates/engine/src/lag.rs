@@ -1,0 +1,119 @@
+//! How late frames left: the departure each one carries, less the one the schedule intended for it.
+//!
+//! Latency is counted from the actual departure (service time). A tester that was late has offered another load than the
+//! one intended, and what a user of the intended load would have waited (response time) is up to the lag more. So both
+//! are kept, and how many frames were so late that the latencies beside them are tainted.
+
+use crate::latency::Timing;
+use crate::result::Lag as Found;
+use crate::schedule::{BLOCK, Schedule};
+
+/// Frames later than this are late at any load, ps.
+const LATE_PS: u64 = 10_000_000;
+/// Less than the histogram tells from being on time, ps.
+const UNSEEN_PS: u64 = 1000;
+
+/// Lags of one stream.
+#[derive(Clone, Debug)]
+pub struct Lag {
+    timing: Timing,
+    /// Frames later than this are late.
+    limit_ps: u64,
+    late: u64,
+}
+
+impl Lag {
+    /// Of a stream with this schedule: late is what leaves over 10 us after its time, or over the time that as many frames
+    /// take as are sent at once, if that is less.
+    #[must_use]
+    pub fn new(schedule: &Schedule) -> Self {
+        let at_once = schedule.shortest_gap_ps().saturating_mul(BLOCK as u64);
+        Self {
+            timing: Timing::new(),
+            limit_ps: LATE_PS.min(at_once),
+            late: 0,
+        }
+    }
+
+    /// `frames` frames left `lag_ps` after their time.
+    #[inline]
+    pub fn record(&mut self, lag_ps: u64, frames: u64) {
+        self.timing.record_many(lag_ps / 1000, frames);
+        if lag_ps > self.limit_ps {
+            self.late += frames;
+        }
+    }
+
+    /// Frames left at `departures`, which the schedule had at `intended`, counted from `start_ps`; the latest of them
+    /// `most_ps` after its time.
+    #[inline]
+    pub fn record_each(&mut self, departures: &[u64], intended: &[u64], start_ps: u64, most_ps: u64) {
+        if most_ps < UNSEEN_PS {
+            self.record(0, departures.len() as u64);
+            return;
+        }
+        for (departure, intended) in departures.iter().zip(intended) {
+            self.record(departure - (start_ps + intended), 1);
+        }
+    }
+
+    /// Adds those of another worker.
+    pub fn absorb(&mut self, other: &Self) {
+        self.timing.absorb(&other.timing);
+        self.late += other.late;
+    }
+
+    /// What was found; `None` if nothing was sent.
+    #[must_use]
+    pub fn finish(&self) -> Option<Found> {
+        let lag = self.timing.clone().finish()?;
+        Some(Found {
+            count: lag.count,
+            min_ns: lag.min_ns,
+            sum_ns: lag.sum_ns,
+            max_ns: lag.max_ns,
+            over: lag.over,
+            histogram: lag.histogram,
+            late: self.late,
+            limit_ns: self.limit_ps / 1000,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::{Segment, SizeSpec};
+
+    fn lag(bps: u64) -> Lag {
+        let segment = |from_bps, to_bps| Segment {
+            name: "s".to_owned(),
+            duration_ns: 1000,
+            from_bps,
+            to_bps,
+        };
+        let size = SizeSpec { size: 64, weight: 1 };
+        Lag::new(&Schedule::new(&[segment(bps / 2, bps), segment(bps, bps)], &[size], &[0]))
+    }
+
+    /// A frame of 64 bytes is 672 bits on the line: at 672 Mbit/s one comes each microsecond, and 128 in 128 us.
+    #[test]
+    fn late_is_ten_microseconds_or_a_burst_at_the_highest_load() {
+        for (bps, limit_ns) in [(672_000_000, 10_000), (67_200_000_000, 1280)] {
+            let mut lag = lag(bps);
+            lag.record(limit_ns * 1000, 5);
+            lag.record(limit_ns * 1000 + 1, 2);
+            let found = lag.finish().expect("frames");
+            assert_eq!((found.count, found.late, found.limit_ns), (7, 2, limit_ns));
+        }
+    }
+
+    #[test]
+    fn lags_are_those_of_each_frame() {
+        let mut lag = lag(672_000_000);
+        lag.record_each(&[100_000, 100_900], &[0, 900], 100_000, 0);
+        lag.record_each(&[1_100_000, 1_103_000], &[1_000_000, 1_000_000], 100_000, 3000);
+        let found = lag.finish().expect("frames");
+        assert_eq!((found.count, found.min_ns, found.max_ns, found.sum_ns), (4, 0, 3, 3));
+    }
+}
