@@ -202,6 +202,8 @@ RESULT = "engine/src/result.rs"
         (t.StreamResult, "StreamResult"),
         (t.PortResult, "PortResult"),
         (t.Health, "Health"),
+        (t.WorkerHealth, "WorkerHealth"),
+        (t.Lag, "Lag"),
         (t.Latency, "Latency"),
         (t.Phase, "PhaseResult"),
         (t.NextHop, "NextHopResult"),
@@ -219,6 +221,7 @@ def test_a_result_is_read() -> None:
     stream = dict.fromkeys(rust_fields(RESULT, "StreamResult"), 0) | series | {
         "name": "west-east", "lost": -2, "arrived": [1, 2], "first_loss_ns": None,
         "latency": {"count": 1, "min_ns": 1, "sum_ns": 2**70, "max_ns": 3, "over": 0, "negative": 0, "histogram": "x"},
+        "lag": dict.fromkeys(rust_fields(RESULT, "Lag"), 7),
     }  # fmt: skip
     port = (
         dict.fromkeys(rust_fields(RESULT, "PortResult"), 0)
