@@ -9,14 +9,19 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
+from netdyno import run as runner
 from netdyno.labs import addresses
 from netdyno.labs.linux import INTERFACES, MTU, _ip, _join, namespaces
 from netdyno.labs.linux import device as dut
 from netdyno.labs.wiring import LabError
+from netdyno.live import watcher
+from netdyno.plan import parse
 from netdyno.spec import read_result
+from netdyno.store import open_run
 from netdyno.trial import TrialResult
 
 pytestmark = pytest.mark.skipif(
@@ -196,3 +201,34 @@ def test_one_port_sends_to_a_router_and_receives_from_it(device: dut.Device) -> 
     nothing_lost(result)
     assert len(result.ports) == 1
     assert sum(result.ports[0].rx) == result.streams[0].received
+
+
+def test_a_plan_with_one_link_measures_a_router_on_a_stick(device: dut.Device, tmp_path: Path) -> None:
+    """The whole way of a plan, from and to one port; the routes are those that `netdyno check` lists."""
+    for prefix in ("16.0.0.0/8", "48.0.0.0/8"):
+        device.do(f"ip route replace {prefix} via {addresses.tester(0)}")
+    link = f"interface: {INTERFACES[0]}, address: {addresses.tester(0)}/30, gateway: {addresses.device(0)}"
+    plan = parse(f"""\
+title: On a stick
+lab:
+  nodes: {{tester: {{kind: netdyno}}, dut: {{kind: external}}}}
+  links: [{{endpoints: ["tester:west", "dut:d0"], rate: 1Gbps, {link}}}]
+traffic:
+  small: {{size: 64B, flows: 64}}
+method: {{ramp: {{warmup: 200ms at 1kpps, ramp: 400ms to 10kpps, hold: 200ms}}}}
+trial: {{settle: 100ms, drain: 500ms, sample: 50ms}}
+""")
+    outcome = runner.run(plan, tmp_path, watcher(), runner.Selection())
+    with open_run(outcome.folder) as run:
+        (case,) = run.cases
+        assert case.state == "done", case.error
+        (trial,) = [trial for trial in run.trials(case.head.number) if trial.state == "done"]
+    (stream,) = trial.result.streams
+    assert stream.name == "west-west"
+    # 200 ms at 1000 a second, 400 ms from nothing to 10,000, 200 ms at that.
+    assert stream.offered + trial.result.health.unsent == 200 + 2000 + 2000
+    assert 0 <= stream.lost <= trial.result.health.rx_dropped
+    assert len(trial.result.ports) == 1
+    assert addresses.device(0) in dict(trial.result.resolved)
+    assert case.wiring is not None
+    assert any("this case has one" in note for note in case.wiring.notes)

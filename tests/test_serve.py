@@ -145,7 +145,8 @@ def test_mistakes_are_one_line(tmp_path: Path) -> None:
     assert refused(kind="emulated/toaster") == "`emulated/toaster` is no kind of device"
     assert refused(ports=(("west", "@w"), ("west", "@e"))) == "the name of a port `west` is given twice"
     assert refused(ports=(("west", "@w"), ("east", "@w"))) == "the socket `@w` is given twice"
-    assert refused(ports=(("west", "@w"),)) == "an emulated device has two ports; the lab links 1"
+    alone = (("west", "@w"),)
+    assert refused(kind="emulated/bridge", ports=alone) == "`emulated/bridge` takes two to eight links, not 1"
     assert refused(settings={"capacity": "9"}).startswith("`capacity` cannot be `9`")
     ports = (("west", f"{tmp_path}/west.sock"), ("east", f"{tmp_path}/east.sock"))
     taken = json.dumps(Service("emulated/bridge", ports).spec())

@@ -191,6 +191,12 @@ def standing(job: Job, wiring: Wiring) -> tuple[Proven | None, tuple[str, ...]]:
     """What the tester has proven with its ports as they are now and the case's traffic, and notes on it."""
     if wiring.clock == "virtual":
         return None, ()
+    if len(wiring.ports) != 2:
+        return None, (
+            "Not calibrated: what the tester itself can do with these ports is not known. Two ports are"
+            " calibrated, joined with each other, and this case has"
+            f" {'one' if len(wiring.ports) == 1 else len(wiring.ports)}.",
+        )
     calibrate = f"`netdyno calibrate {job.plan.file}`"
     proven = _proven(job, wiring)
     if proven is None:

@@ -131,9 +131,12 @@ def check(plan: Path) -> None:
 
     loaded = load(plan)
     count = len(Selection().cases(loaded))
+    from netdyno import outline
     from netdyno.printable import printable
 
     click.echo(f"{plan}: {printable(loaded.title)}: {count} cases, {_about(loaded, count)}")
+    for line in outline.lines(loaded):
+        click.echo(printable(line))
 
 
 @cli.command()
@@ -244,11 +247,12 @@ def kinds(form: str) -> None:
             kind.name,
             kind.title,
             "yes" if kind.emulated else "no",
+            f"{kind.links[0]}" if len(kind.links) == 1 else f"{kind.links[0]} to {kind.links[-1]}",
             "; ".join(f"{name}: {', '.join(values)}" for name, values in kind.settings.items()),
         ]
         for kind in KINDS.values()
     ]
-    _print_table(["kind", "what it is", "emulated", "settings"], rows, form)
+    _print_table(["kind", "what it is", "emulated", "links", "settings"], rows, form)
 
 
 @cli.command()

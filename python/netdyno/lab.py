@@ -18,7 +18,7 @@ class Lab:
 
     tester, device: names of the nodes. kind: of the device, a key of `labs.KINDS`. settings: of the
     device in every case, before the matrix. links: in the plan's order; the first one is where
-    direction `uni` sends. threads: the tester's.
+    direction `uni` sends, of three or more each sends to the next. threads: the tester's.
     """
 
     tester: str

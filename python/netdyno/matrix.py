@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from netdyno.arithmetic import line_rate
 from netdyno.trial import Situation
@@ -82,15 +82,41 @@ def case_seed(seed: int, name: str) -> int:
     return int.from_bytes(digest[:8], "big") >> 1
 
 
+def possible(links: int) -> tuple[tuple[Direction, ...], str]:
+    """Which directions a lab of so many links has, and why not the others."""
+    if links == 1:
+        return ("uni",), "one link has one stream: from its port, through the device, back to the same port"
+    if links == 2:
+        return ("uni", "bidir", "uni-reverse"), ""
+    why = (
+        "with three or more links each port would send two streams, and a load is that of one on a full line"
+    )
+    return ("uni", "uni-reverse"), why
+
+
 def directions(case: Case, wiring: Wiring) -> tuple[tuple[int, int], ...]:
-    """Sending and receiving port of each stream, as indices into the wiring's ports."""
+    """Sending and receiving port of each stream, as indices into the wiring's ports.
+
+    One port sends to itself. Of three or more each sends to the next, and the last one to the first. So a
+    port sends one stream at most and receives one at most: its line is that stream's alone.
+    """
+    ports = len(wiring.ports)
+    if case.direction not in possible(ports)[0]:
+        raise ValueError(f"`direction` cannot be `{case.direction}`: {possible(ports)[1]}")
+    forward = ((0, 1),) if ports == 2 else tuple((port, (port + 1) % ports) for port in range(ports))
+    backward = tuple((receiver, sender) for sender, receiver in forward)
     match case.direction:
         case "uni":
-            return ((0, 1),)
+            return forward
         case "uni-reverse":
-            return ((1, 0),)
+            return backward
         case "bidir":
-            return ((0, 1), (1, 0))
+            return forward + backward
+
+
+def is_reverse(case: Case, stream: int, streams: Sequence[Any]) -> bool:
+    """Whether a stream of `directions` goes backward: its frames have source and destination swapped."""
+    return case.direction == "uni-reverse" or (case.direction == "bidir" and stream >= len(streams) // 2)
 
 
 def stream_names(case: Case, wiring: Wiring) -> tuple[str, ...]:

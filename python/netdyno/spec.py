@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from netdyno.arithmetic import wire_bits
-from netdyno.matrix import Case, directions, stream_names
+from netdyno.matrix import Case, directions, is_reverse, stream_names
 from netdyno.neighbours import conflict, next_hop
 from netdyno.trial import (
     Health,
@@ -41,17 +41,20 @@ def session_spec(wiring: Wiring) -> dict[str, Any]:
 
 def trial_spec(plan: Plan, case: Case, wiring: Wiring, trial: Trial) -> dict[str, Any]:
     """The whole trial: crates/engine/src/spec.rs, TrialSpec."""
+    ways = directions(case, wiring)
     streams = [
         {
             "name": name,
             "tx_port": sender,
             "rx_port": receiver,
-            **_frames(case, wiring.ports[sender], reverse=sender > receiver),
+            **_frames(case, wiring, sender, receiver, reverse=is_reverse(case, number, ways)),
             "sizes": [{"size": size, "weight": weight} for size, weight in case.profile.mix.weights],
             "flows": case.profile.flows,
             "schedule": [_segment(segment, case) for segment in trial.segments],
         }
-        for name, (sender, receiver) in zip(stream_names(case, wiring), directions(case, wiring), strict=True)
+        for number, (name, (sender, receiver)) in enumerate(
+            zip(stream_names(case, wiring), ways, strict=True)
+        )
     ]
     return {
         "seed": case.seed,
@@ -87,9 +90,12 @@ def _segment(segment: Segment, case: Case) -> dict[str, Any]:
     }
 
 
-def _frames(case: Case, port: WiredPort, *, reverse: bool) -> dict[str, Any]:
-    """Header stack of one direction, and who its destination MAC is."""
-    headers = [header.model_dump(mode="json") for header in case.profile.stack]
+def _frames(case: Case, wiring: Wiring, sender: int, receiver: int, *, reverse: bool) -> dict[str, Any]:
+    """Header stack of one stream, and who its destination MAC is."""
+    port = wiring.ports[sender]
+    ends = (receiver, sender) if reverse else (sender, receiver)
+    stack = case.profile.between(*ends, ports=len(wiring.ports))
+    headers = [header.model_dump(mode="json") for header in stack]
     for header in headers:
         if reverse and "src" in header and header["type"] in ("ipv4", "ipv6"):
             header["src"], header["dst"] = header["dst"], header["src"]

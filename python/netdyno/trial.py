@@ -284,7 +284,7 @@ class Situation:
     """What a method may know of its case."""
 
     streams: tuple[str, ...]
-    """Names of the sending streams; one for uni, two for bidir."""
+    """Names of the sending streams: one for uni, two for bidir, one a port of three or more."""
     line_fps: Fraction
     """The most frames per second one direction can carry: the slowest link on the path."""
     mean_size: Fraction

@@ -86,6 +86,7 @@ class TruthKind:
     title: str = "emulated device of the truth tests"
     emulated: bool = True
     backends: tuple[str, ...] = ()
+    links: range = range(2, 3)
 
     @property
     def settings(self) -> Mapping[str, tuple[str, ...]]:

@@ -1,39 +1,72 @@
-"""Addresses of a routed lab with two tester ports. Shared by every kind that builds its own device."""
+"""Addresses of a routed lab. Shared by every kind that builds its own device."""
 
 from __future__ import annotations
 
-NETS = ("100.64.0", "100.64.1")
-"""First three octets of the link nets (RFC 6598 space): the device is .1, the tester .2, both /30."""
+import ipaddress
+
+MOST_PORTS = 8
+"""Tester ports a lab may have: so many parts of a network there are for them, see `part`."""
 
 BEHIND = (("16.0.0.0/8", "198.18.0.0/16"), ("48.0.0.0/8", "198.19.0.0/16"))
-"""What lies behind each tester port: one half of the article's networks, one half of RFC 2544's."""
-
-
-NETS_IPV6 = ("fd00:64:0", "fd00:64:1")
-"""The same for IPv6 (RFC 4193 space): the device is ::1, the tester ::2, both /64."""
+"""What lies behind each of two tester ports: half of the article's networks, half of RFC 2544's."""
 
 BEHIND_IPV6 = (("2001:2::/49",), ("2001:2:0:8000::/49",))
-"""RFC 5180 section 8's network, one half behind each tester port."""
+"""RFC 5180 section 8's network, one half behind each of two tester ports."""
+
+
+def behind(port: int, ports: int) -> tuple[str, ...]:
+    """IPv4 networks behind a tester port of so many.
+
+    All are behind an only port. Of three or more, each has its part of every one, so that whatever network
+    a stream's addresses are of, each port is the source of its own and the destination of its own.
+    """
+    return _behind(BEHIND, port, ports)
+
+
+def behind_ipv6(port: int, ports: int) -> tuple[str, ...]:
+    """The same for IPv6."""
+    return _behind(BEHIND_IPV6, port, ports)
+
+
+def _behind(halves: tuple[tuple[str, ...], ...], port: int, ports: int) -> tuple[str, ...]:
+    if ports == len(halves):
+        return halves[port]
+    both = tuple(prefix for half in halves for prefix in half)
+    return both if ports == 1 else tuple(part(prefix, port) for prefix in both)
+
+
+def part(prefix: str, port: int) -> str:
+    """The eighth of a network that is behind tester port 0 to 7, where a lab has three or more.
+
+    Eighths however many ports there are: another link more moves nobody's addresses. ValueError if the
+    network has fewer than eight addresses.
+    """
+    network = ipaddress.ip_network(prefix)
+    new = network.prefixlen + (MOST_PORTS - 1).bit_length()
+    if new > network.max_prefixlen:
+        raise ValueError(f"{prefix} has fewer than {MOST_PORTS} addresses")
+    first = int(network.network_address) + (port << (network.max_prefixlen - new))
+    return f"{type(network.network_address)(first)}/{new}"
 
 
 def tester(port: int) -> str:
-    """IPv4 address of tester port 0 or 1."""
-    return f"{NETS[port]}.2"
+    """IPv4 address of a tester port: .2 of a /30 of RFC 6598's space."""
+    return f"100.64.{port}.2"
 
 
 def device(port: int) -> str:
-    """IPv4 address of the device's port opposite tester port 0 or 1."""
-    return f"{NETS[port]}.1"
+    """IPv4 address of the device's port opposite a tester port: .1 of the same /30."""
+    return f"100.64.{port}.1"
 
 
 def tester_ipv6(port: int) -> str:
-    """IPv6 address of tester port 0 or 1."""
-    return f"{NETS_IPV6[port]}::2"
+    """IPv6 address of a tester port: ::2 of a /64 of RFC 4193's space."""
+    return f"fd00:64:{port}::2"
 
 
 def device_ipv6(port: int) -> str:
-    """IPv6 address of the device's port opposite tester port 0 or 1."""
-    return f"{NETS_IPV6[port]}::1"
+    """IPv6 address of the device's port opposite a tester port: ::1 of the same /64."""
+    return f"fd00:64:{port}::1"
 
 
 def tester_mac(port: int) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from netdyno.labs import addresses
-from netdyno.labs.wiring import LabLink, WiredPort, Wiring
+from netdyno.labs.wiring import TWO_LINKS, LabLink, WiredPort, Wiring, in_words
 from netdyno.units import FrameRate
 
 
@@ -16,7 +16,7 @@ from netdyno.units import FrameRate
 class Capacity:
     """What a port (each member of a group) can do, frames per second; None: as much as the line brings.
 
-    west_in, east_in: taken in on the first and the second port. both: in and out of a port together.
+    west_in: taken in on the first port. east_in: on the others. both: in and out of a port together.
     """
 
     west_in: int | None = None
@@ -72,16 +72,19 @@ MEMBERS = 2
 
 @dataclass(frozen=True)
 class Emulated:
-    """A kind of emulated device with two ports."""
+    """A kind of emulated device."""
 
     name: str
     title: str
     settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     emulated: bool = True
     backends: tuple[str, ...] = ()
+    links: range = TWO_LINKS
 
     def wire(self, links: tuple[LabLink, ...], settings: Mapping[str, str]) -> Wiring:
-        """Two tester ports, the device between them, virtual time."""
+        """A tester port for each link, the device between them, virtual time."""
+        if len(links) not in self.links:
+            raise ValueError(f"`{self.name}` takes {in_words(self.links)} links, not {len(links)}")
         chosen = _chosen(self.settings, settings)
         forwarding = chosen.get("forwarding", _FORWARDING_OF[self.name])
         lag = chosen.get("lag", "plain")
@@ -109,8 +112,12 @@ _IDEAL: Mapping[str, tuple[str, ...]] = {
 }
 
 CROSS_CONNECT = Emulated("emulated/cross-connect", "emulated cross connect", _IDEAL)
-BRIDGE = Emulated("emulated/bridge", "emulated learning bridge", _IDEAL)
-ROUTER = Emulated("emulated/router", "emulated IPv4 and IPv6 router", _IDEAL)
+BRIDGE = Emulated(
+    "emulated/bridge", "emulated learning bridge", _IDEAL, links=range(2, addresses.MOST_PORTS + 1)
+)
+ROUTER = Emulated(
+    "emulated/router", "emulated IPv4 and IPv6 router", _IDEAL, links=range(1, addresses.MOST_PORTS + 1)
+)
 ASR9006 = Emulated(
     "emulated/asr9006",
     "emulated Cisco ASR9006",
@@ -147,8 +154,6 @@ def _listed(names: Mapping[str, Any] | tuple[str, ...]) -> str:
 
 
 def _wire(links: tuple[LabLink, ...], forwarding: str, lag: str, capacity: Capacity) -> Wiring:
-    if len(links) != 2:
-        raise ValueError(f"an emulated device has two ports; the lab links {len(links)}")
     routed = forwarding == "ipv4"
     members = MEMBERS if lag == "lacp" else 1
     ports = tuple(
@@ -164,7 +169,7 @@ def _wire(links: tuple[LabLink, ...], forwarding: str, lag: str, capacity: Capac
         )
         for index, link in enumerate(links)
     )
-    taken_in = (capacity.west_in, capacity.east_in)
+    taken_in = (capacity.west_in, *[capacity.east_in] * (len(links) - 1))
     device = {
         "name": "dut",
         "ports": [
@@ -184,7 +189,7 @@ def _wire(links: tuple[LabLink, ...], forwarding: str, lag: str, capacity: Capac
             }
             for index, link in enumerate(links)
         ],
-        "forwarding": _FORWARDING[forwarding],
+        "forwarding": _forwarding(forwarding, len(links)),
     }
     session = {
         "clock": "virtual",
@@ -203,23 +208,22 @@ def _fps(rate: int | None) -> list[int] | None:
     return None if rate is None else [rate, 1]
 
 
-_FORWARDING: Mapping[str, Mapping[str, Any]] = {
-    "l2-xconnect": {"kind": "cross-connect", "pairs": [[0, 1]]},
-    "bridge-domain": {"kind": "bridge"},
-    "ipv4": {
-        "kind": "router",
-        "routes": [
-            {"prefix": prefix, "via": addresses.tester(port)}
-            for port in (0, 1)
-            for prefix in addresses.BEHIND[port]
-        ]
-        + [
-            {"prefix": prefix, "via": addresses.tester_ipv6(port)}
-            for port in (0, 1)
-            for prefix in addresses.BEHIND_IPV6[port]
-        ],
-    },
-}
+def _forwarding(forwarding: str, ports: int) -> Mapping[str, Any]:
+    """How a device with so many ports forwards: what crates/dut/src/spec.rs has for it."""
+    if forwarding == "l2-xconnect":
+        return {"kind": "cross-connect", "pairs": [[0, 1]]}
+    if forwarding == "bridge-domain":
+        return {"kind": "bridge"}
+    routes = [
+        {"prefix": prefix, "via": tester(port)}
+        for behind, tester in (
+            (addresses.behind, addresses.tester),
+            (addresses.behind_ipv6, addresses.tester_ipv6),
+        )
+        for port in range(ports)
+        for prefix in behind(port, ports)
+    ]
+    return {"kind": "router", "routes": routes}
 
 
 def _notes(capacity: Capacity, members: int) -> tuple[str, ...]:

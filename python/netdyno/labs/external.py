@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 from netdyno.labs import addresses, backends, nic
 from netdyno.labs.nic import advice
-from netdyno.labs.wiring import LabError, LabLink, WiredPort, Wiring, joined
+from netdyno.labs.wiring import LabError, LabLink, WiredPort, Wiring, in_words, joined
 
 CAP_NET_RAW = 13
 
@@ -33,6 +33,7 @@ class External:
     settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     emulated: bool = False
     backends: tuple[str, ...] = backends.ALL
+    links: range = range(1, addresses.MOST_PORTS + 1)
 
     def wire(self, links: tuple[LabLink, ...], settings: Mapping[str, str]) -> Wiring:
         """A tester port for each link, on the link's interface or on one of the port's own name.
@@ -42,6 +43,8 @@ class External:
         """
         if settings:
             raise ValueError(f"`{next(iter(settings))}` is not a setting of `{self.name}`; it has none")
+        if len(links) not in self.links:
+            raise ValueError(f"`{self.name}` takes {in_words(self.links)} links, not {len(links)}")
         for link in links:
             if (link.address is None) != (link.gateway is None):
                 raise ValueError(
@@ -129,6 +132,11 @@ class External:
     @contextmanager
     def loopback(self, links: tuple[LabLink, ...]) -> Iterator[Wiring]:
         """The user's own cable between two interfaces; of memifs, one to another on a socket of our own."""
+        if len(links) != 2:
+            raise LabError(
+                f"ports are joined in pairs to be calibrated, and the lab has {len(links)}",
+                "`netdyno calibrate --ports eth1,eth2` says what two of them can do, with a cable in between",
+            )
         wiring = self.wire(links, {})
         kinds = [link.backend.kind for link in links]
         if "memif" not in kinds:
@@ -136,7 +144,7 @@ class External:
                 names = " and ".join(f"`{_interface(link)}`" for link in links)
                 yield joined(backends.settled(built), f"What the user plugged in between {names}.")
             return
-        if set(kinds) != {"memif"} or len(links) != 2:
+        if set(kinds) != {"memif"}:
             raise LabError(
                 "these ports cannot be joined with each other: a memif reaches another memif only",
                 "calibrate two memif ports, or two interfaces with a cable between them",

@@ -101,6 +101,11 @@ class Kind(Protocol):
         ...
 
     @property
+    def links(self) -> range:
+        """How many links to the tester it can have: `range(2, 3)` is two and nothing else."""
+        ...
+
+    @property
     def backends(self) -> tuple[str, ...]:
         """What a link's `backend` may be; none where no frame leaves this process."""
         ...
@@ -137,6 +142,18 @@ class Loopback(Protocol):
         The wiring's first note says what joins them. Raises `LabError`.
         """
         ...
+
+
+TWO_LINKS = range(2, 3)
+"""Of a device between two tester ports."""
+
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight")
+
+
+def in_words(links: range) -> str:
+    """A number of links for people: `two`, `one to eight`."""
+    least, most = (_NUMBERS[count] for count in (links[0], links[-1]))
+    return least if least == most else f"{least} to {most}"
 
 
 def joined(wiring: Wiring, how: str) -> Wiring:

@@ -9,12 +9,12 @@ from typing import Any
 
 from netdyno.arithmetic import line_rate, load_fps
 from netdyno.errors import names, suggestion
-from netdyno.matrix import cases, situation
+from netdyno.matrix import cases, possible, situation
 from netdyno.plan import Plan, Tables, problems
 from netdyno.plan import models as m
 from netdyno.plan.check_lab import include, lab
 from netdyno.plan.check_matrix import axes, filters, only_kind
-from netdyno.plan.check_traffic import no_tags, profiles
+from netdyno.plan.check_traffic import no_tags, profiles, shared_out
 from netdyno.plan.source import Source
 from netdyno.units import L1Rate, Percent, decimal
 
@@ -41,7 +41,7 @@ def check(source: Source, base: Path | None, tables: Tables) -> Plan | None:
     planned = lab(source, raw.get("lab"), tables)
     known = profiles(source, raw.get("traffic"))
     kind = tables.kinds[planned.kind] if planned else only_kind(raw, tables)
-    matrix = axes(source, raw, kind, tables)
+    matrix = axes(source, raw, kind, tables, len(planned.links) if planned else 2)
     filters(source, raw, matrix)
     method, parameters = _method(source, raw.get("method"), tables)
     if (
@@ -134,7 +134,11 @@ def _samples(source: Source, plan: Plan, tables: Tables) -> None:
 def _cases(source: Source, plan: Plan) -> None:
     """Every case must be wirable, and no load above what its line carries."""
     # What is unknown has been told; the cases that can be understood are looked at all the same.
-    known = {**plan.kind.settings, "profile": tuple(plan.profiles), "direction": m.DIRECTIONS}
+    known = {
+        **plan.kind.settings,
+        "profile": tuple(plan.profiles),
+        "direction": possible(len(plan.lab.links))[0],
+    }
     axes = tuple(
         (axis, tuple(value for value in values if value in (known.get(axis) or values)))
         for axis, values in plan.axes
@@ -145,6 +149,7 @@ def _cases(source: Source, plan: Plan) -> None:
         source.report(place, "no case is left of the matrix", "see `only` and `skip`", key=True)
     told: set[tuple[Any, ...]] = set()
     tagged: set[str] = set()
+    shared: set[str] = set()
     wirings: dict[tuple[tuple[str, str], ...], Any] = {}
     for case in found:
         chosen = tuple(case.settings.items())
@@ -159,6 +164,10 @@ def _cases(source: Source, plan: Plan) -> None:
         if not wirings[chosen].knows_tags and case.profile_name not in tagged:
             tagged.add(case.profile_name)
             no_tags(source, case.profile_name, case.profile, plan.lab.kind, case.name)
+        if len(wirings[chosen].ports) > 2 and case.profile_name not in shared:
+            shared.add(case.profile_name)
+            routed = any(port.destination != "peer" for port in wirings[chosen].ports)
+            shared_out(source, case.profile_name, case.profile, routed=routed)
         at_hand = situation(case, wirings[chosen])
         slowest = L1Rate(Fraction(min(port.rate_bps for port in wirings[chosen].ports)))
         for path, load in plan.parameters.loads():

@@ -10,7 +10,7 @@ from netdyno.errors import PlanErrors, names, suggestion
 from netdyno.lab import Lab as PlannedLab
 from netdyno.labs.backends import PortBackend
 from netdyno.labs.threads import Threads
-from netdyno.labs.wiring import LabLink
+from netdyno.labs.wiring import TWO_LINKS, LabLink, in_words
 from netdyno.plan import Tables, ports
 from netdyno.plan import models as m
 from netdyno.plan.models import TESTER
@@ -95,8 +95,12 @@ def lab(source: Source, raw: object, tables: Tables) -> PlannedLab | None:
             message = f"the lab has {'no' if not devices else 'more than one'} device under test"
             source.report(("lab", "nodes"), message, f"kinds: {names(tables.kinds)}", key=True)
     links = _links(source, raw.get("links"), known, testers, isinstance(table, dict) and complete)
+    if devices:
+        _count(source, raw.get("links"), tables.kinds[devices[0][1].kind])
     if complete and len(devices) == 1:
         ports.check(source, raw.get("links"), tables.kinds[devices[0][1].kind])
+    if links is not None and devices and len(links) not in tables.kinds[devices[0][1].kind].links:
+        links = None
     if links is None or not complete or len(testers) != 1 or len(devices) != 1:
         return None
     (name, node) = devices[0]
@@ -191,17 +195,28 @@ def _links(
                     PortBackend(link.backend, link.socket, link.role, link.id, link.attach, link.mode),
                 )
             )
-    if len(raw) != 2:
-        right = False
-        source.report(
-            ("lab", "links"),
-            f"the lab has {len(raw)} links, and a test needs two",
-            "one link to send on, one to receive on",
-            key=True,
-        )
     if right and len({link.tester_port for link in links}) != len(links):
         right = False
-    return tuple(links) if right and len(links) == 2 else None
+    return tuple(links) if right and links else None
+
+
+def _count(source: Source, raw: object, kind: Any) -> None:
+    """A device has so many ports, and each kind says how many."""
+    count = len(raw) if isinstance(raw, list) else 0
+    if not isinstance(raw, list) or count in kind.links:
+        return
+    hint = (
+        "one link to send on, one to receive on"
+        if kind.links == TWO_LINKS
+        else "`netdyno kinds` says how many links a kind takes"
+    )
+    some = "1 link" if count == 1 else f"{count} links"
+    source.report(
+        ("lab", "links"),
+        f"the lab has {some}, and `{kind.name}` takes {in_words(kind.links)}",
+        hint,
+        key=True,
+    )
 
 
 def _ends(value: object) -> tuple[tuple[str, str], tuple[str, str]] | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from netdyno.errors import suggestion
+from netdyno.errors import names, suggestion
+from netdyno.matrix import possible
 from netdyno.plan import Tables
 from netdyno.plan.models import DIRECTIONS
 from netdyno.plan.source import Source
@@ -14,9 +15,12 @@ MAX_CASES = 10_000
 
 
 def axes(
-    source: Source, raw: dict[str, Any], kind: Any, tables: Tables
+    source: Source, raw: dict[str, Any], kind: Any, tables: Tables, links: int
 ) -> tuple[tuple[str, tuple[str, ...]], ...] | None:
-    """The matrix in order; `profile` and `direction` are filled in where they are not given."""
+    """The matrix in order; `profile` and `direction` are filled in where they are not given.
+
+    links: how many the lab has, which decides what directions there are.
+    """
     matrix = raw.get("matrix", {})
     if not isinstance(matrix, dict):
         return None
@@ -37,13 +41,26 @@ def axes(
         if isinstance(values, list):
             found[str(name)] = _values(source, name, values, known.get(name))
     found.setdefault("profile", profiles)
-    found.setdefault("direction", ("uni", "bidir"))
+    _directions(source, found.get("direction", ()), links)
+    found.setdefault("direction", ("uni", "bidir") if links == 2 else ("uni",))
     count = math.prod(len(values) for values in found.values())
     if count > MAX_CASES:
         message = f"the matrix has {count} cases"
         source.report(("matrix",), message, f"at most {MAX_CASES}: split the plan", key=True)
         return None
     return tuple(found.items())
+
+
+def _directions(source: Source, values: tuple[str, ...], links: int) -> None:
+    """Those that a lab of so many links has."""
+    known, why = possible(links)
+    for index, value in enumerate(values):
+        if value in DIRECTIONS and value not in known:
+            source.report(
+                ("matrix", "direction", index),
+                f"`{value}` is no direction of a lab with {'one link' if links == 1 else f'{links} links'}",
+                f"{why}: {names(known)}",
+            )
 
 
 def _values(source: Source, axis: Any, values: list[Any], known: tuple[str, ...] | None) -> tuple[str, ...]:

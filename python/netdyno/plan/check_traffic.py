@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from netdyno.labs.addresses import MOST_PORTS
 from netdyno.plan.headers import Vlan, distinct_flows, length, smallest_frame
 from netdyno.plan.problems import quiet
 from netdyno.plan.source import Source
@@ -63,6 +64,28 @@ def _flows(source: Source, place: tuple[str | int, ...], profile: Profile) -> No
             f"{profile.flows} flows, but the {'headers' if profile.headers else 'addresses'} make only {have}"
         )
         source.report((*place, "flows"), message, "fewer flows, or fields with more values")
+
+
+def shared_out(source: Source, name: str, profile: Profile, *, routed: bool) -> None:
+    """That three or more ports can have addresses of their own, each enough for the flows."""
+    place = ("traffic", name)
+    if profile.headers is not None:
+        if routed:
+            source.report(
+                (*place, "headers"),
+                "`headers` give every port the same addresses, and a router sends them all to one port",
+                "with three or more links say `addresses`, of which each port gets its own part",
+                key=True,
+            )
+        return
+    try:
+        have = distinct_flows(profile.between(0, 1, ports=MOST_PORTS))
+    except ValueError as error:
+        source.report((*place, "addresses"), f"{error}: too few for three or more links", "a larger network")
+        return
+    if profile.flows > have:
+        message = f"{profile.flows} flows, but an eighth of the addresses, which each port has, makes {have}"
+        source.report((*place, "flows"), message, "fewer flows, or larger networks")
 
 
 def no_tags(source: Source, name: str, profile: Profile, kind: str, case: str) -> None:

@@ -25,7 +25,7 @@ NAME = r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}"
 """Names of nodes, profiles and axes. No `/` and no space: they are joined with ` / ` into a case's name."""
 
 DIRECTIONS = ("uni", "uni-reverse", "bidir")
-"""From the first link's port to the second one's, the other way, and both at once."""
+"""From each link's port to the next one's, the other way, and both at once (`matrix.directions`)."""
 
 
 def _name(value: str) -> str:

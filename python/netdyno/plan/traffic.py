@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
 
 from netdyno.errors import Problem, Problems, names, suggestion
+from netdyno.labs import addresses
 from netdyno.mixes import MIXES, Mix, read_mix
 from netdyno.plan.headers import Element, Ethernet, Header, Ipv4, Ipv6, Tcp, Udp, Vlan, check_order
 from netdyno.units import FrameSize
@@ -173,9 +174,32 @@ class Profile(Element):
     @property
     def stack(self) -> tuple[Any, ...]:
         """Its header stack in the forward direction, outermost first."""
+        return self._stack(self.pool)
+
+    def between(self, first: int, second: int, *, ports: int) -> tuple[Any, ...]:
+        """The stack of the stream from tester port `first` to `second`, where the lab has so many ports.
+
+        Of three or more each has its own part of source and destination. ValueError if a network is too
+        small for that.
+        """
+        if ports <= 2 or self.headers is not None:
+            return self.stack
+        pool = self.pool
+        source, destination = addresses.part(pool.source, first), addresses.part(pool.destination, second)
+        return self._stack(replace(pool, source=source, destination=destination, one=None))
+
+    def networks(self, port: int, ports: int) -> tuple[str, ...]:
+        """What must be behind a tester port for its streams to come back; none if `headers` say it."""
+        if self.headers is not None:
+            return ()
+        both = (self.pool.source, self.pool.destination)
+        if ports == 2:
+            return (both[port],)
+        return both if ports == 1 else tuple(addresses.part(prefix, port) for prefix in both)
+
+    def _stack(self, pool: Addresses) -> tuple[Any, ...]:
         if self.headers is not None:
             return tuple(self.headers)
-        pool = self.pool
         ends: list[Any] = []
         for side, prefix in enumerate((pool.source, pool.destination)):
             low, high, _ = hosts(prefix)

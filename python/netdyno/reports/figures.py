@@ -197,6 +197,8 @@ def _panel(lines: list[_Line], direction: str, scales: _Scales, width: int, name
     heading = grid.direction_title(direction)
     if direction == "bidir":
         heading += ", both directions together"
+    elif any(len(line.case.streams) > 1 for line in lines):
+        heading += ", all streams together"
     table = [_rows(line, scales) for line in lines]
     height = min(1.02 * top, HEADROOM * best)
     end = min(offered, height)

@@ -59,6 +59,12 @@ def directions(run: RunView) -> tuple[str, ...]:
     return known + tuple(d for d in run.directions if d not in DIRECTIONS)
 
 
+def together(run: RunView) -> str:
+    """What the columns add up, a sentence for those of a run that have several streams; empty: nothing."""
+    most = max((len(case.streams) for case in run.cases), default=0)
+    return f"Each port sends a stream: rates are those of all {most} together." if most > 2 else ""
+
+
 def tables(run: RunView) -> tuple[Table, ...]:
     """The tables of a run."""
     columns = directions(run)

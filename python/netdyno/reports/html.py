@@ -46,6 +46,7 @@ def render(run: RunView) -> str:
         scripts=[Markup(script) for script in scripts],
         sentences=grid.summary(run),
         caption=grid.caption(run),
+        together=grid.together(run),
         provenance=provenance(run),
         overview=_overview(run),
         tables=grid.tables(run),

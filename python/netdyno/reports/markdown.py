@@ -27,6 +27,8 @@ def _lines(run: RunView) -> Iterator[str]:
         "L1 counts preamble and gap, 20 B a frame; frame sizes count the FCS; "
         "bidirectional is both directions together."
     )
+    if grid.together(run):
+        yield grid.together(run)
     for table in grid.tables(run):
         yield ""
         if table.title:

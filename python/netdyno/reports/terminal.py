@@ -64,6 +64,8 @@ def _parts(run: RunView, width: int) -> Iterator[RenderableType]:
     yield Text(
         "pps: frames per second. L1: with preamble and gap, 20 B a frame. bidir: both directions together."
     )
+    if grid.together(run):
+        yield Text(grid.together(run))
     for row in proof.rows(run):
         told = [
             f"{name.lower()} {cell}" for name, cell in zip(proof.COLUMNS[1:], row[1:], strict=True) if cell

@@ -20,7 +20,7 @@ from netdyno.labs import addresses, backends
 from netdyno.labs.backends import PortBackend
 from netdyno.labs.linux import device as dut
 from netdyno.labs.linux import leftovers, namespaces
-from netdyno.labs.wiring import LabError, LabLink, WiredPort, Wiring, joined
+from netdyno.labs.wiring import TWO_LINKS, LabError, LabLink, WiredPort, Wiring, in_words, joined
 
 INTERFACES = ("p0", "p1")
 MTU = 9000
@@ -37,13 +37,14 @@ class Linux:
     settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     emulated: bool = False
     backends: tuple[str, ...] = backends.KERNEL
+    links: range = TWO_LINKS
 
     def wire(self, links: tuple[LabLink, ...], settings: Mapping[str, str]) -> Wiring:
         """Two tester ports on p0 and p1, in real time. The rates are declared: veth has none."""
         if settings:
             raise ValueError(f"`{next(iter(settings))}` is not a setting of `{self.name}`; it has none")
-        if len(links) != len(INTERFACES):
-            raise ValueError(f"`{self.name}` has two ports; the lab links {len(links)}")
+        if len(links) not in self.links:
+            raise ValueError(f"`{self.name}` takes {in_words(self.links)} links, not {len(links)}")
         routed = self.service == "router"
         ports = tuple(
             WiredPort(
