@@ -23,6 +23,7 @@ from netdyno.store import (
 )
 from netdyno.trial import (
     Health,
+    Lag,
     Latency,
     Phase,
     PortResult,
@@ -82,6 +83,9 @@ class Sample:
     """Samples of warm-up, ramp and hold."""
     notes: tuple[str, ...] = ("The device and the wire are emulated; time is virtual.",)
     goals: tuple[str, ...] = field(default=())
+    health: Health = field(default=Health(0, 0, 0, 0, 0, None))
+    lag: Lag | None = None
+    """Of each stream."""
 
 
 def axes(forwarding: str, lag: str, profile: str, direction: str) -> dict[str, str]:
@@ -180,7 +184,7 @@ def _write_case(writer: RunWriter, number: int, asked: Asked, sample: Sample) ->
     result = TrialResult(
         streams=found,
         ports=tuple(_port(name, stream) for name, stream in zip(("west", "east"), found, strict=False)),
-        health=Health(0, 0, 0, 0, 0, None),
+        health=sample.health,
         phases=(
             Phase("settle", 0, 2 * SECOND),
             Phase("warmup", 2 * SECOND, warmup),
@@ -269,6 +273,7 @@ def _stream(name: str, capacity: int, line: Fraction, mean: Fraction, sample: Sa
         rx=rx,
         arrived=rx,
         first_loss_ns=None,
+        lag=sample.lag,
     )
 
 

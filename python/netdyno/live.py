@@ -6,17 +6,17 @@ import os
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TextIO
 
 from netdyno.arithmetic import wire_bits
 from netdyno.case import Event, Failed, Interrupted, Looked, Measured, TrialEnded, Wired
 from netdyno.printable import printable
-from netdyno.reports import grid
+from netdyno.reports import grid, health
 from netdyno.reports.quantity import count, rate
 from netdyno.store import CaseWiring
-from netdyno.trial import Value
+from netdyno.trial import TrialResult, Value
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -67,6 +67,8 @@ class Now:
     elapsed_ns: int = 0
     total_ns: int = 0
     ports: tuple[PortRates, ...] = ()
+    done: dict[int, TrialResult] = field(default_factory=dict)
+    """Trials that have ended and count, by number."""
 
     @property
     def where(self) -> str:
@@ -124,6 +126,8 @@ class PlainView:
                 now.look(event)
             case TrialEnded():
                 now.trial, now.phase = event.trial.name, event.trial.state
+                if event.trial.state == "done":
+                    now.done[event.trial.number] = event.trial.result
                 if event.trial.state == "invalid":
                     reasons = "; ".join(event.trial.result.invalid)
                     name = now.case.name
@@ -178,6 +182,9 @@ class PlainView:
         verdict = next((verdict.limit for verdict in event.verdicts if verdict.scope == "sum"), "no verdict")
         found = next((value for value in event.result.values if value.scope == "sum"), None)
         self.say(f"{place}: {headline(found)}, limit: {verdict}")
+        tester = health.in_short([now.done[number] for number in event.result.trials if number in now.done])
+        if tester is not None:
+            self.say(f"    tester: {tester}")
         for goal in event.goals:
             if goal.passed is not True:
                 outcome = "missed" if goal.passed is False else "not judged"

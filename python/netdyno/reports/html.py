@@ -22,7 +22,7 @@ from markupsafe import Markup, escape
 
 from netdyno.histogram import percentiles
 from netdyno.printable import printable_lines
-from netdyno.reports import grid, proof, quantity, series, sparkline
+from netdyno.reports import grid, health, proof, quantity, series, sparkline
 from netdyno.reports.figures import Figure, figures
 from netdyno.reports.markdown import provenance
 from netdyno.reports.view import ABOUT_THE_TESTER, ALL, CaseView, RunView, TrialView, stream_results
@@ -58,6 +58,7 @@ def render(run: RunView) -> str:
         proof_title=proof.TITLE,
         proof_caption=proof.CAPTION,
         proof_columns=proof.COLUMNS,
+        worker=health.worker,
     )
 
 

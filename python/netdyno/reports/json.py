@@ -80,7 +80,9 @@ def _case(case: CaseView) -> dict[str, Any]:
             "method": case.result.method if case.result else None,
             "values": [_value(case, value) for value in case.result.values] if case.result else None,
             "deviations": list(case.result.compliance) if case.result else None,
-            "notes": [*case.result.notes, *case.neighbours] if case.result else None,
+            "notes": [*case.result.notes, *case.neighbours, *(one.sentence for one in case.tester)]
+            if case.result
+            else None,
             "proven": _proven(case.proven),
             "goals": [{"goal": name, "passed": passed, "reason": why} for name, passed, why in case.goals]
             or None,

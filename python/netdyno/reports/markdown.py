@@ -47,7 +47,7 @@ def _lines(run: RunView) -> Iterator[str]:
         yield from _table(proof.COLUMNS, "lrrrrl", proofs)
     special = (f"{settings}: {note}" for settings, note in run.special_notes)
     errors = (f"{case.name}: {case.error}" for case in run.cases if case.error)
-    remarks = (*run.notes, *special, *run.neighbours, *run.compliance, *_too_late(run), *errors)
+    remarks = (*run.notes, *special, *run.neighbours, *run.tester, *run.compliance, *_too_late(run), *errors)
     if remarks:
         yield from ["", "## Notes", ""]
         yield from (f"- {escape(remark)}" for remark in remarks)

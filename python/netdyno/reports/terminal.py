@@ -71,7 +71,7 @@ def _parts(run: RunView, width: int) -> Iterator[RenderableType]:
             f"{name.lower()} {cell}" for name, cell in zip(proof.COLUMNS[1:], row[1:], strict=True) if cell
         ]
         yield Text(printable(f"Tester alone, {row[0]}: {', '.join(told)}"))
-    for note in (*run.notes, *run.neighbours, *run.compliance):
+    for note in (*run.notes, *run.neighbours, *run.tester, *run.compliance):
         yield Text(f"Note: {printable(note)}")
     for case in run.cases:
         if case.error:

@@ -15,6 +15,7 @@ from itertools import zip_longest
 from netdyno.arithmetic import wire_bits
 from netdyno.calibration.proven import Proven
 from netdyno.neighbours import sentences
+from netdyno.reports import health
 from netdyno.trial import HEADLINES, Result, Segment, StreamResult, TrialResult, Value, Verdict
 
 ALL = "sum"
@@ -125,6 +126,11 @@ class CaseView:
     def neighbours(self) -> tuple[str, ...]:
         """What befell the tester's neighbours in the trials that count, a sentence each."""
         return sentences((trial.number, trial.result) for trial in self.trials if trial.state == "done")
+
+    @cached_property
+    def tester(self) -> tuple[health.Finding, ...]:
+        """What must be known of the tester in the trials that the result rests on."""
+        return health.findings([trial.result for trial in self.resting_trials])
 
     def line(self, scope: str) -> Fraction | None:
         """Line rate in frames per second for a scope: one stream, or all of them together."""
@@ -271,6 +277,11 @@ class RunView:
     def neighbours(self) -> tuple[str, ...]:
         """What befell the tester's neighbours, with the case."""
         return tuple(f"{case.name}: {sentence}" for case in self.cases for sentence in case.neighbours)
+
+    @property
+    def tester(self) -> tuple[str, ...]:
+        """What must be known of the tester: of each kind the worst, with its case."""
+        return health.worst((case.name, case.tester) for case in self.cases)
 
     @property
     def compliance(self) -> tuple[str, ...]:

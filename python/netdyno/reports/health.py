@@ -1,0 +1,159 @@
+"""What a reader must know of the tester itself: late frames, flows on several workers, shared cores.
+
+From counts to sentences. A tester that did well has none, but for several workers: how each of them did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from netdyno.reports import quantity
+from netdyno.trial import Health, TrialResult, WorkerHealth
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A sentence on the tester."""
+
+    kind: str
+    """What it is about; of one kind the worst is told of a run."""
+    weight: Fraction
+    """How bad it is, beside others of its kind."""
+    sentence: str
+
+
+def findings(results: Sequence[TrialResult]) -> tuple[Finding, ...]:
+    """What must be known of the tester in these trials of one case."""
+    healths = [result.health for result in results]
+    found = (_late(results), _split(healths), _shared(healths), _workers(healths))
+    return tuple(finding for finding in found if finding is not None)
+
+
+def worst(cases: Iterable[tuple[str, Sequence[Finding]]]) -> tuple[str, ...]:
+    """Of each kind the worst of all cases, with the name of its case and how many there are."""
+    kinds: dict[str, list[tuple[str, Finding]]] = {}
+    for name, found in cases:
+        for finding in found:
+            kinds.setdefault(finding.kind, []).append((name, finding))
+    sentences = []
+    for of_kind in kinds.values():
+        name, finding = max(of_kind, key=lambda one: one[1].weight)
+        among = f" (the worst of {len(of_kind)} such load tests)" if len(of_kind) > 1 else ""
+        sentences.append(f"{name}: {finding.sentence}{among}")
+    return tuple(sentences)
+
+
+def worker(health: WorkerHealth, number: int) -> str:
+    """How one worker did: `worker 2 on core 1 had 99.8 % of it, longest pause 1.2 ms`."""
+    where = "" if health.core is None else f" on core {health.core}"
+    had = ""
+    if health.core_share_ppm is not None:
+        share = quantity.percent(Fraction(health.core_share_ppm, 1_000_000))
+        had = f" had {share} of {'a core' if health.core is None else 'it'},"
+    return f"worker {number}{where}{had} longest pause {quantity.duration(health.longest_gap_ns)}"
+
+
+def in_short(results: Sequence[TrialResult]) -> str | None:
+    """The tester's health in a line, for who watches; None in virtual time: it has no limits there."""
+    healths = [result.health for result in results if result.health.core_share_ppm is not None]
+    if not healths:
+        return None
+    least = min(health.core_share_ppm for health in healths if health.core_share_ppm is not None)
+    parts = [
+        f"{quantity.percent(Fraction(least, 1_000_000))} of its core at least",
+        f"longest pause {quantity.duration(max(health.longest_gap_ns for health in healths))}",
+    ]
+    lags = [stream.lag for result in results for stream in result.streams if stream.lag is not None]
+    if lags:
+        late, all_sent = sum(lag.late for lag in lags), sum(lag.count for lag in lags)
+        parts.append(f"{late:,} of {all_sent:,} frames late, at most {_latest(lag.max_ns for lag in lags)}")
+    return ", ".join(parts)
+
+
+def _late(results: Sequence[TrialResult]) -> Finding | None:
+    """Whether frames whose latency was taken left late: of any trial with such, all that were sent count."""
+    timed = [
+        [stream.lag for stream in result.streams if stream.lag and stream.latency and stream.latency.count]
+        for result in results
+    ]
+    tainted = [lags for lags in timed if any(lag.late for lag in lags)]
+    lags = [lag for of_trial in tainted for lag in of_trial]
+    if not lags:
+        return None
+    late, sent = sum(lag.late for lag in lags), sum(lag.count for lag in lags)
+    limits = sorted({lag.limit_ns for lag in lags})
+    limit = " to ".join(dict.fromkeys(quantity.duration(ns) for ns in (limits[0], limits[-1])))
+    trials = f" in {len(tainted)} of {len(timed)} trials" if len(timed) > 1 else ""
+    return Finding(
+        "late",
+        Fraction(late, sent),
+        f"the latency is tainted{trials}: {late:,} of {sent:,} frames left more than {limit} after they were"
+        f" due, up to {_latest(lag.max_ns for lag in lags)} late; it is counted from when they left, so it is"
+        " that of another load than was asked for",
+    )
+
+
+def _split(healths: Sequence[Health]) -> Finding | None:
+    most = max(healths, key=lambda health: health.split_flows, default=None)
+    if most is None or not most.split_flows:
+        return None
+    flows = "1 flow" if most.split_flows == 1 else f"{most.split_flows:,} flows"
+    each = ", in one trial" if len(healths) > 1 else ""
+    return Finding(
+        "split",
+        Fraction(most.split_flows),
+        f"order and copies of {flows} whose frames came in on several workers{each} are not known from one"
+        " to the other: a copy among them counts as a frame that came",
+    )
+
+
+def _shared(healths: Sequence[Health]) -> Finding | None:
+    crowded = [health for health in healths if health.threads > health.cores > 0]
+    if not crowded:
+        return None
+    one = max(crowded, key=lambda health: Fraction(health.threads, health.cores))
+    workers = max(len(one.workers), 1)
+    devices = one.threads - workers
+    core = one.workers[0].core if one.workers else None
+    if one.cores == 1 and workers == 1 and devices == 1:
+        who = f"tester and emulated device share {'a core' if core is None else f'core {core}'}"
+    else:
+        beside = f" and {_number(devices, 'emulated device')}" if devices else ""
+        who = f"{_number(workers, 'worker')} of the tester{beside} share {_number(one.cores, 'core')}"
+    return Finding(
+        "shared",
+        Fraction(one.threads, one.cores),
+        f"{who}, and none of them sleeps: each is away while another has it, which makes loss and latency",
+    )
+
+
+def _workers(healths: Sequence[Health]) -> Finding | None:
+    """How each of several workers did, its worst over the trials."""
+    count = max((len(health.workers) for health in healths), default=0)
+    if count < 2:
+        return None
+    told, least = [], 1_000_000
+    for place in range(count):
+        trials = [health.workers[place] for health in healths if len(health.workers) > place]
+        shares = [one.core_share_ppm for one in trials if one.core_share_ppm is not None]
+        least = min(least, *shares) if shares else least
+        merged = WorkerHealth(
+            core=trials[0].core,
+            core_share_ppm=min(shares, default=None),
+            rounds=sum(one.rounds for one in trials),
+            longest_gap_ns=max(one.longest_gap_ns for one in trials),
+            frames=sum(one.frames for one in trials),
+            busy_ns=sum(one.busy_ns for one in trials),
+        )
+        told.append(worker(merged, place + 1))
+    return Finding("workers", Fraction(1_000_000 - least, 1_000_000), "; ".join(told))
+
+
+def _latest(lags_ns: Iterable[int]) -> str:
+    return quantity.duration(max(lags_ns))
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"

@@ -1,0 +1,184 @@
+"""What reports say of the tester itself, from a stored run, and that they say nothing where all was well."""
+
+from __future__ import annotations
+
+import html
+import io
+import json
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from campaigns import write_plan
+from netdyno import live
+from netdyno.case import Measured, TrialEnded
+from netdyno.plan import load
+from netdyno.reports import REPORTS, health
+from netdyno.reports.from_store import view
+from netdyno.run import Selection
+from netdyno.store import StoredVerdict
+from netdyno.trial import Health, Lag, Result, TrialResult, Value, WorkerHealth
+from report_sample import HISTOGRAM, SMALL, Sample, write
+
+ALONE = Health(
+    0, 0, 12_000, 0, 0, 999_000, workers=(WorkerHealth(0, 999_000, 9, 12_000, 9, 450),), threads=1, cores=2
+)
+ON_TIME = Lag(1_000_000, 0, 50_000_000, 9_900, 0, HISTOGRAM, 0, 10_000)
+LATE = replace(ON_TIME, max_ns=1_250_000, late=25)
+TWO = (WorkerHealth(0, 998_400, 9, 12_000, 1000, 45_000), WorkerHealth(1, 871_000, 9, 4_210_000, 0, 0))
+
+
+def rendered(folder: Path, report: str, tester: Health, lag: Lag | None = None) -> str:
+    """A run of four cases (two of them send both ways), as one report says it on one line."""
+    with write(folder, replace(SMALL, cases=SMALL.cases[:4], health=tester, lag=lag)) as run:
+        return " ".join(html.unescape(REPORTS[report].render(view(run))).replace("\\", "").split())
+
+
+READ = pytest.mark.parametrize("report", ["terminal", "markdown", "html", "json"])
+CASE = "l2-xconnect / plain / imix / uni: "
+
+
+@READ
+def test_a_tester_that_did_well_is_not_spoken_of(tmp_path: Path, report: str) -> None:
+    text = rendered(tmp_path, report, ALONE, ON_TIME)
+    assert "tainted" not in text
+    assert "not known" not in text
+    assert "share core" not in text
+    assert "worker 1" not in text
+
+
+@READ
+def test_latency_of_frames_that_left_late_is_called_tainted(tmp_path: Path, report: str) -> None:
+    text = rendered(tmp_path, report, ALONE, LATE)
+    assert (
+        "the latency is tainted: 25 of 1,000,000 frames left more than 10 us after they were due, up to"
+        " 1.25 ms late; it is counted from when they left" in text
+    )
+    if report in ("html", "json"):
+        assert "50 of 2,000,000 frames left more than 10 us" in text, "a case with a stream each way"
+    if report != "json":
+        assert f"{CASE}the latency is tainted" in text
+        assert "(the worst of 4 such load tests)" in text
+
+
+@READ
+def test_flows_that_came_in_on_several_workers_are_said_to_be_unknown(tmp_path: Path, report: str) -> None:
+    text = rendered(tmp_path, report, replace(ALONE, split_flows=1200))
+    assert "order and copies of 1,200 flows whose frames came in on several workers are not known" in text
+
+
+@READ
+@pytest.mark.parametrize(
+    ("workers", "threads", "cores", "told"),
+    [
+        (ALONE.workers, 2, 1, "tester and emulated device share core 0,"),
+        ((replace(ALONE.workers[0], core=None),), 2, 1, "tester and emulated device share a core,"),
+        (TWO, 3, 2, "2 workers of the tester and 1 emulated device share 2 cores,"),
+        (ALONE.workers, 4, 2, "1 worker of the tester and 3 emulated devices share 2 cores,"),
+    ],
+)
+def test_threads_that_share_a_core_are_named(
+    tmp_path: Path, report: str, workers: tuple[WorkerHealth, ...], threads: int, cores: int, told: str
+) -> None:
+    text = rendered(tmp_path, report, replace(ALONE, workers=workers, threads=threads, cores=cores))
+    assert told in text
+
+
+@READ
+def test_of_several_workers_each_ones_share_and_longest_pause_are_said(tmp_path: Path, report: str) -> None:
+    text = rendered(tmp_path, report, replace(ALONE, workers=TWO, threads=2))
+    assert (
+        "worker 1 on core 0 had 99.8 % of it, longest pause 12 us;"
+        " worker 2 on core 1 had 87.1 % of it, longest pause 4.21 ms" in text
+    )
+    if report == "html":
+        assert "worker 1 on core 0 had 99.8 % of it, longest pause 12 us, 45 ns a frame" in text
+
+
+def result(folder: Path, sample: Sample) -> TrialResult:
+    with write(folder, sample) as run:
+        return view(run).cases[0].trials[0].result
+
+
+def test_of_several_trials_those_with_late_frames_are_counted_and_workers_merged(tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+    quiet = result(tmp_path / "first", replace(SMALL, lag=ON_TIME, health=replace(ALONE, workers=TWO)))
+    swapped = tuple(replace(one, core=at) for at, one in enumerate(reversed(TWO)))
+    late = result(tmp_path / "second", replace(SMALL, lag=LATE, health=replace(ALONE, workers=swapped)))
+    found = {one.kind: one for one in health.findings([quiet, late, quiet])}
+    assert set(found) == {"late", "workers"}
+    assert found["late"].sentence.startswith(
+        "the latency is tainted in 1 of 3 trials: 25 of 1,000,000 frames"
+    )
+    assert found["workers"].sentence == (
+        "worker 1 on core 0 had 87.1 % of it, longest pause 4.21 ms;"
+        " worker 2 on core 1 had 87.1 % of it, longest pause 4.21 ms"
+    )
+
+
+def test_without_latency_nothing_is_tainted(tmp_path: Path) -> None:
+    late = result(tmp_path, replace(SMALL, lag=LATE))
+    untimed = replace(late, streams=tuple(replace(one, latency=None) for one in late.streams))
+    assert health.findings([late])
+    assert health.findings([untimed]) == ()
+
+
+def test_of_a_run_the_worst_case_is_told() -> None:
+    def late(weight: Fraction) -> tuple[health.Finding, ...]:
+        return (health.Finding("late", weight, f"{weight} late"),)
+
+    cases = [
+        ("one", late(Fraction(1, 9))),
+        ("two", late(Fraction(1, 3))),
+        ("three", ()),
+        ("four", late(Fraction(0))),
+    ]
+    assert health.worst(cases) == ("two: 1/3 late (the worst of 3 such load tests)",)
+    assert health.worst(cases[:1]) == ("one: 1/9 late",)
+
+
+def ended(tmp_path: Path, sample: Sample) -> list[str]:
+    """What a run says on stderr when a case with one trial has ended."""
+    (folder := tmp_path / "run").mkdir()
+    with write(folder, sample) as run:
+        (trial,) = run.trials(0)
+    plan = load(write_plan(tmp_path))
+    cases: list[Any] = list(Selection().cases(plan))
+    stream = io.StringIO()
+    watching = live.PlainView(stream)
+    watching.begin(plan, cases, 0)
+    watching.event(TrialEnded(0, replace(trial, number=0)))
+    rate = Value("throughput", "sum", Fraction(14_880_952), "fps")
+    watching.event(
+        Measured(0, Result("throughput", (rate,), (0,)), (StoredVerdict("sum", "line", "full"),), ())
+    )
+    return stream.getvalue().splitlines()
+
+
+def test_who_watches_is_told_of_the_tester_in_a_line(tmp_path: Path) -> None:
+    *_, headline, tester = ended(tmp_path, replace(SMALL, health=ALONE, lag=LATE))
+    assert headline.endswith("limit: line")
+    assert tester == (
+        "    tester: 99.9 % of its core at least, longest pause 12 us,"
+        " 25 of 1,000,000 frames late, at most 1.25 ms"
+    )
+
+
+def test_in_virtual_time_there_is_nothing_to_say_of_the_tester(tmp_path: Path) -> None:
+    assert ended(tmp_path, SMALL)[-1].endswith("limit: line")
+
+
+def test_what_json_says_of_lateness_is_what_was_stored(tmp_path: Path) -> None:
+    with write(tmp_path, replace(SMALL, health=ALONE, lag=LATE)) as run:
+        document = json.loads(REPORTS["json"].render(view(run)))
+    (stream,) = document["cases"][0]["trials"][0]["streams"]
+    told = stream["lag"]
+    assert (told["mean_ns"], told["max_ns"], told["late_frames"], told["late_beyond_ns"]) == (
+        50,
+        1_250_000,
+        25,
+        10_000,
+    )
