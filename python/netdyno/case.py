@@ -159,8 +159,9 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
     plan, case = job.plan, job.case
     kind = KINDS[plan.lab.kind]
     with kind.build(kind.wire(plan.lab.links, case.settings)) as built:
-        chosen = choose.backend(plan, case, built, lambda wiring: _proven(job, wiring))
-        wiring = plan.lab.threads.settled(chosen)
+        # A backend is chosen, and looked up among the calibrations, by the workers that will use it.
+        threaded = plan.lab.threads.settled(built)
+        wiring = choose.backend(plan, case, threaded, lambda wiring: _proven(job, wiring))
         known = situation(case, wiring)
         proven, notes = standing(job, wiring)
         wiring = replace(wiring, notes=(*wiring.notes, *notes))
@@ -197,16 +198,16 @@ def standing(job: Job, wiring: Wiring) -> tuple[Proven | None, tuple[str, ...]]:
             " calibrated, joined with each other, and this case has"
             f" {'one' if len(wiring.ports) == 1 else len(wiring.ports)}.",
         )
-    calibrate = f"`netdyno calibrate {job.plan.file}`"
+    calibrate = f"netdyno calibrate {job.plan.file}"
     proven = _proven(job, wiring)
     if proven is None:
         return None, (
             f"Not calibrated: what the tester itself can do with these ports and frames is not known;"
-            f" {calibrate} --quick takes about 20 s.",
+            f" `{calibrate} --quick` takes about 20 s.",
         )
     if proven.expired is not None:
         return proven, (
-            f"The calibration {proven.id} holds no longer: {proven.expired}; {calibrate} makes a new one.",
+            f"The calibration {proven.id} holds no longer: {proven.expired}; `{calibrate}` makes a new one.",
         )
     old = shelf.age_note(proven)
     return proven, () if old is None else (old,)

@@ -123,7 +123,13 @@ def _measured(plan: Plan | None, source: Source, effort: Effort) -> Calibration:
     def say(line: str) -> None:
         click.echo(printable(line), err=True)
 
-    with source.loop as wiring:
+    if plan.lab.threads.count > 1:
+        raise CalibrationError(
+            f"{plan.lab.threads.count} workers cannot be calibrated: the spacing of frames is noted by one",
+            "a run with several workers names no device; calibrate and run with one for a verdict",
+        )
+    with source.loop as looped:
+        wiring = plan.lab.threads.settled(looped)
         about = seconds(effort, len(chosen), sizes, len(clocks.cores_of(wiring.session)))
         kinds = f"{len(chosen)} kind{'' if len(chosen) == 1 else 's'} of traffic"
         say(f"calibrating {source.what}: {kinds}, about {about:.0f} s")

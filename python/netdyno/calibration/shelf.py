@@ -74,8 +74,25 @@ def _told(calibration: Calibration, traffic: Traffic, basis: Mapping[str, str]) 
         latency_floor_ns=traffic.latency_floor_ns,
         latency_noise_ns=traffic.latency_noise_ns,
         rate_error_ppm=traffic.rate_error_ppm,
-        expired=expired(calibration.basis, basis),
+        expired=expired(calibration.basis, basis) or _failed(calibration, traffic),
     )
+
+
+RELIED_ON = ("C1", "C3", "C5", "C10")
+"""Without these no rate is proven: frames counted right, none lost, faults found. C7 is of latencies."""
+
+
+def _failed(calibration: Calibration, traffic: Traffic) -> str | None:
+    """Which check failed that a proof for this traffic rests on, a clause; None: none."""
+    failed = [
+        check
+        for check in calibration.checks
+        if check.mark == "fail"
+        and check.name in RELIED_ON
+        # C1 is of directions, not of one traffic.
+        and (check.name == "C1" or check.scope in ("", traffic.name))
+    ]
+    return "; ".join(f"its check {check.name} ({check.title}) failed" for check in failed) or None
 
 
 def expired(was: Mapping[str, str], now: Mapping[str, str]) -> str | None:

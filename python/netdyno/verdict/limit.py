@@ -102,6 +102,14 @@ def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:
             )
     if not counts.streams or not counts.sent:
         return Verdict("invalid", "no frame was sent in the trials this rests on")
+    apart = sum(trial.health.split_flows for trial in trials)
+    if apart:
+        # Two workers saw a part each: what came to both counts twice, and hides as much that is missing.
+        return Verdict(
+            "inconclusive",
+            f"{apart} flows came in on more than one worker, and copies across workers cannot be told from"
+            " frames: what is missing is not known; one worker would tell",
+        )
     full = _line(value, result, evidence)
     short = _short(evidence, value.scope)
     # Where nothing enforces the line, a burst that makes up for a pause can look like a full one.
@@ -111,7 +119,8 @@ def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:
         early = _knee_before_tester(value, result, trials)
         if early is None:
             return Verdict("tester", f"{short}, so {rate(value)} is a lower bound and no limit of the device")
-        return doubt(value, evidence) or Verdict("device", f"{early}; later {short}")
+        named = Verdict("device", f"{early}; later {short}")
+        return doubt(value, evidence) or _fixture(counts, trials) or named
     if value.number is None:
         return Verdict("inconclusive", value.note or "no value was found")
     return _tester(counts, evidence) or _fixture(counts, trials) or _device(value, result, counts, evidence)
@@ -140,6 +149,14 @@ def _tester(counts: _Counts, evidence: Evidence) -> Verdict | None:
             "inconclusive",
             f"{gone} of {sent} frames count as lost, and {unknown} came so late that nobody can say whether"
             " they are copies or just those: more flows than can be told apart in such disorder",
+        )
+    # Many short pauses lose as much as a long one, where what comes in finds no room meanwhile.
+    overdue = sum(stream.lag.late for stream in counts.streams if stream.lag is not None)
+    if real and gone <= overdue and not _beyond_lateness(counts.streams, evidence.trials):
+        return Verdict(
+            "inconclusive",
+            f"{gone} of {sent} frames were lost, and {overdue} left late: the pauses of the tester that"
+            " made them late may be what lost the others",
         )
     burst = max(_burst(trial) for trial in evidence.trials)
     if real and gone <= burst:
