@@ -38,8 +38,8 @@ class Comparison:
     least_ratio: float | None = None
 
 
-def _null(flows: int) -> Callable[[], Found]:
-    return lambda: peers.netdyno({"kind": "null"}, flows, 400)
+def _null(flows: int, workers: int = 1) -> Callable[[], Found]:
+    return lambda: peers.netdyno({"kind": "null"}, flows, 400 * workers, workers=workers)
 
 
 def _veth(backend: str) -> Callable[[], Found]:
@@ -49,6 +49,7 @@ def _veth(backend: str) -> Callable[[], Found]:
 COMPARISONS = (
     Comparison("null, 1 flow", "testpmd txonly", _null(1), lambda: peers.testpmd_null("txonly"), 200),
     Comparison("null, many flows", "testpmd flowgen", _null(MANY), lambda: peers.testpmd_null("flowgen"), 150),  # noqa: E501
+    Comparison("null, many flows, 2 workers", "netdyno, 1 worker", _null(MANY, 2), _null(MANY)),
     Comparison(
         "memif to testpmd rxonly, many flows", "testpmd txonly",
         lambda: peers.netdyno_memif(MANY), lambda: peers.testpmd_memif("txonly"), least_ratio=1,
@@ -154,7 +155,7 @@ def main() -> int:
     chosen = [one for one in COMPARISONS if asked.only in f"{one.what}, {one.peer}"]
     found = [Rounds() for _ in chosen]
     for number in range(1, asked.rounds + 1):
-        print(f"round {number} of {asked.rounds}: 64 bytes, one sending core, Mpps", flush=True)
+        print(f"round {number} of {asked.rounds}: 64 bytes, one sending core unless said, Mpps", flush=True)
         for comparison, rounds in zip(chosen, found, strict=True):
             run(comparison, rounds, number)
     print(f"\n{'medians of the rounds':37} {'peer':18}  netdyno     peer  ratio (least-most)")

@@ -301,10 +301,12 @@ def netdyno_veth(backend: str, flows: int) -> Found:
 
 
 def netdyno(
-    backend: dict[str, Any], flows: int, ask_mpps: float, *, echo: bool = False, namespace: str | None = None
-) -> Found:
-    """netdyno asked for more than it can send, 64 bytes, random addresses, on one core."""
-    run = [sys.executable, __file__, json.dumps({"backend": backend, "flows": flows, "ask": ask_mpps})]
+    backend: dict[str, Any], flows: int, ask_mpps: float, *,
+    echo: bool = False, namespace: str | None = None, workers: int = 1,
+) -> Found:  # fmt: skip
+    """netdyno asked for more than it can send, 64 bytes, random addresses, a core for each worker."""
+    asked = {"backend": backend, "flows": flows, "ask": ask_mpps, "workers": workers}
+    run = [sys.executable, __file__, json.dumps(asked)]
     command = run if namespace is None else [_program("ip", "iproute2"), "netns", "exec", namespace, *run]
     done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS + PATIENCE_S)
     if done.returncode:
@@ -313,7 +315,11 @@ def netdyno(
     (stream,) = trial["streams"]
     share = trial["health"]["core_share_ppm"] / 1e6
     if not echo:
-        return Found(stream["offered"] / SECONDS / 1e6, share)
+        each = ", ".join(
+            f"worker {number} had {worker['core_share_ppm'] / 1e6:.1%} of core {worker['core']}"
+            for number, worker in enumerate(trial["health"]["workers"], start=1)
+        )
+        return Found(stream["offered"] / SECONDS / 1e6, share, each if workers > 1 else "")
     wrong = stream["corrupted"] + stream["duplicates"] + stream["out_of_order"]
     more = f"{stream['flows_received']:,} flows came back, {wrong} frames wrong, {stream['lost']:,} lost"
     return Found(stream["received"] / SECONDS / 1e6, share, more)
@@ -323,7 +329,8 @@ def _send(asked: dict[str, Any]) -> None:
     from netdyno._engine import Session
 
     session = {
-        "clock": "real", "cores": [SENDER_CORE], "ports": [{"name": "near", "backend": asked["backend"]}],
+        "clock": "real", "workers": asked["workers"], "cores": [SENDER_CORE, FAR_CORE][: asked["workers"]],
+        "ports": [{"name": "near", "backend": asked["backend"]}],
     }  # fmt: skip
     addresses = {
         way: {"random": {"min": f"{net}.0.0.1", "max": f"{net}.255.255.254"}}
