@@ -8,7 +8,7 @@ use netdyno_io::port::{Port, PortError};
 use netdyno_io::time::{Clock, Instant};
 use std::fs::File;
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::sync::Mutex;
 use support::{PATIENCE, abstract_socket, collect, frame, send_all, send_at};
 
@@ -171,6 +171,30 @@ impl Bare {
         assert_eq!(sent, bytes.len() as isize);
     }
 
+    /// As [`Self::say`], with a file.
+    fn pass(&self, bytes: &[u8], file: &File) {
+        // Aligned as the header of a control message, and longer than one with a file.
+        let mut control = [0_u64; 4];
+        // SAFETY: all-zero is a valid header; it leads to buffers that live, of the lengths it says.
+        let sent = unsafe {
+            let mut vector = libc::iovec {
+                iov_base: bytes.as_ptr().cast_mut().cast(),
+                iov_len: bytes.len(),
+            };
+            let mut header: libc::msghdr = std::mem::zeroed();
+            (header.msg_iov, header.msg_iovlen) = (&raw mut vector, 1);
+            header.msg_control = control.as_mut_ptr().cast();
+            header.msg_controllen = libc::CMSG_SPACE(size_of::<libc::c_int>() as u32) as _;
+            let message = libc::CMSG_FIRSTHDR(&raw const header);
+            (*message).cmsg_level = libc::SOL_SOCKET;
+            (*message).cmsg_type = libc::SCM_RIGHTS;
+            (*message).cmsg_len = libc::CMSG_LEN(size_of::<libc::c_int>() as u32) as _;
+            libc::CMSG_DATA(message).cast::<libc::c_int>().write_unaligned(file.as_raw_fd());
+            libc::sendmsg(self.0.as_raw_fd(), &raw const header, libc::MSG_NOSIGNAL)
+        };
+        assert_eq!(sent, bytes.len() as isize);
+    }
+
     /// The type and the text of the next message.
     fn hear(&self) -> (u16, String) {
         let mut bytes = [0_u8; 256];
@@ -229,4 +253,41 @@ fn peers_that_speak_nonsense_are_told_so_and_the_next_one_is_served() {
     server.ready().expect("comes");
     send_all(&mut client, &[frame(1, 60)]);
     assert_eq!(collect(&mut server, 1), [frame(1, 60)]);
+}
+
+/// A file of 48 MiB costs nobody anything until it is touched: were each region made present, a peer of 256 would have us
+/// fill the memory of the machine.
+#[test]
+fn sparse_regions_without_end_take_no_more_memory_than_declared() {
+    const REGION: u64 = 48 << 20;
+    let socket = abstract_socket();
+    let _server = one(&socket, Role::Server);
+    let padded = |bytes: &[u8]| {
+        let mut message = bytes.to_vec();
+        message.resize(128, 0);
+        message
+    };
+    let peer = Bare::connect(&socket);
+    assert_eq!(peer.hear().0, 2, "HELLO");
+    peer.say(&padded(&[3, 0, 0, 2]));
+    assert_eq!(peer.hear().0, 1, "ACK");
+    let sparse = || {
+        // SAFETY: the name is a C string; the file is owned by nobody else.
+        let file = unsafe {
+            let file = libc::memfd_create(c"sparse".as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING);
+            assert!(file >= 0);
+            File::from(OwnedFd::from_raw_fd(file))
+        };
+        file.set_len(REGION).expect("grows");
+        file
+    };
+    let files: Vec<File> = (0..6).map(|_| sparse()).collect();
+    for (index, file) in files.iter().enumerate() {
+        let message = [&[4, 0, index as u8, 0][..], &REGION.to_ne_bytes()].concat();
+        peer.pass(&padded(&message), file);
+        assert_eq!(peer.hear(), (1, String::new()), "ACK of region {index}");
+    }
+    // What the system says is behind each, in blocks of 512 bytes.
+    let present: Vec<u64> = files.iter().map(|file| file.metadata().expect("is there").blocks() * 512).collect();
+    assert_eq!(present, [REGION, 0, 0, 0, 0, 0]);
 }

@@ -17,7 +17,9 @@ const NAME: &str = concat!("netdyno ", env!("CARGO_PKG_VERSION"));
 const MOST_REGIONS: usize = 256;
 /// The most memory of a peer that is mapped: address space, not memory of ours.
 const MOST_BYTES: u64 = 1 << 36;
-/// Up to this, a peer's region is made present at once; a larger one is that of a whole packet processor.
+/// Regions are made present at once while all of a peer's together are no more than this. Making a page present takes
+/// memory, even where the peer has none of its own behind it (a sparse file); and more is that of a whole packet processor,
+/// whose pages are there.
 const PRESENT_BYTES: u64 = 1 << 26;
 /// Rings begin at a multiple of this: a pair of cache lines, since neighbours are fetched together.
 const RING_ALIGN: usize = 128;
@@ -343,7 +345,7 @@ impl Offer {
         if there < size {
             return Err(format!("region {index} of {size} bytes; its file has {there}"));
         }
-        let mapped = Shared::map(&file, size as usize, size <= PRESENT_BYTES);
+        let mapped = Shared::map(&file, size as usize, self.bytes <= PRESENT_BYTES);
         self.regions.push(mapped.map_err(|why| format!("region {index}: {why}"))?);
         Ok(())
     }

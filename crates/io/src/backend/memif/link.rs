@@ -332,14 +332,15 @@ impl Talk for Conversation<'_> {
             if self.common.stopped() {
                 return Err(CLOSED.to_owned());
             }
+            // Before each message, so that a peer that always has another to say has no more time than one that is silent.
+            let left = DIALOGUE.ps.saturating_sub(self.clock.now().ps);
+            if left == 0 {
+                return Err("the dialogue was not over within two seconds".to_owned());
+            }
             match self.channel.receive() {
                 Ok(Some(received)) => return Ok(received),
                 Ok(None) => {}
                 Err(_) => return Err("the peer went in the middle of the dialogue".to_owned()),
-            }
-            let left = DIALOGUE.ps.saturating_sub(self.clock.now().ps);
-            if left == 0 {
-                return Err("no answer within two seconds".to_owned());
             }
             let most = std::time::Duration::from_nanos(left / 1000);
             let [_, rung] = socket::wait([self.channel.fd(), self.common.bell.fd()], Some(most));
