@@ -211,21 +211,19 @@ impl AfXdpPort {
         let mut waiting = self.socket.send.waiting();
         let mut tries = 0;
         // Each call sends some 32 frames, or ends at one that was dropped. Kernels before 5.11 say only in the call after
-        // it how far one came.
+        // it how far one came. What a call answers is no progress: a driver that is being set up anew may say that it is
+        // busy for as long as it likes, and takes nothing.
         while waiting > 0 && tries < 2 && self.socket.send.wants_wakeup() {
-            let dropped = match self.socket.wake_to_send() {
-                Ok(()) => false,
+            match self.socket.wake_to_send() {
+                Ok(()) => {}
                 // A veth has no ring of its own to be full: since Linux 6.2 it says so when its far end dropped a
                 // frame. That frame was sent, and lost where the device takes frames in.
-                Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {
-                    self.tx_full += u64::from(!self.cable);
-                    true
-                }
-                Err(error) if matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::ENOBUFS | libc::EINTR)) => false,
+                Err(error) if error.raw_os_error() == Some(libc::EBUSY) => self.tx_full += u64::from(!self.cable),
+                Err(error) if matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::ENOBUFS | libc::EINTR)) => {}
                 Err(error) => return Err(self.failed("sendto", error)),
-            };
+            }
             let before = std::mem::replace(&mut waiting, self.socket.send.waiting());
-            tries = if dropped || waiting < before { 0 } else { tries + 1 };
+            tries = if waiting < before { 0 } else { tries + 1 };
         }
         self.unsent = waiting > 0 && !self.zero_copy;
         Ok(())
