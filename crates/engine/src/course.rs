@@ -48,8 +48,9 @@ pub struct Course {
     is_over: AtomicBool,
     /// Known when the start is.
     hops: OnceLock<Vec<Answer>>,
-    /// Next hops that moved to another address since; and how many there are.
-    moves: Mutex<Vec<Answer>>,
+    /// Next hops that moved to another address since, each once, where it went last and by which move; and how many moves
+    /// there were.
+    moves: Mutex<Vec<(usize, Answer)>>,
     moved: AtomicUsize,
     followers: Vec<Said>,
     waiting: AtomicUsize,
@@ -96,19 +97,27 @@ impl Course {
         (at != u64::MAX).then(|| (at, self.hops.get().map_or(&[][..], Vec::as_slice)))
     }
 
-    /// A next hop has another address now.
+    /// A next hop has another address now. Where it went before is forgotten: two boxes with one address may have it move
+    /// with every frame.
     pub fn redirect(&self, hop: Answer) {
         let mut moves = self.moves.lock().unwrap_or_else(PoisonError::into_inner);
-        moves.push(hop);
-        self.moved.store(moves.len(), Ordering::Release);
+        // Written under the lock alone.
+        let number = self.moved.load(Ordering::Relaxed) + 1;
+        match moves.iter_mut().find(|(_, it)| (it.port, it.lane) == (hop.port, hop.lane)) {
+            Some(known) => *known = (number, hop),
+            None => moves.push((number, hop)),
+        }
+        self.moved.store(number, Ordering::Release);
     }
 
-    /// Next hops that moved, but for the first `known`.
-    pub fn moves(&self, known: usize) -> Vec<Answer> {
-        if self.moved.load(Ordering::Acquire) == known {
+    /// Where next hops are that moved after the first `known` moves, which then become all there were.
+    pub fn moves(&self, known: &mut usize) -> Vec<Answer> {
+        if self.moved.load(Ordering::Acquire) == *known {
             return Vec::new();
         }
-        self.moves.lock().unwrap_or_else(PoisonError::into_inner)[known..].to_vec()
+        let moves = self.moves.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = std::mem::replace(known, self.moved.load(Ordering::Relaxed));
+        moves.iter().filter(|(number, _)| *number > before).map(|(_, hop)| *hop).collect()
     }
 
     /// No more test frames are to be sent.
@@ -212,5 +221,33 @@ impl Course {
         } else {
             Vec::new()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROUTERS: [Mac; 2] = [Mac([2, 0, 0, 0, 0, 0x0a]), Mac([2, 0, 0, 0, 0, 0x0b])];
+
+    #[test]
+    fn of_a_hop_that_moves_with_every_frame_the_last_place_is_kept() {
+        let course = Course::new(1, 2);
+        let mut known = 0;
+        let told = |known: &mut usize| -> Vec<_> { course.moves(known).iter().map(|it| (it.port, it.lane, it.mac)).collect() };
+        assert_eq!(told(&mut known), []);
+        for number in 0..100_001 {
+            let (port, lane, mac) = (1, 3, ROUTERS[number % 2]);
+            course.redirect(Answer { port, lane, mac });
+        }
+        assert_eq!(told(&mut known), [(1, 3, ROUTERS[0])]);
+        assert_eq!(told(&mut known), []);
+        // Another lane, and another port's lane of the same number, are others.
+        for (port, lane, mac) in [(1, 2, ROUTERS[0]), (0, 3, ROUTERS[1])] {
+            course.redirect(Answer { port, lane, mac });
+        }
+        assert_eq!(told(&mut known), [(1, 2, ROUTERS[0]), (0, 3, ROUTERS[1])]);
+        // Who comes late is told all, each once.
+        assert_eq!(told(&mut 0), [(1, 3, ROUTERS[0]), (1, 2, ROUTERS[0]), (0, 3, ROUTERS[1])]);
     }
 }

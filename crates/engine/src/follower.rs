@@ -25,7 +25,7 @@ pub struct Follower {
     number: usize,
     course: Arc<Course>,
     stage: Stage,
-    /// Next hops whose move to another address it knows of.
+    /// Moves of next hops to other addresses that it knows of.
     moves: usize,
     /// Test frames may depart until then.
     until_ps: u64,
@@ -75,9 +75,8 @@ impl Follower {
         }
         if self.stage == Stage::Traffic {
             self.worker.turn(now.ps);
-            for hop in self.course.moves(self.moves) {
+            for hop in self.course.moves(&mut self.moves) {
                 self.worker.senders[hop.port].lanes[hop.lane].template.set_destination(hop.mac);
-                self.moves += 1;
             }
             let is_halted = self.course.is_halted();
             if !is_halted {

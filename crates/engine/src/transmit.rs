@@ -47,6 +47,8 @@ pub struct Lane {
     pub lag: Lag,
     /// In the burst that is counted: frames, and how late the latest of them left.
     burst: (u64, u64),
+    /// Where its frames will go, while a change of it waits.
+    moves_to: Option<Mac>,
 }
 
 impl Lane {
@@ -77,6 +79,7 @@ impl Lane {
             others: Vec::new(),
             lag: Lag::new(&schedule),
             burst: (0, 0),
+            moves_to: None,
             departures: share.map_or_else(Departures::none, |share| schedule.departures_of(share)),
             schedule,
             sizes: sizes.iter().map(|&size| u64::from(size)).collect(),
@@ -166,8 +169,8 @@ struct Own {
 enum What {
     /// Sends a frame of the tester's own (ARP, ND, learning, echo reply).
     Frame { bytes: Vec<u8>, is_answer: bool },
-    /// From now on the frames of a lane go to another MAC address.
-    Redirect { lane: usize, mac: Mac },
+    /// From now on the frames of a lane go where it moves to.
+    Redirect { lane: usize },
 }
 
 /// The sending side of one port.
@@ -278,9 +281,12 @@ impl Sender {
         self.plan(at_ps, What::Frame { bytes, is_answer });
     }
 
-    /// The frames of lane `lane` that depart at or after `at_ps` go to `mac`.
+    /// The frames of lane `lane` that depart at or after `at_ps` go to `mac`. A change of the lane that waits already keeps
+    /// its time and takes this address: of two boxes that quarrel about one, no more than the last word waits.
     pub fn redirect(&mut self, at_ps: u64, lane: usize, mac: Mac) {
-        self.plan(at_ps, What::Redirect { lane, mac });
+        if self.lanes[lane].moves_to.replace(mac).is_none() {
+            self.plan(at_ps, What::Redirect { lane });
+        }
     }
 
     fn plan(&mut self, at_ps: u64, what: What) {
@@ -366,7 +372,12 @@ impl Sender {
     fn act(&mut self, port: &mut dyn Port, now: Instant, at: u64) -> Result<bool, PortError> {
         match self.own.front().map(|own| &own.what) {
             None => return Ok(false),
-            Some(&What::Redirect { lane, mac }) => self.lanes[lane].template.set_destination(mac),
+            Some(&What::Redirect { lane }) => {
+                let lane = &mut self.lanes[lane];
+                if let Some(mac) = lane.moves_to.take() {
+                    lane.template.set_destination(mac);
+                }
+            }
             Some(What::Frame { bytes, is_answer }) => {
                 let taken = port.transmit(now, 1, &mut |burst| {
                     let room = burst.frame_mut(0);
