@@ -175,6 +175,7 @@ trial: {drain: 3}
         "19:14 `direction` must be a list, not `uni`",
         "20:8 `lag` is empty",
         "22:18 `1kpp` is not a load: `kpp` is no unit of one",
+        "22:37 a load of 110% is more than the line carries",
         "22:57 `0s` is no time at all",
         "22:61 unknown field `foo`",
         "23:9 there is no value `thruput` to set a goal for",

@@ -36,57 +36,62 @@ def check(source: Source, base: Path | None, tables: Tables) -> Plan | None:
         return None
     included = include(source, base)
     raw: dict[str, Any] = source.value
-    whole = problems.valid(m.PlanFile, raw, source, told=() if included is not None else ("lab",))
+    problems.valid(m.PlanFile, raw, source, told=() if included is not None else ("lab",))
     # The rules below look at the parts that are right, so that one slip does not hide another.
+    whole, lost = problems.salvaged(m.PlanFile, {**raw, **_STAND_IN})
+    assert whole is not None, "what stands in is right"
     planned = lab(source, raw.get("lab"), tables)
     known = profiles(source, raw.get("traffic"))
     kind = tables.kinds[planned.kind] if planned else only_kind(raw, tables)
     matrix = axes(source, raw, kind, tables, len(planned.links) if planned else 2)
-    filters(source, raw, matrix)
-    method, parameters = _method(source, raw.get("method"), tables)
-    if (
-        included is None
-        or planned is None
-        or matrix is None
-        or method is None
-        or parameters is None
-        or not known
-    ):
+    filtered = filters(source, raw, matrix) and not lost & {"only", "skip"}
+    method, parameters, guessed = _method(source, raw.get("method"), tables)
+    if method is not None and not guessed and not lost & {"scale"}:
+        _samples(source, whole, tables.methods[method], parameters)
+    if included is None or planned is None or matrix is None or method is None or not known:
         return None
-    scale = whole.scale if whole else Fraction(1)
-    settings = whole.trial if whole else m.TrialSettings()
+    title = raw.get("title")
     plan = Plan(
-        title=whole.title if whole else "",
+        title=title if isinstance(title, str) else "",
         lab=planned,
         profiles=known,
         axes=matrix,
-        only=_filter(whole.only) if whole else (),
-        skip=_filter(whole.skip) if whole else (),
+        only=_filter(whole.only),
+        skip=_filter(whole.skip),
         method=method,
-        parameters=parameters.scaled(scale),
-        trial=settings.scaled(scale),
-        written=settings,
-        goals=tuple(whole.goals) if whole else (),
-        scale=scale,
-        seed=whole.seed if whole else 0,
+        parameters=parameters.scaled(whole.scale),
+        trial=whole.trial.scaled(whole.scale),
+        written=whole.trial,
+        goals=tuple(whole.goals),
+        scale=whole.scale,
+        seed=whole.seed,
         file=source.file,
         text=source.text,
         included=included,
         kind=kind,
     )
-    _samples(source, plan, tables)
-    _cases(source, plan)
+    if filtered:
+        _cases(source, plan)
     return plan
+
+
+_STAND_IN: dict[str, Any] = {
+    "title": "?",
+    "lab": {"nodes": {}, "links": []},
+    "traffic": {"any": {"size": "64B"}},
+    "method": {},
+}
+"""For what a plan needs, so that the rest of it can be read; each of these is read by itself."""
 
 
 def _filter(entries: list[dict[str, list[str]]]) -> tuple[dict[str, tuple[str, ...]], ...]:
     return tuple({axis: tuple(values) for axis, values in entry.items()} for entry in entries)
 
 
-def _method(source: Source, raw: object, tables: Tables) -> tuple[str | None, Any]:
-    """Exactly one method, its parameters as its own model has them."""
+def _method(source: Source, raw: object, tables: Tables) -> tuple[str | None, Any, bool]:
+    """Exactly one method, its parameters as its own model has them, and whether one had to be guessed."""
     if not isinstance(raw, dict):
-        return None, None
+        return None, None, False
     if len(raw) != 1:
         source.report(
             ("method",),
@@ -105,7 +110,8 @@ def _method(source: Source, raw: object, tables: Tables) -> tuple[str | None, An
             continue
         model = tables.methods[name].parameters
         given = {} if raw[name] is None else raw[name]
-        parameters = problems.valid(model, given, source, ("method", name))
+        problems.valid(model, given, source, ("method", name))
+        parameters, lost = problems.salvaged(model, given)
         if parameters is not None:
             for path, load in parameters.loads():
                 if isinstance(load.amount, Percent) and load.amount.amount > 1:
@@ -114,21 +120,29 @@ def _method(source: Source, raw: object, tables: Tables) -> tuple[str | None, An
                         f"a load of {load} is more than the line carries",
                         "give a percentage up to 100, or a rate such as `9.5Gbps`",
                     )
-        if len(raw) == 1:
-            return name, parameters
-    return None, None
+        if len(raw) == 1 and parameters is not None:
+            return name, parameters, bool(lost & set(problems.fields_at(model, ())))
+    return None, None, False
 
 
-def _samples(source: Source, plan: Plan, tables: Tables) -> None:
+def _samples(source: Source, whole: m.PlanFile, method: Any, parameters: Any) -> None:
     """The series of a trial must fit into memory, and a report's figures into a page."""
+    trial = whole.trial.scaled(whole.scale)
     # At least the longest trial, which is drained as well.
-    longest = tables.methods[plan.method].traffic_seconds(plan.parameters) + plan.trial.drain.amount
-    count = longest / plan.trial.sample.amount
+    longest = method.traffic_seconds(parameters.scaled(whole.scale)) + trial.drain.amount
+    count = longest / trial.sample.amount
     if count > MAX_SAMPLES:
-        message = f"{int(count)} samples of {plan.trial.sample} are more than {MAX_SAMPLES}"
+        message = f"{int(count)} samples of {trial.sample} are more than {MAX_SAMPLES}"
         source.report(
             ("trial", "sample"), message, "longer samples, `100ms` by default, or shorter trials and drain"
         )
+
+
+def _understood(values: tuple[str, ...], known: tuple[str, ...] | None) -> tuple[str, ...]:
+    """The values of an axis that there are; of a wrong one, the first there would be."""
+    if not known:
+        return values
+    return tuple(value for value in values if value in known) or known[:1]
 
 
 def _cases(source: Source, plan: Plan) -> None:
@@ -139,10 +153,7 @@ def _cases(source: Source, plan: Plan) -> None:
         "profile": tuple(plan.profiles),
         "direction": possible(len(plan.lab.links))[0],
     }
-    axes = tuple(
-        (axis, tuple(value for value in values if value in (known.get(axis) or values)))
-        for axis, values in plan.axes
-    )
+    axes = tuple((axis, _understood(values, known.get(axis))) for axis, values in plan.axes)
     found = cases(replace(plan, axes=axes))
     if not found and not source.errors:
         place: tuple[str | int, ...] = ("only",) if plan.only else ("skip",)

@@ -14,7 +14,7 @@ from netdyno.labs.wiring import TWO_LINKS, LabLink, in_words
 from netdyno.plan import Tables, ports
 from netdyno.plan import models as m
 from netdyno.plan.models import TESTER
-from netdyno.plan.problems import quiet
+from netdyno.plan.problems import salvaged
 from netdyno.plan.source import Source, read_file
 
 
@@ -60,7 +60,7 @@ def lab(source: Source, raw: object, tables: Tables) -> PlannedLab | None:
     table = raw.get("nodes")
     for name, value in table.items() if isinstance(table, dict) else ():
         known.append(str(name))
-        node = quiet(m.Node, value)
+        node, _ = salvaged(m.Node, value)
         if node is None:
             complete = False
             continue
@@ -101,7 +101,7 @@ def lab(source: Source, raw: object, tables: Tables) -> PlannedLab | None:
         ports.check(source, raw.get("links"), tables.kinds[devices[0][1].kind])
     if links is not None and devices and len(links) not in tables.kinds[devices[0][1].kind].links:
         links = None
-    if links is None or not complete or len(testers) != 1 or len(devices) != 1:
+    if not links or not complete or len(testers) != 1 or len(devices) != 1:
         return None
     (name, node) = devices[0]
     # A setting that is wrong has been told; the cases are looked at without it.
@@ -145,10 +145,10 @@ def _settings(source: Source, place: tuple[str | int, ...], given: Mapping[str, 
 def _links(
     source: Source, raw: object, known: list[str], testers: list[str], nodes_right: bool
 ) -> tuple[LabLink, ...] | None:
+    """The links in order; what is wrong of one is noted or left to who reads the fields, and stood in for."""
     if not isinstance(raw, list):
         return None
     links: list[LabLink] = []
-    right = True
     taken: dict[tuple[str, str], int] = {}
     for index, value in enumerate(raw):
         place = ("lab", "links", index)
@@ -156,12 +156,10 @@ def _links(
         for side, end in enumerate(ends or ()):
             where = (*place, "endpoints", side)
             if end[0] not in known and known:
-                right = False
                 source.report(
                     where, f"`{end[0]}` is not a node of the lab", suggestion(end[0], known, "nodes")
                 )
             if end in taken:
-                right = False
                 line = source.position(("lab", "links", taken[end]))[0]
                 source.report(
                     where,
@@ -169,35 +167,62 @@ def _links(
                     f"the first link is in line {line}; a port takes one cable",
                 )
             taken.setdefault(end, index)
-        link = quiet(m.Link, value)
-        if link is None or ends is None:
-            right = False
-            continue
-        if len(testers) == 1 and nodes_right and all(end[0] in known for end in ends):
+        names_of_ports = _UNNAMED
+        if ends is not None and len(testers) == 1 and nodes_right and all(end[0] in known for end in ends):
             ours = [end for end in ends if end[0] == testers[0]]
-            if len(ours) != 1:
-                right = False
+            if len(ours) == 1:
+                theirs = ends[1] if ends[0] == ours[0] else ends[0]
+                names_of_ports = (ours[0][1], theirs[1])
+            else:
                 source.report(
                     (*place, "endpoints"),
                     "a link joins the tester and the device",
                     f'for example `["{testers[0]}:west", "dut:p0"]`',
                 )
-                continue
-            theirs = ends[1] if ends[0] == ours[0] else ends[0]
-            links.append(
-                LabLink(
-                    ours[0][1],
-                    theirs[1],
-                    int(link.rate.amount),
-                    link.interface,
-                    link.address,
-                    link.gateway,
-                    PortBackend(link.backend, link.socket, link.role, link.id, link.attach, link.mode),
-                )
-            )
-    if right and len({link.tester_port for link in links}) != len(links):
-        right = False
-    return tuple(links) if right and links else None
+        links.append(_link(source, place, value, names_of_ports))
+    return tuple(links)
+
+
+_UNNAMED = ("?", "?")
+"""Ports of a link whose ends are not known. Such a plan has mistakes, and nothing comes of it."""
+
+_STAND_IN = {"endpoints": ["a:?", "b:?"], "rate": "10Tbps"}
+"""For what of a link is wrong: the fastest line there is, which no load is above."""
+
+
+def _link(source: Source, place: tuple[str | int, ...], value: object, ports_: tuple[str, str]) -> LabLink:
+    given = value if isinstance(value, dict) else {}
+    link, _ = salvaged(m.Link, given)
+    if link is None:
+        _, wrong = salvaged(m.Link, {**_STAND_IN, **given})
+        right = {name: part for name, part in given.items() if name not in wrong}
+        link, _ = salvaged(m.Link, {**_STAND_IN, **right})
+    assert link is not None, "what stands in is right"
+    address, gateway = link.address, link.gateway
+    if (address is None) != (gateway is None) and not {"address", "gateway"} <= set(given):
+        field = "address" if address else "gateway"
+        source.report(
+            (*place, field),
+            "a link to a router has `address` and `gateway`, one to a bridge neither",
+            "give the tester's address and the router's, or leave both out",
+            key=True,
+        )
+    elif address and gateway and (":" in address) != (":" in gateway):
+        source.report(
+            (*place, "gateway"),
+            f"the gateway {gateway} and the address {address} are of different IP versions",
+            "both IPv4 or both IPv6",
+        )
+    if not (address and gateway):
+        address = gateway = None
+    return LabLink(
+        *ports_,
+        int(link.rate.amount),
+        link.interface,
+        address,
+        gateway,
+        PortBackend(link.backend, link.socket, link.role, link.id, link.attach, link.mode),
+    )
 
 
 def _count(source: Source, raw: object, kind: Any) -> None:
@@ -221,6 +246,7 @@ def _count(source: Source, raw: object, kind: Any) -> None:
 
 def _ends(value: object) -> tuple[tuple[str, str], tuple[str, str]] | None:
     """The endpoints of a link, whatever else is wrong with it."""
-    probe = {"endpoints": value.get("endpoints"), "rate": "1bps"} if isinstance(value, dict) else None
-    link = quiet(m.Link, probe)
+    link, _ = salvaged(
+        m.Link, {**_STAND_IN, "endpoints": value.get("endpoints")} if isinstance(value, dict) else None
+    )
     return link.endpoints if link else None

@@ -97,9 +97,10 @@ def only_kind(raw: dict[str, Any], tables: Tables) -> Any:
 
 def filters(
     source: Source, raw: dict[str, Any], axes: tuple[tuple[str, tuple[str, ...]], ...] | None
-) -> None:
-    """`only` and `skip` name axes and values that the matrix has."""
+) -> bool:
+    """`only` and `skip` name axes and values that the matrix has. Whether they do."""
     known = dict(axes or ())
+    before = len(source.errors)
     for field in ("only", "skip"):
         entries = raw.get(field)
         for index, entry in enumerate(entries if isinstance(entries, list) else ()):
@@ -123,3 +124,4 @@ def filters(
                             f"`{text[:40]}` is not on the axis `{axis}`",
                             suggestion(text, known[axis], "values"),
                         )
+    return len(source.errors) == before

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 from netdyno.labs.addresses import MOST_PORTS
 from netdyno.plan.headers import Vlan, distinct_flows, length, smallest_frame
-from netdyno.plan.problems import quiet
+from netdyno.plan.problems import salvaged
 from netdyno.plan.source import Source
 from netdyno.plan.traffic import Profile
 
+STACK = {"ip", "protocol", "vlan", "addresses", "headers"}
+"""Fields that say what headers a frame has."""
+
 
 def profiles(source: Source, raw: object) -> dict[str, Profile]:
+    """The profiles that can be understood, by name."""
     found: dict[str, Profile] = {}
     for name, value in raw.items() if isinstance(raw, dict) else ():
-        profile = quiet(Profile, value)
+        profile, lost = salvaged(Profile, value)
+        sized = profile is not None and "size" not in lost
+        if profile is None and isinstance(value, dict):
+            # Whatever its size: the rest is looked at with one that everything fits into.
+            profile, lost = salvaged(Profile, {**value, "size": "9216B"})
         if profile is None:
             continue
-        found[str(name)] = profile
+        if sized:
+            found[str(name)] = profile
         place = ("traffic", name)
         extra = [
             field for field in ("ip", "protocol", "vlan", "addresses") if field in profile.model_fields_set
@@ -27,16 +36,19 @@ def profiles(source: Source, raw: object) -> dict[str, Profile]:
                 "keep one of them",
                 key=True,
             )
-            continue
-        if profile.headers is None and profile.pool.version != profile.ip:
+        elif profile.headers is None and profile.pool.version != profile.ip:
             source.report(
                 (*place, "addresses"),
                 f"the addresses are IPv{profile.pool.version} and the profile is IPv{profile.ip}",
                 f"say `ip: {profile.pool.version}`, or other addresses",
             )
             continue
-        _size(source, place, profile)
-        _flows(source, place, profile)
+        if lost & STACK:
+            continue  # What its frames are is not known.
+        if sized:
+            _size(source, place, profile)
+        if "flows" not in lost:
+            _flows(source, place, profile)
     return found
 
 

@@ -44,8 +44,8 @@ def check(source: Source, raw: object, kind: Any) -> None:
             continue
         place = ("lab", "links", index)
         backend = link.get("backend", "af_packet")
-        if not _fits(source, place, link, backend, kind):
-            continue
+        if _known(source, place, link, backend, kind):
+            _fields(source, place, link, backend, kind)
         if backend == "memif":
             name, number = link.get("socket"), link.get("id", 0)
             if name is None:
@@ -60,7 +60,7 @@ def check(source: Source, raw: object, kind: Any) -> None:
             _once(source, (*place, "interface"), interfaces, interface, index, f"interface `{interface}`")
 
 
-def _fits(
+def _known(
     source: Source, place: tuple[str | int, ...], link: dict[str, Any], backend: object, kind: Any
 ) -> bool:
     known = kind.backends
@@ -74,11 +74,17 @@ def _fits(
         if backend in ("auto", "af_packet", "af_xdp", "memif"):
             source.report((*place, "backend"), message, hint)
         return False  # An unknown name is told where the fields are read.
-    fits = True
+    return isinstance(backend, str)
+
+
+def _fields(
+    source: Source, place: tuple[str | int, ...], link: dict[str, Any], backend: object, kind: Any
+) -> None:
+    """No field of another backend than the link has."""
+    known = kind.backends
     if backend not in ("af_xdp", "auto"):
         for field in XDP_FIELDS:
             if field in link:
-                fits = False
                 hint = "`backend: af_xdp` has it" if "af_xdp" in known else "leave it out"
                 source.report(
                     (*place, field), f"`{field}` is AF_XDP's, and this link is none", hint, key=True
@@ -86,20 +92,17 @@ def _fits(
     if backend != "memif":
         for field in MEMIF_FIELDS:
             if field in link:
-                fits = False
                 hint = "`backend: memif` has it" if "memif" in known else "leave it out"
                 source.report(
                     (*place, field), f"`{field}` is a memif's, and this link is none", hint, key=True
                 )
     elif "interface" in link:
-        fits = False
         source.report(
             (*place, "interface"),
             "a memif is no interface of this machine",
             f"leave out `interface`, or take another backend: {', '.join(f'`{name}`' for name in KERNEL)}",
             key=True,
         )
-    return fits
 
 
 def _once(

@@ -184,9 +184,48 @@ def valid(
         return None
 
 
-def quiet(model: type[MODEL], raw: Any) -> MODEL | None:
-    """A part that is right by itself. What is wrong with others is told when the whole is read."""
-    try:
-        return model.model_validate(raw)
-    except ValidationError:
-        return None
+def salvaged(model: type[MODEL], raw: Any) -> tuple[MODEL | None, frozenset[str]]:
+    """A part of a plan without what is wrong in it, and the fields that lost something by that.
+
+    For the rules on what parts mean together: they look at what is right, so that one slip does not hide
+    another. None: what cannot be left out is wrong or missing. Nothing is noted here: what is wrong is told
+    when the whole is read.
+    """
+    lost: set[str] = set()
+    kept = raw
+    while True:
+        try:
+            return model.model_validate(kept), frozenset(lost)
+        except ValidationError as error:
+            places = {_wrong(kept, finding) for finding in error.errors(include_url=False)}
+        if () in places:
+            return None, frozenset(lost)
+        lost.update(str(place[0]) for place in places)
+        kept = _without(kept, places)
+
+
+def _wrong(raw: Any, finding: Any) -> Path_:
+    """The place in a value that a finding is about; of something missing, what it is missing from."""
+    place: list[str | int] = []
+    value = raw
+    for part in finding["loc"]:
+        there = range(len(value)) if isinstance(value, list) else value if isinstance(value, Mapping) else ()
+        if part not in there:
+            continue  # The name of an alternative, which is no part of the text.
+        value = value[part]
+        place.append(part)
+    return tuple(place)
+
+
+def _without(value: Any, places: set[Path_]) -> Any:
+    """A copy of a value without what is at these places."""
+    inside: dict[str | int, set[Path_]] = {}
+    for place in places:
+        inside.setdefault(place[0], set()).add(place[1:])
+    items = value.items() if isinstance(value, Mapping) else enumerate(value)
+    kept = {
+        key: _without(part, inside[key]) if key in inside else part
+        for key, part in items
+        if () not in inside.get(key, ())
+    }
+    return kept if isinstance(value, Mapping) else list(kept.values())
