@@ -30,6 +30,8 @@ pub struct Answer {
 #[derive(Debug)]
 #[repr(align(128))]
 struct Said {
+    /// Set when it has heard the call and is ready for traffic.
+    is_ready: AtomicBool,
     /// Set when it sends no more test frames.
     has_sent: AtomicBool,
     last_departure_ps: AtomicU64,
@@ -46,7 +48,7 @@ pub struct Course {
     until_ps: AtomicU64,
     is_halted: AtomicBool,
     is_over: AtomicBool,
-    /// Known when the start is.
+    /// Known when the lead calls.
     hops: OnceLock<Vec<Answer>>,
     /// Next hops that moved to another address since, each once, where it went last and by which move; and how many moves
     /// there were.
@@ -64,6 +66,7 @@ impl Course {
     #[must_use]
     pub fn new(followers: usize, ports: usize) -> Self {
         let said = || Said {
+            is_ready: AtomicBool::new(false),
             has_sent: AtomicBool::new(false),
             last_departure_ps: AtomicU64::new(0),
             moved: (0..ports).map(|_| Default::default()).collect(),
@@ -84,17 +87,41 @@ impl Course {
         }
     }
 
-    /// Traffic begins at `at_ps`, and these are the next hops.
-    pub fn begin(&self, at_ps: u64, hops: Vec<Answer>) {
-        // There is one lead, which begins once.
+    /// Traffic is about to begin, and these are the next hops: each follower is to say that it is [ready](Self::is_ready).
+    pub fn call(&self, hops: Vec<Answer>) {
+        // There is one lead, which calls once.
         let _ = self.hops.set(hops);
+    }
+
+    /// The next hops, once the lead has called.
+    pub fn called(&self) -> Option<&[Answer]> {
+        self.hops.get().map(Vec::as_slice)
+    }
+
+    /// Follower `number` has heard the call: what its ports drop from now on counts, and what they receive it takes in only
+    /// when it knows the start.
+    pub fn is_ready(&self, number: usize) {
+        self.followers[number].is_ready.store(true, Ordering::Release);
+    }
+
+    /// The followers that have not said so.
+    pub fn not_ready(&self) -> impl Iterator<Item = usize> {
+        let waits = |said: &Said| !said.is_ready.load(Ordering::Acquire);
+        (0..)
+            .zip(&self.followers)
+            .filter(move |(_, said)| waits(said))
+            .map(|(number, _)| number)
+    }
+
+    /// Traffic begins at `at_ps`.
+    pub fn begin(&self, at_ps: u64) {
         self.start_ps.store(at_ps, Ordering::Release);
     }
 
-    /// When traffic begins, and the next hops, once both are known.
-    pub fn start(&self) -> Option<(u64, &[Answer])> {
+    /// When traffic begins, once that is known.
+    pub fn start(&self) -> Option<u64> {
         let at = self.start_ps.load(Ordering::Acquire);
-        (at != u64::MAX).then(|| (at, self.hops.get().map_or(&[][..], Vec::as_slice)))
+        (at != u64::MAX).then_some(at)
     }
 
     /// A next hop has another address now. Where it went before is forgotten: two boxes with one address may have it move

@@ -11,8 +11,11 @@ use std::sync::Arc;
 /// Where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// The lead has not said when traffic begins.
+    /// The lead has not called yet.
     Waiting,
+    /// It has, and has not said when traffic begins. What comes in waits in the ports: without the start a test frame
+    /// could not be told from one of an earlier trial.
+    Ready,
     Traffic,
     /// Receiving only.
     Sent,
@@ -59,11 +62,19 @@ impl Follower {
         }
     }
 
-    fn begin(&mut self) {
-        let Some((start_ps, hops)) = self.course.start() else { return };
+    /// Gets ready if the lead has called.
+    fn heed_call(&mut self) {
+        let Some(hops) = self.course.called() else { return };
         for hop in hops {
             self.worker.senders[hop.port].lanes[hop.lane].template.set_destination(hop.mac);
         }
+        self.worker.note_counters();
+        self.course.is_ready(self.number);
+        self.stage = Stage::Ready;
+    }
+
+    fn begin(&mut self) {
+        let Some(start_ps) = self.course.start() else { return };
         self.until_ps = start_ps + self.duration_ps + CATCH_UP_PS;
         self.worker.begin(start_ps, self.until_ps, self.sample_ps, self.samples);
         self.stage = Stage::Traffic;
@@ -71,7 +82,16 @@ impl Follower {
 
     fn round(&mut self, now: Instant) -> Result<(), PortError> {
         if self.stage == Stage::Waiting {
+            self.heed_call();
+        }
+        if self.stage == Stage::Ready {
             self.begin();
+        }
+        if self.stage == Stage::Ready {
+            if self.course.is_over() {
+                self.stage = Stage::Done;
+            }
+            return Ok(());
         }
         if self.stage == Stage::Traffic {
             self.worker.turn(now.ps);

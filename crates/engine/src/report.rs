@@ -37,7 +37,7 @@ pub fn phase_at(trial: &Trial, stage: Stage, now: u64) -> (usize, u64) {
     let segments = longest_schedule(&trial.spec);
     match stage {
         Stage::New | Stage::Resolve { .. } => (0, now),
-        Stage::Settle { .. } => (1, now),
+        Stage::Settle { .. } | Stage::Muster { .. } => (1, now),
         Stage::Traffic => {
             let mut end = trial.times.traffic;
             let past = segments.iter().take_while(|segment| {

@@ -32,6 +32,9 @@ pub const ANSWER_PS: u64 = 100_000_000;
 const MOST_ANSWERS: usize = 256;
 /// Several workers begin with traffic so long after the lead says so, that all of them know of it.
 const TOGETHER_PS: u64 = 1_000_000_000;
+/// Several workers are ready for traffic so long after the lead calls at the latest. Each has a core to itself, so one that is
+/// not got no time for it at all.
+const MUSTER_PS: u64 = 2_000_000_000_000;
 
 /// The stage a trial is in, with when it ends or began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +45,8 @@ pub(crate) enum Stage {
     Resolve { ask_ps: u64 },
     /// Traffic starts at `until_ps`.
     Settle { until_ps: u64 },
+    /// Waiting until all workers are ready for traffic, until `until_ps` at most.
+    Muster { until_ps: u64 },
     /// By schedule.
     Traffic,
     /// Receiving until `until_ps`.
@@ -258,7 +263,7 @@ impl Trial {
         }
         self.cancelled = true;
         match self.stage {
-            Stage::New | Stage::Resolve { .. } | Stage::Settle { .. } => {
+            Stage::New | Stage::Resolve { .. } | Stage::Settle { .. } | Stage::Muster { .. } => {
                 self.invalid.push("cancelled before traffic began".to_owned());
                 self.end(now);
             }
@@ -279,7 +284,7 @@ impl Trial {
         let times = &mut self.times;
         let missing: &mut [&mut u64] = match self.stage {
             Stage::New | Stage::Resolve { .. } => &mut [&mut times.resolved, &mut times.traffic, &mut times.stopped, &mut times.drain],
-            Stage::Settle { .. } => &mut [&mut times.traffic, &mut times.stopped, &mut times.drain],
+            Stage::Settle { .. } | Stage::Muster { .. } => &mut [&mut times.traffic, &mut times.stopped, &mut times.drain],
             Stage::Traffic => &mut [&mut times.stopped, &mut times.drain],
             Stage::Drain { .. } | Stage::Done => &mut [],
         };
@@ -328,8 +333,21 @@ impl Trial {
                     }
                 }
                 Stage::Settle { until_ps } if now >= until_ps => {
-                    let now = if self.is_alone { now } else { now + TOGETHER_PS };
-                    self.begin(if self.exact { until_ps } else { now });
+                    if self.is_alone {
+                        self.begin(if self.exact { until_ps } else { now });
+                    } else {
+                        self.course.call(self.answers());
+                        self.stage = Stage::Muster { until_ps: now + MUSTER_PS };
+                    }
+                }
+                Stage::Muster { until_ps } => {
+                    if self.course.not_ready().next().is_none() {
+                        self.begin(now + TOGETHER_PS);
+                    } else if now >= until_ps {
+                        self.not_mustered(until_ps);
+                    } else {
+                        return;
+                    }
                 }
                 Stage::Traffic => {
                     let end = self.times.traffic + self.duration_ps;
@@ -375,6 +393,20 @@ impl Trial {
         self.end(at);
     }
 
+    /// Workers are missing when traffic should begin. Their part of it would be sent in one burst, if at all.
+    fn not_mustered(&mut self, at: u64) {
+        let waited = MUSTER_PS / 1_000_000_000;
+        for number in self.course.not_ready() {
+            // Numbered as in the results, where the lead is the first.
+            let worker = number + 2;
+            self.invalid.push(format!(
+                "worker {worker} of the tester was not ready for traffic within {waited} ms: its thread got no time on its core; keep \
+                 other programs off it, or ask for fewer workers"
+            ));
+        }
+        self.end(at);
+    }
+
     fn settle(&mut self, at: u64) {
         self.times.resolved = at;
         self.keep_next_hops(at);
@@ -412,8 +444,10 @@ impl Trial {
     fn begin(&mut self, at: u64) {
         self.times.traffic = at;
         let (sample_ps, samples) = samples(&self.spec, self.duration_ps);
-        self.course.begin(at, self.answers());
+        self.worker.note_counters();
         self.worker.begin(at, at + self.duration_ps + CATCH_UP_PS, sample_ps, samples);
+        // Last: from now on the others may send.
+        self.course.begin(at);
         self.took_place = true;
         self.stage = Stage::Traffic;
         self.progress
@@ -526,7 +560,7 @@ impl Node for Trial {
         let stage_ps = match self.stage {
             Stage::New | Stage::Done => Some(0),
             Stage::Resolve { ask_ps } => Some(ask_ps.min(self.times.began + self.spec.resolve_ns * 1000)),
-            Stage::Settle { until_ps } | Stage::Drain { until_ps } => Some(until_ps),
+            Stage::Settle { until_ps } | Stage::Muster { until_ps } | Stage::Drain { until_ps } => Some(until_ps),
             Stage::Traffic => Some(self.times.traffic + self.duration_ps),
         };
         let departures = self.worker.senders.iter().filter_map(|sender| sender.next_departure(traffic));

@@ -55,6 +55,11 @@ impl Worker {
         }
     }
 
+    /// What the ports drop from now on counts. To be called before any worker sends a test frame.
+    pub fn note_counters(&mut self) {
+        self.before = self.ports.iter().map(|port| port.counters()).collect();
+    }
+
     /// Traffic departs from `start_ps` to `until_ps` and is counted in `samples` samples of `sample_ps`.
     pub fn begin(&mut self, start_ps: u64, until_ps: u64, sample_ps: u64, samples: usize) {
         for sender in &mut self.senders {
@@ -67,7 +72,6 @@ impl Worker {
                 self.receiver.streams[lane.stream].sequences = lane.sequences_in_all();
             }
         }
-        self.before = self.ports.iter().map(|port| port.counters()).collect();
         self.effort = Effort {
             last_ps: start_ps,
             moved: self.moved(),
