@@ -17,7 +17,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from netdyno.case import Event, Failed, Job, Looked, Measured, TrialEnded, Wired, run_case
+from netdyno import watch
+from netdyno.case import Event, Failed, Job, Looked, Measured, TrialEnded, Waiting, Wired, run_case
 from netdyno.labs.linux import namespaces
 from netdyno.labs.linux.device import SEARCH
 from netdyno.matrix import cases
@@ -94,6 +95,13 @@ def flap() -> None:
     ip("link set east up")
 
 
+def long_down() -> None:
+    """Down for longer than the three attempts of a trial take."""
+    ip("link set east down")
+    again = "sleep 5; ip link set east up"
+    HELD.append(subprocess.Popen(["sh", "-c", again], env={"PATH": SEARCH}))
+
+
 def elsewhere() -> None:
     """Gives the interface to a namespace that ends with this process."""
     holder = subprocess.Popen(
@@ -123,6 +131,8 @@ FAULTS: dict[str, tuple[str, Callable[[], None]]] = {
     "small": ("each", shrink),
     "flaps-once": ("first", flap),
     "flaps": ("each", flap),
+    "long-down": ("first", long_down),
+    "stays-down": ("first", lambda: ip("link set east down")),
     "gone": ("first", lambda: ip("link delete east")),
     "elsewhere": ("first", elsewhere),
     "unprivileged": ("before", drop_privilege),
@@ -146,6 +156,8 @@ def main() -> None:
                 seen.add((event.number, ended))
                 if first and (when == "each" or (when == "first" and len(seen) == 1)):
                     fault()
+            case Waiting(why=why):
+                tell(waiting=why)
             case TrialEnded(trial=trial):
                 ended += 1
                 result = trial.result
@@ -155,6 +167,7 @@ def main() -> None:
                     unsent=result.health.unsent,
                     dropped=result.health.rx_dropped,
                     lost=result.lost,
+                    waited=[one.waited_ns for one in result.interfaces],
                     offered=result.streams[0].offered,
                 )
             case Measured(verdicts=verdicts):
@@ -163,6 +176,8 @@ def main() -> None:
             case Failed(message=message, hint=hint, trace=trace):
                 tell(failed=message, hint=hint, trace=trace)
 
+    if sys.argv[1] == "stays-down":
+        watch.CARRIER_S = 2.0
     with namespaces.tester_namespace():
         ip("link add west type veth peer name east")
         for name in ("west", "east"):

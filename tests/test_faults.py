@@ -70,6 +70,27 @@ def test_a_link_that_flaps_makes_the_trial_invalid_and_it_is_made_again() -> Non
     assert len(told["limit"]) == 1
 
 
+def test_a_link_that_is_down_for_long_is_waited_for_and_costs_one_attempt() -> None:
+    """Five seconds: longer than three attempts take."""
+    told = case("long-down", "2kpps")
+    assert told["trial"] == ["invalid", "done"], told
+    assert any("the line of `east` (interface `east`)" in said for said in told["waiting"])
+    first, second = told["waited"]
+    assert not any(first), "nothing to wait for before the first"
+    assert max(second) > 10**9, "recorded with the trial that waited"
+
+
+def test_a_line_that_stays_down_is_named_once_and_not_tried_again_and_again() -> None:
+    told = case("stays-down", "2kpps")
+    assert told["trial"] == ["invalid"]
+    (why,) = told["failed"]
+    assert "of `east` (interface `east`)" in why
+    assert "stayed so for 2 s" in why
+    (hint,) = told["hint"]
+    assert "cable" in hint
+    assert "limit" not in told
+
+
 @pytest.mark.parametrize(
     ("fault", "words"),
     [

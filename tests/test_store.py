@@ -134,6 +134,7 @@ def trial(case: int = 3, number: int = 0, attempt: int = 0, state: str = "done")
                 {"rx_no_dma_resources": 9},
                 {"no room to receive": {"rx_no_dma_resources": 9}},
                 2,
+                3_100_000_000,
             ),
         ),
         next_hops=(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -24,7 +25,7 @@ from netdyno.spec import read_result, session_spec, trial_spec
 from netdyno.store import CaseWiring, StoredGoal, StoredTrial, StoredVerdict
 from netdyno.trial import Result, Situation, Trial, TrialResult
 from netdyno.verdict import Evidence, judge, judge_goals
-from netdyno.watch import Watch
+from netdyno.watch import Watch, await_lines
 
 if TYPE_CHECKING:
     from netdyno.matrix import Case
@@ -85,6 +86,15 @@ class Looked:
 
 
 @dataclass(frozen=True)
+class Waiting:
+    """The next trial waits for something: a clause."""
+
+    case: int
+    trial: str
+    why: str
+
+
+@dataclass(frozen=True)
 class TrialEnded:
     """A trial has ended, well or not."""
 
@@ -119,7 +129,7 @@ class Interrupted:
     case: int
 
 
-Event: TypeAlias = Wired | Looked | TrialEnded | Measured | Failed | Interrupted
+Event: TypeAlias = Wired | Looked | Waiting | TrialEnded | Measured | Failed | Interrupted
 
 
 class Session(Protocol):
@@ -292,9 +302,12 @@ class _Trials:
     def _attempt(self, number: int, attempt: int, trial: Trial) -> StoredTrial:
         if self.stopping():
             raise StopRequestedError
+        waited = await_lines(
+            self.wiring, lambda why: self.emit(Waiting(self.case.number, trial.name, why)), self._sleep
+        )
         spec = json.dumps(trial_spec(self.plan, self.case, self.wiring, trial))
         started = datetime.now(UTC)
-        watch = Watch(self.wiring)
+        watch = Watch(self.wiring, waited)
         self.session.start(spec)
         cancelled = False
         while not self.session.wait(SNAPSHOT_S):
@@ -321,6 +334,11 @@ class _Trials:
             started=started,
             ended=datetime.now(UTC),
         )
+
+    def _sleep(self, seconds: float) -> None:
+        if self.stopping():
+            raise StopRequestedError
+        time.sleep(seconds)
 
 
 def deviations(plan: Plan) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TextIO
 
 from netdyno.arithmetic import wire_bits
-from netdyno.case import Event, Failed, Interrupted, Looked, Measured, TrialEnded, Wired
+from netdyno.case import Event, Failed, Interrupted, Looked, Measured, TrialEnded, Waiting, Wired
 from netdyno.printable import printable
 from netdyno.reports import grid, health
 from netdyno.reports.quantity import count, rate
@@ -67,12 +67,16 @@ class Now:
     elapsed_ns: int = 0
     total_ns: int = 0
     ports: tuple[PortRates, ...] = ()
+    waiting: str = ""
+    """What the next trial waits for."""
     done: dict[int, TrialResult] = field(default_factory=dict)
     """Trials that have ended and count, by number."""
 
     @property
     def where(self) -> str:
         """How far it is, in words: `trial ramp, phase warmup, 61 %`."""
+        if self.waiting:
+            return f"trial {printable(self.trial)}, {printable(self.waiting)}"
         if not self.trial:
             return self.phase
         if self.phase in ENDED:
@@ -86,7 +90,7 @@ class Now:
         before = {port.name: port for port in self.ports} if event.trial == self.trial else {}
         passed = (snapshot["elapsed_ns"] - self.elapsed_ns) / 1e9 if before else snapshot["elapsed_ns"] / 1e9
         self.ports = tuple(_rates(port, before.get(port["name"]), passed) for port in snapshot["ports"])
-        self.trial, self.phase = event.trial, snapshot["phase"]
+        self.trial, self.phase, self.waiting = event.trial, snapshot["phase"], ""
         self.elapsed_ns, self.total_ns = snapshot["elapsed_ns"], snapshot["total_ns"]
 
 
@@ -124,7 +128,12 @@ class PlainView:
                 now.wiring, now.phase = event.wiring, "starting"
             case Looked():
                 now.look(event)
+            case Waiting():
+                if event.why != now.waiting:
+                    self.say(f"{now.case.name}: {event.why}")
+                now.trial, now.waiting = event.trial, event.why
             case TrialEnded():
+                now.waiting = ""
                 now.trial, now.phase = event.trial.name, event.trial.state
                 if event.trial.state == "done":
                     now.done[event.trial.number] = event.trial.result

@@ -21,7 +21,7 @@ from types import FrameType
 from typing import Protocol
 
 from netdyno.calibration import Calibration, shelf
-from netdyno.case import Event, Failed, Interrupted, Job, Looked, Measured, TrialEnded, Wired
+from netdyno.case import Event, Failed, Interrupted, Job, Looked, Measured, TrialEnded, Waiting, Wired
 from netdyno.errors import NetdynoError
 from netdyno.labs import KINDS, LabError, Preflight
 from netdyno.matrix import Case, cases
@@ -294,7 +294,7 @@ def _record(store: RunWriter, event: Event, calibrations: Mapping[str, Calibrati
             store.case_ended(event.case, "failed", event.message, event.hint, now)
         case Interrupted():
             store.case_ended(event.case, "interrupted", None, None, now)
-        case Looked():
+        case Looked() | Waiting():
             pass
 
 

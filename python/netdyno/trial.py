@@ -216,7 +216,8 @@ class InterfaceResult:
 
     counters: the kernel's, that moved. driver: those the driver adds, under its own names. kinds: those of
     both that speak of something amiss, by what in words (`no room to receive`, `pause received`, `damaged on
-    the line`). Several may tell of one frame. downs: how often the link went down.
+    the line`). Several may tell of one frame. downs: how often the link went down. waited_ns: how long its
+    line was waited for before the trial began.
     """
 
     port: str
@@ -225,6 +226,7 @@ class InterfaceResult:
     driver: Mapping[str, int] = field(default_factory=dict)
     kinds: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     downs: int = 0
+    waited_ns: int = 0
 
     @property
     def not_received(self) -> int:

@@ -203,6 +203,7 @@ def _trial(trial: TrialView) -> dict[str, Any]:
                     "port": one.port,
                     "interface": one.interface,
                     "link_went_down": one.downs,
+                    "waited_for_link_ns": one.waited_ns,
                     "counters": dict(one.counters),
                     "driver_counters": dict(one.driver),
                     "found": {kind: dict(found) for kind, found in one.kinds.items()},

@@ -161,6 +161,7 @@ def from_interfaces(interfaces: Iterable[InterfaceResult]) -> str:
             "driver": dict(one.driver),
             "kinds": {kind: dict(found) for kind, found in one.kinds.items()},
             "downs": one.downs,
+            "waited_ns": one.waited_ns,
         }
         for one in interfaces
     ]
@@ -177,6 +178,7 @@ def to_interfaces(text: str) -> tuple[InterfaceResult, ...]:
             _counts(row["driver"]),
             {str(kind): _counts(found) for kind, found in row["kinds"].items()},
             int(row["downs"]),
+            int(row.get("waited_ns", 0)),
         )
         for row in to_mappings(text)
     )
