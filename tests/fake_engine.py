@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import time
 from fractions import Fraction
 from typing import Any
@@ -39,6 +40,10 @@ class Session:
         self.cancelled = False
         if os.environ.get("FAKE_REFUSES"):
             raise EngineError("the port went away")
+        if os.environ.get("FAKE_LAST_WORDS"):
+            print(os.environ["FAKE_LAST_WORDS"], file=sys.stderr, flush=True)
+        if os.environ.get("FAKE_KILLED_BY"):
+            os.kill(os.getpid(), int(os.environ["FAKE_KILLED_BY"]))
         if os.environ.get("FAKE_CRASH"):
             os._exit(7)
 

@@ -284,6 +284,42 @@ def test_mistakes_are_told_before_anything_runs(arguments: list[str], said: str)
     assert said in done.output
 
 
+def test_interrupted_before_any_traffic_it_says_that_nothing_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("netdyno.calibration.clocks.look", interrupted)
+    monkeypatch.setattr("sys.argv", ["netdyno", "calibrate", "--backend", "ring", "--out", "my runs"])
+    done = CliRunner().invoke(cli, ["calibrate", "--backend", "ring", "--quick", "--out", str(tmp_path)])
+    assert done.exit_code == 130
+    assert "interrupted before any traffic was measured: nothing is kept" in done.stderr
+    assert "`netdyno calibrate --backend ring --out 'my runs'` begins again" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.usefixtures("little")
+def test_interrupted_later_it_says_what_is_kept_and_what_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    # What comes second for the first of two kinds of traffic.
+    monkeypatch.setattr("netdyno.calibration.traffic_checks.soaked", interrupted)
+    done = CliRunner().invoke(cli, ["calibrate", "--backend", "ring", "--quick", "--out", str(tmp_path)])
+    assert done.exit_code == 130
+    assert "measured: 64b / uni\n" in done.stderr
+    (missing,) = (line for line in done.stderr.splitlines() if line.startswith("missing: "))
+    assert missing.startswith("missing: 64b / bidir, ")
+    assert "faults of known number (C10)" in missing
+    ((kept,), wrong) = shelf.load(tmp_path)
+    assert not wrong
+    assert not kept.complete
+    assert [one.name for one in kept.traffic] == ["64b / uni"]
+
+
 def test_a_stranger_is_no_calibration() -> None:
     for text in ("", "[]", "{}", json.dumps({"format": 1, "id": 3}), '{"format": "x"}'):
         with pytest.raises(CalibrationError, match="not a calibration"):

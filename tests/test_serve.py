@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from campaigns import ENVIRONMENT
 from netdyno import _engine
-from netdyno.errors import Problem
+from netdyno.errors import Problems
 from netdyno.serve import Service
 
 KILLS = 20
@@ -134,20 +134,43 @@ def test_a_signal_ends_it_in_order(tmp_path: Path, number: signal.Signals) -> No
     assert os.listdir(tmp_path) == []
 
 
-def test_mistakes_are_one_line(tmp_path: Path) -> None:
-    def refused(**change: Any) -> str:
-        known = {"kind": "emulated/router", "ports": (("west", "@w"), ("east", "@e"))}
-        with pytest.raises(Problem) as problem:
-            Service(**{**known, **change}).spec()
-        return problem.value.message
+def refused(**change: Any) -> list[str]:
+    known = {"kind": "emulated/router", "ports": (("west", "@w"), ("east", "@e"))}
+    with pytest.raises(Problems) as found:
+        Service(**{**known, **change}).spec()
+    assert all(problem.hint for problem in found.value.problems)
+    return [problem.message for problem in found.value.problems]
 
-    assert refused(kind="linux/router") == "`linux/router` is no emulated device"
-    assert refused(kind="emulated/toaster") == "`emulated/toaster` is no kind of device"
-    assert refused(ports=(("west", "@w"), ("west", "@e"))) == "the name of a port `west` is given twice"
-    assert refused(ports=(("west", "@w"), ("east", "@w"))) == "the socket `@w` is given twice"
+
+def test_mistakes_are_a_line_each() -> None:
+    assert refused(kind="linux/router") == ["`linux/router` is no emulated device"]
+    assert refused(kind="emulated/toaster") == ["`emulated/toaster` is no kind of device"]
+    assert refused(ports=(("west", "@w"), ("west", "@e"))) == ["the name of a port `west` is given twice"]
     alone = (("west", "@w"),)
-    assert refused(kind="emulated/bridge", ports=alone) == "`emulated/bridge` takes two to eight links, not 1"
-    assert refused(settings={"capacity": "9"}).startswith("`capacity` cannot be `9`")
+    assert refused(kind="emulated/bridge", ports=alone) == [
+        "`emulated/bridge` takes two to eight ports, not 1"
+    ]
+    assert refused(settings={"capacity": "9"}) == ["`capacity` of `emulated/router` cannot be `9`"]
+
+
+def test_all_mistakes_of_a_command_line_are_told_at_once(tmp_path: Path) -> None:
+    options = ["--setting", "speed=1", "--setting", "capacity=2", "--rate", "fast", "--delay", "long"]
+    more = ["--max-size", "9", "--duration", "0s", "--memif", f"west={tmp_path}/other.sock"]
+    done = subprocess.run(
+        command(tmp_path, *options, *more),
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+    )
+    assert done.returncode == 2, done.stderr
+    errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    for words in ("`speed`", "`capacity`", "`fast`", "`long`", "`9`", "`0s`", "`west` is given twice"):
+        assert sum(words in error for error in errors) == 1, (words, errors)
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_socket_that_is_taken_is_not_taken_over(tmp_path: Path) -> None:
     ports = (("west", f"{tmp_path}/west.sock"), ("east", f"{tmp_path}/east.sock"))
     taken = json.dumps(Service("emulated/bridge", ports).spec())
     with served(tmp_path):

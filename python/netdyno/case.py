@@ -157,6 +157,12 @@ def run_case(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
     except ValueError as error:
         # A lab that cannot be so (Kind.wire); a checked plan has none.
         emit(Failed(number, str(error), None, traceback.format_exc()))
+    except MemoryError:
+        emit(
+            Failed(
+                number, "there is not enough memory for this case", "look at `ulimit -v`, or take fewer flows"
+            )
+        )
     except Exception as error:
         hint = getattr(error, "hint", None)
         # The engine is loaded by its name; before it is, nothing can be an error of it.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -356,16 +356,31 @@ def serve(
     from netdyno.serve import serve as served
     from netdyno.units import Duration, FrameSize, L1Rate, PositiveDuration
 
+    wrong: list[Problem] = []
+
+    def right(read: Callable[[], Any], otherwise: Any) -> Any:
+        try:
+            return read()
+        except Problem as problem:
+            wrong.append(problem)
+            return otherwise
+
     service = Service(
         kind,
         tuple(_pairs("--memif", memifs, "west=/tmp/west.sock")),
         dict(_pairs("--setting", settings, "capacity=1Mpps")),
-        rate_bps=int(L1Rate.parse(rate).amount),
-        delay_ns=Duration.parse(delay).ns,
+        rate_bps=right(lambda: int(L1Rate.parse(rate).amount), 10**10),
+        delay_ns=right(lambda: Duration.parse(delay).ns, 0),
         core=core,
-        max_size=FrameSize.parse(max_size).octets,
+        max_size=right(lambda: FrameSize.parse(max_size).octets, 1522),
     )
-    length = None if duration is None else float(PositiveDuration.parse(duration).amount)
+    length = right(lambda: None if duration is None else float(PositiveDuration.parse(duration).amount), 0.0)
+    try:
+        service.spec()
+    except Problems as several:
+        wrong += several.problems
+    if wrong:
+        raise Problems(wrong)
     ended = Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ended.set())
@@ -453,6 +468,7 @@ def main() -> NoReturn:
         _complain(message, hint)
         sys.exit(USAGE)
     except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted: nothing was measured, nothing is kept", err=True)
         sys.exit(INTERRUPTED)
     except BrokenPipeError:
         # The reader of our output went away, as `head` does.
@@ -537,10 +553,18 @@ def _conclude(outcome: Outcome, reports: Iterable[str]) -> NoReturn:
             file.write_text(_render(stored, name, colour=False))
             click.echo(f"report: {file}", err=True)
         failures = [case for case in stored.cases if case.error]
+        done = sum(case.state == "done" for case in stored.cases)
+        some = f"{done} of {len(stored.cases)} case{'' if len(stored.cases) == 1 else 's'}"
+        trials = sum(
+            len(list(stored.trials(case.head.number))) for case in stored.cases[: 0 if done else None]
+        )
     for case in failures[:10]:
         _complain(f"{case.head.name}: {case.error}", case.hint)
     click.echo(f"run: {outcome.folder}", err=True)
     if outcome.exit_code == INTERRUPTED:
+        kept = f"{some} measured and kept" if done else "no case has a result yet"
+        kept += f"; {trials} trial{'' if trials == 1 else 's'} of the first kept" if trials else ""
+        click.echo(f"interrupted: {kept}", err=True)
         click.echo(f"hint: `netdyno run --resume {outcome.folder}` goes on with it", err=True)
     sys.stdout.flush()
     sys.exit(outcome.exit_code)

@@ -150,6 +150,10 @@ class PlainView:
         if time.monotonic() - self.told >= PLAIN_EVERY_S and self.now:
             self.say(self._where())
 
+    def stopping(self) -> None:
+        """It was asked to end: this may take as long as a trial's drain."""
+        self.say("stopping in order, what was measured is kept; once more to end at once")
+
     def end(self) -> None:
         """The run is over."""
 
@@ -240,7 +244,7 @@ class RichView(PlainView):
         if self.console is None:
             super().say(line)
         else:
-            self.console.print(printable(line), markup=False, soft_wrap=True)
+            self.console.print(printable(line), markup=False)
 
     def _table(self) -> RenderableType:
         from rich.console import Group

@@ -61,6 +61,7 @@ class Watcher(Protocol):
     def begin(self, plan: Plan, cases: Sequence[Case], already: int) -> None: ...
     def event(self, event: Event) -> None: ...
     def tick(self) -> None: ...
+    def stopping(self) -> None: ...
     def end(self) -> None: ...
 
 
@@ -241,8 +242,13 @@ def _campaign(store: RunWriter, jobs: list[Job], watcher: Watcher, already: int)
             if not group or stopped:
                 continue
             kept = {one.id: one for one in jobs[0].calibrations}
+            told = False
             with Workers(min(count, len(group)), fresh=fresh) as workers, _signals(workers) as signals:
                 for event in workers.run(group):
+                    if signals and not told:
+                        told = True
+                        with suppress(OSError):
+                            watcher.stopping()
                     if event is not None:
                         _record(store, event, kept)
                     # Who watches may be gone (a terminal that was closed): what is measured is not.

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-from netdyno.errors import NetdynoError, Problem, suggestion
+from netdyno.errors import NetdynoError, Problem, Problems, suggestion
 from netdyno.labs import KINDS, LabError, LabLink
+from netdyno.labs.wiring import in_words
 
 ENGINE = "netdyno._engine"
 FCS_BYTES = 4
@@ -35,23 +36,38 @@ class Service:
     max_size: int = 1522
 
     def spec(self) -> dict[str, Any]:
-        """The ServeSpec of docs/interfaces.md. Raises `Problem` where it cannot be."""
+        """The ServeSpec of docs/interfaces.md. Raises `Problems`, all there are, where it cannot be."""
+        problems: list[Problem] = []
         emulated = [name for name, kind in KINDS.items() if kind.emulated]
         if self.kind not in emulated:
             why = "is no emulated device" if self.kind in KINDS else "is no kind of device"
-            raise Problem(f"`{self.kind}` {why}", suggestion(self.kind, emulated, "served are"))
+            problems.append(Problem(f"`{self.kind}` {why}", suggestion(self.kind, emulated, "served are")))
         for what, values in (
             ("name of a port", [name for name, _ in self.ports]),
             ("socket", [at for _, at in self.ports]),
         ):
             twice = sorted({value for value in values if values.count(value) > 1})
-            if twice:
-                raise Problem(f"the {what} `{twice[0]}` is given twice", "each port has its own")
-        links = tuple(LabLink(name, name, self.rate_bps) for name, _ in self.ports)
-        try:
-            (device,) = KINDS[self.kind].wire(links, self.settings).session["devices"]
-        except ValueError as error:
-            raise Problem(str(error), "`netdyno kinds` lists kinds and their settings") from error
+            problems += [
+                Problem(f"the {what} `{value}` is given twice", "each port has its own") for value in twice
+            ]
+        device: dict[str, Any] = {}
+        if self.kind in emulated:
+            kind = KINDS[self.kind]
+            if len(self.ports) not in kind.links:
+                wanted = f"`{self.kind}` takes {in_words(kind.links)} ports, not {len(self.ports)}"
+                problems.append(Problem(wanted, "give `--memif` once for each port"))
+            for name, value in self.settings.items():
+                if name not in kind.settings:
+                    known = suggestion(name, kind.settings, "settings")
+                    problems.append(Problem(f"`{self.kind}` has no setting `{name}`", known))
+                elif value not in kind.settings[name]:
+                    known = suggestion(value, kind.settings[name], "values")
+                    problems.append(Problem(f"`{name}` of `{self.kind}` cannot be `{value}`", known))
+            if not problems:
+                links = tuple(LabLink(name, name, self.rate_bps) for name, _ in self.ports)
+                (device,) = kind.wire(links, self.settings).session["devices"]
+        if problems:
+            raise Problems(problems)
         return {
             "device": {**device, "delay_ns": self.delay_ns},
             "ports": [{"kind": "memif", "socket": at, "role": "server"} for _, at in self.ports],

@@ -7,16 +7,23 @@ one with a single thread can. A worker that loses its parent stops in order and 
 from __future__ import annotations
 
 import ctypes
+import errno
 import multiprocessing
 import os
 import signal
+import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
+from tempfile import TemporaryFile
 from types import FrameType, TracebackType
+from typing import BinaryIO
 
 from netdyno.case import Event, Failed, Interrupted, Job, Measured, run_case
+from netdyno.printable import printable
 
 _STOPPING = False
 _PR_SET_PDEATHSIG = 1
@@ -27,6 +34,41 @@ STOP_S = 90.0
 has said how its case ended and does not get done with taking its lab down."""
 
 
+LAST_LINES = 3
+"""Of what a process said on stderr before it ended unexpectedly, so many lines are told."""
+
+LAST_BYTES = 4096
+
+
+@dataclass
+class _Worker:
+    """A process, the case it is at, and what it says on stderr: on the terminal it would be in the way."""
+
+    process: SpawnProcess
+    said: BinaryIO
+    case: int | None = None
+
+    def end(self, seconds: float) -> None:
+        """Waits for its end, and kills it if that has not come in time: none is forgotten alive."""
+        self.process.join(max(seconds, 0.0))
+        if self.process.is_alive():
+            self.process.kill()
+            self.process.join()
+
+    def last_words(self) -> list[str]:
+        """The last lines it said on stderr."""
+        size = self.said.seek(0, os.SEEK_END)
+        self.said.seek(max(0, size - LAST_BYTES))
+        lines = self.said.read().decode(errors="replace").splitlines()
+        return [line.strip() for line in lines if line.strip()][-LAST_LINES:]
+
+    def pass_on(self) -> None:
+        """What it said although it ended well is for whoever reads our own stderr."""
+        for line in self.last_words():
+            print(printable(line), file=sys.stderr)
+        self.said.close()
+
+
 class Workers:
     """A fixed number of workers and the jobs they are given."""
 
@@ -34,7 +76,7 @@ class Workers:
         """fresh: a new process for each case."""
         self._count = count
         self._fresh = fresh
-        self._running: dict[Connection, tuple[SpawnProcess, int | None]] = {}
+        self._running: dict[Connection, _Worker] = {}
         self._stopping = False
 
     def run(self, jobs: Iterable[Job], tick_s: float = 0.2) -> Iterator[Event | None]:
@@ -44,9 +86,14 @@ class Workers:
         """
         waiting = list(jobs)[::-1]
         while True:
-            while waiting and not self._stopping and self._give(waiting[-1]):
+            while waiting and not self._stopping:
+                try:
+                    if not self._give(waiting[-1]):
+                        break
+                except OSError as error:
+                    yield _not_started(waiting[-1], error)
                 waiting.pop()
-            busy = [connection for connection, (_, case) in self._running.items() if case is not None]
+            busy = [connection for connection, worker in self._running.items() if worker.case is not None]
             if not busy:
                 if self._stopping or not waiting:
                     return
@@ -61,14 +108,14 @@ class Workers:
     def stop(self) -> None:
         """Asks the workers to end in order; no new job is given out."""
         self._stopping = True
-        for process, _ in self._running.values():
-            process.terminate()
+        for worker in self._running.values():
+            worker.process.terminate()
 
     def kill(self) -> None:
         """Ends the workers at once."""
         self._stopping = True
-        for process, _ in self._running.values():
-            process.kill()
+        for worker in self._running.values():
+            worker.process.kill()
 
     def __enter__(self) -> Workers:
         return self
@@ -76,74 +123,132 @@ class Workers:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for connection, (process, case) in self._running.items():
-            if case is not None:
-                process.terminate()
+        for connection, worker in self._running.items():
+            if worker.case is not None:
+                worker.process.terminate()
             connection.close()
         end = time.monotonic() + STOP_S
-        for process, _ in self._running.values():
-            _await_end(process, end - time.monotonic())
+        for worker in self._running.values():
+            worker.end(end - time.monotonic())
+            worker.pass_on()
 
     def _give(self, job: Job) -> bool:
         """Gives a job to an idle worker, or to a new one if there may be one more."""
-        for connection, (process, case) in self._running.items():
-            if case is None:
-                self._running[connection] = (process, job.case.number)
-                connection.send(job)
-                return True
-        if len(self._running) >= self._count:
-            return False
-        connection, process = _start()
-        self._running[connection] = (process, job.case.number)
-        if self._stopping:
-            # The signal came while the process was being made: `stop` did not know it yet.
-            process.terminate()
-        connection.send(job)
+        free = next((pair for pair in self._running.items() if pair[1].case is None), None)
+        if free is None:
+            if len(self._running) >= self._count:
+                return False
+            free = _start()
+            self._running[free[0]] = free[1]
+            if self._stopping:
+                # The signal came while the process was being made: `stop` did not know it yet.
+                free[1].process.terminate()
+        connection, worker = free
+        worker.case = job.case.number
+        with suppress(BrokenPipeError):
+            # One that has ended already is noticed, with its reason, where its answer is waited for.
+            connection.send(job)
         return True
 
     def _receive(self, connection: Connection) -> Event:
-        process, case = self._running[connection]
-        assert case is not None
+        worker = self._running[connection]
+        assert worker.case is not None
         try:
             event: Event = connection.recv()
         except (EOFError, OSError):
-            _await_end(process, STOP_S)
+            worker.end(STOP_S)
             connection.close()
             del self._running[connection]
             if self._stopping:
-                return Interrupted(case)
-            return Failed(
-                case, f"the process that ran this case ended unexpectedly, {_exit(process.exitcode)}"
-            )
+                worker.pass_on()
+                return Interrupted(worker.case)
+            return _died(worker)
         if isinstance(event, Measured | Failed | Interrupted):
-            self._running[connection] = (process, None)
+            worker.case = None
             if self._fresh:
                 connection.close()
-                _await_end(process, STOP_S)
+                worker.end(STOP_S)
+                worker.pass_on()
                 del self._running[connection]
         return event
 
 
-def _start() -> tuple[Connection, SpawnProcess]:
+def _died(worker: _Worker) -> Failed:
+    """Why a process is gone that was at a case: how it ended, and what it said last."""
+    assert worker.case is not None
+    code = worker.process.exitcode
+    ended_by = None if code is None or code >= 0 else signal.Signals(-code)
+    how = f"with exit code {code}" if ended_by is None else f"by signal {ended_by.name}"
+    words = worker.last_words()
+    worker.said.close()
+    said = f"; it last said: {' | '.join(words)}" if words else ""
+    hint = None if ended_by is None else _HINTS.get(ended_by)
+    if hint is None and any("MemoryError" in line or "allocat" in line for line in words):
+        hint = _NO_MEMORY
+    message = f"the process that ran this case ended unexpectedly, {how}{said}"
+    return Failed(worker.case, message, hint)
+
+
+_NO_MEMORY = "it had not enough memory: look at `ulimit -v` and at the limits of its cgroup (memory.max)"
+
+_HINTS: Mapping[signal.Signals, str] = {
+    signal.SIGKILL: "somebody killed it: most often the kernel for want of memory, then `dmesg` says so and"
+    " `memory.events` of its cgroup counts it",
+    signal.SIGXCPU: "it used up the processor time it may have: `ulimit -t`",
+    signal.SIGSYS: "a filter of system calls ended it: a container's seccomp profile",
+    signal.SIGBUS: "memory it shares went away: is `/dev/shm` full, or did a peer cut its file short?",
+    signal.SIGSEGV: "please report it with the plan and the run's folder",
+    signal.SIGABRT: "please report it with the plan and the run's folder",
+}
+
+
+def _not_started(job: Job, error: OSError) -> Failed:
+    """No process could be made for a case."""
+    hints = {
+        errno.EAGAIN: "this user or cgroup has all the processes it may have: `ulimit -u`, pids.max",
+        errno.ENOMEM: _NO_MEMORY,
+        errno.EMFILE: "too many files are open: `ulimit -n`",
+        errno.ENFILE: "too many files are open on this machine: `sysctl fs.file-max`",
+        errno.ENOSPC: "the folder for temporary files is full: see `TMPDIR`",
+    }
+    why = error.strerror or str(error)
+    return Failed(
+        job.case.number, f"no process could be started for this case: {why}", hints.get(error.errno or 0)
+    )
+
+
+def _start() -> tuple[Connection, _Worker]:
+    """A new process. Raises OSError if there can be none."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_work, args=(theirs, os.getpid()), daemon=False)
+    said = TemporaryFile()  # noqa: SIM115, it is closed when the process has ended
     # Until the worker has set up its own signals, one from the terminal must not end it.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
     try:
-        process.start()
+        with _stderr_to(said):
+            process.start()
+    except BaseException:
+        ours.close()
+        said.close()
+        raise
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-    theirs.close()
-    return ours, process
+        theirs.close()
+    return ours, _Worker(process, said)
 
 
-def _await_end(process: SpawnProcess, seconds: float) -> None:
-    """Waits for the end of a process, and kills it if it has not come in time: none is forgotten alive."""
-    process.join(max(seconds, 0.0))
-    if process.is_alive():
-        process.kill()
-        process.join()
+@contextmanager
+def _stderr_to(file: BinaryIO) -> Iterator[None]:
+    """What is started inside has this file as its stderr from its first moment on, as the loader needs it."""
+    sys.stderr.flush()
+    own = os.dup(2)
+    os.dup2(file.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(own, 2)
+        os.close(own)
 
 
 def _work(connection: Connection, parent: int) -> None:
@@ -176,9 +281,3 @@ def _work(connection: Connection, parent: int) -> None:
 def _stop(number: int, frame: FrameType | None) -> None:
     global _STOPPING
     _STOPPING = True
-
-
-def _exit(code: int | None) -> str:
-    if code is not None and code < 0:
-        return f"by signal {signal.Signals(-code).name}"
-    return f"with exit code {code}"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -52,7 +54,7 @@ def calibrate(
     The ports are joined with each other, by a cable of yours or a link of ours. What is found is kept beside
     the runs, and `netdyno run` judges its results by it until something it rests on changes.
     """
-    from netdyno.calibration import shelf, told
+    from netdyno.calibration import shelf, suite, told
     from netdyno.plan import load
 
     loaded = load(plan) if plan is not None else None
@@ -60,7 +62,15 @@ def calibrate(
     if isinstance(source, str):
         click.echo(source, err=True)
         return
-    found = _measured(loaded, source, _effort(quick, soak))
+    again = f"`{_as_given()}` begins again from the start"
+    try:
+        # Told to end by a supervisor, it keeps what it has as well.
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        found = _measured(loaded, source, _effort(quick, soak))
+    except (suite.NothingMeasuredError, KeyboardInterrupt):
+        click.echo("interrupted before any traffic was measured: nothing is kept, nothing is left", err=True)
+        click.echo(f"hint: {again}", err=True)
+        sys.exit(INTERRUPTED)
     file = shelf.save(out, found)
     if form == "json":
         sys.stdout.write(found.to_json())
@@ -69,9 +79,15 @@ def calibrate(
             click.echo(line)
     click.echo(f"kept in {file}", err=True)
     if not found.complete:
+        click.echo(f"hint: {again}; this one is used until there is a newer one", err=True)
         sys.exit(INTERRUPTED)
     if found.failed:
         sys.exit(1)
+
+
+def _as_given() -> str:
+    """The command as it was given, to be given again."""
+    return shlex.join(["netdyno", *sys.argv[1:]])
 
 
 def _effort(quick: bool, soak: str | None) -> Effort:

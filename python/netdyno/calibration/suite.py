@@ -51,14 +51,15 @@ def calibrate(
 ) -> Calibration:
     """Measures the tester on looped ports, with the traffic of `cases`.
 
-    Interrupted (Ctrl-C), it says what it has; `complete` is then False. Raises CalibrationError if the ports
-    do not face each other, and what the engine raises if they cannot be opened.
+    Interrupted (Ctrl-C), it says what it has and what is missing; `complete` is then False. Raises
+    `NothingMeasuredError` if it has nothing yet, CalibrationError if the ports do not face each other, and
+    what the engine raises if they cannot be opened.
     """
     found = _Found(
         basis=inventory.basis(wiring, versions), ports=inventory.ports(wiring), how=wiring.notes[0]
     )
     now = datetime.now(UTC)
-    with _interruptible(found, say):
+    with _interruptible(found, cases, say):
         _measure(found, plan, cases, wiring, effort, engine, say)
         found.complete = True
     found.checks.sort(key=lambda check: int(check.name[1:]))
@@ -76,15 +77,26 @@ def calibrate(
     )
 
 
+class NothingMeasuredError(Exception):
+    """Interrupted before there was anything to judge a device by."""
+
+
 @contextmanager
-def _interruptible(found: _Found, say: Callable[[str], None]) -> Iterator[None]:
+def _interruptible(found: _Found, cases: Sequence[Case], say: Callable[[str], None]) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
         if not found.traffic:
-            # Nothing to judge a device by: there is nothing to keep.
-            raise
-        say("interrupted: what was measured is kept")
+            raise NothingMeasuredError from None
+        say("interrupted: what was measured is kept, and runs of that traffic are judged by it")
+        say(f"measured: {', '.join(one.name for one in found.traffic)}")
+        left = [case.name for case in cases[len(found.traffic) :]]
+        unchecked = [what for check, what in _LAST.items() if check not in {one.name for one in found.checks}]
+        say(f"missing: {', '.join([*left, *unchecked]) or 'the machine after the traffic'}")
+
+
+_LAST = {"C4": "a second sender (C4)", "C7": "the clocks (C7)", "C10": "faults of known number (C10)"}
+"""Checks that come after all traffic."""
 
 
 def _measure(

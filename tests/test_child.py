@@ -1,0 +1,104 @@
+"""A case's process that dies or cannot start: how it ended, what it said last, and what helps."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from campaigns import ENVIRONMENT, finish, write_plan
+from netdyno.store import open_run
+
+ONE = """\
+title: One case
+lab:
+  nodes: {tester: {kind: netdyno}, dut: {kind: emulated/cross-connect}}
+  links:
+    - {endpoints: ["tester:west", "dut:a"], rate: 10Gbps}
+    - {endpoints: ["tester:east", "dut:b"], rate: 10Gbps}
+traffic: {64b: {size: 64B, flows: 64}}
+matrix: {profile: [64b], direction: [uni]}
+method: {throughput: {duration: 10ms, width: 1%}}
+trial: {sample: 1ms, settle: 0s, drain: 0s}
+"""
+
+
+def death(folder: Path, **environment: str) -> tuple[str, str]:
+    """What is told of a case whose process dies so, and the hint."""
+    code, run, err = finish("run", write_plan(folder, ONE), folder, **environment)
+    assert code == 3, err
+    with open_run(run) as stored:
+        (case,) = stored.cases
+    assert case.state == "failed"
+    return str(case.error), str(case.hint)
+
+
+def test_an_exit_tells_its_code_and_the_last_words(tmp_path: Path) -> None:
+    why, _ = death(tmp_path, FAKE_CRASH="1", FAKE_LAST_WORDS="libfoo.so.1: cannot open shared object file")
+    assert "exit code 7" in why
+    assert "it last said: libfoo.so.1: cannot open shared object file" in why
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [(signal.SIGKILL, "for want of memory"), (signal.SIGBUS, "/dev/shm"), (signal.SIGXCPU, "ulimit -t")],
+)
+def test_a_signal_is_named_with_what_sends_it(tmp_path: Path, number: signal.Signals, words: str) -> None:
+    why, hint = death(tmp_path, FAKE_KILLED_BY=str(int(number)))
+    assert f"by signal {number.name}" in why
+    assert words in hint
+
+
+@pytest.mark.parametrize(
+    ("what", "told"),
+    [
+        ("ImportError('libz.so.1: cannot open shared object file')", "libz.so.1: cannot open shared"),
+        ("MemoryError", "ulimit -v"),
+    ],
+)
+def test_a_process_that_does_not_get_as_far_as_its_case(tmp_path: Path, what: str, told: str) -> None:
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "pydantic.py").write_text(f"raise {what}")
+    script = (
+        "import os, sys; from campaigns import main; import netdyno.plan.models;"
+        # What is spawned looks for its modules where its parent does.
+        f"sys.path.insert(0, {str(tmp_path / 'broken')!r}); main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, "run", str(write_plan(tmp_path, ONE)), str(tmp_path)],
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert "ended unexpectedly, with exit code 1" in done.stderr
+    assert told in done.stderr
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="needs root: a plain user's limit counts all of its processes")
+def test_no_more_processes_is_told_and_the_run_goes_on(tmp_path: Path) -> None:
+    """As nobody, who may have no more processes."""
+    script = (
+        "import os, resource, sys, multiprocessing.popen_spawn_posix, multiprocessing.resource_tracker;"
+        "from netdyno.workers import Workers; from netdyno.case import Job; from netdyno.plan import load;"
+        "from netdyno.matrix import cases;"
+        "p = load(sys.argv[1]);"
+        "resource.setrlimit(resource.RLIMIT_NPROC, (1, 1)); os.setresuid(54321, 54321, 54321);"
+        "jobs = [Job(p, case, 'fake_engine') for case in cases(p)] * 2\n"
+        "with Workers(1, fresh=True) as workers:\n"
+        "    for event in workers.run(jobs): print(event.message, '|', event.hint)\n"
+    )
+    readable = tmp_path / "plan.yaml"
+    readable.write_text(ONE)
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(readable)],
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.stdout.count("no process could be started for this case") == 2, done.stderr
+    assert "ulimit -u" in done.stdout
