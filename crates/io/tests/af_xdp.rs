@@ -117,10 +117,16 @@ fn queues_of_a_port_receive_their_own() {
         made.and_then(|()| namespace::ip(&["link", "set", "nd2", "up"]))
             .and_then(|()| namespace::ip(&["link", "set", "nd3", "up"]))
             .expect("a pair with two queues");
-        says(
-            try_open("nd2", Attach::Auto, Mode::Auto, 1518),
-            &["interface `nd2` has 2 receive queues and 1 are opened", "ethtool -L nd2 combined 1"],
-        );
+        let one = try_open("nd2", Attach::Auto, Mode::Auto, 1518);
+        if support::kernel() < (5, 13) {
+            // There a veth tells nobody how many queues it has.
+            one.expect("opens");
+        } else {
+            says(
+                one,
+                &["interface `nd2` has 2 receive queues and 1 are opened", "ethtool -L nd2 combined 1"],
+            );
+        }
         let [mut near, mut far] = ["nd2", "nd3"].map(|interface| {
             let spec = BackendSpec::AfXdp {
                 interface: interface.to_owned(),
@@ -389,7 +395,8 @@ fn where_little_memory_may_be_locked_a_port_makes_do() {
             };
             assert_eq!(answers, (0, 0));
         };
-        limit(8 << 20);
+        // Of two ports, and of their programs and maps, which are counted before Linux 5.11.
+        limit(9 << 20);
         give_up(&[CAP_IPC_LOCK]);
         let (mut west, mut east) = (open("nd0", 1514), open("nd1", 1514));
         for port in [&west, &east] {

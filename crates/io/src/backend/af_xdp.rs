@@ -71,6 +71,8 @@ pub enum Mode {
 
 /// Frames lent at once to send; a call of the kernel's sends 32 or, from Linux 6.18 on, as many as these.
 const BATCH: usize = 64;
+/// Fewest that a call sends which has not come to the end: `TX_BATCH_SIZE` of Linux before 5.11.
+const A_CALL: u32 = 16;
 /// Frames lent at once that were received: there is no call that sets a size.
 const MOST_RECEIVED: usize = 256;
 /// The sizes a frame's memory may have.
@@ -209,21 +211,28 @@ impl AfXdpPort {
     /// Has the kernel send what is in the ring.
     fn kick(&mut self) -> Result<(), PortError> {
         let mut waiting = self.socket.send.waiting();
-        let mut tries = 0;
-        // Each call sends some 32 frames, or ends at one that was dropped. Kernels before 5.11 say only in the call after
-        // it how far one came. What a call answers is no progress: a driver that is being set up anew may say that it is
-        // busy for as long as it likes, and takes nothing.
-        while waiting > 0 && tries < 2 && self.socket.send.wants_wakeup() {
-            match self.socket.wake_to_send() {
-                Ok(()) => {}
-                // A veth has no ring of its own to be full: since Linux 6.2 it says so when its far end dropped a
-                // frame. That frame was sent, and lost where the device takes frames in.
-                Err(error) if error.raw_os_error() == Some(libc::EBUSY) => self.tx_full += u64::from(!self.cable),
-                Err(error) if matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::ENOBUFS | libc::EINTR)) => {}
+        // What calls may have sent without the ring saying so: kernels before 5.11 say how far they came once they came to
+        // the end of it, and some later ones say nothing of a call that did no more than drop a frame. What a call answers
+        // is no progress: a driver that is being set up anew may say that it is busy for as long as it likes, and takes
+        // nothing.
+        let mut unseen = 0;
+        while waiting > 0 && unseen <= waiting && self.socket.send.wants_wakeup() {
+            unseen += match self.socket.wake_to_send() {
+                // To the end of the ring; or the driver sends by itself from here on.
+                Ok(()) => waiting + 1,
+                // Ended by a frame that was dropped. A veth has no ring of its own to be full: since Linux 6.2 it says so
+                // when its far end dropped a frame. That frame was sent, and lost where the device takes frames in.
+                Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {
+                    self.tx_full += u64::from(!self.cable);
+                    if self.zero_copy { A_CALL } else { 1 }
+                }
+                Err(error) if matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::ENOBUFS | libc::EINTR)) => A_CALL,
                 Err(error) => return Err(self.failed("sendto", error)),
-            }
+            };
             let before = std::mem::replace(&mut waiting, self.socket.send.waiting());
-            tries = if waiting < before { 0 } else { tries + 1 };
+            if waiting < before {
+                unseen = 0;
+            }
         }
         self.unsent = waiting > 0 && !self.zero_copy;
         Ok(())

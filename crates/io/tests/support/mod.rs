@@ -43,6 +43,14 @@ pub fn frame(number: u64, len: usize) -> Vec<u8> {
     bytes
 }
 
+/// Version and revision of the kernel that this runs on.
+pub fn kernel() -> (u32, u32) {
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").expect("the kernel says its release");
+    let mut numbers = release.split(['.', '-', '+']).map(str::parse);
+    let mut next = || numbers.next().and_then(Result::ok).expect("a release begins with two numbers");
+    (next(), next())
+}
+
 /// Hands `frames` to `port` in one call, departing at `at`; how many were taken.
 pub fn send_at(port: &mut dyn Port, at: Instant, frames: &[Vec<u8>]) -> Result<usize, PortError> {
     port.transmit(LATE, frames.len(), &mut |burst: &mut Burst<'_>| {

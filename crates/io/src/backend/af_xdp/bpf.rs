@@ -104,6 +104,29 @@ unsafe fn descriptor<T>(command: libc::c_int, attributes: &mut T) -> io::Result<
     Ok(unsafe { OwnedFd::from_raw_fd(answer as libc::c_int) })
 }
 
+/// The same, of what before Linux 5.11 is locked memory, of which plain Debian allows little even to root.
+///
+/// # Safety
+/// As [`descriptor`].
+unsafe fn locked<T>(command: libc::c_int, attributes: &mut T) -> io::Result<OwnedFd> {
+    // SAFETY: by this function's contract.
+    let made = unsafe { descriptor(command, attributes) };
+    if made.as_ref().is_err_and(|error| error.raw_os_error() == Some(libc::EPERM)) && allow_locked_memory() {
+        // SAFETY: by this function's contract.
+        return unsafe { descriptor(command, attributes) };
+    }
+    made
+}
+
+fn allow_locked_memory() -> bool {
+    let all = libc::rlimit {
+        rlim_cur: libc::RLIM_INFINITY,
+        rlim_max: libc::RLIM_INFINITY,
+    };
+    // SAFETY: `all` is valid for reads.
+    unsafe { libc::setrlimit(libc::RLIMIT_MEMLOCK, &raw const all) == 0 }
+}
+
 fn number(descriptor: &impl AsRawFd) -> u32 {
     descriptor.as_raw_fd() as u32
 }
@@ -126,12 +149,7 @@ impl SocketMap {
             name: NAME,
         };
         // SAFETY: the attributes are the command's and point to nothing.
-        let mut made = unsafe { descriptor(MAP_CREATE, &mut attributes) };
-        if made.as_ref().is_err_and(|error| error.raw_os_error() == Some(libc::EPERM)) && allow_locked_memory() {
-            // SAFETY: as above.
-            made = unsafe { descriptor(MAP_CREATE, &mut attributes) };
-        }
-        made.map(Self)
+        unsafe { locked(MAP_CREATE, &mut attributes) }.map(Self)
     }
 
     /// Frames of `queue` go to `socket`, which is bound to it; until either is closed.
@@ -154,16 +172,6 @@ impl SocketMap {
     }
 }
 
-/// Before Linux 5.11 maps and programs are locked memory, of which plain Debian allows little even to root.
-fn allow_locked_memory() -> bool {
-    let all = libc::rlimit {
-        rlim_cur: libc::RLIM_INFINITY,
-        rlim_max: libc::RLIM_INFINITY,
-    };
-    // SAFETY: `all` is valid for reads.
-    unsafe { libc::setrlimit(libc::RLIMIT_MEMLOCK, &raw const all) == 0 }
-}
-
 /// A program that the kernel has accepted.
 #[derive(Debug)]
 pub(super) struct Program(OwnedFd);
@@ -184,7 +192,7 @@ impl Program {
             name: NAME,
         };
         // SAFETY: `instructions` is valid for reads of `count` instructions, the license ends with a zero.
-        let refused = match unsafe { descriptor(PROGRAM_LOAD, &mut attributes) } {
+        let refused = match unsafe { locked(PROGRAM_LOAD, &mut attributes) } {
             Ok(loaded) => return Ok(Self(loaded)),
             Err(error) if !matches!(error.raw_os_error(), Some(libc::EINVAL | libc::EACCES | libc::E2BIG)) => return Err(error),
             Err(error) => error,
