@@ -75,10 +75,6 @@ const BATCH: usize = 64;
 const A_CALL: u32 = 16;
 /// Frames lent at once that were received: there is no call that sets a size.
 const MOST_RECEIVED: usize = 256;
-/// The sizes a frame's memory may have.
-const CHUNKS: [u32; 2] = [2048, 4096];
-/// Of which the kernel keeps this much in front of what it receives (`XDP_PACKET_HEADROOM`).
-const HEADROOM: u32 = 256;
 /// Ethernet header and one VLAN tag.
 const HEADER_BYTES: u32 = 18;
 /// Drivers that start anew with the program take some seconds to have a link again.
@@ -131,16 +127,16 @@ impl AfXdpPort {
         };
         let link = interface::look_up(name, interface)?;
         let max_frame = max_frame.min(link.mtu + HEADER_BYTES);
-        let Some(chunk) = CHUNKS.into_iter().find(|chunk| max_frame + HEADROOM <= *chunk) else {
-            let most = CHUNKS[1] - HEADROOM;
+        if open::chunk(max_frame, false).is_none() {
+            let most = open::CHUNKS[1] - open::HEADROOM;
             return Err(unfit(format!(
                 "frames of up to {max_frame} bytes without FCS; AF_XDP carries up to {most}: use `af_packet` for longer ones"
             )));
-        };
+        }
         if let Some(there) = link.receive_queues.filter(|there| *there as usize != queues) {
             return Err(unfit(format!(
                 "interface `{interface}` has {there} receive queues and {queues} are opened, so test frames would be missed or queues be \
-                 idle; make them as many: ethtool -L {interface} combined {queues}"
+                 idle; have as many workers, or make them as many: ethtool -L {interface} combined {queues}"
             )));
         }
         let watch = || {
@@ -153,8 +149,7 @@ impl AfXdpPort {
         let attachment = Attachment::new(name, interface, link.index, attach, link.cable, queues as u32)?;
         let mut ports = Vec::new();
         for queue in 0..queues as u32 {
-            let (socket, frames) = open::with_memory(interface, chunk)?;
-            open::bind(name, interface, &socket, link.index, queue, mode, attachment.native)?;
+            let (socket, frames) = open::queue(name, interface, (link.index, queue), max_frame, mode, attachment.native)?;
             attachment.serve(queue, &socket)?;
             let zero_copy = socket.is_zero_copy().unwrap_or(false);
             ports.push((socket, frames, zero_copy));
