@@ -264,6 +264,9 @@ class _Trials:
         self.stopping = stopping
         self.stored = {trial.number: trial for trial in job.done if trial.state == "done"}
         self.attempts = {trial.number: trial.attempt + 1 for trial in job.done if trial.state == "invalid"}
+        memifs = [port for port in wiring.session["ports"] if port["backend"]["kind"] == "memif"]
+        self.peers = " and ".join(f"`{port['name']}` (memif {port['backend']['socket']})" for port in memifs)
+        """Ports that wait for somebody at their other end before a trial begins."""
         self.outcomes: list[TrialResult] = []
         self.planned_ns: list[int] = []
 
@@ -301,6 +304,9 @@ class _Trials:
             if ended.state == "done":
                 return ended.result
             reasons = ended.result.invalid
+            if not any(phase.duration_ns for phase in ended.result.phases):
+                # It did not begin: a port had no peer for as long as it waits for one.
+                raise NotMeasuredError(f"trial `{trial.name}` could not begin: {'; '.join(reasons)}")
         raise NotMeasuredError(
             f"trial `{trial.name}` was invalid {max(ATTEMPTS, first + 1)} times: {'; '.join(reasons)}"
         )
@@ -323,6 +329,9 @@ class _Trials:
                 self.session.wait(GRACE_S)
                 break
             snapshot = json.loads(self.session.snapshot())
+            if snapshot["elapsed_ns"] == 0 and self.peers:
+                self.emit(Waiting(self.case.number, trial.name, f"waiting for the peer of {self.peers}"))
+                continue
             self.emit(Looked(self.case.number, trial.name, number, snapshot))
         result = watch.told(read_result(self.session.result()))
         away = kept_away(trial, result)

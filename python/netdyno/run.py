@@ -216,8 +216,9 @@ def _preflight(plan: Plan) -> None:
 
 
 def _place(plan: Plan, link: int) -> str:
-    """Where a link names its interface: in the plan, or in the lab it includes."""
-    path: Path_ = ("lab", "links", link, "interface")
+    """Where a link names its interface or its socket: in the plan, or in the lab it includes."""
+    named = "socket" if plan.lab.links[link].backend.kind == "memif" else "interface"
+    path: Path_ = ("lab", "links", link, named)
     file, text = plan.file, plan.text
     if plan.included:
         ((file, text),) = plan.included.items()

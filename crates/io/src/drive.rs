@@ -141,10 +141,11 @@ pub fn available_cores() -> Result<Vec<usize>, PortError> {
     // SAFETY: `set` is valid for writes of its size; 0 is the calling thread.
     let answer = unsafe { libc::sched_getaffinity(0, size_of_val(&set), &raw mut set) };
     if answer != 0 {
-        return Err(PortError::System {
-            what: "asking which cores this thread may use (sched_getaffinity)".to_owned(),
-            source: std::io::Error::last_os_error(),
-        });
+        let source = std::io::Error::last_os_error();
+        return Err(PortError::system(
+            "asking which cores this thread may use (sched_getaffinity)",
+            source,
+        ));
     }
     let most = libc::CPU_SETSIZE as usize;
     // SAFETY: `core` is below CPU_SETSIZE, the number of bits in the set.
@@ -157,10 +158,7 @@ pub fn available_cores() -> Result<Vec<usize>, PortError> {
 /// If the thread may not run there; the message lists where it may.
 pub fn pin_to_core(core: usize) -> Result<(), PortError> {
     let available = available_cores()?;
-    let refused = |source| PortError::System {
-        what: format!("pinning a thread to core {core} (available: {available:?})"),
-        source,
-    };
+    let refused = |source| PortError::system(format!("pinning a thread to core {core} (available: {available:?})"), source);
     if core >= libc::CPU_SETSIZE as usize {
         return Err(refused(std::io::Error::from_raw_os_error(libc::EINVAL)));
     }

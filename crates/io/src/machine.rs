@@ -290,10 +290,7 @@ fn summary(cores: [usize; 2], trips: &[Trip]) -> Result<Bounce, PortError> {
 fn on_its_own<T: Send>(name: &str, work: impl FnOnce() -> Result<T, PortError> + Send) -> Result<T, PortError> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name(name.to_owned()).spawn_scoped(scope, work);
-        let thread = thread.map_err(|source| PortError::System {
-            what: format!("starting the thread {name}"),
-            source,
-        })?;
+        let thread = thread.map_err(|source| PortError::system(format!("starting the thread {name}"), source))?;
         thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
 }

@@ -158,6 +158,8 @@ pub enum PortError {
         what: String,
         /// What the system said.
         source: std::io::Error,
+        /// What to do about it, where that is known.
+        hint: Option<String>,
     },
     /// The interface or peer is gone.
     #[error("port `{port}` is gone: {why}")]
@@ -175,6 +177,26 @@ pub enum PortError {
         /// What does not fit.
         why: String,
     },
+}
+
+impl PortError {
+    /// The system refused `what`.
+    pub(crate) fn system(what: impl Into<String>, source: std::io::Error) -> Self {
+        Self::System {
+            what: what.into(),
+            source,
+            hint: None,
+        }
+    }
+
+    /// The same, with what helps.
+    pub(crate) fn hinted(what: impl Into<String>, source: std::io::Error, hint: Option<&str>) -> Self {
+        Self::System {
+            what: what.into(),
+            source,
+            hint: hint.map(str::to_owned),
+        }
+    }
 }
 
 /// Something frames can be sent to and received from.

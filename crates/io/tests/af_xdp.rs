@@ -40,7 +40,11 @@ fn says<T>(answer: Result<T, PortError>, words: &[&str]) {
     let Err(error) = answer else {
         panic!("no error, but {words:?} expected")
     };
-    let text = error.to_string();
+    let hint = match &error {
+        PortError::System { hint: Some(hint), .. } => hint.as_str(),
+        _ => "",
+    };
+    let text = format!("{error}; {hint}");
     for word in words {
         assert!(text.contains(word), "`{word}` is not in: {text}");
     }
@@ -124,7 +128,7 @@ fn queues_of_a_port_receive_their_own() {
         } else {
             says(
                 one,
-                &["interface `nd2` has 2 receive queues and 1 are opened", "ethtool -L nd2 combined 1"],
+                &["interface `nd2` has 2 receive queues and one is opened", "ethtool -L nd2 combined 1"],
             );
         }
         let [mut near, mut far] = ["nd2", "nd3"].map(|interface| {
@@ -372,8 +376,9 @@ fn what_may_not_be_is_refused_with_what_to_do() {
         says(
             try_open("nd1", Attach::Auto, Mode::Auto, 1518),
             &[
-                "making a BPF map on interface `nd1` (needs CAP_BPF and CAP_NET_ADMIN",
-                "run as root, or use `af_packet`",
+                "making a BPF map on interface `nd1`",
+                "need CAP_BPF and CAP_NET_ADMIN of the machine",
+                "or use `backend: af_packet`",
             ],
         );
         give_up(&[CAP_NET_ADMIN]);
@@ -416,7 +421,7 @@ fn where_little_memory_may_be_locked_a_port_makes_do() {
             try_open("nd1", Attach::Auto, Mode::Auto, 1514),
             &[
                 "locking memory (XDP_UMEM_REG) for interface `nd1`",
-                "raise `ulimit -l`, or run as root",
+                "raise `ulimit -l`, or grant CAP_IPC_LOCK",
             ],
         );
         assert!(!shows("nd1", PROGRAM));

@@ -218,7 +218,7 @@ fn a_second_peer_is_told_who_is_there() {
     let socket = abstract_socket();
     let (mut west, mut east) = ends(&socket, 1514, 1);
     let mut spec = MemifSpec::new(&socket, Role::Client);
-    spec.patience_ms = Some(50);
+    spec.patience_ms = Some(500);
     let mut second = open("second", &spec, 1514, 1).expect("opens").remove(0);
     let refused = second.ready().expect_err("taken").to_string();
     assert!(refused.contains("already connected to netdyno"), "{refused}");
@@ -249,14 +249,14 @@ fn what_does_not_fit_is_refused_with_the_reason() {
         }
     };
     refused(&|_| {}, 2, "");
-    let short = |spec: &mut MemifSpec| spec.patience_ms = Some(100);
+    let short = |spec: &mut MemifSpec| spec.patience_ms = Some(500);
     refused(
         &|spec| {
             short(spec);
             spec.id = 7;
         },
         2,
-        "the peer refused: no interface 7 here; this one is 0",
+        "the peer refused: no interface 7 here; there is 0",
     );
     refused(
         &|spec| {
@@ -266,7 +266,7 @@ fn what_does_not_fit_is_refused_with_the_reason() {
         2,
         "the peer refused: another secret is wanted here",
     );
-    refused(&short, 4, "the peer has 2 queue(s), this port 4: give both as many");
+    refused(&short, 4, "the peer takes 2 at most and this port has 4 queues: give both as many");
     refused(&short, 1, "the peer refused: 1 of 2 queues have their rings");
 }
 
@@ -284,7 +284,7 @@ fn a_stale_socket_is_replaced_a_living_one_is_not_and_ours_is_removed() {
         .expect_err("taken")
         .to_string();
     assert!(
-        error.contains(socket) && error.contains("somebody listens there already"),
+        error.contains(socket) && error.contains("interface 0 is served there already"),
         "{error}"
     );
     let mut client = one(socket, Role::Client);
@@ -294,8 +294,56 @@ fn a_stale_socket_is_replaced_a_living_one_is_not_and_ours_is_removed() {
     assert!(!path.exists(), "removed with the port");
     // Nothing but a socket is replaced.
     std::fs::write(&path, "a file").expect("writes");
-    assert!(open("west", &MemifSpec::new(socket, Role::Server), 1514, 1).is_err());
+    let error = open("west", &MemifSpec::new(socket, Role::Server), 1514, 1).expect_err("a file");
+    assert!(error.to_string().contains("there is something that is no socket"), "{error}");
     assert_eq!(std::fs::read_to_string(&path).expect("still there"), "a file");
+    std::fs::remove_dir_all(&folder).expect("removes");
+}
+
+#[test]
+fn several_servers_share_a_socket_each_with_a_number_of_its_own() {
+    let folder = std::env::temp_dir().join(format!("netdyno-io-memif-shared-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let path = folder.join("both.sock");
+    let end = |role, id, queues| {
+        let mut spec = MemifSpec::new(path.to_str().expect("a path"), role);
+        (spec.id, spec.patience_ms) = (id, Some(20_000));
+        open(&format!("{role:?} {id}"), &spec, 1514, queues).expect("opens")
+    };
+    // Another number of queues each: what one has is not asked of the other's client.
+    let mut three = end(Role::Server, 3, 1);
+    let mut four = end(Role::Server, 4, 2);
+    let mut to_four = end(Role::Client, 4, 2);
+    let mut to_three = end(Role::Client, 3, 1);
+    let exchange = |near: &mut MemifPort, far: &mut MemifPort, number| {
+        for port in [&mut *near, &mut *far] {
+            port.ready().expect("its peer comes");
+        }
+        send_all(near, &[frame(number, 60)]);
+        assert_eq!(collect(far, 1), [frame(number, 60)]);
+        send_all(far, &[frame(number + 100, 60)]);
+        assert_eq!(collect(near, 1), [frame(number + 100, 60)]);
+    };
+    exchange(&mut three[0], &mut to_three[0], 1);
+    exchange(&mut four[0], &mut to_four[0], 2);
+    exchange(&mut four[1], &mut to_four[1], 3);
+    // One that is gone is followed by the next, whoever else is connected.
+    drop(to_three);
+    let mut next = end(Role::Client, 3, 1);
+    let clock = Clock::start();
+    while three[0].ready().is_err() || next[0].ready().is_err() {
+        assert!(clock.now() < Instant::ZERO + PATIENCE, "the next one is not served");
+    }
+    exchange(&mut three[0], &mut next[0], 4);
+    exchange(&mut four[0], &mut to_four[0], 5);
+    // The socket stays as long as one is left.
+    drop(three);
+    assert!(path.exists());
+    exchange(&mut four[0], &mut to_four[0], 6);
+    let mut again = end(Role::Server, 3, 1);
+    exchange(&mut again[0], &mut next[0], 7);
+    drop((four, again));
+    assert!(!path.exists());
     std::fs::remove_dir_all(&folder).expect("removes");
 }
 

@@ -53,11 +53,21 @@ struct Testpmd(Child);
 
 impl Testpmd {
     fn start(folder: &Path, role: &str, socket: &str) -> Self {
+        Self::with(folder, &[&format!("role={role},id=3,socket={socket},socket-abstract=no")])
+    }
+
+    /// With these memifs.
+    fn with(folder: &Path, memifs: &[&str]) -> Self {
         let cores = available_cores().expect("cores");
         let child = Command::new("dpdk-testpmd")
             .args(["-l", &format!("{},{}", cores[0], cores[1])])
             .args(["--no-pci", "--no-huge", "-m", "128", "--no-telemetry", "--file-prefix", "netdyno"])
-            .args(["--vdev", &format!("net_memif0,role={role},id=3,socket={socket},socket-abstract=no")])
+            .args(
+                memifs
+                    .iter()
+                    .enumerate()
+                    .flat_map(|(index, it)| ["--vdev".to_owned(), format!("net_memif{index},{it}")]),
+            )
             .args(["--", "--forward-mode=io", "--nb-cores=1", "--no-mlockall", "--total-num-mbufs=4096"])
             // Where it keeps its own files; its standard input is open, or it would end.
             .env("RUNTIME_DIRECTORY", folder)
@@ -178,4 +188,62 @@ fn testpmd_killed_and_restarted_twenty_times() {
         gone(&mut port);
     }
     assert_eq!(port.counters().rx_dropped + port.counters().rx_cut, 0);
+}
+
+/// Sends frames into `near` until they come out of `far`, then a batch: the same, in order, none lost.
+fn through(near: &mut MemifPort, far: &mut MemifPort) {
+    let clock = Clock::start();
+    let probe = [frame(u64::MAX, 60)];
+    while receive(far, 64).is_empty() {
+        assert!(clock.now() < Instant::ZERO + PATIENCE, "testpmd does not forward");
+        send_at(near, Instant::ZERO, &probe).expect("transmits");
+        sleep(Duration::from_ms(5));
+    }
+    let last = [frame(u64::MAX - 1, 60)];
+    send_all(near, &last);
+    while receive(far, 1) != last {
+        assert!(clock.now() < Instant::ZERO + PATIENCE, "no end of the probes");
+    }
+    let frames: Vec<_> = (0..64).map(|index| frame(index, 60 + index as usize)).collect();
+    send_all(near, &frames);
+    assert!(gather(far, frames.len(), 64) == frames);
+}
+
+/// Two interfaces of testpmd at one socket, in either role: it forwards between them, and so from one port to the other.
+#[test]
+fn two_interfaces_of_testpmd_share_a_socket() {
+    let Some(folder) = Folder::with_testpmd("testpmd_shared") else {
+        return;
+    };
+    for (ours, theirs) in [(Role::Server, "client"), (Role::Client, "server")] {
+        let socket = folder.0.join(format!("{theirs}.sock"));
+        let socket = socket.to_str().expect("a path");
+        let end = |id| {
+            let mut spec = MemifSpec::new(socket, ours);
+            (spec.id, spec.patience_ms) = (id, Some(START_MS));
+            open(&format!("port {id}"), &spec, 1514, 1).expect("opens").remove(0)
+        };
+        let (mut west, mut east) = (end(3), end(8));
+        let memif = |id| format!("role={theirs},id={id},socket={socket},socket-abstract=no");
+        let _peer = Testpmd::with(&folder.0, &[&memif(3), &memif(8)]);
+        west.ready().expect("testpmd comes");
+        east.ready().expect("testpmd comes");
+        through(&mut west, &mut east);
+        through(&mut east, &mut west);
+    }
+}
+
+/// testpmd's sockets are abstract unless it is told otherwise.
+#[test]
+fn testpmd_is_met_at_an_abstract_socket() {
+    let Some(folder) = Folder::with_testpmd("testpmd_abstract") else {
+        return;
+    };
+    for (ours, theirs) in [(Role::Server, "client"), (Role::Client, "server")] {
+        let name = format!("netdyno-{theirs}-{}", std::process::id());
+        let mut port = port(&format!("@{name}"), ours);
+        let _peer = Testpmd::with(&folder.0, &[&format!("role={theirs},id=3,socket={name}")]);
+        alive(&mut port);
+        echo(&mut port, 0, 10);
+    }
 }

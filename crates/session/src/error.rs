@@ -66,9 +66,7 @@ impl From<DeviceError> for SessionError {
 impl From<PortError> for SessionError {
     fn from(error: PortError) -> Self {
         let hint = match &error {
-            PortError::System { source, .. } if source.kind() == std::io::ErrorKind::PermissionDenied => {
-                Some("packet sockets need CAP_NET_RAW: run as root or inside a user namespace".to_owned())
-            }
+            PortError::System { hint, .. } => hint.clone(),
             _ => None,
         };
         Self {

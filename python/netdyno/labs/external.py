@@ -5,23 +5,24 @@ from __future__ import annotations
 import fcntl
 import socket
 import struct
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from netdyno.labs import addresses, backends, nic
-from netdyno.labs.nic import advice
+from netdyno.labs.nic import advice, fit
 from netdyno.labs.wiring import LabError, LabLink, WiredPort, Wiring, in_words, joined
-
-CAP_NET_RAW = 13
 
 # linux/sockios.h and linux/if.h
 SIOCGIFFLAGS = 0x8913
 SIOCGIFHWADDR = 0x8927
 IFNAMSIZ = 16
 IFF_UP = 1
+
+SERVER_S = 2.0
+"""A memif's server that is being started at the same moment is waited for this long, once a run."""
 
 
 @dataclass(frozen=True)
@@ -79,11 +80,12 @@ class External:
         warnings: list[str] = []
         taken: set[str] = set()
         for index, link in enumerate(links):
-            if link.backend.kind == "memif":
-                continue
-            _may_open_sockets()
             name = _interface(link)
             try:
+                if link.backend.kind == "memif":
+                    _someone_listens(link.backend)
+                    continue
+                _may_open(link.backend.kind)
                 _hardware_address(name)
                 if name in taken:
                     raise LabError(f"interface `{name}` is of two links", "give each link its own")
@@ -94,7 +96,8 @@ class External:
             warnings += _own_traffic(link.tester_port, nic.read(name))
         if faults:
             index, first = faults[0]
-            raise LabError("; ".join(error.message for _, error in faults), first.hint, index)
+            told = dict.fromkeys(error.message for _, error in faults)
+            raise LabError("; ".join(told), first.hint, index)
         return tuple(warnings)
 
     @contextmanager
@@ -112,7 +115,7 @@ class External:
                     f" `{backend['socket']}`), which has no line: nothing holds frames to the plan's rate."
                 )
                 continue
-            _may_open_sockets()
+            _may_open(backend["kind"])
             interface = backend["interface"]
             mac = _hardware_address(interface)
             card = nic.read(interface)
@@ -189,25 +192,44 @@ def _interface(link: LabLink) -> str:
     return link.interface or link.tester_port
 
 
-def _may_open_sockets() -> None:
-    if not _capable(CAP_NET_RAW):
-        raise LabError(
-            "this process may not open packet sockets",
-            "run as root, or grant `CAP_NET_RAW` (setpriv, systemd-run)",
-        )
+def _may_open(backend: str) -> None:
+    """That this process has the rights a backend needs; `auto` makes do with packet sockets."""
+    may = fit.rights()
+    refusal = may.af_xdp if backend == "af_xdp" else may.af_packet
+    if refusal is not None:
+        raise LabError(*refusal)
+
+
+def _someone_listens(backend: backends.PortBackend) -> None:
+    """That a client of a memif finds its server: without one each case would wait for it in vain."""
+    if backend.role == "server" or backend.socket is None:
+        return
+    place = backend.socket
+    deadline = time.monotonic() + SERVER_S
+    while True:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as asking:
+            try:
+                asking.connect(f"\0{place[1:]}" if place.startswith("@") else place)
+                return
+            except PermissionError as error:
+                why = f"this process may not use the memif socket `{place}` ({error.strerror})"
+                raise LabError(why, f"look at its rights and its folder's: `ls -l {place}`") from error
+            except OSError as error:
+                if time.monotonic() < deadline:
+                    time.sleep(0.1)
+                    continue
+                hint = "start the device's memif server first, or take `role: server` here"
+                if place.startswith("@"):
+                    hint += "; abstract names are seen in one network namespace only"
+                raise LabError(
+                    f"nobody listens at the memif socket `{place}` ({error.strerror})", hint
+                ) from error
 
 
 def _host(address: str | None, version: int) -> str | None:
     if address is None or (":" in address) != (version == 6):
         return None
     return address.partition("/")[0]
-
-
-def _capable(capability: int) -> bool:
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("CapEff:"):
-            return bool(int(line.split()[1], 16) >> capability & 1)
-    return False
 
 
 def _hardware_address(interface: str) -> str:

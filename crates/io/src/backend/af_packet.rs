@@ -107,9 +107,9 @@ impl AfPacketPort {
         if queues > 1 {
             let mut group = None;
             for port in &mut ports {
-                let joined = port.socket.fan_out(group).map_err(|source| PortError::System {
-                    what: format!("PACKET_FANOUT on interface `{interface}` (needs Linux 5.10)"),
-                    source,
+                let joined = port.socket.fan_out(group).map_err(|source| {
+                    let hint = Some("several workers on packet sockets need Linux 5.10: take one worker");
+                    PortError::hinted(format!("PACKET_FANOUT on interface `{interface}`"), source, hint)
                 })?;
                 group = Some(joined);
                 port.info.detail = format!("{queues} sockets, PACKET_FANOUT_HASH");
@@ -153,10 +153,7 @@ impl AfPacketPort {
                     self.interface, self.interface
                 ),
             },
-            _ => PortError::System {
-                what: format!("{call} on interface `{}`", self.interface),
-                source: error,
-            },
+            _ => PortError::system(format!("{call} on interface `{}`", self.interface), error),
         }
     }
 }

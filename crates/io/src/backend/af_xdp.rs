@@ -135,16 +135,17 @@ impl AfXdpPort {
         }
         if let Some(there) = link.receive_queues.filter(|there| *there as usize != queues) {
             return Err(unfit(format!(
-                "interface `{interface}` has {there} receive queues and {queues} are opened, so test frames would be missed or queues be \
-                 idle; have as many workers, or make them as many: ethtool -L {interface} combined {queues}"
+                "interface `{interface}` has {} and {} opened, so test frames would be missed or queues be idle; have as many \
+                 workers, or make them as many: ethtool -L {interface} combined {queues}",
+                some(there as usize, "receive queue"),
+                if queues == 1 {
+                    "one is".to_owned()
+                } else {
+                    format!("{queues} are")
+                },
             )));
         }
-        let watch = || {
-            Watch::new(interface).map_err(|source| PortError::System {
-                what: format!("socket for interface `{interface}`"),
-                source,
-            })
-        };
+        let watch = || Watch::new(interface).map_err(|source| PortError::system(format!("socket for interface `{interface}`"), source));
         let had_carrier = watch()?.has_carrier();
         let attachment = Attachment::new(name, interface, link.index, attach, link.cable, queues as u32)?;
         let mut ports = Vec::new();
@@ -239,10 +240,7 @@ impl AfXdpPort {
                 port: self.info.name.clone(),
                 why: format!("interface `{}` is down or was removed ({error})", self.interface),
             },
-            _ => PortError::System {
-                what: format!("{call} on interface `{}`", self.interface),
-                source: error,
-            },
+            _ => PortError::system(format!("{call} on interface `{}`", self.interface), error),
         }
     }
 
@@ -400,4 +398,9 @@ unsafe fn part(memory: &Mapping, start: usize, bytes: usize) -> &mut [u8] {
     assert!(start + bytes <= memory.len());
     // SAFETY: inside the mapping by the assertion, zeroed by the kernel, exclusive by this function's contract.
     unsafe { std::slice::from_raw_parts_mut(memory.as_ptr().add(start), bytes) }
+}
+
+/// A number of things in words: `1 receive queue`, `4 receive queues`.
+fn some(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

@@ -35,10 +35,7 @@ pub(super) fn look_up(port: &str, interface: &str) -> Result<Link, PortError> {
         .ok()
         .filter(|name| (2..=libc::IFNAMSIZ).contains(&name.as_bytes_with_nul().len()));
     let Some(name) = name else { return Err(missing()) };
-    let system = |call: &str, source| PortError::System {
-        what: format!("{call} on interface `{interface}`"),
-        source,
-    };
+    let system = |call: &str, source| PortError::system(format!("{call} on interface `{interface}`"), source);
     let asker = Asker::new(&name).map_err(|source| system("socket", source))?;
     let index = match asker.index() {
         Ok(index) => index,

@@ -10,6 +10,7 @@ import re
 import socket
 import struct
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from netdyno.labs.nic import Nic, xdp
 
@@ -20,8 +21,8 @@ _BPF_ATTR_BYTES = 128
 _LINK_KERNEL = (5, 9)
 """BPF links to an interface: a program that goes with its process, however that ends."""
 
-PACKET_HINT = "run as root, or grant `CAP_NET_RAW` (setpriv, systemd-run)"
-XDP_HINT = "run as root, or grant `CAP_NET_RAW`, `CAP_NET_ADMIN` and `CAP_BPF` (setpriv, systemd-run)"
+# linux/capability.h
+_NET_ADMIN, _NET_RAW, _BPF = ("CAP_NET_ADMIN", 12), ("CAP_NET_RAW", 13), ("CAP_BPF", 39)
 
 
 @dataclass(frozen=True)
@@ -88,12 +89,32 @@ def _xdp_fit(nic: Nic, may: Rights) -> Fit:
     return fit
 
 
+def _grant(*needed: tuple[str, int]) -> str:
+    """What would give this process the rights that it is without."""
+    status = Path("/proc/self/status").read_text()
+    (effective,) = re.findall(r"^CapEff:\s*([0-9a-f]+)", status, re.MULTILINE)
+    missing = [name for name, bit in needed if not int(effective, 16) >> bit & 1]
+    if Path("/proc/self/uid_map").read_text().split() != ["0", "0", "4294967295"]:
+        if _BPF in needed:
+            return (
+                "a user namespace's root is not enough for XDP programs: run as the machine's, or `af_packet`"
+            )
+        return "this user namespace does not own the network: `unshare -Urn` makes both, or run outside of it"
+    if not missing:
+        return "it has the rights: a container's profile or the kernel's lockdown forbids it"
+    small = ",".join(f"+{name.removeprefix('CAP_').lower()}" for name in missing)
+    return (
+        f"run as root, or grant {' and '.join(f'`{name}`' for name in missing)}: `sudo setpriv --reuid=$USER"
+        f" --init-groups --inh-caps={small} --ambient-caps={small} netdyno ...`"
+    )
+
+
 def _packet_refusal() -> tuple[str, str | None] | None:
     try:
         # Protocol 0 receives nothing.
         socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0).close()
     except PermissionError:
-        return "this process may not open packet sockets", PACKET_HINT
+        return "this process may not open packet sockets", _grant(_NET_RAW)
     except OSError as error:
         return f"this kernel has no packet sockets ({error.strerror})", None
     return None
@@ -109,7 +130,7 @@ def _xdp_refusal() -> tuple[str, str | None] | None:
     if refused.errno in (errno.EAFNOSUPPORT, errno.ENOSYS):
         return "this kernel has no AF_XDP", "a kernel with CONFIG_XDP_SOCKETS and CONFIG_BPF_SYSCALL"
     if isinstance(refused, PermissionError):
-        return "this process may not load XDP programs", XDP_HINT
+        return "this process may not load XDP programs", _grant(_NET_RAW, _NET_ADMIN, _BPF)
     return f"the kernel takes no XDP program ({refused.strerror})", None
 
 

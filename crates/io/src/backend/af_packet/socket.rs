@@ -33,13 +33,10 @@ impl PacketSocket {
     pub fn open(interface: &str, index: i32) -> Result<Self, PortError> {
         let failed = |call: &str, source: io::Error| {
             let hint = match source.raw_os_error() {
-                Some(libc::EPERM | libc::EACCES) => " (needs CAP_NET_RAW: run as root, or inside a user namespace, `unshare -Urn`)",
-                _ => "",
+                Some(libc::EPERM | libc::EACCES) => Some("packet sockets need CAP_NET_RAW: run as root, or grant it to this process"),
+                _ => None,
             };
-            PortError::System {
-                what: format!("{call} on interface `{interface}`{hint}"),
-                source,
-            }
+            PortError::hinted(format!("{call} on interface `{interface}`"), source, hint)
         };
         // Protocol 0: nothing comes in, from any interface, before it is bound.
         // SAFETY: no memory is passed.

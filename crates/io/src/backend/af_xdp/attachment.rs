@@ -121,16 +121,14 @@ fn load(port: &str, interface: &str, map: &SocketMap, claims: &[Claim]) -> Resul
 
 fn refused(what: &str, interface: &str, error: io::Error) -> PortError {
     let hint = match error.raw_os_error() {
-        Some(libc::EPERM | libc::EACCES) => {
-            " (needs CAP_BPF and CAP_NET_ADMIN of the machine, not of a user namespace: run as root, or use `af_packet`)"
-        }
-        Some(libc::ENOSYS) => " (this kernel has no bpf(2): use `af_packet`)",
-        _ => "",
+        Some(libc::EPERM | libc::EACCES) => Some(
+            "XDP programs need CAP_BPF and CAP_NET_ADMIN of the machine, those of a user namespace do not count: run as root of the \
+             machine, or use `backend: af_packet`",
+        ),
+        Some(libc::ENOSYS) => Some("this kernel has no bpf(2): use `backend: af_packet`"),
+        _ => None,
     };
-    PortError::System {
-        what: format!("{what} on interface `{interface}`{hint}"),
-        source: error,
-    }
+    PortError::hinted(format!("{what} on interface `{interface}`"), error, hint)
 }
 
 fn is_occupied(error: &io::Error) -> bool {

@@ -54,15 +54,12 @@ fn with_memory(interface: &str, chunk: u32) -> Result<(XdpSocket, Frames), PortE
     }
     let (what, source) = failure.expect("at least one size was tried");
     let hint = match source.raw_os_error() {
-        Some(libc::EAFNOSUPPORT) => " (this kernel has no AF_XDP sockets: use `af_packet`)",
-        Some(libc::ENOBUFS | libc::ENOMEM) => " (less than 1 MiB may be locked: raise `ulimit -l`, or run as root)",
-        Some(libc::EPERM | libc::EACCES) => " (needs CAP_NET_RAW: run as root)",
-        _ => "",
+        Some(libc::EAFNOSUPPORT) => Some("this kernel has no AF_XDP sockets: use `backend: af_packet`"),
+        Some(libc::ENOBUFS | libc::ENOMEM) => Some("less than 1 MiB may be locked: raise `ulimit -l`, or grant CAP_IPC_LOCK"),
+        Some(libc::EPERM | libc::EACCES) => Some("AF_XDP sockets need CAP_NET_RAW: run as root, or grant it to this process"),
+        _ => None,
     };
-    Err(PortError::System {
-        what: format!("{what} for interface `{interface}`{hint}"),
-        source,
-    })
+    Err(PortError::hinted(format!("{what} for interface `{interface}`"), source, hint))
 }
 
 /// A socket with its memory, bound to a queue; without copying where that is asked for and can be.
@@ -109,10 +106,10 @@ pub(super) fn queue(
         Some(libc::EINVAL) => unfit(format!(
             "interface `{interface}` has no queue {queue} to send and receive by; `ethtool -l {interface}` shows how many there are"
         )),
-        _ => PortError::System {
-            what: format!("binding an AF_XDP socket to queue {queue} of interface `{interface}`"),
-            source: last,
-        },
+        _ => PortError::system(
+            format!("binding an AF_XDP socket to queue {queue} of interface `{interface}`"),
+            last,
+        ),
     })
 }
 

@@ -109,7 +109,7 @@ pub fn client(talk: &mut dyn Talk, interface: &Interface) -> Result<Established,
     let most = u32::from(hello.max_from_client.min(hello.max_to_client)) + 1;
     if most < u32::from(interface.queues) {
         return Err(format!(
-            "the peer has {most} queue(s), this port {}: give both as many",
+            "the peer takes {most} at most and this port has {} queues: give both as many",
             interface.queues
         ));
     }
@@ -249,27 +249,35 @@ impl ClientMemory {
     }
 }
 
-/// The server's side, from its first message until the client has said all. Then the ends are there, and the client is to
-/// be told [`connected`].
+/// The server's first word, and what the client wants. `queues`: the most that any interface here has.
 ///
 /// # Errors
 /// Why the two do not come together; the client is to be told.
-pub fn server(talk: &mut dyn Talk, interface: &Interface) -> Result<Established, String> {
+pub fn greet(talk: &mut dyn Talk, queues: u16) -> Result<Init, String> {
     let hello = Hello {
         name: Text::new(NAME),
         min_version: VERSION,
         max_version: VERSION,
         max_region: MOST_REGIONS as u16 - 1,
-        max_to_client: interface.queues - 1,
-        max_from_client: interface.queues - 1,
+        max_to_client: queues - 1,
+        max_from_client: queues - 1,
         max_ring_log2: MOST_LOG2,
     };
     talk.say(&Message::Hello(hello), None)?;
     let (first, _) = hear(talk)?;
-    let Message::Init(init) = first else {
-        return Err(unexpected(&first, "INIT"));
-    };
-    check_init(&init, interface)?;
+    match first {
+        Message::Init(init) => Ok(init),
+        other => Err(unexpected(&other, "INIT")),
+    }
+}
+
+/// The server's side from there until the client has said all. Then the ends are there, and the client is to be told
+/// [`connected`].
+///
+/// # Errors
+/// Why the two do not come together; the client is to be told.
+pub fn admit(talk: &mut dyn Talk, init: &Init, interface: &Interface) -> Result<Established, String> {
+    check_init(init, interface)?;
     talk.say(&Message::Ack, None)?;
     let mut offer = Offer::new(interface.queues);
     loop {
@@ -367,7 +375,7 @@ impl Offer {
         let queues = rings.len();
         match rings.get_mut(usize::from(index)) {
             None => Err(format!(
-                "ring {index} {way} the client; this port has {queues} queue(s): give both as many"
+                "ring {index} {way} the client; this port has only {queues} each way: give both as many queues"
             )),
             Some(Some(_)) => Err(format!("ring {index} {way} the client twice")),
             Some(place) => {

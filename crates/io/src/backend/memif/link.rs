@@ -1,12 +1,13 @@
-//! The control connection of a port, in a thread of its own that sleeps until something happens: connects or accepts,
-//! hands the rings to the queues, notices when the peer goes, begins again.
+//! The control connection of a port, in a thread of its own that sleeps until something happens: connects or is handed who
+//! came in by the [`door`](super::door), hands the rings to the queues, notices when the peer goes, begins again.
 //!
 //! A queue looks at one number a burst, which changes when the connection does. So the data path makes no system call, and
 //! a peer that comes back is connected to whether frames flow or not.
 
+use super::door::Door;
 use super::handshake::{self, Ends, Established, Interface, Talk};
 use super::message::Message;
-use super::socket::{self, Bell, Channel, Listener, Received};
+use super::socket::{self, Bell, Channel, Received};
 use crate::time::{Clock, Duration, Instant, sleep};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -40,12 +41,14 @@ pub enum Role {
 pub struct Link {
     common: Arc<Common>,
     thread: Option<JoinHandle<()>>,
+    /// Where a server's clients come in.
+    door: Option<Arc<Door>>,
 }
 
 /// What the thread and the queues share.
 #[derive(Debug)]
-struct Common {
-    interface: Interface,
+pub struct Common {
+    pub interface: Interface,
     socket: String,
     /// Changes with every connection made or lost.
     epoch: AtomicU64,
@@ -67,6 +70,10 @@ struct State {
     ended: String,
     /// What a queue found wrong, and in which epoch.
     violation: Option<(u64, String)>,
+    /// Of a server: who is connected, or about to be.
+    peer: Option<String>,
+    /// Of a server: who comes from the door.
+    visitor: Option<(Channel, Established)>,
 }
 
 /// The most queues of a port: bits of `Common::wake`.
@@ -89,6 +96,8 @@ impl Link {
                 },
                 ended: String::new(),
                 violation: None,
+                peer: None,
+                visitor: None,
             }),
             interface,
             wake: AtomicU64::new(0),
@@ -96,22 +105,23 @@ impl Link {
             stop: AtomicBool::new(false),
             finished: AtomicBool::new(false),
         });
-        let listener = match role {
-            Role::Client => None,
-            Role::Server => Some(Listener::open(socket)?),
-        };
         let its = Arc::clone(&common);
         let thread = std::thread::Builder::new().name("netdyno-memif".to_owned()).spawn(move || {
-            match listener {
-                None => its.connect_again_and_again(),
-                Some(listener) => its.accept_again_and_again(&listener),
+            match role {
+                Role::Client => its.connect_again_and_again(),
+                Role::Server => its.receive_visitors(),
             }
             its.finished.store(true, Ordering::Release);
         })?;
-        Ok(Self {
+        let mut link = Self {
             common,
             thread: Some(thread),
-        })
+            door: None,
+        };
+        if role == Role::Server {
+            link.door = Some(Door::enter(socket, &link.common)?);
+        }
+        Ok(link)
     }
 
     /// Changes with every connection made or lost.
@@ -155,6 +165,9 @@ impl Link {
 
 impl Drop for Link {
     fn drop(&mut self) {
+        if let Some(door) = self.door.take() {
+            door.leave(&self.common);
+        }
         self.common.stop.store(true, Ordering::Release);
         self.common.bell.ring();
         let clock = Clock::start();
@@ -184,10 +197,10 @@ impl Common {
                     RETRY
                 }
                 Ok(channel) => {
-                    let agreed = handshake::client(&mut self.talk(&channel), &self.interface);
+                    let agreed = handshake::client(&mut Conversation::new(&self.stop, &self.bell, &channel), &self.interface);
                     match agreed {
                         Ok(established) => {
-                            self.serve(&channel, None, established);
+                            self.serve(&channel, Role::Client, established);
                             RETRY
                         }
                         Err(why) => {
@@ -204,26 +217,37 @@ impl Common {
         }
     }
 
-    fn accept_again_and_again(&self, listener: &Listener) {
+    fn receive_visitors(&self) {
         while !self.stopped() {
-            let [_, rung] = socket::wait([listener.fd(), self.bell.fd()], None);
-            if rung {
-                self.bell.silence();
-            }
-            let Some(channel) = listener.accept() else { continue };
-            let agreed = handshake::server(&mut self.talk(&channel), &self.interface);
-            match agreed {
-                Ok(established) => self.serve(&channel, Some(listener), established),
-                Err(why) => self.refuse(&channel, &why),
+            socket::wait([self.bell.fd()], None);
+            self.bell.silence();
+            let visitor = self.state().visitor.take();
+            if let Some((channel, established)) = visitor {
+                self.serve(&channel, Role::Server, established);
+                self.state().peer = None;
             }
         }
     }
 
-    fn talk<'a>(&'a self, channel: &'a Channel) -> Conversation<'a> {
-        Conversation {
-            common: self,
-            channel,
-            clock: Clock::start(),
+    /// Of a server: who is connected, or about to be.
+    pub fn peer(&self) -> Option<String> {
+        self.state().peer.clone()
+    }
+
+    /// A client that has come in by the door and said all.
+    pub fn welcome(&self, channel: Channel, established: Established) {
+        let mut state = self.state();
+        state.peer = Some(named(&established.peer));
+        state.visitor = Some((channel, established));
+        drop(state);
+        self.bell.ring();
+    }
+
+    /// A client did not get past the door.
+    pub fn was_refused(&self, why: &str) {
+        let mut state = self.state();
+        if state.peer.is_none() {
+            state.why = format!("the connection at `{}` failed: {why}", self.socket);
         }
     }
 
@@ -248,31 +272,26 @@ impl Common {
     }
 
     /// Hands the rings to the queues and stays until the connection ends.
-    fn serve(&self, channel: &Channel, listener: Option<&Listener>, established: Established) {
+    fn serve(&self, channel: &Channel, role: Role, established: Established) {
         let Established { ends, bells, peer } = established;
-        let peer = if peer.is_empty() {
-            "a peer without a name".to_owned()
-        } else {
-            peer
-        };
+        let peer = named(&peer);
         self.publish(Ok(ends));
-        let ended = match listener {
-            Some(_) => channel.send(&handshake::connected(&self.interface), None),
-            None => Ok(()),
+        let ended = match role {
+            Role::Server => channel.send(&handshake::connected(&self.interface), None),
+            Role::Client => Ok(()),
         };
         let why = match ended {
-            Ok(()) => self.watch(channel, listener, &bells, &peer),
+            Ok(()) => self.watch(channel, &bells, &peer),
             Err(_) => closed(&peer),
         };
         self.publish(Err(why));
     }
 
     /// Until the connection ends: why it did.
-    fn watch(&self, channel: &Channel, listener: Option<&Listener>, bells: &[OwnedFd], peer: &str) -> String {
+    fn watch(&self, channel: &Channel, bells: &[OwnedFd], peer: &str) -> String {
         let epoch = self.epoch.load(Ordering::Relaxed);
         loop {
-            let door = listener.map_or(self.bell.fd(), Listener::fd);
-            let [said, rung, knocked] = socket::wait([channel.fd(), self.bell.fd(), door], None);
+            let [said, rung] = socket::wait([channel.fd(), self.bell.fd()], None);
             if rung {
                 self.bell.silence();
                 if self.stopped() {
@@ -306,30 +325,44 @@ impl Common {
                     Err(_) => return closed(peer),
                 }
             }
-            if let Some(listener) = listener.filter(|_| knocked)
-                && let Some(second) = listener.accept()
-            {
-                let _ = second.send(&Message::disconnect(&format!("already connected to {peer}")), None);
-            }
         }
     }
+}
+
+fn named(peer: &str) -> String {
+    let name = if peer.is_empty() { "a peer without a name" } else { peer };
+    name.to_owned()
 }
 
 fn closed(peer: &str) -> String {
     format!("{peer} went without a word: its process ended or closed the connection")
 }
 
-/// A dialogue on a channel, until its time is over or the port is closed.
-struct Conversation<'a> {
-    common: &'a Common,
+/// A dialogue on a channel, until its time is over or who leads it is to stop.
+pub struct Conversation<'a> {
+    stop: &'a AtomicBool,
+    bell: &'a Bell,
     channel: &'a Channel,
     clock: Clock,
+}
+
+impl<'a> Conversation<'a> {
+    /// Begins now. `bell` is rung when `stop` is set.
+    pub fn new(stop: &'a AtomicBool, bell: &'a Bell, channel: &'a Channel) -> Self {
+        let clock = Clock::start();
+        Self {
+            stop,
+            bell,
+            channel,
+            clock,
+        }
+    }
 }
 
 impl Talk for Conversation<'_> {
     fn hear(&mut self) -> Result<Received, String> {
         loop {
-            if self.common.stopped() {
+            if self.stop.load(Ordering::Acquire) {
                 return Err(CLOSED.to_owned());
             }
             // Before each message, so that a peer that always has another to say has no more time than one that is silent.
@@ -343,9 +376,9 @@ impl Talk for Conversation<'_> {
                 Err(_) => return Err("the peer went in the middle of the dialogue".to_owned()),
             }
             let most = std::time::Duration::from_nanos(left / 1000);
-            let [_, rung] = socket::wait([self.channel.fd(), self.common.bell.fd()], Some(most));
+            let [_, rung] = socket::wait([self.channel.fd(), self.bell.fd()], Some(most));
             if rung {
-                self.common.bell.silence();
+                self.bell.silence();
             }
         }
     }

@@ -1,6 +1,7 @@
 //! memif: shared memory with another process (VPP, DPDK's testpmd, another netdyno), over a unix socket.
 //!
-//! A client connects and makes the memory, a server makes the socket; several queues, a ring each way a queue. No
+//! A client connects and makes the memory, a server makes the socket; several queues, a ring each way a queue. Servers of one
+//! process may share a socket, each with a number of its own (`id`). No
 //! privilege, no huge pages, no interrupts: both ends look at the rings. The data path makes no system call; the control
 //! connection has a thread of its own that sleeps (see [`link`]).
 //!
@@ -14,6 +15,7 @@
 //!
 //! `Slot::at` is not honoured on transmit; on receive it is the time of the poll that found the frame.
 
+mod door;
 mod ends;
 #[cfg(test)]
 mod fuzz;
@@ -134,9 +136,16 @@ pub fn open(name: &str, spec: &MemifSpec, max_frame: u32, queues: usize) -> Resu
         secret: spec.secret.clone(),
     };
     handshake::check_size(&interface).map_err(unfit)?;
-    let link = Link::start(interface, &spec.socket, spec.role).map_err(|source| PortError::System {
-        what: format!("port `{name}`: opening memif socket `{}`", spec.socket),
-        source,
+    let link = Link::start(interface, &spec.socket, spec.role).map_err(|source| {
+        let hint = match source.kind() {
+            _ if spec.socket.starts_with('@') => None,
+            std::io::ErrorKind::NotFound => Some("make the folder of the socket first, or take a path in one that is there"),
+            std::io::ErrorKind::PermissionDenied => Some("this user may make no file there: take another folder, or `@name` (abstract)"),
+            std::io::ErrorKind::AlreadyExists => Some("take another path, or remove what is there"),
+            std::io::ErrorKind::AddrInUse => Some("end who listens there, take another path, or another `id` in the same process"),
+            _ => None,
+        };
+        PortError::hinted(format!("port `{name}`: opening memif socket `{}`", spec.socket), source, hint)
     })?;
     let link = Arc::new(link);
     let role = match spec.role {
@@ -149,7 +158,12 @@ pub fn open(name: &str, spec: &MemifSpec, max_frame: u32, queues: usize) -> Resu
         rate_bps: 0,
         max_frame,
         exact_time: false,
-        detail: format!("{role} at {}, interface {}, {queues} queue(s)", spec.socket, spec.id),
+        detail: format!(
+            "{role} at {}, interface {}, {queues} queue{}",
+            spec.socket,
+            spec.id,
+            if queues == 1 { "" } else { "s" }
+        ),
     };
     let patience = spec.patience_ms.map(|ms| Duration::from_ms(u64::from(ms)));
     Ok((0..queues)

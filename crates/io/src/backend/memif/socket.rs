@@ -80,6 +80,9 @@ impl Listener {
                     std::fs::remove_file(place)?;
                     bound = bind();
                 }
+                Err(_) if !place.starts_with('@') && !is_socket(place) => {
+                    bound = Err(io::Error::new(io::ErrorKind::AlreadyExists, "there is something that is no socket"));
+                }
                 Ok(_) => bound = Err(io::Error::new(io::ErrorKind::AddrInUse, "somebody listens there already")),
                 Err(_) => {}
             }
