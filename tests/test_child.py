@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from campaigns import ENVIRONMENT, finish, write_plan
+from campaigns import ENVIRONMENT, finish, wait_for, write_plan
+from netdyno.labs.linux import leftovers
 from netdyno.store import open_run
 
 ONE = """\
@@ -76,6 +77,68 @@ def test_a_process_that_does_not_get_as_far_as_its_case(tmp_path: Path, what: st
     )
     assert "ended unexpectedly, with exit code 1" in done.stderr
     assert told in done.stderr
+
+
+KILLED = ONE.replace("emulated/cross-connect", "linux/router").replace(
+    "10ms, width", "60s, maximum: 1kpps, width"
+)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root: namespaces without a user namespace around")
+@pytest.mark.parametrize("whom", ["the parent", "the child", "both"])
+def test_killed_in_traffic_it_leaves_nothing_for_as_long_as_a_drain(tmp_path: Path, whom: str) -> None:
+    """A drain of a minute is not waited for when there is nobody to tell."""
+    plan = write_plan(tmp_path, KILLED.replace("drain: 0s", "drain: 60s"))
+    run = subprocess.Popen(
+        [sys.executable, "-m", "netdyno", "run", str(plan), "--out", str(tmp_path)],
+        env=ENVIRONMENT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        wait_for(lambda: len({namespace(pid) for pid in below(run.pid)} - {None, namespace(run.pid)}) == 2)
+        all_of_it = below(run.pid)
+        (case,) = (pid for pid in all_of_it if "multiprocessing.spawn" in command_of(pid))
+        if whom != "the child":
+            run.kill()
+        if whom != "the parent":
+            os.kill(case, signal.SIGKILL)
+        _, err = run.communicate(timeout=30)
+    finally:
+        run.kill()
+    if whom == "the child":
+        assert "by signal SIGKILL" in err
+    # With its processes go the namespaces, and programs in receive paths, which a descriptor holds.
+    wait_for(lambda: not any(alive(pid) for pid in all_of_it))
+
+
+def alive(pid: int) -> bool:
+    return leftovers.started(pid) is not None
+
+
+def namespace(pid: int) -> str | None:
+    try:
+        return os.readlink(f"/proc/{pid}/ns/net")
+    except OSError:
+        return None
+
+
+def command_of(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text()
+    except OSError:
+        return ""
+
+
+def below(pid: int) -> list[int]:
+    """The processes that descend from one."""
+    try:
+        tasks = list(Path(f"/proc/{pid}/task").iterdir())
+        children = [int(child) for task in tasks for child in (task / "children").read_text().split()]
+    except OSError:
+        return []
+    return [*children, *(deeper for child in children for deeper in below(child))]
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="needs root: a plain user's limit counts all of its processes")

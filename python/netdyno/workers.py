@@ -26,6 +26,7 @@ from netdyno.case import Event, Failed, Interrupted, Job, Measured, run_case
 from netdyno.printable import printable
 
 _STOPPING = False
+_PARENT = 0
 _PR_SET_PDEATHSIG = 1
 _SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
@@ -33,6 +34,10 @@ STOP_S = 90.0
 """Workers that were asked to stop and have not after this long, all together, are killed. So is one that
 has said how its case ended and does not get done with taking its lab down."""
 
+
+ORPHAN_S = 0.5
+"""A worker whose parent has died has this long to stop in order: nobody will read what a drain of seconds
+would still count, and until its end its lab and its programs in the receive path are there."""
 
 LAST_LINES = 3
 """Of what a process said on stderr before it ended unexpectedly, so many lines are told."""
@@ -253,6 +258,8 @@ def _stderr_to(file: BinaryIO) -> Iterator[None]:
 
 def _work(connection: Connection, parent: int) -> None:
     """The worker: jobs in, events out, until there are no more."""
+    global _PARENT
+    _PARENT = parent
     # Those of the terminal reach every process of the run; the first one says what they mean.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
@@ -281,3 +288,6 @@ def _work(connection: Connection, parent: int) -> None:
 def _stop(number: int, frame: FrameType | None) -> None:
     global _STOPPING
     _STOPPING = True
+    if os.getppid() != _PARENT:
+        # SIGALRM ends the process; namespaces, programs and the device's process end with it.
+        signal.setitimer(signal.ITIMER_REAL, ORPHAN_S)

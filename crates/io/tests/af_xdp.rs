@@ -128,7 +128,10 @@ fn queues_of_a_port_receive_their_own() {
         } else {
             says(
                 one,
-                &["interface `nd2` has 2 receive queues and one is opened", "ethtool -L nd2 combined 1"],
+                &[
+                    "interface `nd2` has 2 receive queues and one is opened",
+                    "ethtool -L nd2 combined 1",
+                ],
             );
         }
         let [mut near, mut far] = ["nd2", "nd3"].map(|interface| {

@@ -85,7 +85,7 @@ class Linux:
         for name in ("ip", "tc", "setpriv", "unshare", "sh"):
             dut.tool(name)
         folder = leftovers.state_folder()
-        leftovers.remove(folder)
+        ended = leftovers.remove(folder)
         with (
             namespaces.tester_namespace(),
             dut.device_namespace() as device,
@@ -94,7 +94,12 @@ class Linux:
             try:
                 _join(device, _mtu(wiring))
                 dut.set_up(device, self.service)
-                yield _as_built(wiring, device)
+                built = _as_built(wiring, device)
+                if ended:
+                    some = "a device's process" if len(ended) == 1 else f"{len(ended)} processes of devices"
+                    left = f"A run that was killed had left {some}, ended before this lab was built."
+                    built = replace(built, notes=(*built.notes, left))
+                yield built
             finally:
                 # A namespace is cleared away some time after its last process; the next lab of this
                 # process may want the same names at once.
