@@ -27,7 +27,10 @@ ALONE = Health(
 )
 ON_TIME = Lag(1_000_000, 0, 50_000_000, 9_900, 0, HISTOGRAM, 0, 10_000)
 LATE = replace(ON_TIME, max_ns=1_250_000, late=25)
-TWO = (WorkerHealth(0, 998_400, 9, 12_000, 1000, 45_000), WorkerHealth(1, 871_000, 9, 4_210_000, 0, 0))
+TWO = (
+    WorkerHealth(0, 998_400, 9, 12_000, 1000, 45_000, (400, 0), (0, 600)),
+    WorkerHealth(1, 871_000, 9, 4_210_000, 0, 0, (0, 0), (0, 500)),
+)
 
 
 def rendered(folder: Path, report: str, tester: Health, lag: Lag | None = None) -> str:
@@ -90,11 +93,12 @@ def test_threads_that_share_a_core_are_named(
 def test_of_several_workers_each_ones_share_and_longest_pause_are_said(tmp_path: Path, report: str) -> None:
     text = rendered(tmp_path, report, replace(ALONE, workers=TWO, threads=2))
     assert (
-        "worker 1 on core 0 had 99.8 % of it, longest pause 12 us;"
-        " worker 2 on core 1 had 87.1 % of it, longest pause 4.21 ms" in text
-    )
+        "worker 1 on core 0 had 99.8 % of it, longest pause 12 us, 45 ns a frame, 600 frames received;"
+        " worker 2 on core 1 had 87.1 % of it, longest pause 4.21 ms, 500 frames received" in text
+        # A table of all trials, of each by itself.
+    ) or report == "html"
     if report == "html":
-        assert "worker 1 on core 0 had 99.8 % of it, longest pause 12 us, 45 ns a frame" in text
+        assert "worker 1 on core 0 had 99.8 % of it, longest pause 12 us, 45 ns a frame, 600 frames" in text
 
 
 def result(folder: Path, sample: Sample) -> TrialResult:
@@ -114,9 +118,32 @@ def test_of_several_trials_those_with_late_frames_are_counted_and_workers_merged
         "the latency is tainted in 1 of 3 trials: 25 of 1,000,000 frames"
     )
     assert found["workers"].sentence == (
-        "worker 1 on core 0 had 87.1 % of it, longest pause 4.21 ms;"
-        " worker 2 on core 1 had 87.1 % of it, longest pause 4.21 ms"
+        "worker 1 on core 0 had 87.1 % of it, longest pause 4.21 ms, 45 ns a frame, 1,700 frames received;"
+        " worker 2 on core 1 had 87.1 % of it, longest pause 4.21 ms, 45 ns a frame, 1,600 frames received"
     )
+
+
+@pytest.mark.parametrize(
+    ("came", "told"),
+    [
+        ((1_000, 1_000), None),
+        ((1_500, 500), None),
+        ((1_501, 499), "of the 2,000 frames that came in on `west` worker 1 had 75.0 %"),
+        ((0, 2_000), "worker 1 had 0.0 % and worker 2 100.0 %"),
+        ((0, 999), None),
+        ((700, 700, 700, 100), "worker 3 31.8 % and worker 4 4.5 %"),
+        ((2_000,), None),
+    ],
+)
+def test_a_port_whose_frames_came_to_few_of_its_queues_is_named(
+    tmp_path: Path, came: tuple[int, ...], told: str | None
+) -> None:
+    """Less than half of an even share is uneven; too few frames say nothing, and one worker has them all."""
+    workers = tuple(replace(TWO[0], rx_frames=(count,)) for count in came)
+    found = health.findings([result(tmp_path, replace(SMALL, health=replace(ALONE, workers=workers)))])
+    sentences = [one.sentence for one in found if one.kind == "queues"]
+    assert len(sentences) == (told is not None)
+    assert all(told is not None and told in sentence for sentence in sentences)
 
 
 def test_without_latency_nothing_is_tainted(tmp_path: Path) -> None:

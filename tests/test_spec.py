@@ -228,7 +228,7 @@ def test_a_result_is_read() -> None:
         | series
         | {"name": "west", "tx_bytes_series": [5], "rx_bytes_series": [6]}
     )
-    worker = dict.fromkeys(rust_fields(RESULT, "WorkerHealth"), 0)
+    worker = dict.fromkeys(rust_fields(RESULT, "WorkerHealth"), 0) | {"tx_frames": [5], "rx_frames": [6]}
     health = dict.fromkeys(rust_fields(RESULT, "Health"), 0) | {"workers": [worker]}
     answer = {
         "trial": {

@@ -12,6 +12,9 @@ class Session:
     def __init__(self, session_json: str) -> None:
         """Opens the ports and builds the emulated devices of a SessionSpec."""
 
+    def ports(self) -> str:
+        """What each port turned out to be: PortInfo, in the order of the spec. Not while a trial runs."""
+
     def start(self, trial_json: str) -> None:
         """Starts a trial (a TrialSpec) and returns at once."""
 

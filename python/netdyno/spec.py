@@ -156,7 +156,7 @@ def read_result(json_text: str) -> TrialResult:
 
 
 def _health(table: Mapping[str, Any]) -> Health:
-    workers = tuple(WorkerHealth(**worker) for worker in table.get("workers", ()))
+    workers = tuple(WorkerHealth.of(worker) for worker in table.get("workers", ()))
     return Health(**{**table, "workers": workers})
 
 

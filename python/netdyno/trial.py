@@ -190,6 +190,16 @@ class WorkerHealth:
     """Sent and received."""
     busy_ns: int
     """Time of the rounds in which it moved frames: over `frames`, what one cost."""
+    tx_frames: tuple[int, ...] = ()
+    """Sent from its queue of each port since traffic began, in the order of the ports; empty: not noted."""
+    rx_frames: tuple[int, ...] = ()
+    """Received there: who spreads frames over queues is the card, the kernel or the peer."""
+
+    @classmethod
+    def of(cls, table: Mapping[str, Any]) -> WorkerHealth:
+        """From the engine's JSON, or a store's."""
+        counts = {name: tuple(table.get(name, ())) for name in ("tx_frames", "rx_frames")}
+        return cls(**{**table, **counts})
 
 
 @dataclass(frozen=True)

@@ -246,6 +246,12 @@ pub struct WorkerHealth {
     /// Time of the rounds in which it did, ns, and what it was kept from its core in them: `busy_ns / frames` is what a
     /// frame cost.
     pub busy_ns: u64,
+    /// Frames that its queue of each port sent from the begin of traffic on, in the order of the ports.
+    #[serde(default)]
+    pub tx_frames: Vec<u64>,
+    /// And received: which queue a frame comes in by is the card's choice, or the kernel's, or the peer's.
+    #[serde(default)]
+    pub rx_frames: Vec<u64>,
 }
 
 /// A phase of the trial as executed.

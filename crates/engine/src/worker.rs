@@ -179,6 +179,11 @@ impl Worker {
         }
     }
 
+    /// One of the counts of [`Self::counted`], of each port.
+    fn of_each(&self, count: impl Fn(PortCounters) -> u64) -> Vec<u64> {
+        (0..self.ports.len()).map(|index| count(self.counted(index))).collect()
+    }
+
     /// How it fared; `None` in virtual time.
     #[must_use]
     pub fn health(&self) -> Option<WorkerHealth> {
@@ -189,6 +194,8 @@ impl Worker {
             longest_gap_ns: self.effort.longest_gap_ps / 1000,
             frames: self.effort.frames,
             busy_ns: self.effort.busy_ps / 1000,
+            tx_frames: self.of_each(|counted| counted.tx_frames),
+            rx_frames: self.of_each(|counted| counted.rx_frames),
         })
     }
 

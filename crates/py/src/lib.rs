@@ -61,6 +61,11 @@ impl Session {
         }
     }
 
+    /// What the ports turned out to be, as JSON. Not while a trial runs.
+    fn ports(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, |running| running.ports())
+    }
+
     /// Starts a trial and returns at once.
     fn start(&self, py: Python<'_>, trial_json: &str) -> PyResult<()> {
         self.with(py, |running| running.start(parse("trial", trial_json)?))

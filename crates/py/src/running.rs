@@ -109,6 +109,14 @@ impl Running {
         }
     }
 
+    /// What the ports turned out to be, as JSON.
+    pub fn ports(&self) -> Result<String, SessionError> {
+        let Some(session) = &self.session else {
+            return Err(error("a trial is running, or the session is closed", "ask before the first trial"));
+        };
+        json(&session.ports())
+    }
+
     /// Where the trial stands, as JSON.
     pub fn snapshot(&self) -> Result<String, SessionError> {
         let Some(progress) = &self.progress else {

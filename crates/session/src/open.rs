@@ -14,8 +14,8 @@ use netdyno_io::time::{Clock, Duration};
 pub struct Opened {
     /// The tester's ports, in the order of the spec: the queues of each, one a worker.
     pub ports: Vec<Vec<Box<dyn Port>>>,
-    /// What is noted of how frames come in at each of them, where that was asked for.
-    pub seen: Vec<Option<Seen>>,
+    /// What is noted of how frames come in at each of them, a queue each, where that was asked for; else nothing.
+    pub seen: Vec<Vec<Seen>>,
     /// The devices, in the order of the spec.
     pub devices: Vec<Device>,
 }
@@ -40,13 +40,6 @@ pub fn check(spec: &SessionSpec) -> Result<(), SessionError> {
             let why = format!("port `{}`: a `{}` port cannot follow the {clock} clock", port.name, backend.name);
             return Err(SessionError::new(why).hint(format!("set the session's clock to `{other}`, or use another backend")));
         }
-    }
-    if let Some(port) = spec.ports.iter().find(|port| port.spacing && spec.workers > 1) {
-        let why = format!(
-            "port `{}`: how frames are spaced is noted of one queue, and here are {}",
-            port.name, spec.workers
-        );
-        return Err(SessionError::new(why).hint("ask for it with one worker"));
     }
     for (number, link) in spec.links.iter().enumerate() {
         check_link(spec, number, link)?;
@@ -157,11 +150,14 @@ pub fn open(spec: &SessionSpec, max_frame: u32, clock: Option<Clock>) -> Result<
                 .map(|queue| Ok(Box::new(LimitedPort::new(queue, limit.clone())?) as Box<dyn Port>));
             carrier = limited.collect::<Result<_, SessionError>>()?;
         }
-        let mut noted = None;
-        if let Some(queue) = if port.spacing { carrier.pop() } else { None } {
-            let (spaced, seen) = Spaced::new(queue);
-            carrier.push(Box::new(spaced));
-            noted = Some(seen);
+        let mut noted = Vec::new();
+        if port.spacing {
+            let spaced = carrier.into_iter().map(|queue| {
+                let (spaced, seen) = Spaced::new(queue);
+                noted.push(seen);
+                Box::new(spaced) as Box<dyn Port>
+            });
+            carrier = spaced.collect();
         }
         opened.seen.push(noted);
         opened.ports.push(carrier);

@@ -11,6 +11,7 @@ use netdyno_engine::result::TrialResult;
 use netdyno_engine::spec::TrialSpec;
 use netdyno_engine::{ANSWER_PS, Progress, Trial, claims};
 use netdyno_io::drive::{Node, run_virtual};
+use netdyno_io::port::PortInfo;
 use netdyno_io::time::{Clock, Duration, Instant};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -35,9 +36,10 @@ pub struct Outcome {
     pub trial: TrialResult,
     /// The devices' own, in the order of the session.
     pub devices: Vec<DeviceCounters>,
-    /// How what came in was spaced, for each port, where the session asks for it; empty if it does for none.
+    /// How what came in was spaced, for each port and each of its queues, where the session asks for it; empty if it does
+    /// for none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub spacing: Vec<Option<Spacing>>,
+    pub spacing: Vec<Vec<Spacing>>,
 }
 
 /// A lab with its ports open. Tables that devices have learned are kept from trial to trial.
@@ -52,6 +54,8 @@ pub struct Session {
     /// The longest frame that ports and devices were opened for.
     max_frame: u32,
     opened: Option<Opened>,
+    /// What the ports turned out to be when they were opened last.
+    ports: Vec<PortInfo>,
     trial: Option<Trial>,
 }
 
@@ -82,9 +86,16 @@ impl Session {
             places,
             now: Instant::ZERO,
             max_frame,
+            ports: infos(&opened),
             opened: Some(opened),
             trial: None,
         })
+    }
+
+    /// What the tester's ports turned out to be, in the order of the spec.
+    #[must_use]
+    pub fn ports(&self) -> &[PortInfo] {
+        &self.ports
     }
 
     /// Sets the least that virtual time advances in a round. No result depends on it: it is kept below the time a
@@ -108,7 +119,9 @@ impl Session {
         if longest > self.max_frame || self.opened.is_none() {
             self.max_frame = self.max_frame.max(longest);
             self.opened = None;
-            self.opened = Some(open::open(&self.spec, self.max_frame, self.clock)?);
+            let opened = open::open(&self.spec, self.max_frame, self.clock)?;
+            self.ports = infos(&opened);
+            self.opened = Some(opened);
         }
         let Some(opened) = &mut self.opened else {
             return Err(SessionError::new("the session is closed"));
@@ -170,8 +183,8 @@ impl Session {
             result.invalid.extend(device.failures().map(failed));
         }
         let devices = opened.devices.iter().map(Device::counters).collect();
-        let mut spacing: Vec<_> = opened.seen.iter().map(|seen| seen.as_ref().map(spacing::take)).collect();
-        if spacing.iter().all(Option::is_none) {
+        let mut spacing: Vec<Vec<_>> = opened.seen.iter().map(|queues| queues.iter().map(spacing::take).collect()).collect();
+        if spacing.iter().all(Vec::is_empty) {
             spacing.clear();
         }
         self.opened = Some(opened);
@@ -188,6 +201,11 @@ impl Session {
             opened.ports = trial.into_ports();
         }
     }
+}
+
+/// What each port is; its queues are alike.
+fn infos(opened: &Opened) -> Vec<PortInfo> {
+    opened.ports.iter().filter_map(|queues| Some(queues.first()?.info().clone())).collect()
 }
 
 /// The quantum of a lab: that of 10 Gbit/s, less on faster links, so that as many frames are under way.

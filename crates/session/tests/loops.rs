@@ -31,15 +31,10 @@ fn on_a_wire_spacing_and_latency_are_those_of_the_line() {
     let latency = stream.latency.as_ref().expect("timed");
     assert_eq!(latency.min_ns, 3057);
     assert_eq!(latency.min_ns, latency.max_ns);
-    let [None, Some(east)] = &found
-        .spacing
-        .iter()
-        .map(|it| it.as_ref().filter(|it| it.frames > 0))
-        .collect::<Vec<_>>()[..]
-    else {
+    let [[west], [east]] = &found.spacing.iter().map(Vec::as_slice).collect::<Vec<_>>()[..] else {
         panic!("{:?}", found.spacing)
     };
-    assert_eq!(east.frames, 1000);
+    assert_eq!((west.frames, east.frames), (0, 1000));
     for gaps in [&east.departures, &east.arrivals] {
         // Each frame a microsecond after the one before it: 999 gaps, and so their squares.
         assert_eq!(gaps.last_ps - gaps.first_ps, 999_000_000);
@@ -58,12 +53,35 @@ fn a_ring_is_its_own_far_end_and_each_trial_is_noted_by_itself() {
         let both = |east| stream(east, 16, json!("peer"), size(64), constant(20_000, BITS_64 * 50_000));
         let found = run_on(&mut session, trial(&[both(false), both(true)]));
         for (stream, spacing) in found.trial.streams.iter().zip(found.spacing.iter().rev()) {
-            let spacing = spacing.as_ref().expect("asked for");
+            let [spacing] = &spacing[..] else { panic!("{spacing:?}") };
             assert_eq!((stream.lost, stream.received), (0, spacing.frames));
             assert!(spacing.arrivals.first_ps >= spacing.departures.first_ps);
             assert!(spacing.departures.bursts <= spacing.frames && spacing.departures.longest_burst >= 1);
             assert_eq!(spacing.departures.backwards + spacing.arrivals.backwards, 0);
         }
+    }
+}
+
+/// Each worker's share is noted by itself, and the shares together are what one worker sends.
+#[test]
+fn spacing_is_noted_of_each_queue_of_a_port() {
+    let mut spec = looped("real", "ring");
+    spec["workers"] = json!(2);
+    let mut session = open(spec);
+    let one = trial(&[stream(false, 64, json!("peer"), size(64), constant(20_000, BITS_64 * 50_000))]);
+    let found = run_on(&mut session, one);
+    let stream = &found.trial.streams[0];
+    let [west, east] = &found.spacing[..] else { panic!("{:?}", found.spacing) };
+    assert_eq!((west.len(), east.len()), (2, 2));
+    assert!(west.iter().all(|queue| queue.frames == 0));
+    assert_eq!(east.iter().map(|queue| queue.frames).sum::<u64>(), stream.received);
+    if stream.received == 1000 {
+        // 64 flows in runs of 32 or fewer, turn by turn: each has half of the frames.
+        assert!(east.iter().all(|queue| queue.frames.abs_diff(500) <= 32), "{east:?}");
+    }
+    for queue in east {
+        // What a worker sent on its queue came to the same queue of the other end, in its order.
+        assert_eq!((queue.departures.backwards, queue.arrivals.backwards), (0, 0));
     }
 }
 

@@ -41,6 +41,14 @@ fn accounted(found: &Outcome) {
     let moved: u64 = health.workers.iter().map(|worker| worker.frames).sum();
     let counted: u64 = found.trial.ports.iter().map(|port| port.tx_frames + port.rx_frames).sum();
     assert!(moved <= counted);
+    for (index, port) in found.trial.ports.iter().enumerate() {
+        // What was sent before traffic (resolving, learning) is no worker's.
+        let sent: u64 = health.workers.iter().map(|worker| worker.tx_frames[index]).sum();
+        let received: u64 = health.workers.iter().map(|worker| worker.rx_frames[index]).sum();
+        assert!(sent <= port.tx_frames && sent + port.own_frames >= port.tx_frames, "{}", port.name);
+        let before = port.foreign + port.stale;
+        assert!(received <= port.rx_frames && received + before >= port.rx_frames, "{}", port.name);
+    }
 }
 
 /// Runs a trial until one finds nothing missing, which then stands for what happens on a machine that lets the tester

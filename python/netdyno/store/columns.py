@@ -105,7 +105,7 @@ def to_threads(text: str) -> dict[str, Any]:
     if not all(isinstance(value, int) for value in fields.values()):
         raise ValueError(f"`{text[:40]}` is not of the tester's threads")
     workers = _all(dict, found.get("workers", []))
-    return {**fields, "workers": tuple(WorkerHealth(**worker) for worker in workers)}
+    return {**fields, "workers": tuple(WorkerHealth.of(worker) for worker in workers)}
 
 
 def _all(kind: type[T], found: object) -> list[T]:
