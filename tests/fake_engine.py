@@ -34,6 +34,9 @@ class Session:
         self.takes = float(os.environ.get("FAKE_TRIAL_S", "0"))
         self.cancelled = False
 
+    def ports(self) -> str:
+        return json.dumps([{"name": port["name"], "detail": ""} for port in self.session["ports"]])
+
     def start(self, trial_json: str) -> None:
         self.spec = json.loads(trial_json)
         self.began = time.monotonic()

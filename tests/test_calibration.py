@@ -89,7 +89,7 @@ def calibration(**changes: object) -> Calibration:
         effort="quick",
         how="a ring",
         ports=("one", "two"),
-        basis={"kernel": "6.1", "west: driver": "ixgbe"},
+        basis={"kernel": "6.1", "eth1: driver": "ixgbe"},
         machine={},
         checks=(),
         traffic=(traffic,),
@@ -101,8 +101,8 @@ def test_a_calibration_is_read_as_it_was_written_and_appears_whole(tmp_path: Pat
     file = shelf.save(tmp_path, calibration())
     assert file == tmp_path / "calibrations" / "2026-11-22T0350Z-ab12.json"
     assert [path.name for path in file.parent.iterdir()] == [file.name]
-    (file.parent / "other.json").write_text('{"format": 1}')
-    (file.parent / "newer.json").write_text(file.read_text().replace('"format": 1', '"format": 99'))
+    (file.parent / "other.json").write_text('{"format": 2}')
+    (file.parent / "newer.json").write_text(file.read_text().replace('"format": 2', '"format": 99'))
     found, wrong = shelf.load(tmp_path)
     assert found == [calibration()]
     assert len(wrong) == 2
@@ -117,6 +117,13 @@ def test_a_calibration_is_read_as_it_was_written_and_appears_whole(tmp_path: Pat
         ({"MTU": "9000"}, {}, "MTU is now gone, it was 9000"),
         ({}, {"firmware": "8.3"}, "firmware is now 8.3, it was not there"),
         ({"kernel": "6.1"}, {"kernel": "6.1"}, None),
+        (
+            {"eth1: opened as": "zero-copy"},
+            {"eth1: opened as": "copy"},
+            "eth1: opened as is now copy, it was zero-copy",
+        ),
+        # Not known before the port is open: no reason to doubt, when a backend is chosen.
+        ({"eth1: opened as": "zero-copy"}, {}, None),
     ],
 )
 def test_it_expires_when_what_it_rests_on_changes(
@@ -127,7 +134,7 @@ def test_it_expires_when_what_it_rests_on_changes(
 
 def test_the_newest_that_holds_is_taken_and_else_the_reason_is_given() -> None:
     older = calibration(id="older", made_at=datetime(2026, 11, 1, tzinfo=UTC))
-    newer = calibration(basis={"kernel": "5.10", "west: driver": "ixgbe"})
+    newer = calibration(basis={"kernel": "5.10", "eth1: driver": "ixgbe"})
     now = dict(older.basis)
     found = shelf.proven([older, newer], ("one", "two"), "aa", now)
     assert found is not None
@@ -321,7 +328,7 @@ def test_interrupted_later_it_says_what_is_kept_and_what_is_missing(
 
 
 def test_a_stranger_is_no_calibration() -> None:
-    for text in ("", "[]", "{}", json.dumps({"format": 1, "id": 3}), '{"format": "x"}'):
+    for text in ("", "[]", "{}", json.dumps({"format": 2, "id": 3}), '{"format": "x"}'):
         with pytest.raises(CalibrationError, match="not a calibration"):
             Calibration.from_json(text)
 
@@ -353,8 +360,9 @@ def test_a_veth_pair_is_calibrated_in_a_namespace_that_is_gone_afterwards(tmp_pa
     assert (os.stat("/proc/self/ns/net").st_ino, socket.if_nameindex()) == before
     no_contradiction(found)
     assert [one.name for one in found.traffic] == ["64b / bidir", "mix / bidir"]
-    assert found.basis["west: driver"] == found.basis["east: driver"] == "veth"
-    assert found.basis["west: MTU"] == "9000"
+    assert found.basis["p0: driver"] == found.basis["p1: driver"] == "veth"
+    assert found.basis["p0: MTU"] == "9000"
+    assert found.basis["workers"] == "1"
     assert "One veth pair" in found.how
     # veth counts what it was handed, which has no FCS: 60 bytes of a frame of 64.
     counted = [check for check in found.checks if check.name == "C1"]

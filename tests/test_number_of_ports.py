@@ -21,6 +21,8 @@ from netdyno import trial as t
 from netdyno.case import Job, standing
 from netdyno.errors import PlanErrors
 from netdyno.labs import KINDS, LabError, LabLink, Loopback
+from netdyno.labs.backends import PortBackend
+from netdyno.labs.threads import Threads
 from netdyno.labs.wiring import Wiring
 from netdyno.matrix import Case, cases, directions, stream_names
 from netdyno.plan import Plan, parse
@@ -343,16 +345,24 @@ def test_reports_say_what_their_rates_add_up(runs: Mapping[int, Path], links: in
 # The tester's own limits.
 
 
-@pytest.mark.parametrize(("links", "counted"), [(1, "one"), (3, "3")])
-def test_ports_that_are_no_pair_are_not_calibrated_and_the_report_says_so(links: int, counted: str) -> None:
+def test_three_ports_are_not_calibrated_and_the_report_says_so() -> None:
     kind = KINDS["external"]
-    cables = tuple(LabLink(name, name, 10**9) for name in PORTS[:links])
+    cables = tuple(LabLink(name, name, 10**9) for name in PORTS[:3])
     assert isinstance(kind, Loopback)
     with (
-        pytest.raises(LabError, match=f"joined in pairs to be calibrated, and the lab has {links}"),
-        kind.loopback(cables),
+        pytest.raises(LabError, match="joined in pairs to be calibrated, and the lab has 3"),
+        kind.loopback(cables, Threads()),
     ):
         pass
-    proven, (note,) = standing(cast("Job", None), kind.wire(cables, {}))
+    proven, (note,) = standing(cast("Job", None), kind.wire(cables, {}), ())
     assert proven is None
-    assert note.endswith(f"and this case has {counted}.")
+    assert note.endswith("and this case has 3.")
+
+
+def test_one_memif_is_not_joined_with_itself() -> None:
+    kind = KINDS["external"]
+    assert isinstance(kind, Loopback)
+    alone = LabLink("west", "a", 10**9, backend=PortBackend("memif", socket="/nowhere"))
+    with pytest.raises(LabError, match="a memif has two ends") as told, kind.loopback((alone,), Threads()):
+        pass
+    assert "--backend memif" in (told.value.hint or "")

@@ -109,6 +109,7 @@ def stream(name: str, latency: Latency | None) -> StreamResult:
 
 # As the Python package hdrhistogram 0.10 writes a thousand values.
 HISTOGRAM = "HISTFAAAACt4nJNpmSzMwMDAxQABzFCaEYiZQrifMNh/gAic59/Df5ZfaKInEwCFNgc8"
+WORKER = WorkerHealth(1, 999_000, 7, 8, 9, 10, (11,), (12,))
 LATENCY = Latency(count=9, min_ns=1, sum_ns=2**80, max_ns=2**40, over=2, negative=1, histogram=HISTOGRAM)
 
 
@@ -120,7 +121,7 @@ def trial(case: int = 3, number: int = 0, attempt: int = 0, state: str = "done")
     result = TrialResult(
         streams=(stream("a-b", LATENCY), stream("b-a", None)),
         ports=(PortResult("a", 1, 64, 2, 128, 3, (1,), (64,), (2,), (128,), 5, 6),),
-        health=Health(1, 2, 3, 4, 5, 999_000, 6, (WorkerHealth(1, 999_000, 7, 8, 9, 10, (11,), (12,)),), 2, 1),
+        health=Health(1, 2, 3, 4, 5, 999_000, 6, (WORKER,), 2, 1),
         phases=(Phase("settle", 0, 5), Phase("ramp", 5, 10)),
         sample_ns=1_000_000,
         resolved=(("100.64.0.1", "02:00:00:00:00:01"),),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, cast
 
 import pytest
-from netdyno.labs import KINDS
-from netdyno.labs.threads import Threads
+from netdyno.labs import KINDS, LabError, linux
+from netdyno.labs.linux import device
+from netdyno.labs.threads import Threads, cores_of
 from netdyno.labs.wiring import LabLink, Wiring
 from netdyno.plan import PlanErrors, parse
 
@@ -63,18 +64,69 @@ def test_threads_that_cannot_be_are_told_with_their_place(tester: str, device: s
 
 
 def test_a_session_is_told_the_threads_of_its_plan() -> None:
-    assert Threads().settled(wiring("real", cores=[0])) == wiring("real", cores=[0])
-    assert Threads(2).settled(wiring("virtual")) == wiring("virtual")
-    two = Threads(2).settled(wiring("real"))
+    assert Threads().asked(wiring("real", cores=[0])) == wiring("real", cores=[0])
+    assert Threads(2).asked(wiring("virtual")) == wiring("virtual")
+    two = Threads(2).asked(wiring("real"))
     assert two.session["workers"] == 2
     assert "cores" not in two.session
-    named = Threads(1, (2, 3)).settled(wiring("real"))
+    named = Threads(1, (2, 3)).asked(wiring("real"))
     assert (named.session["workers"], named.session["cores"]) == (1, [2, 3])
 
 
-def test_cores_that_the_lab_meant_for_the_device_are_spoken_of() -> None:
-    two = Threads(2).settled(wiring("real", cores=[0]))
-    assert "cores" not in two.session
-    assert "which the device may want too" in two.notes[-1]
-    same = Threads(1, (0,)).settled(wiring("real", cores=[0]))
-    assert same.notes == wiring("real").notes
+@pytest.mark.parametrize(
+    ("session", "cores"),
+    [
+        ({}, []),
+        ({"cores": [3]}, [3]),
+        ({"workers": 1, "cores": [2, 3]}, [2]),
+        ({"workers": 2, "cores": [3, 2, 5]}, [3, 2]),
+        ({"workers": 2}, [4, 7]),
+    ],
+)
+def test_cores_of_workers_are_those_named_and_of_several_the_first_there_are(
+    session: dict[str, object], cores: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {7, 4, 9})
+    assert cores_of(session) == cores
+
+
+@pytest.mark.parametrize(
+    ("session", "told"),
+    [
+        ({}, "The device works on core 3, the tester on core 0."),
+        ({"workers": 2}, "The device works on core 3, the tester on cores 0 and 1."),
+        ({"workers": 3, "cores": [1, 2, 3]}, "The device works on core 0, the tester on cores 1, 2 and 3."),
+        ({"workers": 1, "cores": [2, 1]}, "The device works on core 1, the tester on core 2."),
+        ({"workers": 4}, "Worker 4 of the tester and the device share core 3:"),
+        ({"workers": 2, "cores": [0, 1, 1]}, "Worker 2 of the tester and the device share core 1:"),
+    ],
+)
+def test_a_linux_lab_says_who_works_on_which_core_and_who_shares_one(
+    session: dict[str, object], told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Four cores; the device is moved to one, which the test only notes."""
+    moved: list[tuple[int, int]] = []
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1, 2, 3})
+    monkeypatch.setattr(device, "isolate", lambda _, core, queues: moved.append((core, queues)))
+    wired = linux.ROUTER.wire((LabLink("west", "p0", 10**10), LabLink("east", "p1", 10**10)), {})
+    built = linux._as_built(replace(wired, session={**wired.session, **session}), cast("device.Device", None))
+    assert built.notes[-1].startswith(told)
+    workers = session.get("workers", 1)
+    assert len(built.session["cores"]) == workers
+    assert moved == [(int(told.partition("core ")[2].partition(",")[0].rstrip(":")), workers)]
+
+
+def test_af_xdp_on_a_veth_with_several_queues_is_native_and_never_generic() -> None:
+    def queued(workers: int, **backend: object) -> list[dict[str, object]]:
+        port = {"name": "west", "backend": {"interface": "p0", **backend}}
+        found = linux._queued(wiring("real", workers=workers, ports=[port]))
+        return [one["backend"] for one in found.session["ports"]]
+
+    assert queued(1, kind="af_xdp") == [{"interface": "p0", "kind": "af_xdp"}]
+    assert queued(2, kind="af_xdp") == [{"interface": "p0", "kind": "af_xdp", "attach": "native"}]
+    assert queued(1, kind="auto") == [{"interface": "p0", "kind": "auto"}]
+    assert queued(2, kind="auto") == [{"interface": "p0", "kind": "af_packet"}]
+    assert queued(1, kind="af_xdp", attach="generic")[0]["attach"] == "generic"
+    with pytest.raises(LabError, match="does not know by which queue") as told:
+        queued(2, kind="af_xdp", attach="generic")
+    assert (told.value.link, told.value.hint) == (0, linux.GENERIC_HINT)

@@ -9,7 +9,7 @@ import json
 import sys
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib import import_module
@@ -135,6 +135,7 @@ Event: TypeAlias = Wired | Looked | Waiting | TrialEnded | Measured | Failed | I
 class Session(Protocol):
     """The engine's door, docs/interfaces.md."""
 
+    def ports(self) -> str: ...
     def start(self, trial_json: str) -> None: ...
     def snapshot(self) -> str: ...
     def wait(self, timeout_s: float) -> bool: ...
@@ -174,16 +175,16 @@ def run_case(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
 def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], bool]) -> Measured:
     plan, case = job.plan, job.case
     kind = KINDS[plan.lab.kind]
-    with kind.build(kind.wire(plan.lab.links, case.settings)) as built:
-        # A backend is chosen, and looked up among the calibrations, by the workers that will use it.
-        threaded = plan.lab.threads.settled(built)
-        wiring = choose.backend(plan, case, threaded, lambda wiring: _proven(job, wiring))
+    # A lab is built, and a backend chosen and looked up, by the workers that will use them.
+    with kind.build(plan.lab.threads.asked(kind.wire(plan.lab.links, case.settings))) as built:
+        wiring = choose.backend(plan, case, built, lambda wiring: _proven(job, wiring))
         known = situation(case, wiring)
-        proven, notes = standing(job, wiring)
-        wiring = replace(wiring, notes=(*wiring.notes, *notes))
-        emit(Wired(case.number, replace(_wired(wiring, known), proven=proven)))
         session: Session = import_module(job.engine).Session(json.dumps(session_spec(wiring)))
         try:
+            opened = json.loads(session.ports())
+            proven, notes = standing(job, wiring, opened)
+            wiring = replace(wiring, notes=(*wiring.notes, *_opened(wiring, opened), *notes))
+            emit(Wired(case.number, replace(_wired(wiring, known), proven=proven)))
             trials = _Trials(job, wiring, session, emit, stopping)
             result = trials.follow(known)
         finally:
@@ -204,18 +205,23 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
     )
 
 
-def standing(job: Job, wiring: Wiring) -> tuple[Proven | None, tuple[str, ...]]:
-    """What the tester has proven with its ports as they are now and the case's traffic, and notes on it."""
+def standing(
+    job: Job, wiring: Wiring, opened: Sequence[Mapping[str, Any]]
+) -> tuple[Proven | None, tuple[str, ...]]:
+    """What the tester has proven with its ports as they are now and the case's traffic, and notes on it.
+
+    opened: what the ports turned out to be.
+    """
     if wiring.clock == "virtual":
         return None, ()
-    if len(wiring.ports) != 2:
+    if len(wiring.ports) > 2:
         return None, (
             "Not calibrated: what the tester itself can do with these ports is not known. Two ports are"
-            " calibrated, joined with each other, and this case has"
-            f" {'one' if len(wiring.ports) == 1 else len(wiring.ports)}.",
+            " calibrated, joined with each other, or one that leads back into itself, and this case has"
+            f" {len(wiring.ports)}.",
         )
     calibrate = f"netdyno calibrate {job.plan.file}"
-    proven = _proven(job, wiring)
+    proven = _proven(job, wiring, opened)
     if proven is None:
         return None, (
             f"Not calibrated: what the tester itself can do with these ports and frames is not known;"
@@ -229,10 +235,16 @@ def standing(job: Job, wiring: Wiring) -> tuple[Proven | None, tuple[str, ...]]:
     return proven, () if old is None else (old,)
 
 
-def _proven(job: Job, wiring: Wiring) -> Proven | None:
+def _proven(job: Job, wiring: Wiring, opened: Sequence[Mapping[str, Any]] = ()) -> Proven | None:
     key = traffic.key(job.case, verify=job.plan.trial.verify)
-    now = inventory.basis(wiring, job.versions)
+    now = inventory.basis(wiring, job.versions, opened)
     return shelf.proven(job.calibrations, inventory.ports(wiring), key, now)
+
+
+def _opened(wiring: Wiring, opened: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """What the ports turned out to be, where there is anything to say; a sentence."""
+    told = [f"`{port['name']}` is {port['backend']}: {port['detail']}" for port in opened if port["detail"]]
+    return (f"{'; '.join(told)}.",) if told and wiring.clock == "real" else ()
 
 
 def _wired(wiring: Wiring, known: Situation) -> CaseWiring:

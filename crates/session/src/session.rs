@@ -183,7 +183,11 @@ impl Session {
             result.invalid.extend(device.failures().map(failed));
         }
         let devices = opened.devices.iter().map(Device::counters).collect();
-        let mut spacing: Vec<Vec<_>> = opened.seen.iter().map(|queues| queues.iter().map(spacing::take).collect()).collect();
+        let mut spacing: Vec<Vec<_>> = opened
+            .seen
+            .iter()
+            .map(|queues| queues.iter().map(spacing::take).collect())
+            .collect();
         if spacing.iter().all(Vec::is_empty) {
             spacing.clear();
         }
@@ -205,7 +209,11 @@ impl Session {
 
 /// What each port is; its queues are alike.
 fn infos(opened: &Opened) -> Vec<PortInfo> {
-    opened.ports.iter().filter_map(|queues| Some(queues.first()?.info().clone())).collect()
+    opened
+        .ports
+        .iter()
+        .filter_map(|queues| Some(queues.first()?.info().clone()))
+        .collect()
 }
 
 /// The quantum of a lab: that of 10 Gbit/s, less on faster links, so that as many frames are under way.

@@ -24,13 +24,13 @@ pub struct Spacing {
 /// Times of frames that follow each other.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gaps {
-    /// The first and the last time, ps of the session's clock.
+    /// The earliest time, ps of the session's clock.
     pub first_ps: u64,
-    /// The last.
+    /// The latest.
     pub last_ps: u64,
     /// Frames earlier than the one before them; their gap counts in nothing here.
     pub backwards: u64,
-    /// Sum of the squares of the gaps, ps^2. Their sum is `last - first` unless some went backwards.
+    /// Sum of the squares of the gaps, ps^2. Their sum is `last - first` unless the first frame was not the earliest.
     pub squares_ps2: u128,
     /// The longest gap, ps.
     pub longest_ps: u64,
@@ -55,6 +55,8 @@ impl Gaps {
             (self.last_ps, self.running) = (at, 1);
             self.bursts += 1;
         } else {
+            // Queues that two threads send to: the other's burst came first.
+            self.first_ps = self.first_ps.min(at);
             self.backwards += 1;
             return;
         }
@@ -148,9 +150,9 @@ mod tests {
     #[test]
     fn gaps_are_those_between_bursts_and_within_them_zero() {
         let mut gaps = Gaps::default();
-        [10, 10, 10, 30, 29, 50, 50].into_iter().for_each(|at| gaps.add(at));
+        [10, 10, 10, 30, 9, 50, 50].into_iter().for_each(|at| gaps.add(at));
         let expected = Gaps {
-            first_ps: 10,
+            first_ps: 9,
             last_ps: 50,
             backwards: 1,
             squares_ps2: 20 * 20 * 2,

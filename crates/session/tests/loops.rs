@@ -71,7 +71,9 @@ fn spacing_is_noted_of_each_queue_of_a_port() {
     let one = trial(&[stream(false, 64, json!("peer"), size(64), constant(20_000, BITS_64 * 50_000))]);
     let found = run_on(&mut session, one);
     let stream = &found.trial.streams[0];
-    let [west, east] = &found.spacing[..] else { panic!("{:?}", found.spacing) };
+    let [west, east] = &found.spacing[..] else {
+        panic!("{:?}", found.spacing)
+    };
     assert_eq!((west.len(), east.len()), (2, 2));
     assert!(west.iter().all(|queue| queue.frames == 0));
     assert_eq!(east.iter().map(|queue| queue.frames).sum::<u64>(), stream.received);

@@ -39,8 +39,9 @@ class Shot:
     fps: Fraction
     duration_ns: int
     result: TrialResult
-    spacing: tuple[dict[str, Any] | None, ...]
-    """For each port, how the test frames that came in were spaced (crates/session/src/spacing.rs)."""
+    spacing: tuple[tuple[dict[str, Any], ...], ...]
+    """For each port and each of its queues, how the test frames that came in were spaced
+    (crates/session/src/spacing.rs)."""
 
     @property
     def lost(self) -> int:
@@ -94,6 +95,8 @@ class Bench:
         session = session_spec(wiring)
         session["ports"] = [{**port, "spacing": True} for port in session["ports"]]
         self._session: Any = import_module(engine).Session(json.dumps(session))
+        self.opened: list[dict[str, Any]] = json.loads(self._session.ports())
+        """What each port turned out to be (PortInfo of the engine)."""
 
     def close(self) -> None:
         """Closes the ports, after the trial that may be under way."""
@@ -130,7 +133,8 @@ class Bench:
         result = read_result(text)
         if result.invalid:
             raise CalibrationError(f"a trial on the loopback is invalid: {'; '.join(result.invalid)}")
-        return Shot(fps, duration_ns, result, tuple(json.loads(text).get("spacing", ())))
+        spacing = tuple(tuple(queues) for queues in json.loads(text).get("spacing", ()))
+        return Shot(fps, duration_ns, result, spacing)
 
     def undisturbed(self, case: Case, fps: Fraction, duration_ns: int) -> Shot:
         """As `shoot`; made again while it fails and the tester was kept from its core.

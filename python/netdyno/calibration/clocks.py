@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
 from netdyno.calibration import inventory
 from netdyno.calibration.document import Check
+from netdyno.labs import threads
+from netdyno.labs.threads import workers_of
 
 ROUNDS = 20_000
 """Round trips of a cache line: a millisecond or two."""
@@ -25,24 +28,29 @@ STEP_NS = 50.0
 
 
 def look(engine: str, cores: Sequence[int], seconds: float) -> dict[str, Any]:
-    """What the machine is like now: `Watch` of up to two cores, `Bounce` between them, stolen seconds."""
+    """What the machine is like now: `Watch` of each core, `Bounce` from the first to others, stolen time."""
     door: Any = import_module(engine)
-    watched = [json.loads(door.watch(core, seconds)) for core in cores[:2]]
-    bounce = json.loads(door.bounce(cores[0], cores[1], ROUNDS)) if len(cores) > 1 else None
+    watched = [json.loads(door.watch(core, seconds)) for core in cores]
+    bounces = [json.loads(door.bounce(cores[0], other, ROUNDS)) for other in cores[1:]]
     stolen = inventory.stolen_seconds()
-    return {"watch": watched, "bounce": bounce, "stolen_s": [stolen.get(core) for core in cores[:2]]}
+    return {"watch": watched, "bounces": bounces, "stolen_s": [stolen.get(core) for core in cores]}
+
+
+def watched(cores: Sequence[int], session: Mapping[str, Any]) -> list[int]:
+    """Of those cores, the workers' and one more: another thread's, where there is one worker."""
+    return list(cores[: max(workers_of(session), 2)])
 
 
 def cores_of(session: Mapping[str, Any]) -> list[int]:
     """The tester's cores first, then the others this process may use."""
-    own = [int(core) for core in session.get("cores", ())]
+    own = threads.cores_of(session)
     return [*own, *(core for core in sorted(os.sched_getaffinity(0)) if core not in own)]
 
 
 def checks(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Check]:
     """C7 from what was seen before and after everything else."""
     watched = [*before["watch"], *after["watch"]]
-    return [_clock(watched), _offset(before["bounce"], after["bounce"]), _pauses(before, after)]
+    return [_clock(watched), _offset(before["bounces"], after["bounces"]), _pauses(before, after)]
 
 
 def _clock(watched: Sequence[Mapping[str, Any]]) -> Check:
@@ -70,10 +78,25 @@ def _clock(watched: Sequence[Mapping[str, Any]]) -> Check:
     return Check("C7", "clock", "", value, rule, "pass")
 
 
-def _offset(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> Check:
+def _offset(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]) -> Check:
+    """Of several pairs of cores the one whose check comes out worst, and of those the one furthest apart."""
     title, rule = "clocks of two cores", f"at most {OFFSET_NS:g} ns apart for certain"
-    if before is None or after is None:
+    pairs = [(_pair(title, rule, *both), _apart(*both)) for both in zip(before, after, strict=True)]
+    if not pairs:
         return Check("C7", title, "", "", rule, "n/a", "this process may use one core only")
+    worst, _ = max(pairs, key=lambda pair: (pair[0].mark == "fail", pair[1]))
+    if len(pairs) == 1:
+        return worst
+    return replace(worst, value=f"{worst.value}; the worst of {len(pairs)} pairs")
+
+
+def _apart(before: Mapping[str, Any], after: Mapping[str, Any]) -> float:
+    """How far the clocks of a pair may be apart, ns."""
+    bounds = [float(one[bound]) for one in (before, after) for bound in ("offset_low_ns", "offset_high_ns")]
+    return max(abs(bound) for bound in bounds)
+
+
+def _pair(title: str, rule: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Check:
     # The host may have moved us from one processor to another between the two: each holds for its time.
     low = min(before["offset_low_ns"], after["offset_low_ns"])
     high = max(before["offset_high_ns"], after["offset_high_ns"])
@@ -85,7 +108,7 @@ def _offset(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -
     )
     if any(one["offset_low_ns"] > one["offset_high_ns"] + STEP_NS for one in (before, after)):
         return Check("C7", title, "", value, rule, "fail", "no one offset explains what they said")
-    worst = max(abs(low), abs(high))
+    worst = _apart(before, after)
     if worst > OFFSET_NS:
         reason = f"they may be {worst:.0f} ns apart, which is an error of every latency between them"
         return Check("C7", title, "", value, rule, "fail", reason)

@@ -33,6 +33,12 @@ INTERRUPTED = 130
     "--soak", metavar="DURATION", help="How long each traffic runs at 99 % of its most: `10m`, `24h`."
 )
 @click.option(
+    "--workers",
+    type=click.IntRange(1),
+    metavar="COUNT",
+    help="Threads of the tester; with a plan it says itself how many.",
+)
+@click.option(
     "--out",
     default=Path("runs"),
     show_default=True,
@@ -46,6 +52,7 @@ def calibrate(
     backend: str | None,
     quick: bool,
     soak: str | None,
+    workers: int | None,
     out: Path,
     form: str,
 ) -> None:
@@ -58,7 +65,7 @@ def calibrate(
     from netdyno.plan import load
 
     loaded = load(plan) if plan is not None else None
-    source = _source(loaded, ports, backend)
+    source = _source(loaded, ports, backend, workers)
     if isinstance(source, str):
         click.echo(source, err=True)
         return
@@ -103,13 +110,17 @@ def _effort(quick: bool, soak: str | None) -> Effort:
         raise click.UsageError(f"--soak: {error}") from error
 
 
-def _source(plan: Plan | None, names: str | None, backend: str | None) -> Source | str:
+def _source(plan: Plan | None, names: str | None, backend: str | None, workers: int | None) -> Source | str:
     """Which ports are meant; a sentence where there is nothing to do."""
     from netdyno.calibration import ports
     from netdyno.labs.backends import AUTO
+    from netdyno.labs.threads import Threads
 
     if sum((plan is not None, names is not None, backend in ("ring", "memif"))) != 1:
         raise click.UsageError("give a plan, or `--ports A,B`, or `--backend ring` or `memif`")
+    if plan is not None and workers is not None:
+        raise click.UsageError("--workers: the plan says itself how many workers its tester has")
+    threads = Threads(workers)
     if plan is not None:
         if backend is None or backend == AUTO:
             return ports.of_plan(plan)
@@ -117,16 +128,17 @@ def _source(plan: Plan | None, names: str | None, backend: str | None) -> Source
             raise click.UsageError("--backend: the plan says itself what carries its frames")
         return ports.of_plan(ports.with_backend(plan, backend))  # type: ignore[arg-type]
     if names is None:
-        return ports.of_ring() if backend == "ring" else ports.of_memif()
+        return ports.of_ring(threads) if backend == "ring" else ports.of_memif(threads)
     pair = tuple(name.strip() for name in names.split(","))
     if len(pair) != 2 or pair[0] == pair[1] or not all(pair):
         raise click.UsageError("--ports: a loopback has two ends, as in `--ports eth1,eth2`")
-    return ports.of_interfaces((pair[0], pair[1]), backend or "auto")  # type: ignore[arg-type]
+    return ports.of_interfaces((pair[0], pair[1]), backend or "auto", threads)  # type: ignore[arg-type]
 
 
 def _measured(plan: Plan | None, source: Source, effort: Effort) -> Calibration:
     from netdyno.calibration import CalibrationError, clocks, ports, suite, traffic
     from netdyno.calibration.effort import seconds
+    from netdyno.labs.threads import workers_of
     from netdyno.matrix import cases
     from netdyno.printable import printable
     from netdyno.run import ENGINE, versions
@@ -139,16 +151,13 @@ def _measured(plan: Plan | None, source: Source, effort: Effort) -> Calibration:
     def say(line: str) -> None:
         click.echo(printable(line), err=True)
 
-    if plan.lab.threads.count > 1:
-        raise CalibrationError(
-            f"{plan.lab.threads.count} workers cannot be calibrated: the spacing of frames is noted by one",
-            "a run with several workers names no device; calibrate and run with one for a verdict",
-        )
-    with source.loop as looped:
-        wiring = plan.lab.threads.settled(looped)
-        about = seconds(effort, len(chosen), sizes, len(clocks.cores_of(wiring.session)))
+    with source.loop as wiring:
+        watched = clocks.watched(clocks.cores_of(wiring.session), wiring.session)
+        about = seconds(effort, len(chosen), sizes, len(watched))
         kinds = f"{len(chosen)} kind{'' if len(chosen) == 1 else 's'} of traffic"
-        say(f"calibrating {source.what}: {kinds}, about {about:.0f} s")
+        workers = workers_of(wiring.session)
+        who = f"{source.what} with {workers} workers" if workers > 1 else source.what
+        say(f"calibrating {who}: {kinds}, about {about:.0f} s")
         try:
             return suite.calibrate(plan, chosen, wiring, effort, said, ENGINE, say)
         except Exception as error:

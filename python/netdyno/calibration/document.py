@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 from netdyno.errors import NetdynoError
 
-FORMAT = 1
+FORMAT = 2
 """Of the document. A reader refuses what is newer than it knows."""
 
 Mark: TypeAlias = Literal["pass", "warn", "fail", "n/a"]
@@ -36,6 +36,8 @@ class Check:
     rule: str
     mark: Mark
     reason: str = ""
+    workers: int | None = None
+    """How many workers of the tester it was asked of; None: it is of the machine, or of an older netdyno."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,8 @@ class Point:
     gap_max_ns: float | None
     longest_burst: int
     """Frames handed over together at most."""
+    disturbed: bool = False
+    """Somebody else had the tester's core for a while, in each trial at this load: it proves nothing."""
 
 
 @dataclass(frozen=True)

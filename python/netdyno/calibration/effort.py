@@ -63,10 +63,10 @@ SHARES = (1, 10, 50, 90)
 
 
 def seconds(effort: Effort, traffic: int, sizes: int, cores: int) -> float:
-    """About how long it takes: some eight loads to find the most, and then the rest."""
+    """About how long it takes: some eight loads to find the most, and then the rest. cores: those watched."""
     around = effort.drain_ns + 30 * MILLISECOND
     loads = (8 + len(SHARES)) * (effort.trial_ns + around) + effort.confirm_ns + around
     soaks = (traffic if effort.soak_all else 1) * (effort.soak_ns + around)
     counted = sizes * (100 * MILLISECOND + around)
     faults = 4 * 350 * MILLISECOND
-    return (traffic * loads + soaks + counted + faults) / SECOND + 2 * min(cores, 2) * effort.watch_s
+    return (traffic * loads + soaks + counted + faults) / SECOND + 2 * cores * effort.watch_s

@@ -6,13 +6,14 @@ import hashlib
 import json
 import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from netdyno.labs import nic
 from netdyno.labs.nic import netlink
+from netdyno.labs.threads import cores_of, workers_of
 
 if TYPE_CHECKING:
     from netdyno.labs.wiring import Wiring
@@ -39,14 +40,23 @@ def machine() -> dict[str, str]:
     return {what: value for what, value in facts.items() if value}
 
 
-def basis(wiring: Wiring, versions: Mapping[str, str]) -> dict[str, str]:
+OPENED = ": opened as"
+"""What a port turned out to be is known once it is open, and no calibration is doubted for it before that."""
+
+
+def basis(
+    wiring: Wiring, versions: Mapping[str, str], opened: Sequence[Mapping[str, Any]] = ()
+) -> dict[str, str]:
     """What a calibration of these ports rests on. Where one of these changes, it holds no longer.
+
+    opened: what each port turned out to be (PortInfo of the engine), once it is open. Ports go by the names
+    of their interfaces: what a plan calls them is nothing to the tester.
 
     Asked where the ports are: in the network namespace of the lab. Not which cable is plugged in, nor how
     busy the machine is: the first nobody can see from here, the second each trial says for itself.
     """
     here = machine()
-    cores = wiring.session.get("cores", ())
+    cores = cores_of(wiring.session)
     facts = {
         "netdyno": versions.get("netdyno", ""),
         "engine": versions.get("engine", ""),
@@ -56,12 +66,16 @@ def basis(wiring: Wiring, versions: Mapping[str, str]) -> dict[str, str]:
         "clocksource": here.get("clocksource", ""),
         "mitigations": here.get("mitigations", ""),
         "cores": ", ".join(str(core) for core in cores) or "not pinned",
-        "workers": str(wiring.session.get("workers", 1)),
+        "workers": str(workers_of(wiring.session)),
     }
-    for port in wiring.session["ports"]:
+    for number, port in enumerate(wiring.session["ports"]):
         interface = port["backend"].get("interface")
-        for what, value in (_interface(interface) if interface else {}).items():
-            facts[f"{port['name']}: {what}"] = value
+        if interface is None:
+            continue
+        for what, value in _interface(interface).items():
+            facts[f"{interface}: {what}"] = value
+        if opened and opened[number]["detail"]:
+            facts[f"{interface}{OPENED}"] = str(opened[number]["detail"])
     return facts
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from math import sqrt
 from typing import Any
@@ -17,15 +18,16 @@ RATE_PPM = 100
 def point(share_percent: int, shot: Shot, drift_ppm: float) -> Point:
     """drift_ppm: how much faster the tester's clock runs than the kernel's raw one, the measure of rates.
 
-    Of two directions the worse one is told.
+    Of two directions, and of several workers, the worse one is told. A rate is that of a direction, whoever
+    sent it; spacing is that of what came to one worker's queue.
     """
     # The latencies of all directions in one histogram: percentiles are not averaged.
     timed = [stream.latency for stream in shot.result.streams if stream.latency is not None]
     merged = merge(decode(latency.histogram) for latency in timed)
-    spaced = [
-        one["departures"] | {"frames": one["frames"]} for one in shot.spacing if one and one["frames"] > 1
-    ]
-    errors = [error for one in spaced if (error := _rate_error_ppm(one, shot.fps)) is not None]
+    seen = [[one["departures"] | {"frames": one["frames"]} for one in queues] for queues in shot.spacing]
+    spaced = [one for queues in seen for one in queues if one["frames"] > 1]
+    whole = [_together(queues) for queues in seen]
+    errors = [error for one in whole if one and (error := _rate_error_ppm(one, shot.fps)) is not None]
     worst = max(errors, key=abs, default=None)
     means = [(one["last_ps"] - one["first_ps"]) / (one["frames"] - 1) for one in spaced]
     return Point(
@@ -45,6 +47,7 @@ def point(share_percent: int, shot: Shot, drift_ppm: float) -> Point:
         else None,
         gap_max_ns=max(one["longest_ps"] for one in spaced) / 1000 if spaced else None,
         longest_burst=max((one["longest_burst"] for one in spaced), default=0),
+        disturbed=shot.disturbed,
     )
 
 
@@ -52,6 +55,16 @@ def allowed_ppm(point: Point, streams: int) -> float:
     """What the rate may be off: 0.01 % and one frame of the trial."""
     frames = max(point.frames // max(streams, 1), 1)
     return RATE_PPM + 1e6 / frames
+
+
+def _together(queues: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+    """The first and the last departure of a direction, and how many frames came; None: fewer than two."""
+    came = [one for one in queues if one["frames"]]
+    frames = sum(one["frames"] for one in came)
+    if frames < 2:
+        return None
+    first, last = min(one["first_ps"] for one in came), max(one["last_ps"] for one in came)
+    return {"frames": frames, "first_ps": first, "last_ps": last}
 
 
 def _rate_error_ppm(gaps: dict[str, Any], fps: Fraction) -> float | None:

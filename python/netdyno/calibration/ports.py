@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from netdyno.calibration.document import CalibrationError
 from netdyno.labs import KINDS, LabLink, Loopback, WiredPort, Wiring, addresses, backends
+from netdyno.labs.threads import Threads
 from netdyno.plan import Plan, parse
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 DEFAULT_BPS = 10_000_000_000
 """What loads in per cent are taken of, where nothing has a line."""
+
+RING = "a ring"
 
 TRAFFIC = """
 title: calibration
@@ -62,7 +65,7 @@ def of_plan(plan: Plan) -> Source | str:
         )
     if not isinstance(kind, Loopback):
         raise CalibrationError(f"the ports of `{kind.name}` cannot be joined with each other")
-    return Source(kind.name, kind.loopback(plan.lab.links))
+    return Source(kind.name, kind.loopback(plan.lab.links, plan.lab.threads))
 
 
 def with_backend(plan: Plan, backend: backends.Backend) -> Plan:
@@ -76,7 +79,7 @@ def with_backend(plan: Plan, backend: backends.Backend) -> Plan:
     return replace(plan, lab=replace(plan.lab, links=links))
 
 
-def of_interfaces(names: tuple[str, str], backend: backends.Backend) -> Source:
+def of_interfaces(names: tuple[str, str], backend: backends.Backend, threads: Threads) -> Source:
     """Two interfaces of this machine with the user's cable between them."""
     links = tuple(
         LabLink(side, side, _rate(name), interface=name, backend=backends.PortBackend(backend))
@@ -84,25 +87,25 @@ def of_interfaces(names: tuple[str, str], backend: backends.Backend) -> Source:
     )
     kind = KINDS["external"]
     assert isinstance(kind, Loopback)
-    return Source(f"{names[0]} and {names[1]}", kind.loopback(links))
+    return Source(f"{names[0]} and {names[1]}", kind.loopback(links, threads))
 
 
-def of_memif() -> Source:
+def of_memif(threads: Threads) -> Source:
     """A memif, client and server both ours; where it is is chosen when it is joined."""
     own = backends.PortBackend("memif", socket="loop.sock")
     links = tuple(LabLink(side, side, DEFAULT_BPS, backend=own) for side in ("west", "east"))
     kind = KINDS["external"]
     assert isinstance(kind, Loopback)
-    return Source("a memif", kind.loopback(links))
+    return Source("a memif", kind.loopback(links, threads))
 
 
-def of_ring() -> Source:
-    """Two ends of a ring in this process, joined with each other and served by one thread."""
-    return Source("a ring", _ring())
+def of_ring(threads: Threads) -> Source:
+    """Two ends of a ring in this process, joined with each other; each worker has a ring of its own."""
+    return Source(RING, _ring(threads))
 
 
 @contextmanager
-def _ring() -> Iterator[Wiring]:
+def _ring(threads: Threads) -> Iterator[Wiring]:
     names = ("west", "east")
     ports = tuple(
         WiredPort(
@@ -122,7 +125,10 @@ def _ring() -> Iterator[Wiring]:
         "ports": [{"name": name, "backend": {"kind": "ring"}} for name in names],
         "loops": [{"ports": [0, 1], "rate_bps": DEFAULT_BPS, "delay_ps": 0}],
     }
-    yield Wiring("real", ports, session, False, ("One ring, its two ends in the tester's thread.",))
+    how = "One ring, its two ends in the tester's thread."
+    if threads.count > 1:
+        how = "A ring for each of the tester's threads, its two ends in that thread."
+    yield threads.asked(Wiring("real", ports, session, False, (how,)))
 
 
 def _rate(interface: str) -> int:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from netdyno.calibration.document import Check
 from netdyno.calibration.effort import Effort
+from netdyno.labs.threads import workers_of
 from netdyno.methods import rounded
 from netdyno.spec import read_result, session_spec, trial_spec
 from netdyno.trial import Segment, Trial, TrialResult
@@ -37,17 +39,43 @@ def check(
     cores: Sequence[int],
     most: Fraction | None,
 ) -> Check:
-    """Two sessions, a port and a core each: one sends what passed before, the other counts what comes in."""
+    """Two sessions, a port each: one sends what passed before, the other counts what comes in.
+
+    Each with the plan's workers where there are cores for both; else with one, and its share of the load.
+    """
+    workers = workers_of(wiring.session)
+    each = workers if len(cores) >= 2 * workers else 1
+    return replace(_check(plan, case, wiring, effort, engine, cores, most, each), workers=each)
+
+
+def _check(
+    plan: Plan,
+    case: Case,
+    wiring: Wiring,
+    effort: Effort,
+    engine: str,
+    cores: Sequence[int],
+    most: Fraction | None,
+    each: int,
+) -> Check:
+    workers = workers_of(wiring.session)
     kinds = {port["backend"]["kind"] for port in wiring.session["ports"]}
+    if len(wiring.ports) < 2:
+        reason = "a port that leads back into itself is sender and receiver"
+        return Check("C4", TITLE, "", "", RULE, "n/a", reason)
     if kinds & JOINED:
         reason = f"both ends of a {' or '.join(sorted(kinds))} belong to one thread"
         return Check("C4", TITLE, "", "", RULE, "n/a", reason)
     if len(cores) < 2:
         return Check("C4", TITLE, "", "", RULE, "n/a", "it takes two cores")
+    if each < workers and "af_xdp" in kinds:
+        reason = f"it takes {2 * workers} cores: a port of {workers} AF_XDP queues has as many workers"
+        return Check("C4", TITLE, "", "", RULE, "n/a", reason)
     if most is None:
         return Check("C4", TITLE, "", "", RULE, "n/a", "nothing passed without loss, see C3")
-    sent, heard = _together(plan, case, wiring, effort, engine, cores, most)
-    return judge(most, effort.trial_ns, sent, heard)
+    share = max(most * each / workers, Fraction(1))
+    sent, heard = _together(plan, case, wiring, effort, engine, cores, share, each)
+    return judge(share, effort.trial_ns, sent, heard)
 
 
 def judge(fps: Fraction, duration_ns: int, sent: TrialResult, heard: TrialResult) -> Check:
@@ -76,6 +104,7 @@ def _together(
     engine: str,
     cores: Sequence[int],
     fps: Fraction,
+    each: int,
 ) -> tuple[TrialResult, TrialResult]:
     whole = trial_spec(plan, case, wiring, Trial("receive", (Segment("traffic", effort.trial_ns, fps, fps),)))
     session = session_spec(wiring)
@@ -87,16 +116,22 @@ def _together(
     alone = {**stream, "headers": headers, "destination": "written", "tx_port": 0, "rx_port": 0}
     quiet = {**alone, "name": "listening", "schedule": [{**alone["schedule"][0]}]}
     quiet["schedule"][0].update(from_bps=1, to_bps=1, duration_ns=effort.trial_ns + 2 * LONGER_NS)
+    ours, theirs = cores[:each], cores[each : 2 * each]
     jobs = [
-        (receiver, cores[0], {**whole, "streams": [quiet], "settle_ns": 0, "drain_ns": LONGER_NS}),
-        (sender, cores[1], {**whole, "streams": [alone], "settle_ns": LONGER_NS, "drain_ns": 0}),
+        (receiver, ours, {**whole, "streams": [quiet], "settle_ns": 0, "drain_ns": LONGER_NS}),
+        (
+            sender,
+            theirs,
+            {**whole, "streams": [alone], "settle_ns": LONGER_NS, "drain_ns": 0},
+        ),
     ]
     door: Any = import_module(engine)
     sessions: list[Any] = []
     try:
         # Both at once: a memif's client waits for its server.
-        for port, core, _ in jobs:
-            sessions.append(_opened(door, {**session, "ports": [session["ports"][port]], "cores": [core]}))
+        for port, own, _ in jobs:
+            ports = [session["ports"][port]]
+            sessions.append(_opened(door, {**session, "ports": ports, "cores": list(own), "workers": each}))
         for opened, (port, _, spec) in zip(sessions, jobs, strict=True):
             opened.start(json.dumps({**spec, "ports": [whole["ports"][port]]}))
         texts = _results(sessions)

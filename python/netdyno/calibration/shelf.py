@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from netdyno.calibration import inventory
 from netdyno.calibration.document import Calibration, CalibrationError, Traffic
 from netdyno.calibration.proven import Proven
 
@@ -74,7 +75,7 @@ def _told(calibration: Calibration, traffic: Traffic, basis: Mapping[str, str]) 
         latency_floor_ns=traffic.latency_floor_ns,
         latency_noise_ns=traffic.latency_noise_ns,
         rate_error_ppm=traffic.rate_error_ppm,
-        expired=expired(calibration.basis, basis) or _failed(calibration, traffic),
+        expired=expired(calibration.basis, basis) or failed(calibration, traffic),
     )
 
 
@@ -82,9 +83,9 @@ RELIED_ON = ("C1", "C3", "C5", "C10")
 """Without these no rate is proven: frames counted right, none lost, faults found. C7 is of latencies."""
 
 
-def _failed(calibration: Calibration, traffic: Traffic) -> str | None:
+def failed(calibration: Calibration, traffic: Traffic) -> str | None:
     """Which check failed that a proof for this traffic rests on, a clause; None: none."""
-    failed = [
+    those = [
         check
         for check in calibration.checks
         if check.mark == "fail"
@@ -92,13 +93,15 @@ def _failed(calibration: Calibration, traffic: Traffic) -> str | None:
         # C1 is of directions, not of one traffic.
         and (check.name == "C1" or check.scope in ("", traffic.name))
     ]
-    return "; ".join(f"its check {check.name} ({check.title}) failed" for check in failed) or None
+    return "; ".join(f"its check {check.name} ({check.title}) failed" for check in those) or None
 
 
 def expired(was: Mapping[str, str], now: Mapping[str, str]) -> str | None:
     """What has changed of what a calibration rests on, a clause; None: nothing."""
     changes = []
     for what in dict.fromkeys((*was, *now)):
+        if what.endswith(inventory.OPENED) and not (what in was and what in now):
+            continue
         if was.get(what, "") != now.get(what, ""):
             changes.append(f"{what} is now {now.get(what) or 'gone'}, it was {was.get(what) or 'not there'}")
     return "; ".join(changes) or None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ from netdyno.calibration import clocks, faults, inventory, receiving, traffic_ch
 from netdyno.calibration.bench import Bench
 from netdyno.calibration.document import Calibration, CalibrationError, Check, Traffic
 from netdyno.calibration.effort import Effort
+from netdyno.labs.threads import workers_of
 
 if TYPE_CHECKING:
     from netdyno.labs.wiring import Wiring
@@ -55,14 +56,13 @@ def calibrate(
     `NothingMeasuredError` if it has nothing yet, CalibrationError if the ports do not face each other, and
     what the engine raises if they cannot be opened.
     """
-    found = _Found(
-        basis=inventory.basis(wiring, versions), ports=inventory.ports(wiring), how=wiring.notes[0]
-    )
+    found = _Found(ports=inventory.ports(wiring), how=wiring.notes[0])
     now = datetime.now(UTC)
     with _interruptible(found, cases, say):
-        _measure(found, plan, cases, wiring, effort, engine, say)
+        _measure(found, plan, cases, wiring, effort, versions, engine, say)
         found.complete = True
     found.checks.sort(key=lambda check: int(check.name[1:]))
+    workers = workers_of(wiring.session)
     return Calibration(
         id=f"{now.strftime('%Y-%m-%dT%H%MZ')}-{secrets.token_hex(2)}",
         made_at=now.replace(microsecond=0),
@@ -71,7 +71,7 @@ def calibrate(
         ports=found.ports,
         basis=found.basis,
         machine=found.machine,
-        checks=tuple(found.checks),
+        checks=tuple(_asked_of(check, workers) for check in found.checks),
         traffic=tuple(found.traffic),
         complete=found.complete,
     )
@@ -79,6 +79,12 @@ def calibrate(
 
 class NothingMeasuredError(Exception):
     """Interrupted before there was anything to judge a device by."""
+
+
+def _asked_of(check: Check, workers: int) -> Check:
+    """With how many workers it was made: all of the plan's, unless it says otherwise."""
+    of_machine = check.name in ("C7", "C9") or check.title == "inventory"
+    return check if check.workers is not None or of_machine else replace(check, workers=workers)
 
 
 @contextmanager
@@ -105,16 +111,19 @@ def _measure(
     cases: Sequence[Case],
     wiring: Wiring,
     effort: Effort,
+    versions: Mapping[str, str],
     engine: str,
     say: Callable[[str], None],
 ) -> None:
     found.checks.append(_inventory())
     cores = clocks.cores_of(wiring.session)
     say("the machine: clocks, pauses, the way between two cores")
-    before = clocks.look(engine, cores, effort.watch_s)
+    watched = clocks.watched(cores, wiring.session)
+    before = clocks.look(engine, watched, effort.watch_s)
     found.machine["before"] = before
     drift = max((float(one["drift_ppm"]) for one in before["watch"]), key=abs)
     with Bench(plan, wiring, engine, effort.drain_ns) as bench:
+        found.basis = inventory.basis(wiring, versions, bench.opened)
         say("whether the ports face each other")
         found.checks.append(facing(bench, cases[0]))
         counted: set[tuple[int, str]] = set()
@@ -131,14 +140,14 @@ def _measure(
                 only = f"a {effort.name} calibration soaks the first traffic"
                 found.checks.append(Check("C5", "soak", one.name, "", "", "n/a", only))
     most = max((one.max_fps for one in found.traffic if one.max_fps is not None), default=None)
-    say("a second sender in a thread of its own")
+    say("a sender and a receiver in threads of their own")
     found.checks.append(receiving.check(plan, cases[0], wiring, effort, engine, cores, most))
     nothing = "the lab names no switch between tester and device to be measured without the device"
     found.checks.append(Check("C9", "fixture", "", "", "no frame lost", "n/a", nothing))
     say("faults of which the number is known")
     found.checks.append(faults.check(engine, cores))
     say("the machine again")
-    found.machine["after"] = clocks.look(engine, cores, effort.watch_s)
+    found.machine["after"] = clocks.look(engine, watched, effort.watch_s)
     found.checks += clocks.checks(before, found.machine["after"])
 
 
@@ -161,9 +170,16 @@ def _inventory() -> Check:
 def facing(bench: Bench, case: Case) -> Check:
     """Whether what one port sends arrives at the other, and by a cable or by something that thinks."""
     names = " and ".join(f"`{port.name}`" for port in bench.wiring.ports)
+    alone = len(bench.wiring.ports) == 1
     duration_ns = FACING_FRAMES * 10**9 // FACING_FPS
     plain = bench.shoot(case, Fraction(FACING_FPS), duration_ns)
     silent = [stream.name for stream in plain.result.streams if not stream.received]
+    if silent and alone:
+        raise CalibrationError(
+            f"the port {names} does not receive what it sends: of {FACING_FRAMES} frames none came back",
+            "put a loopback plug into it (or what sends each frame back), calibrate, then plug the device in"
+            " again",
+        )
     if silent:
         raise CalibrationError(
             f"the ports {names} do not face each other: of {FACING_FRAMES} frames"
@@ -177,7 +193,7 @@ def facing(bench: Bench, case: Case) -> Check:
             stream["headers"][0]["dst"] = RESERVED_MAC
 
     told = bench.shoot(case, Fraction(FACING_FPS), duration_ns, reserved)
-    value = f"{names} face each other"
+    value = f"{names} receives what it sends" if alone else f"{names} face each other"
     rule = "frames arrive, those to an address that no bridge forwards too"
     if all(stream.received for stream in told.result.streams):
         return Check("C0", "loopback", "", value, rule, "pass", "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
+from netdyno.calibration import shelf
 from netdyno.calibration.document import Calibration
 from netdyno.methods import rounded
 from netdyno.printable import printable
@@ -13,7 +14,7 @@ MARKS = {"pass": "pass", "warn": "WARN", "fail": "FAIL", "n/a": "n/a "}
 
 
 def lines(calibration: Calibration, width: int) -> Iterator[str]:
-    """A table of what is proven, then every check with what it found."""
+    """A table of what is proven, then every check with what it found; at last what proves nothing."""
     ended = "" if calibration.complete else ", interrupted"
     yield f"calibration {calibration.id} ({calibration.effort}{ended})"
     yield f"between the ports: {printable(calibration.how)}"
@@ -33,8 +34,11 @@ def lines(calibration: Calibration, width: int) -> Iterator[str]:
     for row in rows:
         yield "  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=True)).rstrip()
     yield ""
+    several = any((check.workers or 1) > 1 for check in calibration.checks)
     for check in calibration.checks:
         title = f"{check.name} {check.title}" + (f" ({check.scope})" if check.scope else "")
+        if several and check.workers is not None:
+            title += f", {check.workers} worker{'' if check.workers == 1 else 's'}"
         text = f"{printable(title)}: {printable(check.value)}" if check.value else printable(title)
         if check.reason:
             text += f" -- {printable(check.reason)}"
@@ -45,6 +49,29 @@ def lines(calibration: Calibration, width: int) -> Iterator[str]:
             subsequent_indent=" " * 6,
             break_on_hyphens=False,
         )
+    for sentence in _unproven(calibration):
+        yield ""
+        yield textwrap.fill(printable(sentence), width=max(width, 40), break_on_hyphens=False)
+
+
+def _unproven(calibration: Calibration) -> Iterator[str]:
+    """What no run will rest on, and why: a sentence each."""
+    for one in calibration.traffic:
+        why = shelf.failed(calibration, one)
+        if why is None and one.max_fps is None:
+            why = "no load passed without loss"
+        if why is not None:
+            yield (
+                f"Nothing is proven for {one.name}: {why}. Its figures are kept to be read; a run is judged"
+                " as if it had not been calibrated."
+            )
+        elif one.latency_floor_ns is None:
+            yield (
+                f"No latency floor is proven for {one.name}: in every trial with enough frames the tester was"
+                " kept from its core."
+            )
+    if any('"kind": "ring"' in port for port in calibration.ports):
+        yield "No plan's ports are rings: these are the machine's own figures, and no run rests on them."
 
 
 def _us(ns: int | None) -> str:

@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 
 from netdyno.labs import addresses, backends, nic
 from netdyno.labs.nic import advice, fit
+from netdyno.labs.threads import Threads
 from netdyno.labs.wiring import LabError, LabLink, WiredPort, Wiring, in_words, joined
 
 # linux/sockios.h and linux/if.h
@@ -133,19 +134,32 @@ class External:
         yield replace(wiring, ports=tuple(ports), notes=tuple(notes))
 
     @contextmanager
-    def loopback(self, links: tuple[LabLink, ...]) -> Iterator[Wiring]:
-        """The user's own cable between two interfaces; of memifs, one to another on a socket of our own."""
-        if len(links) != 2:
+    def loopback(self, links: tuple[LabLink, ...], threads: Threads) -> Iterator[Wiring]:
+        """The user's own cable between two interfaces; of memifs, one to another on a socket of our own.
+
+        Of one interface it is a plug that leads back into it what it sends.
+        """
+        kinds = [link.backend.kind for link in links]
+        if len(links) > 2:
             raise LabError(
                 f"ports are joined in pairs to be calibrated, and the lab has {len(links)}",
                 "`netdyno calibrate --ports eth1,eth2` says what two of them can do, with a cable in between",
             )
-        wiring = self.wire(links, {})
-        kinds = [link.backend.kind for link in links]
+        if kinds == ["memif"]:
+            raise LabError(
+                "a memif has two ends, and the lab has one port: it cannot be joined with itself",
+                "`netdyno calibrate --backend memif` says what two of them can do",
+            )
+        wiring = threads.asked(self.wire(links, {}))
         if "memif" not in kinds:
             with self.build(wiring) as built:
                 names = " and ".join(f"`{_interface(link)}`" for link in links)
-                yield joined(backends.settled(built), f"What the user plugged in between {names}.")
+                how = (
+                    f"What the user plugged in between {names}."
+                    if len(links) > 1
+                    else f"What the user plugged into {names}, which leads back into it what it sends."
+                )
+                yield joined(backends.settled(built), how)
             return
         if set(kinds) != {"memif"}:
             raise LabError(
@@ -157,7 +171,7 @@ class External:
                 replace(link, backend=replace(link.backend, socket=f"{folder}/loop.sock", role=role, id=0))
                 for link, role in zip(links, _ROLES, strict=True)
             ]
-            with self.build(self.wire(tuple(ends), {})) as built:
+            with self.build(threads.asked(self.wire(tuple(ends), {}))) as built:
                 yield joined(built, "One memif, its client and its server both ours.")
 
 

@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 from netdyno.errors import NetdynoError
 from netdyno.labs.backends import PortBackend
+from netdyno.labs.threads import Threads
 
 
 class LabError(NetdynoError):
@@ -136,8 +137,8 @@ class Preflight(Protocol):
 class Loopback(Protocol):
     """A kind whose tester ports can be joined with each other: the tester is then measured by itself."""
 
-    def loopback(self, links: tuple[LabLink, ...]) -> AbstractContextManager[Wiring]:
-        """The ports as in the lab, with nothing between them; taken down again, whatever happens.
+    def loopback(self, links: tuple[LabLink, ...], threads: Threads) -> AbstractContextManager[Wiring]:
+        """The ports as in the lab, for the same threads, with nothing between them; taken down again.
 
         The wiring's first note says what joins them. Raises `LabError`.
         """

@@ -12,7 +12,6 @@ from fractions import Fraction
 from netdyno.reports import quantity
 from netdyno.trial import Health, TrialResult, WorkerHealth
 
-
 ENOUGH_FRAMES = 1_000
 """Of fewer frames it says nothing how they were spread."""
 UNEVEN = 2
@@ -178,8 +177,8 @@ def _queues(results: Sequence[TrialResult]) -> Finding | None:
             ]
             sentence = (
                 f"of the {total:,} frames that came in on `{port.name}` {_and(shares)}: flows are not spread"
-                " evenly over their queues, by the card, the kernel or the peer, so what one worker can receive"
-                " may be the limit"
+                " evenly over their queues, by the card, the kernel or the peer, so what one worker can"
+                " receive may be the limit"
             )
             found.append(Finding("queues", Fraction(max(came), total), sentence))
     return max(found, key=lambda finding: finding.weight, default=None)

@@ -20,11 +20,14 @@ from netdyno.labs import addresses, backends
 from netdyno.labs.backends import PortBackend
 from netdyno.labs.linux import device as dut
 from netdyno.labs.linux import leftovers, namespaces
+from netdyno.labs.threads import Threads, cores_of, workers_of
 from netdyno.labs.wiring import TWO_LINKS, LabError, LabLink, WiredPort, Wiring, in_words, joined
 
 INTERFACES = ("p0", "p1")
 MTU = 9000
 MTU_OF_NATIVE = 3400
+
+GENERIC_HINT = "leave `attach` out, or give the tester one worker"
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,11 @@ class Linux:
 
     @contextmanager
     def build(self, wiring: Wiring) -> Iterator[Wiring]:
-        """Makes both namespaces and what is in them; the calling thread lives in the tester's meanwhile."""
+        """Makes both namespaces and what is in them; the calling thread lives in the tester's meanwhile.
+
+        The cables have a queue for each worker, both ways: so each worker's frames have a way of their own.
+        """
+        wiring = _queued(wiring)
         for name in ("ip", "tc", "setpriv", "unshare", "sh"):
             dut.tool(name)
         folder = leftovers.state_folder()
@@ -92,7 +99,7 @@ class Linux:
             leftovers.remembered(folder, device.pid),
         ):
             try:
-                _join(device, _mtu(wiring))
+                _join(device, _mtu(wiring), workers_of(wiring.session))
                 dut.set_up(device, self.service)
                 built = _as_built(wiring, device)
                 if ended:
@@ -108,15 +115,16 @@ class Linux:
                         _ip(f"link delete {interface}")
 
     @contextmanager
-    def loopback(self, links: tuple[LabLink, ...]) -> Iterator[Wiring]:
+    def loopback(self, links: tuple[LabLink, ...], threads: Threads) -> Iterator[Wiring]:
         """One veth pair from tester port to tester port, with the settings of the lab's."""
         dut.tool("ip")
-        wiring = joined(self.wire(links, {}), "One veth pair, from tester port to tester port.")
-        wiring = replace(wiring, session={**wiring.session, "cores": sorted(os.sched_getaffinity(0))[:1]})
+        asked = _queued(threads.asked(self.wire(links, {})))
+        wiring = joined(asked, "One veth pair, from tester port to tester port.")
+        wiring = replace(wiring, session={**wiring.session, "cores": _tester_cores(wiring)})
         with namespaces.tester_namespace():
             near, far = INTERFACES
-            mtu = _mtu(wiring)
-            _ip(f"link add {near} mtu {mtu} type veth peer name {far} mtu {mtu}")
+            mtu, queues = _mtu(wiring), _queues(workers_of(wiring.session))
+            _ip(f"link add {near} mtu {mtu}{queues} type veth peer name {far} mtu {mtu}{queues}")
             try:
                 for interface in INTERFACES:
                     _ip(f"link set {interface} arp off up")
@@ -137,14 +145,57 @@ def _mtu(wiring: Wiring) -> int:
     return MTU_OF_NATIVE if native else MTU
 
 
-def _join(device: dut.Device, mtu: int) -> None:
+def _queued(wiring: Wiring) -> Wiring:
+    """The wiring with ports that several workers can have a queue of, each.
+
+    A veth's queues are told apart by a native XDP program only; to a generic one every frame comes by the
+    first. So AF_XDP is native then, and where a plan leaves the backend to us it is packet sockets, which
+    carry long frames too.
+    """
+    if workers_of(wiring.session) == 1:
+        return wiring
+    ports = []
+    for number, port in enumerate(wiring.session["ports"]):
+        backend = port["backend"]
+        if backend["kind"] == "af_xdp" and backend.get("attach") == "generic":
+            raise LabError(
+                f"`{port['name']}`: with several workers AF_XDP on a veth is attached native: a generic"
+                " program does not know by which queue a frame came",
+                GENERIC_HINT,
+                number,
+            )
+        if backend["kind"] == "af_xdp":
+            backend = {**backend, "attach": "native"}
+        ports.append({**port, "backend": backend})
+    return backends.settled(replace(wiring, session={**wiring.session, "ports": ports}))
+
+
+def _queues(count: int) -> str:
+    """Of a veth's end, for `ip link`."""
+    return f" numtxqueues {count} numrxqueues {count}" if count > 1 else ""
+
+
+def _tester_cores(wiring: Wiring) -> list[int]:
+    """Cores of the workers: those named, else the first of this process."""
+    named = cores_of(wiring.session)
+    return named or sorted(os.sched_getaffinity(0))[: workers_of(wiring.session)]
+
+
+def _device_core(wiring: Wiring, ours: list[int]) -> int:
+    """The core named behind those of the workers; else the last that no worker is on, else the last."""
+    named = wiring.session.get("cores", ())[len(ours) :]
+    cores = sorted(os.sched_getaffinity(0))
+    return int(named[0]) if named else ([core for core in cores if core not in ours] or cores)[-1]
+
+
+def _join(device: dut.Device, mtu: int, workers: int) -> None:
     """The two cables. The device's ends have fixed addresses so that two runs are the same run."""
     for index, (ours, theirs) in enumerate(zip(INTERFACES, dut.PORTS, strict=True)):
         # p0 and p1 keep a hardware address of their own: to the tester's kernel the test frames are
         # somebody else's, so it drops them early, after the packet socket has seen them.
         _ip(
-            f"link add {ours} mtu {mtu} type veth peer name {theirs}"
-            f" address {addresses.device_mac(index)} mtu {mtu} netns {device.pid}"
+            f"link add {ours} mtu {mtu}{_queues(workers)} type veth peer name {theirs}"
+            f" address {addresses.device_mac(index)} mtu {mtu}{_queues(workers)} netns {device.pid}"
         )
         _ip(f"link set {ours} arp off up")
 
@@ -157,18 +208,33 @@ def _as_built(wiring: Wiring, device: dut.Device) -> Wiring:
         " CPU can: there is no line rate. The plan's `rate` is only what a load or a goal in per cent is"
         " taken of.",
     ]
+    ours = _tester_cores(wiring)
+    theirs = _device_core(wiring, ours)
     if len(cores) < 2:
         reason: str | None = "this machine has one core"
     else:
-        reason = dut.isolate(device, cores[-1])
+        reason = dut.isolate(device, theirs, len(ours))
     if reason is None:
-        notes.append(f"The device works on core {cores[-1]}, the tester on core {cores[0]}.")
+        notes.append(_places(ours, theirs))
     else:
         notes.append(
             f"The device is not isolated: {reason}. Its work is done on the sender's core, so its limit"
             " shows as a tester that cannot send faster, never as loss."
         )
-    return replace(wiring, session={**wiring.session, "cores": cores[:1]}, notes=tuple(notes))
+    return replace(wiring, session={**wiring.session, "cores": ours}, notes=tuple(notes))
+
+
+def _places(ours: list[int], theirs: int) -> str:
+    """Who works where, a sentence; and who takes whose time."""
+    if theirs in ours:
+        worker = "The tester" if len(ours) == 1 else f"Worker {ours.index(theirs) + 1} of the tester"
+        return (
+            f"{worker} and the device share core {theirs}: each is away while the other has it, so what is"
+            " found is a limit of both. A device on this machine needs a core that no worker has."
+        )
+    own = [str(core) for core in ours]
+    cores = f"core {own[0]}" if len(own) == 1 else f"cores {', '.join(own[:-1])} and {own[-1]}"
+    return f"The device works on core {theirs}, the tester on {cores}."
 
 
 def _ip(command: str) -> None:

@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import product
 
 from netdyno.labs import addresses
 from netdyno.labs.linux import namespaces
@@ -145,8 +146,8 @@ def _await_carrier(device: Device, ready: str) -> None:
             time.sleep(0.02)
 
 
-def isolate(device: Device, core: int) -> str | None:
-    """Moves the device's work to a core of its own; None, or why that cannot be.
+def isolate(device: Device, core: int, queues: int = 1) -> str | None:
+    """Moves the device's work, of so many queues a port, to one core; None, or why that cannot be.
 
     Without it a veth's far end is worked by whoever sends into it, in the sender's own core, and
     overload shows as a slow tester and never as loss.
@@ -159,8 +160,8 @@ def isolate(device: Device, core: int) -> str | None:
     except OSError as error:
         return f"its interfaces' settings cannot be reached ({error.strerror})"
     try:
-        for port in PORTS:
-            queue = os.open(f"class/net/{port}/queues/rx-0/rps_cpus", os.O_WRONLY, dir_fd=folder)
+        for port, number in product(PORTS, range(queues)):
+            queue = os.open(f"class/net/{port}/queues/rx-{number}/rps_cpus", os.O_WRONLY, dir_fd=folder)
             with os.fdopen(queue, "wb", buffering=0) as file:
                 file.write(mask)
     except PermissionError:

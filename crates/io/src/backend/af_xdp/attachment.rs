@@ -29,7 +29,7 @@ pub(super) struct Attachment {
 }
 
 impl Attachment {
-    /// Puts a program that claims nothing into the receive path of interface `index`.
+    /// Puts a program that claims nothing into the receive path of interface `index`, which is a veth if it is a `cable`.
     pub fn new(port: &str, interface: &str, index: i32, attach: Attach, cable: bool, queues: u32) -> Result<Self, PortError> {
         let map = SocketMap::new(queues).map_err(|error| {
             let none = error.raw_os_error() == Some(libc::EINVAL);
@@ -43,17 +43,25 @@ impl Attachment {
         let program = load(port, interface, &map, &[])?;
         // A veth hands frames on as the kernel's own packets, which generic XDP takes as they are and its native one copies;
         // but only the native one knows which of several queues they came in by.
+        let must_be_native = cable && queues > 1;
         let native = match attach {
+            Attach::Generic if must_be_native => return Err(only_native(port, interface, queues, "`attach: generic` was asked for")),
             Attach::Generic => false,
             Attach::Native => true,
-            Attach::Auto => !cable || queues > 1,
+            Attach::Auto => !cable || must_be_native,
         };
         let create = |native| link(&program, index, native).map(|link| (link, native));
         let mut made = create(native);
-        if attach == Attach::Auto && native && made.as_ref().is_err_and(|error| !is_occupied(error)) {
+        if attach == Attach::Auto && native && !must_be_native && made.as_ref().is_err_and(|error| !is_occupied(error)) {
             made = create(false);
         }
-        let (link, native) = made.map_err(|error| cannot_attach(port, interface, native, error))?;
+        let (link, native) = made.map_err(|error| match error.raw_os_error() {
+            // ERANGE: from Linux 5.16 on; before it EINVAL.
+            Some(libc::ERANGE | libc::EINVAL | libc::EOPNOTSUPP) if must_be_native => {
+                only_native(port, interface, queues, &error.to_string())
+            }
+            _ => cannot_attach(port, interface, native, error),
+        })?;
         Ok(Self {
             port: port.to_owned(),
             interface: interface.to_owned(),
@@ -88,6 +96,18 @@ impl Attachment {
         })?;
         claims.clone_into(&mut before);
         Ok(())
+    }
+}
+
+/// Why there is no way but a native program, and it cannot be had.
+fn only_native(port: &str, interface: &str, queues: u32, why: &str) -> PortError {
+    PortError::Unfit {
+        port: port.to_owned(),
+        why: format!(
+            "the {queues} queues of the veth `{interface}` are told apart by a native XDP program only (to a generic one every frame \
+             comes by queue 0), and that cannot be had: {why}; lower the MTU of both ends below 3500, or use one worker and one queue, \
+             or `af_packet`"
+        ),
     }
 }
 
@@ -144,6 +164,10 @@ fn cannot_attach(port: &str, interface: &str, native: bool, error: io::Error) ->
         _ if is_occupied(&error) => unfit(format!(
             "interface `{interface}` has an XDP program already, which is not ours to take out; `ip link show dev {interface}` names \
              it, and `ip link set dev {interface} xdp off` (or `xdpgeneric off`) removes one that no other program holds"
+        )),
+        Some(libc::ENOSPC) if native => unfit(format!(
+            "interface `{interface}` has fewer receive queues than its far end sends by, so frames would go past an XDP program: make \
+             them as many (ethtool -L), at the far end too"
         )),
         Some(libc::EOPNOTSUPP | libc::EINVAL | libc::ERANGE) if native => unfit(format!(
             "the driver of interface `{interface}` does not take an XDP program ({error}): use `attach: generic`, or lower the MTU of \
