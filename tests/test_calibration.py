@@ -231,8 +231,10 @@ def no_contradiction(found: Calibration) -> None:
         assert check.mark in ("pass", "warn", "fail", "n/a")
         assert check.reason or check.mark == "pass", check
         # A busy machine is warned of; nothing is miscounted on it, and no fault missed or made up.
-        if check.name == "C1" or check.title == "loopback":
+        if check.name == "C1":
             assert check.mark == "pass", check
+        if check.title == "loopback":
+            assert check.mark == "pass" or "kept from its core" in check.reason, check
         # The device of C10 has a thread of its own, which may be kept from its core; it blames nobody then.
         if check.name == "C10":
             assert check.mark == "pass" or "kept from its core" in check.reason, check

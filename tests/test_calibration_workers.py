@@ -8,6 +8,7 @@ import subprocess
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from netdyno.calibration import Calibration, inventory, shelf
 from netdyno.calibration.bench import Shot
 from netdyno.calibration.document import Check, Traffic
 from netdyno.calibration.points import point
+from netdyno.calibration.suite import FACING_ATTEMPTS, facing
 from netdyno.calibration.told import lines
 from netdyno.calibration.traffic_checks import judge_latency, judge_most
 from netdyno.cli import cli
@@ -58,7 +60,7 @@ def test_a_ring_is_calibrated_with_two_workers_and_every_check_says_with_how_man
     assert "for each of the tester's threads" in found.how
     assert len(found.machine["before"]["watch"]) == 2
     told = " ".join(" ".join(lines(found, 80)).split())
-    assert "C3 most frames without loss (64b / uni), 2 workers:" in told
+    assert "C3 most frames without loss (64b / uni), 2 workers" in told
     assert "C10 faults found, 1 worker" in told
     assert "no run rests on them" in told, "no plan's ports are rings"
 
@@ -257,3 +259,30 @@ def test_latencies_of_a_disturbed_tester_are_recorded_and_prove_nothing() -> Non
     check = judge_latency("x", [quiet, replace(away, disturbed=True)])
     assert (check.mark, "kept from its core at 10 %" in check.reason) == ("warn", True)
     assert "no latency is proven" in judge_latency("x", [replace(quiet, disturbed=True)]).reason
+
+
+def facing_bench(*shots: tuple[int, int, bool]) -> Any:
+    """A bench of one stream, and what its shots sent and received, and whether others had the core meanwhile."""
+    left = list(shots)
+
+    def shoot(*_: object) -> SimpleNamespace:
+        sent, came, disturbed = left.pop(0)
+        stream = SimpleNamespace(name="west-west", offered=sent, received=came)
+        return SimpleNamespace(result=SimpleNamespace(streams=[stream]), disturbed=disturbed)
+
+    ports = (SimpleNamespace(name="west"),)
+    return SimpleNamespace(wiring=SimpleNamespace(ports=ports), shoot=shoot)
+
+
+def test_a_tester_kept_from_its_core_finds_neither_a_switch_nor_a_missing_cable() -> None:
+    """It sent nothing at all, or was late to hear it: that says nothing of what is between its ports."""
+    away, heard, silent, late = (0, 0, True), (100, 100, False), (100, 0, False), (100, 0, True)
+    case: Any = None
+    assert facing(facing_bench(away, late, heard, late, heard), case).mark == "pass"
+    assert facing(facing_bench(heard, silent), case).mark == "warn", "there is a switch"
+    assert facing(facing_bench(heard, *[away] * FACING_ATTEMPTS), case).mark == "n/a"
+    with pytest.raises(NetdynoError, match="kept from its core so long"):
+        facing(facing_bench(*[away] * FACING_ATTEMPTS), case)
+    for nothing in ([away, silent], [late] * FACING_ATTEMPTS):
+        with pytest.raises(NetdynoError, match="does not receive what it sends"):
+            facing(facing_bench(*nothing), case)
