@@ -262,7 +262,7 @@ def test_latencies_of_a_disturbed_tester_are_recorded_and_prove_nothing() -> Non
 
 
 def facing_bench(*shots: tuple[int, int, bool]) -> Any:
-    """A bench of one stream, and what its shots sent and received, and whether others had the core meanwhile."""
+    """A bench of one stream: what each shot sent and received, and whether others had the core."""
     left = list(shots)
 
     def shoot(*_: object) -> SimpleNamespace:
