@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -302,10 +303,14 @@ def netdyno_veth(backend: str, flows: int) -> Found:
 
 def netdyno(
     backend: dict[str, Any], flows: int, ask_mpps: float, *,
-    echo: bool = False, namespace: str | None = None, workers: int = 1,
+    echo: bool = False, namespace: str | None = None, workers: int = 1, first: int = SENDER_CORE,
 ) -> Found:  # fmt: skip
-    """netdyno asked for more than it can send, 64 bytes, random addresses, a core for each worker."""
-    asked = {"backend": backend, "flows": flows, "ask": ask_mpps, "workers": workers}
+    """netdyno asked for more than it can send, 64 bytes, random addresses, a core for each worker.
+
+    first: the core of the first worker; the others follow.
+    """
+    cores = list(range(first, first + workers))
+    asked = {"backend": backend, "flows": flows, "ask": ask_mpps, "workers": workers, "cores": cores}
     run = [sys.executable, __file__, json.dumps(asked)]
     command = run if namespace is None else [_program("ip", "iproute2"), "netns", "exec", namespace, *run]
     done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS + PATIENCE_S)
@@ -325,11 +330,25 @@ def netdyno(
     return Found(stream["received"] / SECONDS / 1e6, share, more)
 
 
+def netdyno_twice(backend: dict[str, Any], flows: int, ask_mpps: float) -> Found:
+    """Two netdynos of one worker at once, a core each: what the machine gives to two who share nothing.
+
+    They begin within some tenths of a second of each other, of the three seconds that each of them sends.
+    """
+    with ThreadPoolExecutor(2) as both:
+        runs = [
+            both.submit(netdyno, backend, flows, ask_mpps, first=core) for core in (SENDER_CORE, FAR_CORE)
+        ]
+        found = [run.result() for run in runs]
+    shares = [one.core_share for one in found if one.core_share is not None]
+    return Found(sum(one.mpps for one in found), min(shares, default=None))
+
+
 def _send(asked: dict[str, Any]) -> None:
     from netdyno._engine import Session
 
     session = {
-        "clock": "real", "workers": asked["workers"], "cores": [SENDER_CORE, FAR_CORE][: asked["workers"]],
+        "clock": "real", "workers": asked["workers"], "cores": asked["cores"],
         "ports": [{"name": "near", "backend": asked["backend"]}],
     }  # fmt: skip
     addresses = {

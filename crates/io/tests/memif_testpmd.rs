@@ -58,6 +58,11 @@ impl Testpmd {
 
     /// With these memifs.
     fn with(folder: &Path, memifs: &[&str]) -> Self {
+        Self::with_queues(folder, memifs, 1)
+    }
+
+    /// With so many queues each; a frame goes back by the queue it came by.
+    fn with_queues(folder: &Path, memifs: &[&str], queues: usize) -> Self {
         let cores = available_cores().expect("cores");
         let child = Command::new("dpdk-testpmd")
             .args(["-l", &format!("{},{}", cores[0], cores[1])])
@@ -69,6 +74,7 @@ impl Testpmd {
                     .flat_map(|(index, it)| ["--vdev".to_owned(), format!("net_memif{index},{it}")]),
             )
             .args(["--", "--forward-mode=io", "--nb-cores=1", "--no-mlockall", "--total-num-mbufs=4096"])
+            .args([format!("--rxq={queues}"), format!("--txq={queues}")])
             // Where it keeps its own files; its standard input is open, or it would end.
             .env("RUNTIME_DIRECTORY", folder)
             .stdin(Stdio::piped())
@@ -94,10 +100,14 @@ impl Drop for Testpmd {
 }
 
 fn port(socket: &str, role: Role) -> MemifPort {
+    queues(socket, role, 1).remove(0)
+}
+
+fn queues(socket: &str, role: Role, count: usize) -> Vec<MemifPort> {
     let mut spec = MemifSpec::new(socket, role);
     spec.id = 3;
     spec.patience_ms = Some(START_MS);
-    open("west", &spec, 1514, 1).expect("opens").remove(0)
+    open("west", &spec, 1514, count).expect("opens")
 }
 
 /// Waits until testpmd forwards: what it finds in its queues before it begins, it throws away.
@@ -154,6 +164,32 @@ fn testpmd_as_client_gives_every_frame_back() {
         echo(&mut port, round, 50);
         peer.kill();
         gone(&mut port);
+    }
+}
+
+/// Two queues, in both roles: each is a way of its own, in order, and nothing comes by the other one.
+#[test]
+fn testpmd_with_two_queues_gives_every_frame_back_by_its_own() {
+    let Some(folder) = Folder::with_testpmd("testpmd_queues") else {
+        return;
+    };
+    for (round, (ours, theirs)) in [(Role::Client, "server"), (Role::Server, "client")].into_iter().enumerate() {
+        // Ours listens before testpmd as a client looks for it.
+        let mut opened = (ours == Role::Server).then(|| queues(&folder.socket(), ours, 2));
+        let memif = format!("role={theirs},id=3,socket={},socket-abstract=no", folder.socket());
+        let _peer = Testpmd::with_queues(&folder.0, &[&memif], 2);
+        let mut both = opened.take().unwrap_or_else(|| queues(&folder.socket(), ours, 2));
+        for queue in &mut both {
+            alive(queue);
+        }
+        for turn in 0..4 {
+            let (own, other) = (turn % 2, 1 - turn % 2);
+            echo(&mut both[own], (round * 4 + turn) as u64, 25);
+            assert!(
+                receive(&mut both[other], 64).is_empty(),
+                "{theirs}: a frame of queue {own} came by queue {other}"
+            );
+        }
     }
 }
 
