@@ -10,7 +10,7 @@ BIN = .venv/bin
 CARGO = tools/cargo.sh
 RUST = $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help demo test check fuzz bench bench-peers confusion clean packages packages-test
+.PHONY: help demo test vm-test check fuzz bench bench-peers confusion clean packages packages-test
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 16
@@ -21,6 +21,9 @@ demo: .venv/.engine ## rehearse the 48 ASR9006 load tests, then test real Linux 
 test: packages-test .venv/.dev .venv/.engine ## every test: Rust, Python, examples, tshark, a browser
 	$(CARGO) test --workspace --locked
 	PATH="$$PATH:/usr/sbin:/sbin" NETDYNO_TESTS=all $(BIN)/pytest
+
+vm-test: .venv/.dev ## ports and cards under Debian 11's, 12's and 13's kernels, in QEMU (wants root and Debian's archive)
+	@tools/vm/test.sh
 
 check: .venv/.dev .venv/.engine ## what a change must pass before it is committed
 	$(CARGO) fmt --all --check
