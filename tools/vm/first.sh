@@ -3,7 +3,7 @@
 # what is written, and hands over to guest.sh.
 export PATH=/bin
 /bin/busybox --install -s /bin
-mkdir -p /proc /files /memory /root
+mkdir -p /proc /files /memory /whole
 mount -t proc proc /proc
 echo "the first program runs"
 case $(cat /proc/cmdline) in *only_try*) poweroff -f ;; esac
@@ -15,9 +15,9 @@ options=trans=virtio,version=9p2000.L,msize=262144
 mount -t 9p -o "ro,cache=loose,$options" files /files || poweroff -f
 mount -t tmpfs -o size=90% memory /memory
 mkdir /memory/upper /memory/work
-mount -t overlay -o lowerdir=/files,upperdir=/memory/upper,workdir=/memory/work overlay /root || poweroff -f
+mount -t overlay -o lowerdir=/files,upperdir=/memory/upper,workdir=/memory/work overlay /whole || poweroff -f
 umount /proc
-for folder in proc sys dev run; do mount -t tmpfs none "/root/$folder"; done
-mkdir /root/run/shared
-mount -t 9p -o "$options" shared /root/run/shared || poweroff -f
-exec switch_root /root /bin/sh /run/shared/guest.sh
+for folder in proc sys dev run; do mount -t tmpfs none "/whole/$folder"; done
+mkdir /whole/run/shared
+mount -t 9p -o "$options" shared /whole/run/shared || poweroff -f
+exec switch_root /whole /bin/sh /run/shared/guest.sh
