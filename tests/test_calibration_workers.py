@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 from dataclasses import replace
 from fractions import Fraction
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -26,7 +28,9 @@ from netdyno.labs import KINDS, LabLink
 from netdyno.labs.linux import namespaces
 from netdyno.labs.threads import Threads
 from netdyno.matrix import cases
-from netdyno.plan import parse
+from netdyno.plan import load, parse
+from netdyno.run import ENGINE, versions
+from netdyno.spec import session_spec
 from netdyno.trial import Health, TrialResult
 from test_calibration import LITTLE, calibrated, calibration, needs_root, no_contradiction
 
@@ -99,6 +103,23 @@ def lacks_xdp() -> str | None:
     return None if refusal is None else refusal[0]
 
 
+def assert_holds_in_the_lab(found: Calibration, plan_file: Path) -> None:
+    """The device's lab has the ports of the loopback, open or not: a program at one end changes the other."""
+    plan = load(plan_file)
+    kind = KINDS[plan.lab.kind]
+    with kind.build(plan.lab.threads.asked(kind.wire(plan.lab.links, {}))) as built:
+        assert inventory.ports(built) == found.ports
+        now = inventory.basis(built, versions(ENGINE))
+        assert shelf.expired(found.basis, now) is None
+        session: Any = import_module(ENGINE).Session(json.dumps(session_spec(built)))
+        turned_out = inventory.opened(built, json.loads(session.ports()))
+        session.close()
+    assert turned_out
+    assert shelf.expired(found.basis, {**now, **turned_out}) is None
+    other = dict.fromkeys(turned_out, "something else")
+    assert "opened as is now something else" in (shelf.expired(found.basis, {**now, **other}) or "")
+
+
 @needs_root
 @needs_two_cores
 @pytest.mark.usefixtures("little")
@@ -119,6 +140,7 @@ def test_af_xdp_on_a_veth_is_calibrated_with_a_queue_for_each_worker(
         assert (alone.mark, "it takes 4 cores" in alone.reason) == ("n/a", True), alone
     else:
         assert alone.mark in ("pass", "warn") or "nothing passed" in alone.reason, alone
+    assert_holds_in_the_lab(found, tmp_path / "plan.yaml")
     # veth's drivers count as many frames as both workers did.
     for check in found.checks:
         if check.name == "C1":

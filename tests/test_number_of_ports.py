@@ -354,7 +354,7 @@ def test_three_ports_are_not_calibrated_and_the_report_says_so() -> None:
         kind.loopback(cables, Threads()),
     ):
         pass
-    proven, (note,) = standing(cast("Job", None), kind.wire(cables, {}), ())
+    proven, (note,) = standing(cast("Job", None), kind.wire(cables, {}), {})
     assert proven is None
     assert note.endswith("and this case has 3.")
 

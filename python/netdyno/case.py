@@ -179,10 +179,11 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
     with kind.build(plan.lab.threads.asked(kind.wire(plan.lab.links, case.settings))) as built:
         wiring = choose.backend(plan, case, built, lambda wiring: _proven(job, wiring))
         known = situation(case, wiring)
+        basis = inventory.basis(wiring, job.versions)
         session: Session = import_module(job.engine).Session(json.dumps(session_spec(wiring)))
         try:
             opened = json.loads(session.ports())
-            proven, notes = standing(job, wiring, opened)
+            proven, notes = standing(job, wiring, {**basis, **inventory.opened(wiring, opened)})
             wiring = replace(wiring, notes=(*wiring.notes, *_opened(wiring, opened), *notes))
             emit(Wired(case.number, replace(_wired(wiring, known), proven=proven)))
             trials = _Trials(job, wiring, session, emit, stopping)
@@ -205,12 +206,10 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
     )
 
 
-def standing(
-    job: Job, wiring: Wiring, opened: Sequence[Mapping[str, Any]]
-) -> tuple[Proven | None, tuple[str, ...]]:
+def standing(job: Job, wiring: Wiring, now: Mapping[str, str]) -> tuple[Proven | None, tuple[str, ...]]:
     """What the tester has proven with its ports as they are now and the case's traffic, and notes on it.
 
-    opened: what the ports turned out to be.
+    now: what a calibration of these ports would rest on.
     """
     if wiring.clock == "virtual":
         return None, ()
@@ -221,7 +220,7 @@ def standing(
             f" {len(wiring.ports)}.",
         )
     calibrate = f"netdyno calibrate {job.plan.file}"
-    proven = _proven(job, wiring, opened)
+    proven = _proven(job, wiring, now)
     if proven is None:
         return None, (
             f"Not calibrated: what the tester itself can do with these ports and frames is not known;"
@@ -235,9 +234,10 @@ def standing(
     return proven, () if old is None else (old,)
 
 
-def _proven(job: Job, wiring: Wiring, opened: Sequence[Mapping[str, Any]] = ()) -> Proven | None:
+def _proven(job: Job, wiring: Wiring, now: Mapping[str, str] | None = None) -> Proven | None:
+    """now: as in `standing`, unless the ports are not open yet."""
     key = traffic.key(job.case, verify=job.plan.trial.verify)
-    now = inventory.basis(wiring, job.versions, opened)
+    now = inventory.basis(wiring, job.versions) if now is None else now
     return shelf.proven(job.calibrations, inventory.ports(wiring), key, now)
 
 

@@ -44,13 +44,11 @@ OPENED = ": opened as"
 """What a port turned out to be is known once it is open, and no calibration is doubted for it before that."""
 
 
-def basis(
-    wiring: Wiring, versions: Mapping[str, str], opened: Sequence[Mapping[str, Any]] = ()
-) -> dict[str, str]:
+def basis(wiring: Wiring, versions: Mapping[str, str]) -> dict[str, str]:
     """What a calibration of these ports rests on. Where one of these changes, it holds no longer.
 
-    opened: what each port turned out to be (PortInfo of the engine), once it is open. Ports go by the names
-    of their interfaces: what a plan calls them is nothing to the tester.
+    Ports go by the names of their interfaces: what a plan calls them is nothing to the tester. Asked before
+    the ports are opened: an XDP program changes the offloads of its interface, and of a veth's other end.
 
     Asked where the ports are: in the network namespace of the lab. Not which cable is plugged in, nor how
     busy the machine is: the first nobody can see from here, the second each trial says for itself.
@@ -68,15 +66,24 @@ def basis(
         "cores": ", ".join(str(core) for core in cores) or "not pinned",
         "workers": str(workers_of(wiring.session)),
     }
-    for number, port in enumerate(wiring.session["ports"]):
+    for port in wiring.session["ports"]:
         interface = port["backend"].get("interface")
-        if interface is None:
-            continue
-        for what, value in _interface(interface).items():
+        for what, value in (_interface(interface) if interface else {}).items():
             facts[f"{interface}: {what}"] = value
-        if opened and opened[number]["detail"]:
-            facts[f"{interface}{OPENED}"] = str(opened[number]["detail"])
     return facts
+
+
+def opened(wiring: Wiring, infos: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """And what the ports turned out to be once they were open: copied or not, attached where, and so on.
+
+    infos: the engine's PortInfo of each.
+    """
+    interfaces = [port["backend"].get("interface") for port in wiring.session["ports"]]
+    return {
+        f"{interface}{OPENED}": str(info["detail"])
+        for interface, info in zip(interfaces, infos, strict=True)
+        if interface is not None and info["detail"]
+    }
 
 
 def ports(wiring: Wiring) -> tuple[str, ...]:

@@ -58,10 +58,12 @@ def calibrate(
     `NothingMeasuredError` if it has nothing yet, CalibrationError if the ports do not face each other, and
     what the engine raises if they cannot be opened.
     """
-    found = _Found(ports=inventory.ports(wiring), how=wiring.notes[0])
+    found = _Found(
+        basis=inventory.basis(wiring, versions), ports=inventory.ports(wiring), how=wiring.notes[0]
+    )
     now = datetime.now(UTC)
     with _interruptible(found, cases, say):
-        _measure(found, plan, cases, wiring, effort, versions, engine, say)
+        _measure(found, plan, cases, wiring, effort, engine, say)
         found.complete = True
     found.checks.sort(key=lambda check: int(check.name[1:]))
     workers = workers_of(wiring.session)
@@ -113,7 +115,6 @@ def _measure(
     cases: Sequence[Case],
     wiring: Wiring,
     effort: Effort,
-    versions: Mapping[str, str],
     engine: str,
     say: Callable[[str], None],
 ) -> None:
@@ -125,7 +126,7 @@ def _measure(
     found.machine["before"] = before
     drift = max((float(one["drift_ppm"]) for one in before["watch"]), key=abs)
     with Bench(plan, wiring, engine, effort.drain_ns) as bench:
-        found.basis = inventory.basis(wiring, versions, bench.opened)
+        found.basis = {**found.basis, **inventory.opened(wiring, bench.opened)}
         say("whether the ports face each other")
         found.checks.append(facing(bench, cases[0]))
         counted: set[tuple[int, str]] = set()
