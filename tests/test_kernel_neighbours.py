@@ -67,7 +67,7 @@ def device() -> Iterator[dut.Device]:
     pytest.importorskip("netdyno._engine", reason="the engine is not built")
     with namespaces.tester_namespace(), dut.device_namespace() as device:
         try:
-            _join(device, MTU)
+            _join(device, MTU, 1)
             dut.set_up(device, "router")
             for port, name in enumerate(dut.PORTS):
                 device.do(f"ip neighbour del {addresses.tester(port)} dev {name}")
