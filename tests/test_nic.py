@@ -10,6 +10,7 @@ import socket
 import struct
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -432,6 +433,24 @@ def test_a_line_that_changed_its_speed_makes_the_trial_invalid(lab: None) -> Non
         "interface `made` of `port-made` runs at 1000000000 bit/s now,"
         " at the trial's beginning it was 10000000000"
     )
+
+
+@pytest.mark.parametrize(
+    ("kind", "not_sent", "said_of"),
+    [("", 9, "not sent"), ("macvlan", 9, "not sent"), ("veth", 0, "refused by the far end")],
+)
+def test_what_a_card_dropped_on_its_way_out_is_the_testers_and_of_a_cable_the_far_ends(
+    monkeypatch: pytest.MonkeyPatch, kind: str, not_sent: int, said_of: str
+) -> None:
+    (lo, *_) = (link for link in netlink.links() if link.name == "lo")
+    card = nic.told(replace(lo, kind=kind), lambda _: None)
+    counted = [{"tx_dropped": 1, "tx_packets": 0}, {"tx_dropped": 10, "tx_packets": 5000}]
+    looks = iter([replace(card, link=replace(card.link, counters=counters)) for counters in counted])
+    monkeypatch.setattr(nic, "read", lambda _: next(looks))
+    monkeypatch.setattr(nic, "driver_counters", lambda _: {"tx_busy": 4})
+    (interface,) = (found := watched("eth1").told(FOUND)).interfaces
+    assert (found.not_sent, found.invalid) == (not_sent, ())
+    assert interface.kinds == {said_of: {"tx_dropped": 9}}
 
 
 def test_ports_without_an_interface_are_left_alone() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import html
 import io
 import json
@@ -34,9 +35,14 @@ TWO = (
 
 
 def rendered(folder: Path, report: str, tester: Health, lag: Lag | None = None) -> str:
-    """A run of four cases (two of them send both ways), as one report says it on one line."""
+    """As one report says it, on one line."""
+    return " ".join(html.unescape(written(folder, report, tester, lag)).replace("\\", "").split())
+
+
+def written(folder: Path, report: str, tester: Health, lag: Lag | None = None) -> str:
+    """A run of four cases (two of them send both ways) as a report."""
     with write(folder, replace(SMALL, cases=SMALL.cases[:4], health=tester, lag=lag)) as run:
-        return " ".join(html.unescape(REPORTS[report].render(view(run))).replace("\\", "").split())
+        return REPORTS[report].render(view(run))
 
 
 READ = pytest.mark.parametrize("report", ["terminal", "markdown", "html", "json"])
@@ -70,6 +76,44 @@ def test_latency_of_frames_that_left_late_is_called_tainted(tmp_path: Path, repo
 def test_flows_that_came_in_on_several_workers_are_said_to_be_unknown(tmp_path: Path, report: str) -> None:
     text = rendered(tmp_path, report, replace(ALONE, split_flows=1200))
     assert "order and copies of 1,200 flows whose frames came in on several workers are not known" in text
+
+
+def test_counts_that_are_not_known_across_workers_are_absent(tmp_path: Path) -> None:
+    """Never 0: a copy among them may have been counted as a frame."""
+    for name in ("csv", "json", "known"):
+        (tmp_path / name).mkdir()
+    split = replace(ALONE, split_flows=1200)
+    rows = list(csv.DictReader(io.StringIO(written(tmp_path / "csv", "csv", split))))
+    row = next(row for row in rows if row["received_frames"])
+    assert (row["duplicates_frames"], row["out_of_order_frames"]) == ("", "")
+    assert "order and copies of 1,200 flows" in row["tester"]
+    cases = json.loads(written(tmp_path / "json", "json", split))["cases"]
+    (stream, *_) = cases[0]["trials"][0]["streams"]
+    assert "received_frames" in stream
+    assert not {"duplicates_frames", "out_of_order_frames"} & set(stream)
+    known = csv.DictReader(io.StringIO(written(tmp_path / "known", "csv", ALONE)))
+    assert all(row["duplicates_frames"] for row in known if row["received_frames"])
+
+
+@READ
+@pytest.mark.parametrize(
+    ("noticed", "told"),
+    [
+        ({"tx_dropped": 7000}, "the tester's card, driver or kernel dropped 7,000 frames it was to send"),
+        ({"rx_full": 12}, "12 times the tester found a ring full that it receives into"),
+        ({"rx_full": 1}, "once the tester found a ring full that it receives into"),
+        ({"unheard": 744}, "744 frames that are no test frames came so many at once"),
+        (
+            {"tx_ahead": 4032, "tx_ahead_ns": 270_950},
+            "up to 270.95 us of a latency may be the tester's own: it is counted from when a frame is handed"
+            " to the card, where up to 4,032 others were still to leave before it",
+        ),
+    ],
+)
+def test_what_the_ports_noticed_of_themselves_is_said(
+    tmp_path: Path, report: str, noticed: dict[str, int], told: str
+) -> None:
+    assert told in rendered(tmp_path, report, replace(ALONE, **noticed))
 
 
 @READ

@@ -13,7 +13,20 @@ from netdyno.methods import METHODS
 from netdyno.methods.ramp import RampParameters
 from netdyno.methods.throughput import ThroughputParameters
 from netdyno.plan import Goal
-from netdyno.trial import InterfaceResult, Result, Segment, Situation, Trial, TrialResult, Value, Verdict
+from netdyno.trial import (
+    Conflict,
+    HopChange,
+    HopSilence,
+    InterfaceResult,
+    NextHop,
+    Result,
+    Segment,
+    Situation,
+    Trial,
+    TrialResult,
+    Value,
+    Verdict,
+)
 from netdyno.units import Load
 from netdyno.verdict import Evidence, judge, judge_goals
 from tendevices import behind_a_starved_tester, drive, measure, passes_everything, starved_tester, wall
@@ -113,6 +126,11 @@ def test_device_when_frames_were_lost_and_the_tester_was_well() -> None:
         ({"rx_dropped": 100_000}, "receiver", "dropped 100000 frames"),
         ({"unsent": 200_000, "rx_dropped": 100_000}, "tester", "lower bound"),
         ({"unsent": 2_000, "rx_dropped": 100_000}, "receiver", "dropped 100000 frames"),
+        ({"tx_dropped": 100_000}, "tester", "dropped 100000 frames it was to send"),
+        ({"tx_dropped": 100_000, "rx_dropped": 100_000}, "tester", "dropped 100000 frames it was to send"),
+        ({"rx_full": 1}, "inconclusive", "and once the tester found a ring full"),
+        ({"rx_full": 3}, "inconclusive", "and 3 times the tester found a ring full"),
+        ({"rx_full": 3, "rx_dropped": 100_000}, "receiver", "dropped 100000 frames"),
     ],
 )
 def test_the_tester_doubts_itself_first(health: dict[str, int], expected: str, words: str) -> None:
@@ -496,3 +514,50 @@ def test_a_goal_for_loss_takes_the_end_of_the_ramp() -> None:
         [goal("loss", "<=", "0%"), goal("loss", "<=", "0.1%")], found, verdicts, given
     )
     assert (strict.passed, loose.passed) == (False, True)
+
+
+def test_a_full_ring_without_loss_is_no_limit() -> None:
+    assert limit(10_000_000, evidence(10_000_000, health={"rx_full": 3, "tx_dropped": 5}))[0] == "line"
+
+
+@pytest.mark.parametrize(("dropped", "expected"), [(99_999, "device"), (100_000, "tester")])
+def test_what_the_card_did_not_send_counts_against_the_tester(dropped: int, expected: str) -> None:
+    """A hundredth of the ten million missing; kernel and driver may have counted the same ones."""
+    given = evidence(5_000_000, health={"tx_dropped": 50_000})
+    card = InterfaceResult("west", "eth1", kinds={"not sent": {"tx_dropped": dropped, "tx_drops": 70_000}})
+    (trial,) = given.trials
+    found, reason = limit(5_000_000, replace(given, trials=(replace(trial, interfaces=(card,)),)))
+    assert found == expected
+    assert (f"dropped {dropped} frames it was to send" in reason) == (expected == "tester")
+
+
+OTHER = HopChange(1_500_000_000, "02:00:00:00:00:0a", "02:00:00:00:00:0b")
+HOP = NextHop("west", (), "198.18.0.1", OTHER.after, 3, 3, (OTHER,), 0, ())
+
+
+def around(capacity: int, **found: Any) -> Evidence:
+    given = evidence(capacity)
+    return replace(given, trials=(replace(given.trials[0], **found),))
+
+
+def test_a_next_hop_that_became_another_box_while_frames_were_lost_makes_it_invalid() -> None:
+    found, reason = limit(5_000_000, around(5_000_000, next_hops=(HOP,)))
+    assert found == "invalid"
+    assert "next hop 198.18.0.1 of `west` became another box 1.5 s into the traffic" in reason
+    assert "(02:00:00:00:00:0b, before that 02:00:00:00:00:0a): what" in reason
+    quarrel = replace(HOP, changes=(OTHER, OTHER), further_changes=7)
+    assert "and changed 8 more times" in limit(5_000_000, around(5_000_000, next_hops=(quarrel,)))[1]
+    # Nothing is missing, or it had settled before the traffic, or it was only silent.
+    assert limit(10_000_000, around(10_000_000, next_hops=(HOP,)))[0] == "line"
+    before = replace(HOP, changes=(replace(OTHER, at_ns=-1),))
+    silent = replace(HOP, changes=(), silences=(HopSilence(0, None),))
+    for hop in (before, silent):
+        assert limit(5_000_000, around(5_000_000, next_hops=(hop,)))[0] == "device"
+
+
+def test_another_box_with_the_testers_address_makes_a_loss_invalid() -> None:
+    conflict = Conflict("west", "198.18.0.2", "02:00:00:00:00:0c")
+    found, reason = limit(5_000_000, around(5_000_000, conflicts=(conflict,)))
+    assert found == "invalid"
+    assert "02:00:00:00:00:0c claims 198.18.0.2, the tester's own address on `west`" in reason
+    assert limit(10_000_000, around(10_000_000, conflicts=(conflict,)))[0] == "line"

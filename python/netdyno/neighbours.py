@@ -33,19 +33,19 @@ def sentences(trials: Iterable[tuple[int, TrialResult]]) -> tuple[str, ...]:
     found: dict[tuple[str, ...], list[str]] = {}
     for number, result in trials:
         for hop in result.next_hops:
-            who = _who(hop)
+            named = who(hop)
             for change in hop.changes:
-                when = f"{_seconds(change.at_ns)} into trial {number}"
-                found.setdefault(("change", who), []).append(
-                    f"{who} became {change.after} {when} (it was {change.before}): the stream followed it"
+                when = f"{seconds(change.at_ns)} into trial {number}"
+                found.setdefault(("change", named), []).append(
+                    f"{named} became {change.after} {when} (it was {change.before}): the stream followed it"
                 )
             if hop.further_changes:
-                found.setdefault(("change", who), []).extend([""] * hop.further_changes)
+                found.setdefault(("change", named), []).extend([""] * hop.further_changes)
             for silence in hop.silences:
-                end = "to its end" if silence.until_ns is None else f"until {_seconds(silence.until_ns)}"
-                found.setdefault(("silence", who), []).append(
-                    f"{who} did not answer when asked whether it is there, from"
-                    f" {_seconds(silence.from_ns)} into trial {number} {end}:"
+                end = "to its end" if silence.until_ns is None else f"until {seconds(silence.until_ns)}"
+                found.setdefault(("silence", named), []).append(
+                    f"{named} did not answer when asked whether it is there, from"
+                    f" {seconds(silence.from_ns)} into trial {number} {end}:"
                     " the stream went on to the MAC address it had"
                 )
         for conflict in result.conflicts:
@@ -61,10 +61,12 @@ def _first(told: list[str]) -> str:
     return told[0] + (f" (and {more} more time{'s' if more > 1 else ''})" if more else "")
 
 
-def _who(hop: NextHop) -> str:
+def who(hop: NextHop) -> str:
+    """A next hop as a reader knows it."""
     on = f" on VLAN {'.'.join(str(vlan) for vlan in hop.vlans)}" if hop.vlans else ""
     return f"next hop {hop.address} of `{hop.port}`{on}"
 
 
-def _seconds(ns: int) -> str:
+def seconds(ns: int) -> str:
+    """`12.3 s`."""
     return f"{ns / 1e9:.1f} s"

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
+from netdyno.arithmetic import FCS
 from netdyno.errors import NetdynoError, Problem, Problems, suggestion
 from netdyno.labs import KINDS, LabError, LabLink
 from netdyno.labs.wiring import in_words
+from netdyno.run import ENGINE
 
-ENGINE = "netdyno._engine"
-FCS_BYTES = 4
 TICK_S = 1.0
 """How often a served device is looked at."""
 
@@ -71,7 +71,7 @@ class Service:
         return {
             "device": {**device, "delay_ns": self.delay_ns},
             "ports": [{"kind": "memif", "socket": at, "role": "server"} for _, at in self.ports],
-            "max_frame": self.max_size - FCS_BYTES,
+            "max_frame": self.max_size - FCS,
             "core": self.core,
         }
 

@@ -218,6 +218,16 @@ class Health:
     threads: int = 0
     """Threads that never slept, workers and emulated devices; `cores` is what they had between them."""
     cores: int = 0
+    tx_dropped: int = 0
+    """Frames offered that the tester's kernel or driver dropped before the wire, as far as these say so."""
+    rx_full: int = 0
+    """Looks that found a port's ring full: what came before them and found no room, nobody counted."""
+    tx_ahead: int = 0
+    """The most frames that were still to leave the machine when a port was handed further ones."""
+    tx_ahead_ns: int | None = None
+    """What these take on their line at most: so much of a latency may be the tester's own queue."""
+    unheard: int = 0
+    """Frames that are no test frames and came so many at once that they were not listened to or answered."""
 
 
 @dataclass(frozen=True)
@@ -242,6 +252,11 @@ class InterfaceResult:
     def not_received(self) -> int:
         """Frames the line brought and the card or its driver dropped for want of room: at least so many."""
         return self.most("no room to receive")
+
+    @property
+    def not_sent(self) -> int:
+        """Frames the card or its driver was given and did not put on the line: at least so many."""
+        return self.most("not sent")
 
     @property
     def paused(self) -> int:
@@ -284,6 +299,11 @@ class TrialResult:
     def dropped(self) -> int:
         """Frames the tester had no room for: its ports, and before them its cards."""
         return self.health.rx_dropped + sum(one.not_received for one in self.interfaces)
+
+    @property
+    def not_sent(self) -> int:
+        """Frames offered that the tester's kernel, driver or card dropped; a frame may be in both counts."""
+        return max(self.health.tx_dropped, sum(one.not_sent for one in self.interfaces))
 
     @property
     def lost(self) -> int:

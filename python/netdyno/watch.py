@@ -25,6 +25,9 @@ STEADY_S = 0.5
 
 POLL_S = 0.1
 
+FAR_END = frozenset(("veth", "tun"))
+"""Kinds of interface that count as dropped on sending what their far end, the device, did not take in."""
+
 
 class NoLineError(NetdynoError):
     """The line of a port stayed down."""
@@ -140,12 +143,10 @@ def _compare(port: _Port) -> tuple[InterfaceResult, list[str]]:
         # A link that is down has no speed; that it went down has been told.
         if was is not None and now is not None and was != now:
             reasons.append(f"{named} runs at {now} {what} now, at the trial's beginning it was {was}")
-    return (
-        InterfaceResult(
-            port.name, port.interface, general, of_driver, counters.by_kind(general, of_driver), max(downs, 0)
-        ),
-        reasons,
-    )
+    kinds = counters.by_kind(general, of_driver)
+    if after.link.kind in FAR_END and "not sent" in kinds:
+        kinds["refused by the far end"] = kinds.pop("not sent")
+    return InterfaceResult(port.name, port.interface, general, of_driver, kinds, max(downs, 0)), reasons
 
 
 def _duplex(card: nic.Nic) -> str | None:

@@ -6,7 +6,7 @@ use crate::spec::{Layer, Police};
 /// Picoseconds in a second: the bucket counts bits times this, so that any rate fills it without a remainder.
 const SECOND: u128 = 1_000_000_000_000;
 /// Bytes a frame has beyond those in its slot: the FCS; and on the line preamble, SFD and gap.
-const FCS_BYTES: u64 = 4;
+const FCS_BYTES: u64 = netdyno_frame::FCS_BYTES as u64;
 
 /// The bucket, full at first.
 #[derive(Debug)]

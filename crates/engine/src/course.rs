@@ -57,6 +57,8 @@ pub struct Course {
     followers: Vec<Said>,
     waiting: AtomicUsize,
     heard: Mutex<Vec<Heard>>,
+    /// Frames that nobody heard.
+    unheard: AtomicU64,
     has_failed: AtomicBool,
     failures: Mutex<Vec<String>>,
 }
@@ -82,6 +84,7 @@ impl Course {
             followers: (0..followers).map(|_| said()).collect(),
             waiting: AtomicUsize::new(0),
             heard: Mutex::new(Vec::new()),
+            unheard: AtomicU64::new(0),
             has_failed: AtomicBool::new(false),
             failures: Mutex::new(Vec::new()),
         }
@@ -211,7 +214,7 @@ impl Course {
         sum
     }
 
-    /// A follower received a frame that the lead is to hear. Of a flood the rest is not heard.
+    /// A follower received a frame that the lead is to hear. Of a flood the rest is not heard, and counted.
     #[cold]
     pub fn hear(&self, port: usize, at_ps: u64, frame: &[u8]) {
         let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
@@ -222,7 +225,14 @@ impl Course {
                 frame: frame.to_vec(),
             });
             self.waiting.store(heard.len(), Ordering::Release);
+        } else {
+            self.unheard.fetch_add(1, Ordering::Relaxed);
         }
+    }
+
+    /// Frames that the lead was to hear and did not.
+    pub fn unheard(&self) -> u64 {
+        self.unheard.load(Ordering::Relaxed)
     }
 
     /// What the lead is to hear.

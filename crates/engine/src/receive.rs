@@ -11,7 +11,7 @@ use netdyno_io::port::{Burst, Slot};
 use std::ops::Range;
 
 /// Bytes of the FCS, which no slot holds and every count does.
-const FCS_BYTES: u64 = 4;
+const FCS_BYTES: u64 = netdyno_frame::FCS_BYTES as u64;
 
 /// A stream as it arrives.
 #[derive(Debug)]

@@ -7,7 +7,8 @@ use crate::spec::TrialSpec;
 use crate::transmit::Lane;
 use crate::trial::{Stage, Trial};
 use crate::worker::Worker;
-use netdyno_io::port::PortCounters;
+use netdyno_frame::FCS_BYTES;
+use netdyno_io::port::{PortCounters, WIRE_OVERHEAD_BYTES};
 
 /// The names of the phases: before traffic, the segments, after it.
 pub fn phase_names(spec: &TrialSpec) -> Vec<String> {
@@ -214,18 +215,24 @@ fn port(trial: &Trial, index: usize) -> PortResult {
 }
 
 fn health(trial: &Trial, streams: &[StreamResult]) -> Health {
-    let (mut rx_dropped, mut tx_full) = (0, 0);
+    let (mut all, mut cut, mut tx_ahead_ns) = (PortCounters::default(), 0, None);
     for index in 0..trial.hosts.len() {
         let counted = counted(trial, index);
-        rx_dropped += counted.rx_dropped + cut_and_missing(trial, index);
-        tx_full += counted.tx_full;
+        cut += cut_and_missing(trial, index);
+        all += counted;
+        tx_ahead_ns = tx_ahead_ns.max(ahead_ns(trial, index, counted.tx_ahead));
     }
     Health {
         unsent: streams.iter().map(|stream| stream.intended - stream.offered).sum(),
         latest_departure_ns: trial.worker.senders.iter().map(|sender| sender.latest_ps).max().unwrap_or(0) / 1000,
         longest_gap_ns: trial.workers().map(Worker::longest_gap_ps).max().unwrap_or(0) / 1000,
-        rx_dropped,
-        tx_full,
+        rx_dropped: all.rx_dropped + cut,
+        tx_full: all.tx_full,
+        tx_dropped: all.tx_dropped,
+        rx_full: all.rx_full,
+        tx_ahead: all.tx_ahead,
+        tx_ahead_ns,
+        unheard: trial.unheard(),
         core_share_ppm: None,
         split_flows: trial.split_flows,
         workers: trial.workers().filter_map(Worker::health).collect(),
@@ -234,16 +241,20 @@ fn health(trial: &Trial, streams: &[StreamResult]) -> Health {
     }
 }
 
+/// How long the longest frames that port `index` sends, so many of them, take on its line, ns.
+fn ahead_ns(trial: &Trial, index: usize, frames: u64) -> Option<u64> {
+    let rate_bps = trial.worker.ports[index].info().rate_bps;
+    let sent = trial.spec.streams.iter().filter(|stream| stream.tx_port == index);
+    let longest = sent.flat_map(|stream| &stream.sizes).map(|size| u64::from(size.size)).max();
+    let bits = frames * 8 * (longest? - u64::from(FCS_BYTES) + WIRE_OVERHEAD_BYTES);
+    (frames > 0).then_some(())?;
+    (bits * 1_000_000_000).checked_div(rate_bps)
+}
+
 /// What port `index` itself, all its queues together, has counted since traffic began.
 fn counted(trial: &Trial, index: usize) -> PortCounters {
     let mut sum = PortCounters::default();
-    for queue in trial.workers().map(|worker| worker.counted(index)) {
-        sum.tx_frames += queue.tx_frames;
-        sum.rx_frames += queue.rx_frames;
-        sum.rx_dropped += queue.rx_dropped;
-        sum.rx_cut += queue.rx_cut;
-        sum.tx_full += queue.tx_full;
-    }
+    trial.workers().for_each(|worker| sum += worker.counted(index));
     sum
 }
 

@@ -212,6 +212,23 @@ pub struct Health {
     pub rx_dropped: u64,
     /// Times a port had no room to send.
     pub tx_full: u64,
+    /// Frames that were offered and that the tester's own kernel or driver dropped before the wire, as far as it says so.
+    #[serde(default)]
+    pub tx_dropped: u64,
+    /// Looks that found a port's ring full: what came before them may have found no room, and is counted by nobody.
+    #[serde(default)]
+    pub rx_full: u64,
+    /// The most frames that were still on their way out of the machine when a port was handed further ones.
+    #[serde(default)]
+    pub tx_ahead: u64,
+    /// What these take on their line at most, ns: so much later than it says a frame may have departed, which counts as
+    /// latency. Absent where there are none, or the line has no rate.
+    #[serde(default)]
+    pub tx_ahead_ns: Option<u64>,
+    /// Frames that are no test frames and that the tester did not listen to, or did not answer, for too many of them came at
+    /// once: questions for its addresses, and answers to its own.
+    #[serde(default)]
+    pub unheard: u64,
     /// Share of its core the tester's thread had, in parts per million; of several threads, the least (real time only).
     pub core_share_ppm: Option<u32>,
     /// Flows whose frames came to more than one worker: whether one of them came twice, or out of order, is not known

@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 /// Bytes of the FCS, which no slot holds and every count does.
-const FCS_BYTES: u64 = 4;
+const FCS_BYTES: u64 = netdyno_frame::FCS_BYTES as u64;
 
 /// A stream as its sending port sees it.
 #[derive(Debug)]

@@ -119,6 +119,8 @@ pub struct Trial {
     finished: bool,
     /// Port, time and answer.
     heard: Vec<(usize, u64, Vec<u8>)>,
+    /// Answers that were not sent.
+    unanswered: u64,
     /// When the next poll of a next hop is due.
     poll_ps: u64,
 }
@@ -196,6 +198,7 @@ impl Trial {
             closing: false,
             finished: false,
             heard: Vec::new(),
+            unanswered: 0,
             poll_ps: u64::MAX,
         })
     }
@@ -219,6 +222,11 @@ impl Trial {
     /// All workers, the lead first.
     pub(crate) fn workers(&self) -> impl Iterator<Item = &Worker> {
         std::iter::once(&self.worker).chain(self.followers.iter().map(|follower| &follower.worker))
+    }
+
+    /// Frames that are no test frames and were not listened to or not answered.
+    pub(crate) fn unheard(&self) -> u64 {
+        self.unanswered + self.course.unheard()
     }
 
     /// To watch and to cancel the trial from another thread.
@@ -504,6 +512,8 @@ impl Trial {
             let sender = &mut self.worker.senders[port];
             if sender.answers_waiting() < MOST_ANSWERS {
                 sender.answer(at + answer_ps, answer);
+            } else {
+                self.unanswered += 1;
             }
         }
         for (port, at) in strangers {

@@ -169,14 +169,7 @@ impl Worker {
     /// What port `index` itself has counted since traffic began.
     #[must_use]
     pub fn counted(&self, index: usize) -> PortCounters {
-        let (now, before) = (self.ports[index].counters(), self.before[index]);
-        PortCounters {
-            tx_frames: now.tx_frames.saturating_sub(before.tx_frames),
-            rx_frames: now.rx_frames.saturating_sub(before.rx_frames),
-            rx_dropped: now.rx_dropped.saturating_sub(before.rx_dropped),
-            rx_cut: now.rx_cut.saturating_sub(before.rx_cut),
-            tx_full: now.tx_full.saturating_sub(before.tx_full),
-        }
+        self.ports[index].counters().since(&self.before[index])
     }
 
     /// One of the counts of [`Self::counted`], of each port.

@@ -1,8 +1,10 @@
-//! Workers that are away when traffic begins: nothing they count is lost with that. Stepped by hand.
+//! Workers that are away, when traffic begins or while others come to be heard: nothing they count is lost with that.
+//! Stepped by hand.
 
 use netdyno_engine::result::TrialResult;
 use netdyno_engine::spec::TrialSpec;
 use netdyno_engine::{Follower, Trial};
+use netdyno_frame::arp::Arp;
 use netdyno_io::drive::Node;
 use netdyno_io::port::{Burst, Port, PortCounters, PortError, PortInfo, Slot};
 use netdyno_io::time::Instant;
@@ -115,7 +117,7 @@ fn trial(room: usize) -> (Trial, Follower, Rings, Meanwhile) {
             "destination": "peer", "sizes": [{"size": 64, "weight": 1}], "flows": 1000,
             "schedule": [{"name": "s", "duration_ns": 10_000_000, "from_bps": 672_000_000, "to_bps": 672_000_000}],
         }],
-        "ports": [{"mac": "02:00:00:00:00:01"}, {"mac": "02:00:00:00:00:02"}],
+        "ports": [{"mac": "02:00:00:00:00:01"}, {"mac": "02:00:00:00:00:02", "ipv4": "198.18.0.6"}],
         "settle_ns": SETTLE_PS / 1000, "drain_ns": 1_000_000, "sample_ns": 1_000_000,
     }))
     .expect("a trial");
@@ -231,4 +233,19 @@ fn a_worker_that_never_comes_makes_the_trial_invalid() {
         why.starts_with("worker 2 of the tester was not ready for traffic within 2000 ms: "),
         "{why}"
     );
+}
+
+/// A thousand questions come to the second worker at once. 256 wait for the lead; the others nobody hears, and that is told.
+#[test]
+fn questions_that_nobody_hears_are_counted() {
+    let (trial, follower, rings, _) = trial(usize::MAX);
+    let asker = "02:00:00:00:00:0b".parse().expect("an address");
+    let address = |text: &str| text.parse().expect("an address");
+    let question = Arp::request(&[], asker, address("198.18.0.5"), address("198.18.0.6")).build();
+    let flood = std::iter::repeat_n(question, 1000);
+    rings.lock().expect("not poisoned")[1].frames.extend(flood);
+    let found = finish(&Mutex::new(trial), follower, 0, |_| true);
+    assert_eq!(found.invalid, [""; 0]);
+    assert_eq!((found.health.unheard, found.ports[1].own_frames), (1000 - 256, 256));
+    assert_eq!(found.streams[0].lost, 0);
 }

@@ -41,6 +41,10 @@ pub struct Limit {
     /// Whether what does not fit is gone without a trace.
     #[serde(default)]
     pub silent: bool,
+    /// Whether there is a trace of it all the same: on sending how many were dropped (a card's own counter), on receiving
+    /// that the ring was full (a memif).
+    #[serde(default)]
+    pub noticed: bool,
 }
 
 /// Pauses, by the clock of the session.
@@ -164,6 +168,7 @@ pub struct LimitedPort {
     missed: u64,
     rx_dropped: u64,
     tx_full: u64,
+    rx_full: u64,
 }
 
 /// The most slots lent at once.
@@ -191,6 +196,7 @@ impl LimitedPort {
             missed: 0,
             rx_dropped: 0,
             tx_full: 0,
+            rx_full: 0,
         })
     }
 }
@@ -247,6 +253,7 @@ impl Port for LimitedPort {
         })?;
         self.missed += missed;
         self.rx_dropped += if gate.limit.silent { 0 } else { missed };
+        self.rx_full += u64::from(gate.limit.silent && gate.limit.noticed && missed > 0);
         // As many as have arrived: that none of a burst is left does not mean that nothing more has come.
         Ok(lent)
     }
@@ -279,6 +286,12 @@ impl Port for LimitedPort {
             rx_frames: counted.rx_frames - self.missed,
             rx_dropped: counted.rx_dropped + self.rx_dropped,
             tx_full: counted.tx_full + self.tx_full,
+            tx_dropped: if self.tx.as_ref().is_some_and(|gate| gate.limit.noticed) {
+                self.vanished
+            } else {
+                0
+            },
+            rx_full: counted.rx_full + self.rx_full,
             ..counted
         }
     }

@@ -7,6 +7,7 @@
 use crate::claim::Claim;
 use crate::time::{Clock, Instant};
 use serde::{Deserialize, Serialize};
+use std::ops::AddAssign;
 
 /// Bytes a frame takes on the wire beyond those in its slot: FCS 4, preamble and SFD 8, gap 12.
 pub const WIRE_OVERHEAD_BYTES: u64 = 24;
@@ -146,6 +147,48 @@ pub struct PortCounters {
     pub rx_cut: u64,
     /// Times transmit found no room.
     pub tx_full: u64,
+    /// Frames of `tx_frames` that this end, its kernel or its driver dropped before the wire, as far as it is told.
+    #[serde(default)]
+    pub tx_dropped: u64,
+    /// Looks at a ring before which it was full, or may have been: so much had come since the look before. Where a peer
+    /// drops what finds no room, it may have done so then, and nobody counted it.
+    #[serde(default)]
+    pub rx_full: u64,
+    /// The most frames that were still on their way out of this machine when further ones were handed over, since
+    /// [`Port::ready`]: so many leave between the time those say that they departed and their departure.
+    #[serde(default)]
+    pub tx_ahead: u64,
+}
+
+impl PortCounters {
+    /// What was counted since `before`.
+    #[must_use]
+    pub fn since(&self, before: &Self) -> Self {
+        Self {
+            tx_frames: self.tx_frames.saturating_sub(before.tx_frames),
+            rx_frames: self.rx_frames.saturating_sub(before.rx_frames),
+            rx_dropped: self.rx_dropped.saturating_sub(before.rx_dropped),
+            rx_cut: self.rx_cut.saturating_sub(before.rx_cut),
+            tx_full: self.tx_full.saturating_sub(before.tx_full),
+            tx_dropped: self.tx_dropped.saturating_sub(before.tx_dropped),
+            rx_full: self.rx_full.saturating_sub(before.rx_full),
+            tx_ahead: self.tx_ahead,
+        }
+    }
+}
+
+impl AddAssign for PortCounters {
+    /// What several queues counted.
+    fn add_assign(&mut self, more: Self) {
+        self.tx_frames += more.tx_frames;
+        self.rx_frames += more.rx_frames;
+        self.rx_dropped += more.rx_dropped;
+        self.rx_cut += more.rx_cut;
+        self.tx_full += more.tx_full;
+        self.tx_dropped += more.tx_dropped;
+        self.rx_full += more.rx_full;
+        self.tx_ahead = self.tx_ahead.max(more.tx_ahead);
+    }
 }
 
 /// Why a port did not open or stopped working.

@@ -430,3 +430,64 @@ fn where_little_memory_may_be_locked_a_port_makes_do() {
         assert!(!shows("nd1", PROGRAM));
     });
 }
+
+/// Runs `test` with a port `mv0` that sends through `nd0`, where `qdisc` decides what leaves, to `nd1`: no cable of two
+/// ends, but an interface whose driver says what it has dropped.
+fn with_qdisc(name: &'static str, qdisc: &'static [&'static str], test: impl FnOnce() + Send + 'static) {
+    with_veth(name, move || {
+        let macvlan = ["link", "add", "link", "nd0", "name", "mv0", "type", "macvlan", "mode", "bridge"];
+        let made = namespace::ip(&macvlan).and_then(|()| namespace::ip(&["link", "set", "mv0", "up"]));
+        let shaped = Command::new("tc")
+            .args(["qdisc", "add", "dev", "nd0", "root"])
+            .args(qdisc)
+            .output()
+            .map_err(|error| format!("`tc` of iproute2: {error}"))
+            .and_then(|it| {
+                let why = String::from_utf8_lossy(&it.stderr).into_owned();
+                if it.status.success() {
+                    Ok(())
+                } else {
+                    Err(format!("tc {}: {why}", qdisc.join(" ")))
+                }
+            });
+        match made.and(shaped) {
+            Ok(()) => test(),
+            Err(why) => println!("SKIPPED {name}: {why}"),
+        }
+    });
+}
+
+/// A queue of 100 bytes takes no frame of 300 (tc-bfifo(8)): the driver drops it, and the caller has handed it over.
+#[test]
+fn what_the_card_drops_on_its_way_out_is_counted() {
+    with_qdisc("what_the_card_drops_on_its_way_out_is_counted", &["bfifo", "limit", "100"], || {
+        let (mut west, mut east) = (open("mv0", 1518), packet("nd1"));
+        let frames: Vec<_> = (0..30)
+            .map(|number| frame(number, if number % 3 == 0 { 300 } else { 60 }))
+            .collect();
+        send_all(&mut west, &frames);
+        let short: Vec<_> = frames.iter().filter(|frame| frame.len() == 60).cloned().collect();
+        assert_eq!(gather(&mut east, short.len(), 64), short);
+        let counters = west.counters();
+        assert_eq!((counters.tx_frames, counters.tx_dropped), (30, 10));
+    });
+}
+
+/// 1 Mbit/s (tc-tbf(8)), and 200 frames of 60 bytes at once: most are still there when the last are handed over.
+#[test]
+fn what_is_still_on_its_way_out_is_told() {
+    let slow = &["tbf", "rate", "1mbit", "burst", "2000", "limit", "100000"];
+    with_qdisc("what_is_still_on_its_way_out_is_told", slow, || {
+        let mut west = open("mv0", 1518);
+        send_all(&mut west, &[frame(0, 60)]);
+        assert_eq!(west.counters().tx_ahead, 0, "nothing was before it");
+        let frames: Vec<_> = (0..200).map(|number| frame(number, 60)).collect();
+        send_all(&mut west, &frames);
+        let counters = west.counters();
+        // 2000 bytes leave at once, 33 frames, and those whose time has come since.
+        assert!((1..=200).contains(&counters.tx_ahead), "{counters:?}");
+        assert_eq!(counters.tx_dropped, 0);
+        west.ready().expect("is there");
+        assert_eq!(west.counters().tx_ahead, 0, "a trial begins");
+    });
+}

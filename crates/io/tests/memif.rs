@@ -113,7 +113,9 @@ fn a_full_ring_takes_what_fits_and_counts() {
         }
         assert_eq!(taken, 1024, "{west_is:?}");
         assert_eq!((west.counters().tx_frames, west.counters().tx_full), (1024, 1));
+        assert_eq!(east.counters().rx_full, 0, "has not looked");
         assert_eq!(receive(east, 3), frames[..3]);
+        assert_eq!(east.counters().rx_full, 1, "{west_is:?}");
         let mut more = 0;
         while more < 3 {
             more += send_at(west, Instant::ZERO, &frames[1024 + more..]).expect("transmits");

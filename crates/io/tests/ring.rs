@@ -38,7 +38,48 @@ fn a_full_ring_takes_what_fits_and_counts() {
     }
     assert_eq!(more, 3);
     assert_eq!(send_at(&mut west, Instant::ZERO, &frames[131..]).expect("transmits"), 0);
-    assert_eq!(east.counters().rx_dropped, 0);
+    let counters = east.counters();
+    assert_eq!((counters.rx_dropped, counters.rx_full), (0, 1), "one look, which found it full");
+    while !receive(&mut east, 128).is_empty() {}
+    assert_eq!(east.counters().rx_full, 2, "it was full again when three had been sent");
+    for _ in 0..100 {
+        send_at(&mut west, Instant::ZERO, &frames[..31]).expect("transmits");
+        while !receive(&mut east, 7).is_empty() {}
+    }
+    assert_eq!(east.counters().rx_full, 2, "never more than 31 in 128 places");
+    // Full for a moment between two looks, and drained in part when it is looked at again: not overlooked.
+    for number in 0..128 {
+        send_at(&mut west, Instant::ZERO, &frames[number..=number]).expect("transmits");
+        if number == 99 {
+            receive(&mut east, 1);
+        }
+    }
+    send_at(&mut west, Instant::ZERO, &frames[..1]).expect("transmits");
+    receive(&mut east, 31);
+    while !receive(&mut east, 31).is_empty() {}
+    assert!(east.counters().rx_full > 2);
+}
+
+/// The far end sends by the last byte of a frame: what is for a ring nobody reads is dropped there, and counted there.
+#[test]
+fn a_reader_that_is_slow_slows_nobody_else() {
+    let link = LinkSpec::new("west", "east", 0, 1514);
+    let by_last = |frame: &[u8]| u32::from(frame[frame.len() - 1]);
+    let (mut near, mut far) = ring::pair_queues(&link, 16, 2, by_last).expect("rings");
+    let (mut sent, mut got) = ([0_u64; 2], Vec::new());
+    for number in 0..200 {
+        let mut frame = frame(number, 60);
+        frame[59] = (number % 2) as u8;
+        sent[usize::from(frame[59])] += 1;
+        assert_eq!(send_at(&mut far, Instant::ZERO, &[frame]).expect("transmits"), 1);
+        got.extend(receive(&mut near[1], 64));
+    }
+    assert_eq!((sent, got.len()), ([100, 100], 100), "all that are for the one that reads");
+    assert_eq!(receive(&mut near[0], 64).len(), 16, "what its ring holds");
+    let dropped: Vec<_> = near.iter().map(|ring| ring.counters().rx_dropped).collect();
+    assert_eq!(dropped, [84, 0]);
+    let counters = far.counters();
+    assert_eq!((counters.tx_frames, counters.tx_full, counters.rx_dropped), (200, 0, 0));
 }
 
 #[test]

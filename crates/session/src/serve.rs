@@ -5,6 +5,7 @@ use crate::error::SessionError;
 use netdyno_dut::Device;
 use netdyno_dut::spec::{DeviceCounters, DeviceSpec};
 use netdyno_io::backend::{self, BackendSpec, ClockFit};
+use netdyno_io::claim::Claim;
 use netdyno_io::drive::{pin_to_core, run_real};
 use netdyno_io::port::{Burst, Port, PortCounters, PortError, PortInfo, Slot};
 use netdyno_io::time::{Clock, Duration, Instant};
@@ -105,6 +106,8 @@ impl Server {
             }
             let mut inner = backend::open(&port.name, &wanted, max_frame)?;
             inner.use_clock(clock);
+            // A device takes in what comes to it, whatever it is.
+            inner.claim(&[Claim::EVERYTHING])?;
             let (port, count) = Spilling::new(inner);
             ports.push(Box::new(port));
             spilled.push(count);
@@ -244,6 +247,10 @@ impl Port for Spilling {
 
     fn ready(&mut self) -> Result<(), PortError> {
         self.port.ready()
+    }
+
+    fn claim(&mut self, claims: &[Claim]) -> Result<(), PortError> {
+        self.port.claim(claims)
     }
 
     fn use_clock(&mut self, clock: Clock) {

@@ -30,9 +30,10 @@ fn measure(session: &Value) -> Outcome {
         })
         .collect();
     for other in &outcomes[1..] {
-        // How often a port had no room is how often it was asked.
+        // How often a port had no room, or none left, is how often it was asked.
         let mut other = other.clone();
         other.trial.health.tx_full = outcomes[0].trial.health.tx_full;
+        other.trial.health.rx_full = outcomes[0].trial.health.rx_full;
         assert_eq!(other, outcomes[0]);
     }
     assert_eq!(outcomes[0].trial.streams[0].intended, OFFERED);
@@ -100,6 +101,19 @@ fn a_receiver_that_is_too_slow_drops_and_counts() {
         assert_eq!(silent.trial.streams, found.trial.streams);
         assert_eq!(silent.trial.health.rx_dropped, 0);
     }
+}
+
+#[test]
+fn what_is_lost_without_a_trace_may_be_noticed_all_the_same() {
+    let half = json!({"fps": HALF, "room": 10, "silent": true, "noticed": true});
+    let found = measure(&limited(0, json!({"tx": half})));
+    assert_eq!(found.trial.streams[0].offered, OFFERED, "handed over, all of them");
+    assert_eq!(found.trial.health.tx_dropped, OFFERED - served(10));
+    assert_eq!(found.trial.health.rx_full, 0);
+    let found = measure(&limited(1, json!({"rx": half})));
+    assert_eq!(found.trial.streams[0].received, served(10));
+    assert_eq!((found.trial.health.rx_dropped, found.trial.health.tx_dropped), (0, 0));
+    assert!(found.trial.health.rx_full > 0);
 }
 
 #[test]

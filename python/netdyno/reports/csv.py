@@ -24,7 +24,7 @@ def render(run: RunView) -> str:
         *["ns", "low_ns", "high_ns", "ratio", "other", "other_unit"],
         *["limit", "reason", "mean_frame_size_bytes", "flows", "emulated"],
         *(f"{name}_frames" for name in COUNTS),
-        *["deviations", "note", "error"],
+        *["tester", "deviations", "note", "error"],
     ]
     target = io.StringIO()
     writer = csv.DictWriter(target, columns, lineterminator="\n")
@@ -48,6 +48,7 @@ def _rows(run: RunView) -> list[dict[str, str]]:
             "mean_frame_size_bytes": quantity.exact(case.mean_size),
             "flows": "" if case.flows is None else str(case.flows),
             "emulated": "yes" if run.emulated else "no",
+            "tester": "; ".join(finding.sentence for finding in case.tester),
             "error": case.error,
         }
         for value in case.result.values if case.result else ():

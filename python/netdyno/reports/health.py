@@ -32,7 +32,17 @@ class Finding:
 def findings(results: Sequence[TrialResult]) -> tuple[Finding, ...]:
     """What must be known of the tester in these trials of one case."""
     healths = [result.health for result in results]
-    found = (_late(results), _split(healths), _shared(healths), _workers(healths), _queues(results))
+    found = (
+        _late(results),
+        _ahead(results),
+        _not_sent(results),
+        _full(healths),
+        _unheard(healths),
+        _split(healths),
+        _shared(healths),
+        _workers(healths),
+        _queues(results),
+    )
     return tuple(finding for finding in found if finding is not None)
 
 
@@ -102,6 +112,57 @@ def _late(results: Sequence[TrialResult]) -> Finding | None:
         f"the latency is tainted{trials}: {late:,} of {sent:,} frames left more than {limit} after they were"
         f" due, up to {_latest(lag.max_ns for lag in lags)} late; it is counted from when they left, so it is"
         " that of another load than was asked for",
+    )
+
+
+def _ahead(results: Sequence[TrialResult]) -> Finding | None:
+    """How much of a latency may be the tester's own queue in front of the line."""
+    timed = [result for result in results if any(s.latency and s.latency.count for s in result.streams)]
+    most = max((result.health.tx_ahead_ns or 0 for result in timed), default=0)
+    if not most:
+        return None
+    frames = max(result.health.tx_ahead for result in timed)
+    return Finding(
+        "ahead",
+        Fraction(most),
+        f"up to {quantity.duration(most)} of a latency may be the tester's own: it is counted from when a"
+        f" frame is handed to the card, where up to {frames:,} others were still to leave before it",
+    )
+
+
+def _not_sent(results: Sequence[TrialResult]) -> Finding | None:
+    dropped = sum(result.not_sent for result in results)
+    if not dropped:
+        return None
+    return Finding(
+        "not sent",
+        Fraction(dropped),
+        f"the tester's card, driver or kernel dropped {dropped:,} frames it was to send: they count as"
+        " offered",
+    )
+
+
+def _full(healths: Sequence[Health]) -> Finding | None:
+    full = sum(health.rx_full for health in healths)
+    if not full:
+        return None
+    return Finding(
+        "full",
+        Fraction(full),
+        f"{'once' if full == 1 else f'{full:,} times'} the tester found a ring full that it receives into:"
+        " what came then found no room, and nobody counts that",
+    )
+
+
+def _unheard(healths: Sequence[Health]) -> Finding | None:
+    unheard = sum(health.unheard for health in healths)
+    if not unheard:
+        return None
+    return Finding(
+        "unheard",
+        Fraction(unheard),
+        f"{unheard:,} frames that are no test frames came so many at once that the tester did not listen to"
+        " them or did not answer: questions for its addresses may be among them, and answers to its own",
     )
 
 

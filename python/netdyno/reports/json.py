@@ -13,7 +13,7 @@ from typing import Any
 
 from netdyno.calibration.proven import Proven
 from netdyno.histogram import percentiles
-from netdyno.reports.view import ABOUT_THE_TESTER, COUNTS, CaseView, RunView, TrialView
+from netdyno.reports.view import ABOUT_THE_TESTER, CaseView, RunView, TrialView, counts
 from netdyno.trial import Lag, Latency, Value
 
 FORMAT = "netdyno/report/1"
@@ -158,7 +158,7 @@ def _trial(trial: TrialView) -> dict[str, Any]:
                 _present(
                     {
                         "stream": stream.name,
-                        **{f"{name}_frames": getattr(stream, name) for name in COUNTS},
+                        **{f"{name}_frames": count for name, count in counts(result, stream).items()},
                         "offered_bytes": stream.offered_bytes,
                         "received_bytes": stream.received_bytes,
                         "beyond_reordering_window_frames": stream.beyond_window,
@@ -190,6 +190,11 @@ def _trial(trial: TrialView) -> dict[str, Any]:
                     "rx_dropped_frames": health.rx_dropped,
                     "tx_full": health.tx_full,
                     "core_share_ppm": health.core_share_ppm,
+                    "tx_dropped_frames": health.tx_dropped or None,
+                    "rx_full": health.rx_full or None,
+                    "tx_ahead_frames": health.tx_ahead or None,
+                    "tx_ahead_ns": health.tx_ahead_ns,
+                    "unheard_frames": health.unheard or None,
                     "split_flows": health.split_flows or None,
                     "threads": health.threads or None,
                     "cores": health.cores or None,

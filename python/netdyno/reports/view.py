@@ -354,12 +354,28 @@ COUNTS = (
 """Counts of a stream, in frames, that are summed over trials and printed."""
 
 
+ACROSS_WORKERS = ("duplicates", "out_of_order")
+"""Counts that one worker cannot make of a flow whose frames came in on another one, too."""
+
+
+def counts(result: TrialResult, stream: StreamResult) -> dict[str, int]:
+    """What was counted of a stream; what is not known is left out."""
+    unknown = ACROSS_WORKERS if result.health.split_flows else ()
+    return {name: getattr(stream, name) for name in COUNTS if name not in unknown}
+
+
 def totals(trials: tuple[TrialView, ...], scope: str) -> Mapping[str, int] | None:
-    """Counts of a scope over trials; None if there is nothing to count."""
-    streams = [s for t in trials for s in t.result.streams if scope in (ALL, s.name)]
-    if not streams:
+    """Counts of a scope over trials, those known of all of them; None if there is nothing to count."""
+    found = [
+        counts(trial.result, stream)
+        for trial in trials
+        for stream in trial.result.streams
+        if scope in (ALL, stream.name)
+    ]
+    if not found:
         return None
-    return {name: sum(getattr(stream, name) for stream in streams) for name in COUNTS}
+    known = [name for name in COUNTS if all(name in one for one in found)]
+    return {name: sum(one[name] for one in found) for name in known}
 
 
 def stream_results(case: CaseView) -> Iterator[tuple[TrialView, StreamResult]]:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 OWN_DROPS = ("policed", "box_drops", "in_drops", "both_drops", "out_drops")
 """Counters of an emulated device (crates/dut/src/spec.rs) for what its own capacities dropped."""
 
+LINE_SHARE = Fraction(99, 100)
+"""Who reaches this share of a line fills it, be it a result or what a tester was proven to pass."""
+
 OWN_SHARE = Fraction(1, 100)
 """Whoever dropped less than this share of what is missing was not the limit: the device, or the tester."""
 

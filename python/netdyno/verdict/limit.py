@@ -15,6 +15,7 @@ from netdyno.methods import milliseconds, rounded, starved
 from netdyno.trial import HEADLINES, Result, StreamResult, TrialResult, Value, Verdict
 from netdyno.verdict.directions import judge_sum
 from netdyno.verdict.evidence import (
+    LINE_SHARE,
     OWN_DROPS,
     Evidence,
     all_lost,
@@ -23,11 +24,9 @@ from netdyno.verdict.evidence import (
     noticeable,
 )
 from netdyno.verdict.licence import hint
+from netdyno.verdict.neighbourhood import unsettled
 from netdyno.verdict.proof import doubt, near
 from netdyno.verdict.words import missing, rate, reached, share
-
-LINE_SHARE = Fraction(99, 100)
-"""From this share of the line on, the line is the limit."""
 
 LATE_NS = 1_000_000
 """A frame that left this much after its time means a burst behind it, which a device may well lose."""
@@ -67,6 +66,10 @@ class _Counts:
     """Of all streams, whichever the value depends on."""
     dropped: int
     """By the tester itself, on receiving."""
+    not_sent: int
+    """By the tester itself, on sending: offered, and never on the line."""
+    full: int
+    """Looks of the tester's that found a ring of its own full."""
     late_ns: int
 
     @property
@@ -86,6 +89,8 @@ def _counts(value: Value, trials: Sequence[TrialResult]) -> _Counts:
         corrupted=sum(stream.corrupted for stream in streams),
         all_lost=all_lost(trials),
         dropped=sum(trial.dropped for trial in trials),
+        not_sent=sum(trial.not_sent for trial in trials),
+        full=sum(trial.health.rx_full for trial in trials),
         late_ns=max((trial.health.latest_departure_ns for trial in trials), default=0),
     )
 
@@ -110,6 +115,9 @@ def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:
             f"{apart} flows came in on more than one worker, and copies across workers cannot be told from"
             " frames: what is missing is not known; one worker would tell",
         )
+    strangers = unsettled(trials) if counts.excusable else None
+    if strangers is not None:
+        return Verdict("invalid", f"{counts.lost} of {counts.sent} frames were lost, and {strangers}")
     full = _line(value, result, evidence)
     short = _short(evidence, value.scope)
     # Where nothing enforces the line, a burst that makes up for a pause can look like a full one.
@@ -131,10 +139,22 @@ def _tester(counts: _Counts, evidence: Evidence) -> Verdict | None:
     if not counts.excusable:
         return None
     gone, sent, late = counts.lost, counts.sent, counts.late_ns
+    if noticeable(counts.not_sent, counts.all_lost):
+        return Verdict(
+            "tester",
+            f"the tester's own card, driver or kernel dropped {counts.not_sent} frames it was to send;"
+            f" {counts.all_lost} are missing",
+        )
     if noticeable(counts.dropped, counts.all_lost):
         return Verdict(
             "receiver",
             f"the tester itself dropped {counts.dropped} frames on receiving; {counts.all_lost} are missing",
+        )
+    if counts.full:
+        return Verdict(
+            "inconclusive",
+            f"{gone} of {sent} frames were lost, and {_times(counts.full)} the tester found a ring full that"
+            " it receives into: what came then found no room, and nobody counts that",
         )
     real = evidence.clock == "real"
     if real and late > LATE_NS and not _beyond_lateness(counts.streams, evidence.trials):
@@ -268,8 +288,8 @@ def _knee_before_tester(value: Value, result: Result, trials: Sequence[TrialResu
     if knee.high * KNEE_MARGIN > kept.number or value.number > kept.number:
         return None
     health = [trial.health for trial in trials]
-    dropped = sum(trial.dropped for trial in trials)
-    if noticeable(dropped, all_lost(trials)):
+    own = [sum(trial.dropped for trial in trials), sum(trial.not_sent for trial in trials)]
+    if any(noticeable(count, all_lost(trials)) for count in own) or any(one.rx_full for one in health):
         return None
     if any((one.core_share_ppm or 1_000_000) < OWN_CORE_PPM for one in health):
         return None
@@ -277,6 +297,10 @@ def _knee_before_tester(value: Value, result: Result, trials: Sequence[TrialResu
         f"loss stayed from {rounded(knee.high)} fps on, while the tester kept its schedule up to"
         f" {rounded(kept.number)} fps"
     )
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
 
 
 def _burst(trial: TrialResult) -> Fraction:

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from netdyno.methods import rounded
 from netdyno.trial import Value, Verdict
-from netdyno.verdict.evidence import Evidence
+from netdyno.verdict.evidence import LINE_SHARE, Evidence
 from netdyno.verdict.words import rate, share
 
 CLAIM = Fraction(11, 10)
@@ -18,9 +18,6 @@ CLAIM = Fraction(11, 10)
 
 NEAR = Fraction(95, 100)
 """From this share of what was proven on, the result may be the tester's own."""
-
-LINE_SHARE = Fraction(99, 100)
-"""A tester proven up to this share of an enforced line passes whatever the line brings: more cannot come."""
 
 
 def doubt(value: Value, evidence: Evidence) -> Verdict | None:
@@ -38,6 +35,7 @@ def doubt(value: Value, evidence: Evidence) -> Verdict | None:
         )
     most = _most(evidence)
     assert most is not None
+    # A tester that passes all of an enforced line passes whatever it brings: more cannot come.
     if evidence.enforced_rate and most >= LINE_SHARE * evidence.situation.line_fps:
         return None
     close = near(value, evidence)

@@ -237,6 +237,8 @@ impl Port for AfPacketPort {
             rx_dropped: self.rx_dropped.get(),
             rx_cut: self.rx_cut,
             tx_full: self.tx_full,
+            // What the kernel or its driver does not take it says (ENOBUFS), and the frame is sent again.
+            ..PortCounters::default()
         }
     }
 }

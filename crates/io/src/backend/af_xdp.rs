@@ -102,6 +102,9 @@ pub struct AfXdpPort {
     tx_frames: u64,
     rx_frames: u64,
     tx_full: u64,
+    /// Frames that a driver said it had dropped.
+    tx_dropped: u64,
+    tx_ahead: u64,
     rx_cut: u64,
     watch: Watch,
     /// When to look at the interface again.
@@ -182,6 +185,8 @@ impl AfXdpPort {
                 tx_frames: 0,
                 rx_frames: 0,
                 tx_full: 0,
+                tx_dropped: 0,
+                tx_ahead: 0,
                 rx_cut: 0,
                 watch: watch()?,
                 look_at: Instant::ZERO,
@@ -216,10 +221,11 @@ impl AfXdpPort {
             unseen += match self.socket.wake_to_send() {
                 // To the end of the ring; or the driver sends by itself from here on.
                 Ok(()) => waiting + 1,
-                // Ended by a frame that was dropped. A veth has no ring of its own to be full: since Linux 6.2 it says so
-                // when its far end dropped a frame. That frame was sent, and lost where the device takes frames in.
+                // In copy mode ended by a frame that was taken from the ring and dropped (`NET_XMIT_DROP`, net/xdp/xsk.c). A
+                // veth has no ring of its own to be full: since Linux 6.2 it says so when its far end dropped a frame. That
+                // frame was sent, and lost where the device takes frames in; any other is one that never was on the wire.
                 Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {
-                    self.tx_full += u64::from(!self.cable);
+                    self.tx_dropped += u64::from(!self.cable && !self.zero_copy);
                     if self.zero_copy { A_CALL } else { 1 }
                 }
                 Err(error) if matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::ENOBUFS | libc::EINTR)) => A_CALL,
@@ -264,6 +270,11 @@ impl AfXdpPort {
 impl Port for AfXdpPort {
     fn info(&self) -> &PortInfo {
         &self.info
+    }
+
+    fn ready(&mut self) -> Result<(), PortError> {
+        self.tx_ahead = 0;
+        Ok(())
     }
 
     fn claim(&mut self, claims: &[Claim]) -> Result<(), PortError> {
@@ -318,6 +329,7 @@ impl Port for AfXdpPort {
             len: slot.len,
             options: 0,
         };
+        self.tx_ahead = self.tx_ahead.max(u64::from(self.frames.send) - self.free.len() as u64);
         // The ring has an entry for each frame there is.
         self.socket.send.put(slots[..wrote].iter().map(descriptor));
         self.free.truncate(self.free.len() - wrote);
@@ -386,6 +398,9 @@ impl Port for AfXdpPort {
             rx_dropped: dropped.frames + starved,
             rx_cut: self.rx_cut,
             tx_full: self.tx_full,
+            tx_dropped: self.tx_dropped + dropped.invalid,
+            rx_full: 0, // what found no room is counted
+            tx_ahead: self.tx_ahead,
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::port::{Burst, MIN_SENT_BYTES, Port, PortCounters, PortError, PortInfo
 use crate::region::{Region, stride_for};
 use crate::time::{Clock, Instant};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// Its line in the table.
 pub const BACKEND: Backend = Backend {
@@ -76,6 +76,8 @@ struct Channel {
     tail: Index,
     /// Frames given back by the consumer.
     head: Index,
+    /// Frames the producer dropped since there was no room ([`JoinedPort`]; a single ring has its producer wait).
+    dropped: AtomicU64,
 }
 
 impl Channel {
@@ -87,6 +89,7 @@ impl Channel {
             capacity,
             tail: Index::default(),
             head: Index::default(),
+            dropped: AtomicU64::new(0),
         }
     }
 
@@ -111,6 +114,8 @@ struct End {
     /// Its own index, and the other's as last seen.
     own: usize,
     other: usize,
+    /// Its own when it looked at the other's last (the consumer's).
+    looked: usize,
     /// Descriptors to lend; offsets count from the first slot lent and never change.
     lent: Vec<Slot>,
 }
@@ -126,6 +131,7 @@ impl End {
             channel: Arc::clone(channel),
             own: 0,
             other: 0,
+            looked: 0,
             lent: (0..MAX_BURST.min(channel.capacity)).map(slot).collect(),
         }
     }
@@ -164,6 +170,12 @@ impl RingPort {
             });
         }
         Ok(end.other + end.channel.capacity - end.own)
+    }
+
+    /// A frame for which there is no room: the other end counts it as dropped.
+    #[cold]
+    fn drop_frame(&mut self) {
+        self.out.channel.dropped.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Copies a frame into the next slot, for which there is [room](Self::room). It leaves when it is
@@ -241,9 +253,13 @@ impl Port for RingPort {
         let end = &mut self.inward;
         let channel = &*end.channel;
         let wanted = end.contiguous(limit);
-        if end.other - end.own < wanted {
+        // Now and then in any case, so that what came since the last look tells whether the ring was full.
+        if end.other - end.own < wanted || end.own - end.looked >= channel.capacity / 4 {
             // Acquire: pairs with the producer's release, so the frames up to `tail` are all there.
             end.other = channel.tail.0.load(Ordering::Acquire);
+            // Since the last look never more waited than what waited then and what came since.
+            self.counters.rx_full += u64::from(end.other - end.looked >= channel.capacity);
+            end.looked = end.own;
         }
         let count = wanted.min(end.other - end.own);
         if count == 0 {
@@ -268,6 +284,9 @@ impl Port for RingPort {
     }
 
     fn counters(&self) -> PortCounters {
-        self.counters
+        PortCounters {
+            rx_dropped: self.inward.channel.dropped.load(Ordering::Relaxed),
+            ..self.counters
+        }
     }
 }

@@ -38,7 +38,9 @@ KINDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
             r"(rx|receive).*(crc|fcs|align|symbol|frame_err|frag|jabber|undersize|illegal)|crc_err|align_err"
             r"|illegal_bytes|mac_(local|remote)_fault",
         ),
-        ("not sent", r"tx.*(drop|err|abort|carrier|timeout|fifo|busy|discard)"),
+        # A card that is busy is handed the frame again.
+        ("no room to send", r"tx.*busy"),
+        ("not sent", r"tx.*(drop|err|abort|carrier|timeout|fifo|discard)"),
         ("other error", r"(err|drop|discard|fail|miss)"),
     )
 )

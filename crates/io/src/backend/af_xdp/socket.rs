@@ -51,6 +51,8 @@ pub(super) struct Dropped {
     pub frames: u64,
     /// The driver found no frame to receive into (zero-copy).
     pub starved: u64,
+    /// Frames to send that the kernel could not make anything of, and dropped.
+    pub invalid: u64,
 }
 
 /// What failed, and how.
@@ -135,6 +137,7 @@ impl XdpSocket {
             |it| Dropped {
                 frames: it.rx_dropped + it.rx_ring_full,
                 starved: it.rx_fill_ring_empty_descs,
+                invalid: it.tx_invalid_descs,
             },
         )
     }

@@ -223,6 +223,12 @@ pub struct Receiver {
     max_frame: u32,
     /// One part of a frame that comes in several.
     part: Box<[u8]>,
+    /// The most descriptors that a frame took.
+    most_parts: u16,
+    /// `own` when the peer's index was looked at last.
+    looked: u16,
+    /// Looks before which there may have been no room for a further frame.
+    full: u64,
 }
 
 impl Receiver {
@@ -243,6 +249,9 @@ impl Receiver {
             other: own,
             max_frame,
             part: vec![0; Self::slot_bytes(max_frame)].into(),
+            most_parts: 1,
+            looked: own,
+            full: 0,
         };
         match buffers {
             Buffers::Own { .. } => receiver.give_all(),
@@ -278,7 +287,18 @@ impl Receiver {
             return Err(format!("{name} {index} of a ring of {size} that was read up to {}", self.own));
         }
         self.other = index;
+        // Since the last look never more waited than what waited then and what came since. A peer whose frames take
+        // several descriptors finds no room for one before the last is used.
+        let most = index.wrapping_sub(self.looked);
+        self.full += u64::from(most + self.most_parts > size);
+        self.looked = self.own;
         Ok(())
+    }
+
+    /// Looks before which the ring was full or may have been: its peer drops what finds no room, and does not say so.
+    #[must_use]
+    pub const fn full(&self) -> u64 {
+        self.full
     }
 
     /// Whether there is something to read, after a look at the peer's index if fewer than `wanted` are known of.
@@ -287,7 +307,8 @@ impl Receiver {
     /// If that is impossible.
     #[inline]
     pub fn has(&mut self, wanted: usize) -> Result<bool, Violation> {
-        if usize::from(self.available()) < wanted {
+        // Now and then in any case, so that what came since the last look tells whether the ring was full.
+        if usize::from(self.available()) < wanted || self.own.wrapping_sub(self.looked) >= self.ring.size() / 4 {
             self.refresh()?;
         }
         Ok(self.available() > 0)
@@ -388,6 +409,7 @@ impl Receiver {
             copied?;
             parts += 1;
             if descriptor.flags & NEXT == 0 {
+                self.most_parts = self.most_parts.max(parts);
                 let fits = u64::from(MIN_SENT_BYTES)..=u64::from(self.max_frame);
                 return Ok(Some((parts, fits.contains(&len).then_some(len as u32))));
             }

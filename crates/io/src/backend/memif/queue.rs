@@ -56,6 +56,8 @@ pub struct MemifPort {
     tx: Own,
     rx: Own,
     counters: PortCounters,
+    /// `rx_full` of the connections before this one.
+    full_before: u64,
     /// Its own, to be patient by.
     watch: Clock,
     clock: Option<Clock>,
@@ -74,6 +76,7 @@ impl MemifPort {
             patience,
             away_since: None,
             counters: PortCounters::default(),
+            full_before: 0,
             watch: Clock::start(),
             clock: None,
         }
@@ -86,10 +89,17 @@ impl MemifPort {
         }
     }
 
+    /// Ends the connection, as far as this queue goes; what it had of it.
+    fn leave(&mut self) -> Option<Ends> {
+        let ends = self.ends.take();
+        self.full_before += ends.as_ref().map_or(0, |ends| ends.receiver.full());
+        ends
+    }
+
     /// Takes note of a connection made or lost. Whether one that was in use is no more: with what was in its rings.
     #[cold]
     fn look(&mut self) -> Option<String> {
-        let before = self.ends.take();
+        let before = self.leave();
         (self.epoch, self.ends) = self.link.fetch(self.queue);
         if self.ends.is_some() {
             self.away_since = None;
@@ -132,7 +142,7 @@ impl MemifPort {
     /// The peer did what it may not: the connection ends.
     #[cold]
     fn broken(&mut self, violation: Violation) -> Result<usize, PortError> {
-        self.ends = None;
+        self.leave();
         let why = format!("its peer broke the rules of memif: {violation}");
         self.link.report(self.epoch, violation);
         match self.patience {
@@ -256,6 +266,9 @@ impl Port for MemifPort {
     }
 
     fn counters(&self) -> PortCounters {
-        self.counters
+        PortCounters {
+            rx_full: self.full_before + self.ends.as_ref().map_or(0, |ends| ends.receiver.full()),
+            ..self.counters
+        }
     }
 }

@@ -10,7 +10,8 @@ use crate::time::{Clock, Instant};
 const MAX_BURST: usize = 64;
 
 /// A link of `queues` rings of `slots` frames each way: the near end of each by itself, the far ends as one port, which
-/// sends a frame into the ring that `spread` says, modulo how many there are.
+/// sends a frame into the ring that `spread` says, modulo how many there are. As with the queues of a card, a frame whose
+/// ring is full is dropped, and the near end of that ring counts it: a reader that is slow slows nobody else's frames.
 ///
 /// # Errors
 /// If `max_frame` is out of range.
@@ -34,7 +35,7 @@ pub fn pair_queues(link: &LinkSpec, slots: usize, queues: usize, spread: Spread)
         turn: 0,
         region: Region::zeroed(MAX_BURST * stride),
         slots: (0..MAX_BURST).map(slot).collect(),
-        tx_full: 0,
+        tx_frames: 0,
     };
     Ok((near, joined))
 }
@@ -50,7 +51,8 @@ pub struct JoinedPort {
     /// Frames are written here: only then it is known which ring they go to.
     region: Region,
     slots: Vec<Slot>,
-    tx_full: u64,
+    /// Those that were dropped with them.
+    tx_frames: u64,
 }
 
 impl Port for JoinedPort {
@@ -67,13 +69,8 @@ impl Port for JoinedPort {
     }
 
     fn transmit(&mut self, _now: Instant, limit: usize, fill: &mut dyn FnMut(&mut Burst<'_>) -> usize) -> Result<usize, PortError> {
-        // Whichever ring they go to, there is room for them.
-        let mut count = limit.min(MAX_BURST);
-        for ring in &mut self.rings {
-            count = count.min(ring.room(count)?);
-        }
+        let count = limit.min(MAX_BURST);
         if count == 0 {
-            self.tx_full += u64::from(limit > 0);
             return Ok(0);
         }
         for slot in &mut self.slots[..count] {
@@ -92,8 +89,14 @@ impl Port for JoinedPort {
         for slot in slots {
             let frame = &memory[slot.offset as usize..][..slot.len as usize];
             let queues = self.rings.len();
-            self.rings[(self.spread)(frame) as usize % queues].put(frame);
+            let ring = &mut self.rings[(self.spread)(frame) as usize % queues];
+            if ring.room(1)? > 0 {
+                ring.put(frame);
+            } else {
+                ring.drop_frame();
+            }
         }
+        self.tx_frames += wrote as u64;
         self.rings.iter_mut().for_each(RingPort::publish);
         Ok(wrote)
     }
@@ -110,14 +113,11 @@ impl Port for JoinedPort {
     }
 
     fn counters(&self) -> PortCounters {
-        let mut sum = PortCounters {
-            tx_full: self.tx_full,
-            ..PortCounters::default()
-        };
-        for ring in self.rings.iter().map(RingPort::counters) {
-            sum.tx_frames += ring.tx_frames;
-            sum.rx_frames += ring.rx_frames;
+        let mut sum = PortCounters::default();
+        self.rings.iter().for_each(|ring| sum += ring.counters());
+        PortCounters {
+            tx_frames: self.tx_frames,
+            ..sum
         }
-        sum
     }
 }
