@@ -28,14 +28,32 @@ scenarios = load("scenarios")
 confusion = load("confusion")
 RECORD = confusion.read_record()
 
-SAMPLE = range(0, 500, 9)
-"""Prime to the number of kinds, so that each is met twice."""
+SAMPLE = range(0, 500, 12)
+"""The step shares no factor with the number of kinds, so that each of them is met."""
+
+LATER = (
+    "quiet when calibrated, a card that drops later",
+    "quiet when calibrated, a ring found full later",
+)
 
 SILENT = (
     "frames vanish before the wire",
     "a receiver that counts no drops",
     "a ring of 64 that counts no drops",
 )
+
+
+def test_the_record_was_made_with_the_rules_as_they_are() -> None:
+    lines = (line.split("  ") for line in confusion.DIGESTS.read_text().splitlines())
+    recorded = {name: digest for digest, name in lines}
+    now = confusion.sources()
+    changed = sorted(name for name in now.keys() | recorded.keys() if now.get(name) != recorded.get(name))
+    assert not changed, f"{', '.join(changed)}: run `make confusion`"
+    assert "python/netdyno/verdict/limit.py" in recorded
+
+
+def test_every_kind_is_run_again() -> None:
+    assert {number % len(scenarios.KINDS) for number in SAMPLE} == set(range(len(scenarios.KINDS)))
 
 
 def test_the_record_is_of_the_scenarios_as_they_are_declared() -> None:
@@ -72,6 +90,11 @@ def test_no_answer_that_is_right_for_a_tester_blames_a_device() -> None:
 def test_a_scenario_run_again_has_the_same_answer(number: int) -> None:
     again = confusion.answer(number)
     assert again.limit == RECORD[number]["limit"], f"{again}: run `make confusion`"
+
+
+def test_what_comes_after_the_calibration_is_noticed() -> None:
+    assert {row["kind"] for row in RECORD} >= set(LATER)
+    assert all(row["right"] == "yes" for row in RECORD if row["kind"] in LATER)
 
 
 def test_it_is_the_calibration_that_tells() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,6 +18,8 @@ import pytest
 from campaigns import ENVIRONMENT
 from netdyno import _engine
 from netdyno.errors import Problems
+from netdyno.labs.linux.device import SEARCH
+from netdyno.labs.nic import fit
 from netdyno.serve import Service
 
 KILLS = 20
@@ -180,3 +183,55 @@ def test_a_socket_that_is_taken_is_not_taken_over(tmp_path: Path) -> None:
             time.sleep(0.01)
         with pytest.raises(_engine.EngineError, match="somebody listens there already"):
             _engine.Server(taken)
+
+
+ON_XDP = """\
+import json, subprocess, sys, time
+from pathlib import Path
+from netdyno import _engine
+for scope in ("all", "default"):
+    Path(f"/proc/sys/net/ipv6/conf/{scope}/disable_ipv6").write_text("1")
+for pair in (("w0", "w1"), ("e0", "e1")):
+    subprocess.run(["ip", "link", "add", pair[0], "type", "veth", "peer", "name", pair[1]], check=True)
+    for end in pair:
+        subprocess.run(["ip", "link", "set", end, "up"], check=True)
+spec, trial = json.loads(sys.argv[1]), sys.argv[2]
+spec["ports"] = [{"kind": "af_xdp", "interface": name} for name in ("w1", "e1")]
+server = _engine.Server(json.dumps(spec))
+ports = [
+    {"name": name, "backend": {"kind": "af_packet", "interface": interface}}
+    for name, interface in (("west", "w0"), ("east", "e0"))
+]
+tester = _engine.Session(json.dumps({"clock": "real", "ports": ports}))
+tester.start(trial)
+assert tester.wait(30.0)
+print(json.dumps({"trial": json.loads(tester.result())["trial"], "served": json.loads(server.stop())}))
+"""
+"""A device on two AF_XDP ports, a tester on packet sockets at the other ends of two cables."""
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="wants root: BPF programs and network namespaces")
+@pytest.mark.skipif(
+    not all(shutil.which(name, path=SEARCH) for name in ("ip", "unshare")),
+    reason="wants `ip` and `unshare` (apt-get install iproute2 util-linux)",
+)
+def test_a_device_on_interfaces_that_it_shares_with_the_kernel_receives_all_that_comes() -> None:
+    refused = fit.rights().af_xdp
+    if refused is not None:
+        pytest.skip(f"AF_XDP: {refused[0]}")
+    served = json.dumps(Service("emulated/cross-connect", (("west", "@w"), ("east", "@e"))).spec())
+    done = subprocess.run(
+        ["unshare", "-n", sys.executable, "-c", ON_XDP, served, trial(100)],
+        env={**ENVIRONMENT, "PATH": SEARCH},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S * 2,
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["trial"]["invalid"] == []
+    (stream,) = told["trial"]["streams"]
+    west, _ = told["served"]["device"]["ports"]
+    assert stream["offered"] > 0
+    assert west["rx_frames"] >= stream["offered"], "all test frames, and what else came"
+    assert stream["received"] > 0

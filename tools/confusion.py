@@ -1,6 +1,6 @@
 """Who is named as the limit, over labs whose limit is known: the table of docs/verdicts.md.
 
-    make confusion        runs 500 scenarios, writes tests/data/confusion.csv and the table
+    make confusion        runs 500 scenarios, writes tests/data/confusion.csv (and .sha256) and the table
 
 Each scenario goes the whole way in virtual time: plan, trials by the method, engine, emulated device,
 verdict; and, unless it says otherwise, a calibration of the same ports joined to each other. Verdicts are
@@ -18,6 +18,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
+from hashlib import sha256
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Literal
@@ -38,6 +39,8 @@ from scenarios import LINE_BPS, Scenario, scenario
 
 ROOT = Path(__file__).parents[1]
 RECORD = ROOT / "tests" / "data" / "confusion.csv"
+DIGESTS = RECORD.with_suffix(".sha256")
+"""Of the sources that the record was made with, as sha256sum(1) writes them."""
 PAGE = ROOT / "docs" / "verdicts.md"
 COUNT = 500
 LIMITS = ("device", "line", "tester", "receiver", "fixture", "licence", "inconclusive", "invalid")
@@ -184,6 +187,8 @@ def _follow(plan: Plan, case: Case, wiring: Wiring) -> tuple[Result, list[TrialR
 def _calibrate(given: Scenario, size: int | str) -> Proven:
     """What the same ports pass with nothing between them: a search from a full line down, to 1 %."""
     length = given.trial_ns(size)
+    if given.quiet:
+        given = replace(given, limits=(None, None))
     plan = _plan(given, size, f"{{throughput: {{duration: {length}ns, width: 1%}}}}")
     (case,) = cases(plan)
     wired = _wiring(given, plan, case)
@@ -224,6 +229,16 @@ def table_of_record(rows: Iterable[Mapping[str, str]]) -> str:
     return table([(row["truth"], row["limit"], row["right"] == "yes") for row in rows])
 
 
+def sources() -> dict[str, str]:
+    """What the answers rest on beside the engine and the methods: each file with its digest."""
+    files = [
+        *(ROOT / "python" / "netdyno" / "verdict").glob("*.py"),
+        ROOT / "tools/confusion.py",
+        ROOT / "tools/scenarios.py",
+    ]
+    return {str(file.relative_to(ROOT)): sha256(file.read_bytes()).hexdigest() for file in sorted(files)}
+
+
 def main() -> int:
     """Runs all, tells what was wrong, writes record and page."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else COUNT
@@ -240,6 +255,7 @@ def main() -> int:
             writer.writerow(("number", "truth", "kind", "limit", "right"))
             for one in found:
                 writer.writerow((one.number, one.truth, one.kind, one.limit, "yes" if one.right else "no"))
+        DIGESTS.write_text("".join(f"{digest}  {name}\n" for name, digest in sources().items()))
         page = PAGE.read_text()
         before, _, rest = page.partition(BEGIN)
         _, _, after = rest.partition(END)

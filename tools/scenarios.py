@@ -27,7 +27,7 @@ class Scenario:
 
     sizes: one case each, with other frames. device, ports: fields of the emulated device and of each
     of its ports that differ from an ideal one's. limits: of the tester's two ports. most: the highest load
-    asked for, a share of the line.
+    asked for, a share of the line. quiet: the calibration was made when the tester had no limits.
     """
 
     number: int
@@ -44,6 +44,7 @@ class Scenario:
     flows: int = 4096
     limits: tuple[Mapping[str, Any] | None, Mapping[str, Any] | None] = (None, None)
     most: Fraction = Fraction(1)
+    quiet: bool = False
 
     def mean(self, size: int | str) -> Fraction:
         """Average frame size, bytes."""
@@ -193,6 +194,14 @@ def _vanishing_in_pauses(d: _Draw) -> Scenario:
     return d.scenario("tester", "frames vanish in pauses", NEVER, limits=(own, own))
 
 
+def _disturbed_card(d: _Draw) -> Scenario:
+    """Drops on its way out, and says so, when it is too late for the calibration to see it."""
+    own = {"tx": {"pauses": d.pauses(200, 2000, 6), "room": 64, "silent": True, "noticed": True}}
+    return d.scenario(
+        "tester", "quiet when calibrated, a card that drops later", "tester", limits=(own, own), quiet=True
+    )
+
+
 # The tester as a receiver
 
 
@@ -216,6 +225,16 @@ def _silent_ring(d: _Draw) -> Scenario:
     own = {"rx": {"pauses": d.pauses(400, 2000, d.random.randrange(10, 30)), "room": 64, "silent": True}}
     right = "tester receiver inconclusive"
     return d.scenario("receiver", "a ring of 64 that counts no drops", right, limits=(own, own))
+
+
+def _disturbed_ring(d: _Draw) -> Scenario:
+    """Its peer drops what finds no room, once the calibration is over; the tester sees that it is full."""
+    pauses = d.pauses(400, 2000, d.random.randrange(10, 30))
+    own = {"rx": {"pauses": pauses, "room": 64, "silent": True, "noticed": True}}
+    right = "receiver inconclusive"
+    return d.scenario(
+        "receiver", "quiet when calibrated, a ring found full later", right, limits=(own, own), quiet=True
+    )
 
 
 # What stands between tester and device
@@ -298,7 +317,7 @@ KINDS: tuple[Callable[[_Draw], Scenario], ...] = (
     *(_box, _paused_sender, _line_of_a_member, _small_ring, _licence, _switch_between, _nothing),
     *(_behind_a_good_tester, _starved_sender, _silent_receiver, _edge_of_the_line, _uncalibrated),
     *(_random_loss, _vanishing, _silent_ring, _edge_of_the_proof, _edge_of_the_receiver),
-    *(_stall, _vanishing_in_pauses, _edge_of_the_sender),
+    *(_stall, _vanishing_in_pauses, _edge_of_the_sender, _disturbed_card, _disturbed_ring),
 )
 """In turn, so that the first so many are a fair sample."""
 
