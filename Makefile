@@ -60,6 +60,7 @@ packages-test:
 	@tools/packages.sh test
 
 .venv/.run: requirements.lock | packages
+	@echo "installing the Python packages of requirements.lock into .venv"
 	python3 -m venv .venv
 	$(BIN)/pip install --quiet --require-hashes -r requirements.lock
 	@touch $@
@@ -70,6 +71,6 @@ packages-test:
 
 # An editable install: the extension goes beside the Python sources, and these stay what is run.
 .venv/.engine: $(RUST) pyproject.toml .venv/.run
-	PATH="$(CURDIR)/$(BIN):$$PATH" MATURIN_PEP517_ARGS=--locked $(CARGO) -- \
-		$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
+	@echo "building the engine: a few minutes the first time, on two cores"
+	VIRTUAL_ENV="$(CURDIR)/.venv" PIP_QUIET=1 PIP_NO_DEPS=1 $(CARGO) -- $(BIN)/maturin develop --release --locked
 	@touch $@

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import re
+import shutil
+import subprocess
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
@@ -28,7 +33,12 @@ LINUX = {
 
 
 def test_every_example_is_run_by_a_test() -> None:
-    assert {path.name for path in EXAMPLES.glob("*.yaml")} == {*RUN_ELSEWHERE, *LINUX, "own-router.yaml"}
+    assert {path.name for path in EXAMPLES.glob("*.yaml")} == {
+        *RUN_ELSEWHERE,
+        *LINUX,
+        "own-router.yaml",
+        "memif.yaml",
+    }
     for name, test in RUN_ELSEWHERE.items():
         assert name in (Path(__file__).parent / test).read_text()
 
@@ -93,3 +103,35 @@ def test_the_example_of_ones_own_router_runs(tmp_path: Path) -> None:
         for trial in run.trials(case.head.number):
             # Its address was asked for by ARP.
             assert "100.64.0.1" in dict(trial.result.resolved)
+
+
+def test_the_example_with_testpmd_runs(tmp_path: Path) -> None:
+    """The testpmd of its own comment, at a socket of this test's."""
+    text = (EXAMPLES / "memif.yaml").read_text().replace("/tmp/dut.sock", f"{tmp_path}/dut.sock")
+    comment = " ".join(line.removeprefix("#").strip(" \\") for line in text.splitlines() if line[:1] == "#")
+    (command,) = re.findall(r"dpdk-testpmd .*total-num-mbufs=\d+", comment)
+    if shutil.which("dpdk-testpmd") is None:
+        pytest.skip("no dpdk-testpmd: apt-get install dpdk-dev")
+    if not {0, 1} <= os.sched_getaffinity(0):
+        pytest.skip("testpmd and the tester take cores 0 and 1")
+    (tmp_path / "plan.yaml").write_text(text)
+    environment = {**os.environ, "RUNTIME_DIRECTORY": str(tmp_path)}
+    with subprocess.Popen(
+        command.split(),
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as device:
+        try:
+            deadline = time.monotonic() + 60
+            while not (tmp_path / "dut.sock").exists():
+                assert time.monotonic() < deadline, "testpmd does not listen"
+                time.sleep(0.05)
+            only = {"profile": "1518b"}
+            selection = runner.Selection(Fraction(1, 20), only)
+            outcome = runner.run(load(tmp_path / "plan.yaml"), tmp_path, watcher(), selection)
+        finally:
+            device.kill()
+    with open_run(outcome.folder) as run:
+        sound(run, only, 1)

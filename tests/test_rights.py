@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -113,6 +114,19 @@ def test_a_memif_that_nobody_serves_is_told_at_once_and_one_that_may_not_be_used
     nobody = refused(str(tmp_path / "dut.sock"))
     assert nobody.message.startswith(f"nobody listens at the memif socket `{tmp_path}/dut.sock`")
     assert "start the device's memif server first" in str(nobody.hint)
-    assert "network namespace" in str(refused("@netdyno-nobody").hint)
+    assert "no such name in this network namespace" in refused("@netdyno-nobody").message
+    (tmp_path / "plain").write_text("")
+    assert "it is no socket" in refused(str(tmp_path / "plain")).message
+    path = str(tmp_path / "dut")
+    for place, shown in (("\0netdyno-somebody", "@netdyno-somebody"), (path, path)):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening:
+            listening.bind(place)
+            listening.listen()
+            listening.settimeout(0)
+            backend = PortBackend(kind="memif", socket=shown)
+            assert EXTERNAL.preflight((LabLink("west", "a", 10**10, backend=backend),)) == ()
+            # It was not called: testpmd would not survive that.
+            with pytest.raises(BlockingIOError):
+                listening.accept()
     server = PortBackend(kind="memif", socket=str(tmp_path / "dut.sock"), role="server")
     assert EXTERNAL.preflight((LabLink("west", "a", 10**10, backend=server),)) == ()

@@ -496,7 +496,13 @@ def _complain(message: str, hint: str | None) -> None:
 
     click.echo(f"error: {printable(message)}", err=True)
     if hint:
-        click.echo(f"hint: {printable(hint)}", err=True)
+        _hint(hint)
+
+
+def _hint(text: str) -> None:
+    from netdyno.printable import printable
+
+    click.echo(f"hint: {printable(text)}", err=True)
 
 
 def _selection(scale: str | None, only: Iterable[str]) -> Selection:
@@ -558,8 +564,9 @@ def _conclude(outcome: Outcome, reports: Iterable[str]) -> NoReturn:
         trials = sum(
             len(list(stored.trials(case.head.number))) for case in stored.cases[: 0 if done else None]
         )
-    for case in failures[:10]:
-        _complain(f"{case.head.name}: {case.error}", case.hint)
+    # What went wrong stands in the report above; once for all cases, what to do about it.
+    for hint in dict.fromkeys(case.hint for case in failures if case.hint):
+        _hint(hint)
     click.echo(f"run: {outcome.folder}", err=True)
     if outcome.exit_code == INTERRUPTED:
         kept = f"{some} measured and kept" if done else "no case has a result yet"

@@ -137,7 +137,9 @@ class PlainView:
                 now.trial, now.phase = event.trial.name, event.trial.state
                 if event.trial.state == "done":
                     now.done[event.trial.number] = event.trial.result
-                if event.trial.state == "invalid":
+                # One that did not even begin is not made again: the case ends, and says why.
+                began = any(phase.duration_ns for phase in event.trial.result.phases)
+                if event.trial.state == "invalid" and began:
                     reasons = "; ".join(event.trial.result.invalid)
                     name = now.case.name
                     self.say(f"warning: {name}: trial `{event.trial.name}` does not count: {reasons}")

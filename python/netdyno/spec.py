@@ -65,7 +65,7 @@ def trial_spec(plan: Plan, case: Case, wiring: Wiring, trial: Trial) -> dict[str
                 "ipv4": port.ipv4,
                 "ipv6": port.ipv6,
                 "gateway": _gateway(case, port),
-                "vlans": [],
+                "vlans": [vlan.spec() for vlan in port.vlans],
             }
             for port in wiring.ports
         ],
@@ -127,6 +127,8 @@ def _gateway(case: Case, port: WiredPort) -> str | None:
     """The next hop a port makes itself known to, so that a router need not ask while traffic runs."""
     hop = _next_hop(case, port)
     ours = port.ipv6 if ":" in hop else port.ipv4
+    if ours is None and any(vlan.gateway == hop for vlan in port.vlans):
+        ours = next(vlan.address for vlan in port.vlans if vlan.gateway == hop)
     written = case.profile.stack[0].model_dump(mode="json").get("dst") is not None
     return None if hop == "peer" or ours is None or written else hop
 

@@ -1,17 +1,17 @@
 //! From a trial's specification to what sends and receives it, with every mistake named.
 
 use crate::error::SpecError;
-use crate::host::{self, Host};
+use crate::host::{self, Host, same_vlans};
 use crate::receive::{Arrivals, Receiver};
 use crate::schedule::Schedule;
 use crate::share::deal;
 use crate::signature::Signature;
-use crate::spec::{Destination, StreamSpec, TrialSpec};
+use crate::spec::{Destination, StreamSpec, TesterPortSpec, TrialSpec, VlanSpec};
 use crate::transmit::{Lane, Sender};
 use crate::trial::Hop;
 use crate::worker::Worker;
-use netdyno_frame::parse::parse;
-use netdyno_frame::spec::Mac;
+use netdyno_frame::parse::{Tag, parse};
+use netdyno_frame::spec::{Field, Header, Mac};
 use netdyno_frame::template::Template;
 use netdyno_frame::{FCS_BYTES, mix};
 use netdyno_io::port::{Port, PortInfo};
@@ -33,6 +33,8 @@ const HIGHEST_BPS: u64 = 10_000_000_000_000;
 const MOST_SAMPLES: u64 = 4_000_000;
 /// The most addresses of one stream that bridges are taught.
 const MOST_LEARNED: u32 = 65_536;
+/// VLANs that a stream to a next hop may be on.
+const MOST_VLANS: usize = 256;
 
 /// What one worker sends, port by port, and what receives for it.
 type Sides = (Vec<Sender>, Receiver);
@@ -236,20 +238,57 @@ fn hops(spec: &TrialSpec, senders: &[Sender], hosts: &mut [Host]) -> Result<Vec<
             let address: IpAddr = text
                 .parse()
                 .map_err(|_| SpecError::new(place(), format!("`{text}` is not an IP address"), ""))?;
-            let tags = lane.template.tags(0);
-            hosts[port].want(&tags, address).map_err(|why| {
-                let hint = format!("give ports[{port}] an address in the network of the next hop, or write the MAC address");
+            for tags in vlans(stream, lane).map_err(|why| {
+                let hint = "fewer VLANs a stream, or write the MAC address";
                 SpecError::new(place(), why, hint)
-            })?;
-            hops.push(Hop {
-                port,
-                lane: number,
-                tags,
-                address,
-            });
+            })? {
+                let address = next_hop_on(&spec.ports[port], &tags)?.unwrap_or(address);
+                hosts[port].want(&tags, address).map_err(|why| {
+                    let hint = format!("give ports[{port}] an address in the network of the next hop, or write the MAC address");
+                    SpecError::new(place(), why, hint)
+                })?;
+                hops.push(Hop {
+                    port,
+                    lane: number,
+                    tags,
+                    address,
+                });
+            }
         }
     }
     Ok(hops)
+}
+
+/// The VLANs that the flows of a stream are on: the tags of a flow of each.
+fn vlans(stream: &StreamSpec, lane: &Lane) -> Result<Vec<Vec<Tag>>, String> {
+    let mut found = vec![lane.template.tags(0)];
+    let varies = |header: &Header| matches!(header, Header::Vlan { vid, .. } if !matches!(vid, Field::Constant(_)));
+    if stream.headers.iter().any(varies) {
+        for flow in 1..stream.flows.min(MOST_LEARNED) {
+            let tags = lane.template.tags(flow);
+            if !found.iter().any(|known| same_vlans(known, &tags)) {
+                found.push(tags);
+            }
+            if found.len() > MOST_VLANS {
+                return Err(format!(
+                    "its flows are on more than {MOST_VLANS} VLANs, on each of which its next hop is asked for"
+                ));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The next hop that a port has of its own on a VLAN.
+fn next_hop_on(port: &TesterPortSpec, tags: &[Tag]) -> Result<Option<IpAddr>, SpecError> {
+    let on = |vlan: &&VlanSpec| {
+        let its: Result<Vec<_>, _> = vlan.tags.iter().map(host::tag).collect();
+        its.is_ok_and(|its| same_vlans(&its, tags))
+    };
+    let text = port.vlans.iter().find(on).and_then(|vlan| vlan.gateway.as_deref());
+    text.map(gateway)
+        .transpose()
+        .map_err(|why| SpecError::new("ports: vlans: gateway", why, ""))
 }
 
 fn gateway(text: &str) -> Result<IpAddr, String> {
@@ -274,11 +313,17 @@ fn gateways(spec: &TrialSpec, senders: &[Sender], hosts: &mut [Host]) -> Result<
         }
         let lanes = senders.iter().flat_map(|sender| &sender.lanes);
         let received = lanes.filter(|lane| spec.streams[lane.stream].rx_port == port);
-        let tags = received.min_by_key(|lane| lane.stream).map(|lane| lane.template.tags(0));
-        host.want(&tags.unwrap_or_default(), address).map_err(|why| {
-            let hint = "give the port an address in the network of its gateway, or leave the gateway out";
-            SpecError::new(place(), why, hint)
-        })?;
+        let on = match received.min_by_key(|lane| lane.stream) {
+            Some(lane) => vlans(&spec.streams[lane.stream], lane).map_err(|why| SpecError::new(place(), why, ""))?,
+            None => vec![Vec::new()],
+        };
+        for tags in on {
+            let address = next_hop_on(&spec.ports[port], &tags)?.unwrap_or(address);
+            host.want(&tags, address).map_err(|why| {
+                let hint = "give the port an address in the network of its gateway, or leave the gateway out";
+                SpecError::new(place(), why, hint)
+            })?;
+        }
     }
     Ok(())
 }

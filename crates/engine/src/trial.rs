@@ -418,6 +418,10 @@ impl Trial {
     fn settle(&mut self, at: u64) {
         self.times.resolved = at;
         self.keep_next_hops(at);
+        if let Some(why) = self.two_ways() {
+            self.invalid.push(why);
+            return self.end(at);
+        }
         for hop in self.answers() {
             self.worker.senders[hop.port].lanes[hop.lane].template.set_destination(hop.mac);
         }
@@ -437,6 +441,26 @@ impl Trial {
         self.stage = Stage::Settle {
             until_ps: learned + self.spec.settle_ns * 1000,
         };
+    }
+
+    /// Why a stream has no one MAC address to go to: it is on several VLANs, where others answered.
+    fn two_ways(&self) -> Option<String> {
+        let answer = |hop: &Hop| self.hosts[hop.port].answer(&hop.tags, hop.address);
+        self.hops.iter().zip(self.hops.iter().skip(1)).find_map(|(one, other)| {
+            let (here, there) = (answer(one)?, answer(other)?);
+            let same = (one.port, one.lane) == (other.port, other.lane);
+            (same && here != there).then(|| {
+                let stream = self.worker.senders[one.port].lanes[one.lane].stream;
+                let on = |hop: &Hop| hop.tags.iter().map(|tag| tag.vid().to_string()).collect::<Vec<_>>().join(".");
+                format!(
+                    "stream `{}` is on VLAN {}, where its next hop is {here}, and on VLAN {}, where it is {there}: one stream goes to one \
+                     MAC address; give each VLAN a stream of its own",
+                    self.spec.streams[stream].name,
+                    on(one),
+                    on(other)
+                )
+            })
+        })
     }
 
     /// The next hops that have answered.

@@ -224,6 +224,50 @@ fn each_vlan_has_its_own_address_and_next_hop() {
     assert_eq!((replies[0].tags.clone(), replies[0].destination), (vec![vlan(10)], OTHER));
 }
 
+/// A stream whose flows are on two VLANs asks on both, each by the address and for the next hop it has there; they must
+/// be one box, for the stream goes to one MAC address.
+#[test]
+fn a_stream_on_several_vlans_asks_on_each() {
+    let run_with = |mac_of: fn(u8) -> Mac| {
+        let mut stream = stream("both", json!({"gateway": "198.18.10.1"}), 100, 1);
+        stream["headers"]
+            .as_array_mut()
+            .expect("a list")
+            .insert(1, json!({"type": "vlan", "vid": {"list": [10, 20]}}));
+        stream["sizes"] = json!([{"size": 68, "weight": 1}]);
+        stream["flows"] = json!(2);
+        let own = |vid: u16| {
+            let address = format!("198.18.{vid}.2/24");
+            json!({"tags": [{"vid": vid}], "ipv4": address, "gateway": format!("198.18.{vid}.1")})
+        };
+        let spec = trial(json!({"ipv4": "198.18.0.2", "vlans": [own(10), own(20)]}), &[stream]);
+        let script: Script = Box::new(move |_, frame| {
+            let Some(arp) = Arp::parse(frame).filter(|arp| arp.is_request() && !arp.is_gratuitous()) else {
+                return Vec::new();
+            };
+            let vid = arp.tags.first().map_or(0, |tag| tag.vid()) as u8;
+            let right = arp.target_ip == Ipv4Addr::new(198, 18, vid, 1) && arp.sender_ip == Ipv4Addr::new(198, 18, vid, 2);
+            right.then(|| arp.reply(mac_of(vid)).build()).into_iter().collect()
+        });
+        run(spec, QUANTUM, false, Vec::new(), script)
+    };
+    let (found, far) = run_with(|_| ROUTER);
+    assert_eq!(found.invalid, [""; 0]);
+    let asked: Vec<_> = found.next_hops.iter().map(|hop| (&hop.vlans[..], hop.address.as_str())).collect();
+    assert_eq!(asked, [(&[10_u16][..], "198.18.10.1"), (&[20_u16][..], "198.18.20.1")]);
+    for vid in [10, 20] {
+        let theirs = far.tests.iter().filter(|test| test.2 == vid);
+        assert_eq!(theirs.filter(|test| test.1 == ROUTER).count(), 48, "half of the 96 each");
+    }
+    let (found, far) = run_with(|vid| Mac([2, 0, 0, 0, 10, vid]));
+    let [why] = &found.invalid[..] else {
+        panic!("one reason: {:?}", found.invalid)
+    };
+    assert!(why.contains("VLAN 10, where its next hop is 02:00:00:00:0a:0a"), "{why}");
+    assert!(why.contains("VLAN 20, where it is 02:00:00:00:0a:14"), "{why}");
+    assert_eq!(far.tests.len(), 0, "nothing is sent");
+}
+
 #[test]
 fn what_cannot_be_a_vlan_is_refused_with_its_place() {
     for (vlans, expected) in [

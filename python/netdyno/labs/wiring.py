@@ -24,6 +24,24 @@ class LabError(NetdynoError):
 
 
 @dataclass(frozen=True)
+class VlanAddress:
+    """The tester's address and its next hop on one VLAN of a link.
+
+    tags: VLAN and tag protocol identifier of each tag, outermost first. address: without its prefix length.
+    """
+
+    tags: tuple[tuple[int, int], ...]
+    address: str
+    gateway: str
+
+    def spec(self) -> dict[str, Any]:
+        """As a trial is told it: VlanSpec of crates/engine/src/spec.rs."""
+        family = "ipv6" if ":" in self.address else "ipv4"
+        tags = [{"vid": vid, "tpid": tpid} for vid, tpid in self.tags]
+        return {"tags": tags, family: self.address, "gateway": self.gateway}
+
+
+@dataclass(frozen=True)
 class LabLink:
     """A link of the plan's lab: tester port, device port, L1 rate.
 
@@ -39,6 +57,7 @@ class LabLink:
     address: str | None = None
     gateway: str | None = None
     backend: PortBackend = field(default_factory=PortBackend)
+    vlans: tuple[VlanAddress, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -60,6 +79,8 @@ class WiredPort:
     enforced_rate: bool = True
     destination_ipv6: str | None = None
     """Next hop of IPv6 profiles, where the lab has one; else `destination` serves them too."""
+    vlans: tuple[VlanAddress, ...] = ()
+    """Who it is, and who its next hop is, on VLANs where that is another than untagged."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +181,7 @@ def in_words(links: range) -> str:
 def joined(wiring: Wiring, how: str) -> Wiring:
     """A wiring whose ports are each other's far end: frames go to the peer, and nothing is resolved."""
     ports = tuple(
-        replace(port, ipv4=None, ipv6=None, destination="peer", destination_ipv6=None)
+        replace(port, ipv4=None, ipv6=None, destination="peer", destination_ipv6=None, vlans=())
         for port in wiring.ports
     )
     return replace(wiring, ports=ports, learn=False, notes=(how, *wiring.notes))

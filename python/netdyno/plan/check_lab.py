@@ -10,7 +10,7 @@ from netdyno.errors import PlanErrors, names, suggestion
 from netdyno.lab import Lab as PlannedLab
 from netdyno.labs.backends import PortBackend
 from netdyno.labs.threads import Threads
-from netdyno.labs.wiring import TWO_LINKS, LabLink, in_words
+from netdyno.labs.wiring import TWO_LINKS, LabLink, VlanAddress, in_words
 from netdyno.plan import Tables, ports
 from netdyno.plan import models as m
 from netdyno.plan.models import TESTER
@@ -215,6 +215,8 @@ def _link(source: Source, place: tuple[str | int, ...], value: object, ports_: t
         )
     if not (address and gateway):
         address = gateway = None
+    if "vlans" in given:
+        _vlans(source, place, link)
     return LabLink(
         *ports_,
         int(link.rate.amount),
@@ -222,7 +224,31 @@ def _link(source: Source, place: tuple[str | int, ...], value: object, ports_: t
         address,
         gateway,
         PortBackend(link.backend, link.socket, link.role, link.id, link.attach, link.mode),
+        tuple(VlanAddress(_tags(one), one.address.partition("/")[0], one.gateway) for one in link.vlans),
     )
+
+
+def _tags(one: m.LinkVlan) -> tuple[tuple[int, int], ...]:
+    return tuple((int(tag.vid), tag.tpid) for tag in one.vlan)
+
+
+def _vlans(source: Source, place: tuple[str | int, ...], link: m.Link) -> None:
+    """One address a VLAN, and its next hop of the same IP version."""
+    seen: set[tuple[tuple[int, int], ...]] = set()
+    for index, one in enumerate(link.vlans):
+        where = (*place, "vlans", index)
+        tags = _tags(one)
+        if tags in seen:
+            source.report(
+                (*where, "vlan"), "this VLAN has an address already", "one entry for each VLAN of a link"
+            )
+        seen.add(tags)
+        if (":" in one.address) != (":" in one.gateway):
+            source.report(
+                (*where, "gateway"),
+                f"the gateway {one.gateway} and the address {one.address} are of different IP versions",
+                "both IPv4 or both IPv6",
+            )
 
 
 def _count(source: Source, raw: object, kind: Any) -> None:

@@ -13,9 +13,9 @@ from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, Pl
 
 from netdyno.errors import Problem, Problems, as_written, suggestion
 from netdyno.labs.backends import Attach, Backend, Mode, Role
-from netdyno.plan.headers import Element
+from netdyno.plan.headers import Element, Vlan
 from netdyno.plan.ports import SocketName
-from netdyno.plan.traffic import Profile
+from netdyno.plan.traffic import Profile, vlans
 from netdyno.units import Duration, L1Rate, Load, Percent, PositiveDuration
 
 TESTER = "netdyno"
@@ -110,12 +110,35 @@ def _gateway(value: str) -> str:
         raise Problem(f"`{value[:40]}` is not an IP address", "write it like `192.0.2.2`") from None
 
 
+def _constant(tags: list[Vlan]) -> list[Vlan]:
+    if any(not isinstance(tag.vid, int) for tag in tags):
+        raise Problem("an address is on one VLAN", "write a number, `vlan: 10`, and an entry for each VLAN")
+    return tags
+
+
 def _positive_rate(value: L1Rate) -> L1Rate:
     if value.amount.denominator != 1 or not 0 < value.amount <= 10**13:
         raise Problem(
             f"`{value}` is no rate of a line", "a whole number of bits per second above zero: `10Gbps`"
         )
     return value
+
+
+class LinkVlan(Element):
+    """Who the tester is on one VLAN of a link, where it has an address of its own there."""
+
+    vlan: Annotated[
+        list[Vlan], BeforeValidator(vlans), AfterValidator(_constant), Field(min_length=1, max_length=8)
+    ] = Field(
+        description="Its tags, outermost first: `10`, or `[{vid: 100, tpid: 0x88a8}, 200]`.",
+        json_schema_extra={"type": ["integer", "object", "array"], "items": {"type": ["integer", "object"]}},
+    )
+    address: Annotated[str, AfterValidator(_address)] = Field(
+        description="The tester's address on this VLAN with its prefix length."
+    )
+    gateway: Annotated[str, AfterValidator(_gateway)] = Field(
+        description="The device's address on this VLAN, where its frames go to."
+    )
 
 
 class Link(Element):
@@ -146,6 +169,11 @@ class Link(Element):
     )
     gateway: Annotated[str, AfterValidator(_gateway)] | None = Field(
         default=None, description="The device's address frames are sent to, for `kind: external`."
+    )
+    vlans: list[LinkVlan] = Field(
+        default=[],
+        max_length=256,
+        description="Addresses of its own on VLANs of this link, for `kind: external`.",
     )
     backend: Backend = Field(
         default="af_packet",

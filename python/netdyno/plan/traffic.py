@@ -93,7 +93,7 @@ def hosts(prefix: str) -> tuple[str, str, int]:
     return str(network[edge]), str(network[-1 - edge]), network.num_addresses - 2 * edge
 
 
-def _vlans(value: object) -> object:
+def vlans(value: object) -> object:
     """`10`, `{vid: 10}` or a list of such, outermost first."""
     tags = value if isinstance(value, list) else [value]
     return [{"type": "vlan", **(tag if isinstance(tag, Mapping) else {"vid": tag})} for tag in tags]
@@ -123,7 +123,7 @@ class Profile(Element):
     flows: int = Field(default=65536, ge=1, le=2**32 - 1, description="Number of flows.")
     ip: Literal[4, 6] = Field(default=4, description="IP version.")
     protocol: Literal["udp", "tcp"] = "udp"
-    vlan: Annotated[list[Vlan], BeforeValidator(_vlans), Field(max_length=8)] = Field(
+    vlan: Annotated[list[Vlan], BeforeValidator(vlans), Field(max_length=8)] = Field(
         default=[],
         description="Tags, outermost first: `10`, or `[{vid: 100, tpid: 0x88a8}, 200]`.",
         json_schema_extra={"type": ["integer", "object", "array"], "items": {"type": ["integer", "object"]}},

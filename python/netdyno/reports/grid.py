@@ -154,10 +154,9 @@ def summary(run: RunView) -> list[str]:
     unfinished = len(run.cases) - run.done
     tested = f"{run.done} of {len(run.cases)}" if unfinished else f"{run.done}"
     plural = "" if len(run.cases) == 1 else "s"
-    sentences.append(
-        f"{tested} load test{plural} of {_article(devices) or 'a device'}, "
-        f"method {', '.join(run.methods) or 'none'}."
-    )
+    # Which method it was is known of cases that have a result.
+    method = f", method {', '.join(run.methods)}" if run.methods else ""
+    sentences.append(f"{tested} load test{plural} of {_article(devices) or 'a device'}{method}.")
     limits: dict[str, int] = {}
     for case in run.cases:
         limits[case.limit()] = limits.get(case.limit(), 0) + 1

@@ -73,9 +73,14 @@ def _parts(run: RunView, width: int) -> Iterator[RenderableType]:
         yield Text(printable(f"Tester alone, {row[0]}: {', '.join(told)}"))
     for note in (*run.notes, *run.neighbours, *run.tester, *run.compliance):
         yield Text(f"Note: {printable(note)}")
+    # What befell several cases is told once, with the names of all.
+    errors: dict[str, list[str]] = {}
     for case in run.cases:
         if case.error:
-            yield Text(printable(f"{case.name}: {case.error}"), style="red")
+            errors.setdefault(case.error, []).append(case.name)
+    for error, names in errors.items():
+        named = ", ".join(names) if len(names) <= 4 else f"{names[0]} and {len(names) - 1} others"
+        yield Text(printable(f"{named}: {error}"), style="red")
 
 
 @dataclass(frozen=True)
