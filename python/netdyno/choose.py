@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from netdyno.arithmetic import load_fps
+from netdyno.arithmetic import FCS, load_fps
 from netdyno.labs import backends, nic
 from netdyno.labs.nic import fit
 from netdyno.matrix import directions
@@ -114,7 +114,7 @@ def _candidate(
             return f"of `{name}`, {found.why}"
         hows.append(found.how)
     if kind == "af_xdp":
-        longest = max(size for size, _ in case.profile.mix.weights) - 4
+        longest = max(size for size, _ in case.profile.mix.weights) - FCS
         if longest > MOST_XDP_BYTES:
             return f"frames of {longest} bytes without FCS, and it carries up to {MOST_XDP_BYTES}"
         workers = wiring.session.get("workers", 1)

@@ -7,12 +7,10 @@ import json
 import os
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netdyno.labs import nic
-from netdyno.labs.nic import netlink
 from netdyno.labs.threads import cores_of, workers_of
 
 if TYPE_CHECKING:
@@ -113,26 +111,6 @@ def stolen_seconds() -> dict[int, float]:
         if name.startswith("cpu") and name[3:].isdigit() and len(fields) > 7:
             found[int(name[3:])] = int(fields[7]) / tick
     return found
-
-
-@dataclass(frozen=True)
-class Counters:
-    """What a driver has counted on one interface."""
-
-    rx_bytes: int
-    rx_packets: int
-    tx_bytes: int
-    tx_packets: int
-
-    def since(self, earlier: Counters) -> Counters:
-        """What it counted from then to now."""
-        return Counters(*(now - then for now, then in zip(astuple(self), astuple(earlier), strict=True)))
-
-
-def counters(interface: str) -> Counters | None:
-    """What the driver has counted so far. None: there is no such interface."""
-    link = netlink.link(interface)
-    return None if link is None else Counters(*(link.counters[field.name] for field in fields(Counters)))
 
 
 def _interface(name: str) -> dict[str, str]:

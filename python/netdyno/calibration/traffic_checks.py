@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from netdyno.arithmetic import line_rate
-from netdyno.calibration import inventory, traffic
+from netdyno.arithmetic import FCS, line_rate
+from netdyno.calibration import traffic
 from netdyno.calibration.bench import Bench, Shot
 from netdyno.calibration.document import Check, Point, Traffic
 from netdyno.calibration.effort import SHARES, Effort
 from netdyno.calibration.points import allowed_ppm, point
 from netdyno.calibration.search import Told, most_without_loss
+from netdyno.labs.nic import counters, netlink
 from netdyno.labs.threads import workers_of
 from netdyno.methods import rounded
 from netdyno.mixes import Mix
@@ -48,19 +49,21 @@ def accounting(bench: Bench, case: Case, counted: set[tuple[int, str]]) -> Itera
         profile = case.profile.model_copy(update={"size": Mix(f"{size}B", ((size, 1),))})
         alone = replace(case, profile=profile)
         interfaces = [port["backend"].get("interface") for port in bench.wiring.session["ports"]]
-        before = [inventory.counters(name) if name else None for name in interfaces]
+        before = [netlink.link(name) if name else None for name in interfaces]
         shot = bench.shoot(alone, Fraction(ACCOUNT_FPS), ACCOUNTED * 10**9 // ACCOUNT_FPS)
-        after = [inventory.counters(name) if name else None for name in interfaces]
+        after = [netlink.link(name) if name else None for name in interfaces]
         known = [
-            later.since(earlier) for earlier, later in zip(before, after, strict=True) if earlier and later
+            counters.difference(earlier.counters, later.counters)
+            for earlier, later in zip(before, after, strict=True)
+            if earlier and later
         ]
         yield judge_accounting(size, case.direction, shot, known if len(known) == len(interfaces) else None)
 
 
 def judge_accounting(
-    size: int, direction: str, shot: Shot, driver: Sequence[inventory.Counters] | None
+    size: int, direction: str, shot: Shot, driver: Sequence[Mapping[str, int]] | None
 ) -> Check:
-    """Pure: the counts of the three who count."""
+    """Pure: the counts of the three who count; driver: what moved, of each interface."""
     rule = "sent, received and the drivers' counts are equal to the frame"
     sent = sum(stream.offered for stream in shot.result.streams)
     received = sum(stream.received for stream in shot.result.streams)
@@ -75,18 +78,22 @@ def judge_accounting(
     if ports != (sent, received):
         wrong.append(f"the ports count {ports[0]} sent and {ports[1]} received")
     if driver is not None:
-        packets = sum(port.tx_packets for port in driver), sum(port.rx_packets for port in driver)
+        packets = _sum(driver, "tx_packets"), _sum(driver, "rx_packets")
         value += f"; drivers: {packets[1]} in, {packets[0]} out"
         if packets != (sent, sent):
             wrong.append(f"the drivers count {packets[0]} out and {packets[1]} in")
-        value += _octets(size, sum(port.rx_bytes for port in driver), packets[1])
+        value += _octets(size, _sum(driver, "rx_bytes"), packets[1])
     title = f"frame accounting, {size} B"
     return Check("C1", title, direction, value, rule, "fail" if wrong else "pass", "; ".join(wrong))
 
 
+def _sum(driver: Sequence[Mapping[str, int]], counter: str) -> int:
+    return sum(port.get(counter, 0) for port in driver)
+
+
 def _octets(size: int, octets: int, packets: int) -> str:
     """Whether a driver's bytes are those of frames with or without the FCS."""
-    told = {packets * size: ", bytes with FCS", packets * (size - 4): ", bytes without FCS"}
+    told = {packets * size: ", bytes with FCS", packets * (size - FCS): ", bytes without FCS"}
     return told.get(octets, f", {octets} bytes, which is neither with nor without FCS") if packets else ""
 
 

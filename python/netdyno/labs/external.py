@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import socket
 import stat
-import struct
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -18,12 +16,6 @@ from netdyno.labs import addresses, backends, nic
 from netdyno.labs.nic import advice, fit
 from netdyno.labs.threads import Threads
 from netdyno.labs.wiring import LabError, LabLink, WiredPort, Wiring, in_words, joined
-
-# linux/sockios.h and linux/if.h
-SIOCGIFFLAGS = 0x8913
-SIOCGIFHWADDR = 0x8927
-IFNAMSIZ = 16
-IFF_UP = 1
 
 SERVER_S = 2.0
 """A memif's server that is being started at the same moment is waited for this long, once a run."""
@@ -84,21 +76,21 @@ class External:
         faults: list[tuple[int, LabError]] = []
         warnings: list[str] = []
         taken: set[str] = set()
+        may = fit.rights()
         for index, link in enumerate(links):
             name = _interface(link)
             try:
                 if link.backend.kind == "memif":
                     _someone_listens(link.backend)
                     continue
-                _may_open(link.backend.kind)
-                _hardware_address(name)
+                card = _card(name, link.backend.kind, may)
                 if name in taken:
                     raise LabError(f"interface `{name}` is of two links", "give each link its own")
             except LabError as error:
                 faults.append((index, error))
                 continue
             taken.add(name)
-            warnings += _own_traffic(link.tester_port, nic.read(name))
+            warnings += _own_traffic(link.tester_port, card)
         if faults:
             index, first = faults[0]
             told = dict.fromkeys(error.message for _, error in faults)
@@ -110,6 +102,7 @@ class External:
         """Looks at the interfaces, takes their hardware addresses; changes nothing on this machine."""
         notes = list(wiring.notes)
         ports = []
+        may = fit.rights()
         for port, opened in zip(wiring.ports, wiring.session["ports"], strict=True):
             backend = opened["backend"]
             if backend["kind"] == "memif":
@@ -120,14 +113,10 @@ class External:
                     f" `{backend['socket']}`), which has no line: nothing holds frames to the plan's rate."
                 )
                 continue
-            _may_open(backend["kind"])
             interface = backend["interface"]
-            mac = _hardware_address(interface)
-            card = nic.read(interface)
-            if card is None:
-                raise LabError(f"interface `{interface}` went away")
+            card = _card(interface, backend["kind"], may)
             enforced = card.card.has_line and card.card.speed_bps == port.rate_bps
-            ports.append(replace(port, mac=mac, enforced_rate=enforced))
+            ports.append(replace(port, mac=card.link.mac, enforced_rate=enforced))
             if not card.card.has_line:
                 driver = f" (driver `{card.driver}`)" if card.driver else ""
                 notes.append(
@@ -192,14 +181,14 @@ def _warnings(port: WiredPort, card: nic.Nic) -> Iterator[str]:
         yield f"Interface `{card.name}` of `{port.name}` {finding.what}.{change}"
 
 
-def _own_traffic(port: str, card: nic.Nic | None) -> Iterator[str]:
+def _own_traffic(port: str, card: nic.Nic) -> Iterator[str]:
     """Strongest for the default route: a load there takes this machine off its network."""
-    if card is not None and card.default_route:
+    if card.default_route:
         yield (
             f"Interface `{card.name}` of `{port}` holds this machine's default route: the test takes the"
             " machine off its network while it runs, and what the machine sends disturbs the test."
         )
-    elif card is not None and card.addresses:
+    elif card.addresses:
         yield (
             f"Interface `{card.name}` of `{port}` has the address {card.addresses[0]} of this machine: what"
             " else uses it disturbs the test, and the test disturbs that."
@@ -210,12 +199,20 @@ def _interface(link: LabLink) -> str:
     return link.interface or link.tester_port
 
 
-def _may_open(backend: str) -> None:
-    """That this process has the rights a backend needs; `auto` makes do with packet sockets."""
-    may = fit.rights()
-    refusal = may.af_xdp if backend == "af_xdp" else may.af_packet
-    if refusal is not None:
-        raise LabError(*refusal)
+def _card(interface: str, backend: str, may: fit.Rights) -> nic.Nic:
+    """The card behind an interface that takes the backend; `auto` makes do with packet sockets."""
+    card = nic.read(interface)
+    if card is None:
+        here = ", ".join(f"`{name}`" for _, name in sorted(socket.if_nameindex()))
+        raise LabError(
+            f"there is no interface `{interface}` on this machine",
+            f"give the link's `interface` as one of {here}",
+        )
+    kind = "af_packet" if backend == backends.AUTO else backend
+    (found,) = (one for one in fit.fits(card, may) if one.backend == kind)
+    if found.why is not None:
+        raise LabError(f"interface `{interface}` cannot take `{kind}`: {found.why}", found.hint)
+    return card
 
 
 def _someone_listens(backend: backends.PortBackend) -> None:
@@ -257,27 +254,3 @@ def _host(address: str | None, version: int) -> str | None:
     if address is None or (":" in address) != (version == 6):
         return None
     return address.partition("/")[0]
-
-
-def _hardware_address(interface: str) -> str:
-    """Asked of the kernel and not read from /sys, which shows the namespace it was mounted in."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
-        try:
-            (flags,) = struct.unpack_from("H", _ask(asking, SIOCGIFFLAGS, interface), IFNAMSIZ)
-        except OSError as error:
-            here = ", ".join(f"`{name}`" for _, name in sorted(socket.if_nameindex()))
-            raise LabError(
-                f"there is no interface `{interface}` on this machine",
-                f"give the link's `interface` as one of {here}",
-            ) from error
-        if not flags & IFF_UP:
-            raise LabError(f"interface `{interface}` is down", f"sudo ip link set {interface} up")
-        # The name, then a sockaddr: its family, then the address.
-        return _ask(asking, SIOCGIFHWADDR, interface)[IFNAMSIZ + 2 :][:6].hex(":")
-
-
-def _ask(asking: socket.socket, request: int, interface: str) -> bytes:
-    """An ioctl of netdevice(7) with its struct ifreq of 40 bytes."""
-    if len(interface.encode()) >= IFNAMSIZ:
-        raise OSError(f"`{interface}` is too long for the name of an interface")
-    return fcntl.ioctl(asking, request, struct.pack("40s", interface.encode()))
