@@ -231,4 +231,4 @@ trial: {{settle: 100ms, drain: 500ms, sample: 50ms}}
     assert len(trial.result.ports) == 1
     assert addresses.device(0) in dict(trial.result.resolved)
     assert case.wiring is not None
-    assert any("this case has one" in note for note in case.wiring.notes)
+    assert any(note.startswith("Not calibrated:") and "calibrate" in note for note in case.wiring.notes)

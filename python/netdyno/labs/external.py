@@ -20,6 +20,9 @@ from netdyno.labs.wiring import LabError, LabLink, WiredPort, Wiring, in_words, 
 SERVER_S = 2.0
 """A memif's server that is being started at the same moment is waited for this long, once a run."""
 
+DETACH_S = 2.0
+"""An XDP program of somebody who is just ending is waited for this long."""
+
 
 @dataclass(frozen=True)
 class External:
@@ -209,6 +212,11 @@ def _card(interface: str, backend: str, may: fit.Rights) -> nic.Nic:
             f"give the link's `interface` as one of {here}",
         )
     kind = "af_packet" if backend == backends.AUTO else backend
+    # A program that has just ended takes its XDP program with it, but not at once.
+    deadline = time.monotonic() + DETACH_S
+    while kind == "af_xdp" and card.link.xdp and time.monotonic() < deadline:
+        time.sleep(0.1)
+        card = nic.read(interface) or card
     (found,) = (one for one in fit.fits(card, may) if one.backend == kind)
     if found.why is not None:
         raise LabError(f"interface `{interface}` cannot take `{kind}`: {found.why}", found.hint)
