@@ -99,17 +99,26 @@ class Session:
             "health": {
                 "unsent": 0,
                 "latest_departure_ns": 0,
-                "longest_gap_ns": 250_000_000 if _count_down("FAKE_AWAY") else 0,
+                "longest_gap_ns": _pause_ns(),
                 "rx_dropped": 0,
                 "tx_full": 0,
                 "core_share_ppm": None,
             },
-            "phases": [{"name": "settle", "start_ns": 0, "duration_ns": self.spec["settle_ns"]}],
+            "phases": self._phases(),
             "sample_ns": sample,
             "resolved": [["100.64.0.1", "02:00:00:00:00:01"]],
             "invalid": invalid,
         }
         return json.dumps({"trial": trial, "devices": []})
+
+    def _phases(self) -> list[dict[str, Any]]:
+        settle = self.spec["settle_ns"]
+        parts = self.spec["streams"][0]["schedule"]
+        sending = sum(part["duration_ns"] for part in parts)
+        return [
+            {"name": "settle", "start_ns": 0, "duration_ns": settle},
+            {"name": "traffic", "start_ns": settle, "duration_ns": sending},
+        ]
 
     def _stream(self, stream: dict[str, Any], sample: int) -> dict[str, Any]:
         weights = stream["sizes"]
@@ -148,6 +157,13 @@ class Session:
             "arrived": rx,
             "first_loss_ns": None,
         }
+
+
+def _pause_ns() -> int:
+    """A pause in which no load is constant, one that spoils it, or none."""
+    if _count_down("FAKE_AWAY"):
+        return 250_000_000
+    return 25_000_000 if _count_down("FAKE_PAUSE") else 0
 
 
 def _count_down(name: str) -> bool:

@@ -24,7 +24,7 @@ pytest.importorskip("netdyno._engine", reason="the engine is not built")
 EXAMPLES = Path(__file__).parents[1] / "examples"
 LINKS = (LabLink("west", "d0", 10**9), LabLink("east", "d1", 10**9))
 
-RUN_ELSEWHERE = {"asr9006.yaml": "test_asr9006.py"}
+RUN_ELSEWHERE = {"asr9006.yaml": "test_asr9006.py", "bursts.yaml": "test_bursts.py"}
 LINUX = {
     "linux-router.yaml": "linux/router",
     "linux-bridge.yaml": "linux/bridge",

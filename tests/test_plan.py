@@ -79,7 +79,7 @@ BROKEN_PLANS = {
     ),
     "unknown-field": (
         10, 22, "unknown field `flow`",
-        "did you mean `flows`? fields: `flows`, `size`, `ip`, `protocol`, `vlan`, `addresses` and `headers`",
+        "did you mean `flows`? fields: `flows`, `size`, `burst`, `ip`, `protocol`, `vlan`, `addresses` and `headers`",
     ),
     "unknown-kind": (5, 17, "unknown device kind `emulated/ruoter`", "did you mean `emulated/router`? kinds: "),
     "too-small-for-headers": (
@@ -241,6 +241,9 @@ trial: {drain: 3}
         ("method:", "trial: {sample: 1us}\nmethod:", "16:17 182000000 samples of 1us are more than 2000000"),
         ("method:", "trial: {sample: 1ms, drain: 70min}\nmethod:", "16:17 4380000 samples of 1ms are more than 2000000"),
         ("method:", "trial: {verify: maybe}\nmethod:", "16:17 `verify` must be `true` or `false`, not `maybe`"),
+        ("method:", "trial: {catch_up: 90%}\nmethod:", "16:19 `90%` is no rate to catch up at"),
+        ("method:", "trial: {catch_up: 150.5%}\nmethod:", "16:19 `150.5%` is no rate to catch up at"),
+        ("method:", "trial: {again: -1}\nmethod:", "16:16 `again` cannot be `-1`"),
         ("method:", "lag: on\nmethod:", "16:1 unknown field `lag`"),
     ],
 )  # fmt: skip

@@ -20,7 +20,7 @@ from netdyno.reports import REPORTS, health
 from netdyno.reports.from_store import view
 from netdyno.run import Selection
 from netdyno.store import StoredVerdict
-from netdyno.trial import Health, Lag, Result, TrialResult, Value, WorkerHealth
+from netdyno.trial import CatchUp, Health, Lag, Result, TrialResult, Value, WorkerHealth
 from report_sample import HISTOGRAM, SMALL, Sample, write
 
 ALONE = Health(
@@ -70,6 +70,26 @@ def test_latency_of_frames_that_left_late_is_called_tainted(tmp_path: Path, repo
     if report != "json":
         assert f"{CASE}the latency is tainted" in text
         assert "(the worst of 4 such load tests)" in text
+
+
+@READ
+def test_what_was_made_up_for_after_pauses_is_said(tmp_path: Path, report: str) -> None:
+    caught = CatchUp(200, 3, 12_500_000, 40_000, 25_000, 512)
+    text = rendered(tmp_path, report, replace(ALONE, catch_up=caught))
+    assert "the tester fell behind its schedule 3 times, by up to 12.5 ms: 40,000 of " in text
+    assert "left at up to 200 % of the rate to make up for it, at most 25,000 in a row" in text
+    (tmp_path / "well").mkdir()
+    assert "fell behind" not in rendered(
+        tmp_path / "well", report, replace(ALONE, catch_up=replace(caught, frames=0))
+    )
+
+
+def test_trials_that_were_made_again_are_counted_with_why() -> None:
+    assert health.made_again([]) is None
+    away = "the tester was kept from its core for 25 ms while sending"
+    found = health.made_again([away, away, "the link went down"])
+    assert found is not None
+    assert found.sentence == f"3 trials were made again: {away}; the link went down"
 
 
 @READ

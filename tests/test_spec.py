@@ -131,6 +131,21 @@ def test_loads_are_whole_bits_of_the_line(name: str, share: Fraction, bps: int) 
     assert spec["streams"][0]["schedule"][0]["from_bps"] == 0
 
 
+def test_bursts_leave_at_the_rate_of_their_line_and_catching_up_is_as_the_plan_says() -> None:
+    text = ARTICLE.read_text().replace("{size: imix/bench,", "{size: imix/bench, burst: 32,")
+    assert "burst: 32" in text
+    text = text.replace("\nmatrix:", "\ntrial: {catch_up: 150%}\nmatrix:", 1)
+    plan = parse(text, name="asr9006")
+    for fps, burst in ((Fraction(1000), 32), (Fraction(10**9), 1)):
+        found = specs(plan, segment(fps))
+        assert {spec["catch_up_percent"] for spec in found.values()} == {150}
+        imix = found["ipv4 / lacp / imix / bidir"]
+        assert [stream["burst"] for stream in imix["streams"]] == [burst] * 2
+        # Two members of 10 Gbit/s each.
+        assert [port["line_bps"] for port in imix["ports"]] == [20 * 10**9] * 2
+        assert {stream["burst"] for stream in found["ipv4 / lacp / 64b-multi / uni"]["streams"]} == {1}
+
+
 def test_a_rate_in_frames_is_whole_bits_too() -> None:
     """1,000 frames of 64 B are 672,000 bits of line; of imix/bench 3,060,000."""
     found = specs(load(ARTICLE), segment(Fraction(1000), "warmup"))
@@ -203,6 +218,7 @@ RESULT = "engine/src/result.rs"
         (t.PortResult, "PortResult"),
         (t.Health, "Health"),
         (t.WorkerHealth, "WorkerHealth"),
+        (t.CatchUp, "CatchUp"),
         (t.Lag, "Lag"),
         (t.Latency, "Latency"),
         (t.Phase, "PhaseResult"),
@@ -229,7 +245,8 @@ def test_a_result_is_read() -> None:
         | {"name": "west", "tx_bytes_series": [5], "rx_bytes_series": [6]}
     )
     worker = dict.fromkeys(rust_fields(RESULT, "WorkerHealth"), 0) | {"tx_frames": [5], "rx_frames": [6]}
-    health = dict.fromkeys(rust_fields(RESULT, "Health"), 0) | {"workers": [worker]}
+    caught = dict.fromkeys(rust_fields(RESULT, "CatchUp"), 3)
+    health = dict.fromkeys(rust_fields(RESULT, "Health"), 0) | {"workers": [worker], "catch_up": caught}
     answer = {
         "trial": {
             "streams": [stream], "ports": [port], "health": health,
@@ -247,6 +264,7 @@ def test_a_result_is_read() -> None:
     assert result.phases == (t.Phase("ramp", 1, 2),)
     assert result.resolved == (("100.64.0.1", "02:00:00:00:00:09"),)
     assert result.devices[0]["box_drops"] == 7
+    assert result.health.made_up == 3
     answer["trial"]["surprise"] = 1
     stream["surprise"] = 1
     with pytest.raises(TypeError):

@@ -30,6 +30,7 @@ from netdyno.store import (
 )
 from netdyno.store.columns import MAX_SAMPLES, from_series, to_series
 from netdyno.trial import (
+    CatchUp,
     Conflict,
     Health,
     HopChange,
@@ -113,6 +114,7 @@ WORKER = WorkerHealth(1, 999_000, 7, 8, 9, 10, (11,), (12,))
 LATENCY = Latency(count=9, min_ns=1, sum_ns=2**80, max_ns=2**40, over=2, negative=1, histogram=HISTOGRAM)
 
 
+CAUGHT_UP = CatchUp(200, 1, 2**40, 3, 4, 5)
 MOVED = HopChange(-(2**40), "02:00:00:00:00:02", "02:00:00:00:00:01")
 SILENT = HopSilence(7, None)
 
@@ -121,7 +123,7 @@ def trial(case: int = 3, number: int = 0, attempt: int = 0, state: str = "done")
     result = TrialResult(
         streams=(stream("a-b", LATENCY), stream("b-a", None)),
         ports=(PortResult("a", 1, 64, 2, 128, 3, (1,), (64,), (2,), (128,), 5, 6),),
-        health=Health(1, 2, 3, 4, 5, 999_000, 6, (WORKER,), 2, 1),
+        health=Health(1, 2, 3, 4, 5, 999_000, 6, (WORKER,), 2, 1, catch_up=CAUGHT_UP),
         phases=(Phase("settle", 0, 5), Phase("ramp", 5, 10)),
         sample_ns=1_000_000,
         resolved=(("100.64.0.1", "02:00:00:00:00:01"),),

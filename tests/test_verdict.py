@@ -14,6 +14,7 @@ from netdyno.methods.ramp import RampParameters
 from netdyno.methods.throughput import ThroughputParameters
 from netdyno.plan import Goal
 from netdyno.trial import (
+    CatchUp,
     Conflict,
     HopChange,
     HopSilence,
@@ -72,6 +73,25 @@ def evidence(
 def limit(number: int | None, given: Evidence) -> tuple[str, str]:
     verdict = judge(result(number, given.situation), given)["west-east"]
     return verdict.limit, verdict.reason
+
+
+def test_what_catching_up_may_have_lost_is_the_testers() -> None:
+    """Frames that left faster than asked for, and as many lost: of those the device may be innocent."""
+    caught = CatchUp(
+        percent=200, pauses=3, longest_ns=900_000, frames=60_000, longest_run=30_000, most_at_once=512
+    )
+    for capacity, name in ((LINE - 40_000, "tester"), (LINE - 70_000, "device")):
+        given = evidence(
+            int(capacity) - 300_000, clock="real", health={"catch_up": caught, "core_share_ppm": 999_000}
+        )
+        (stream,) = given.trials[0].streams
+        lost = int(LINE - capacity)
+        fewer = replace(stream, received=stream.offered - lost, lost=lost)
+        given = replace(given, trials=(replace(given.trials[0], streams=(fewer,)),))
+        named, reason = limit(int(capacity) - 300_000, given)
+        assert named == name, reason
+        assert f"{lost} of {stream.offered} frames" in reason
+    assert limit(9_000_000, evidence(9_000_000, clock="virtual"))[0] == "device"
 
 
 def test_line_from_99_percent_on() -> None:

@@ -20,7 +20,7 @@ from netdyno.calibration import Calibration, Proven, inventory, shelf, traffic
 from netdyno.errors import NetdynoError
 from netdyno.labs import KINDS, Wiring
 from netdyno.matrix import situation
-from netdyno.methods import METHODS, kept_away
+from netdyno.methods import METHODS, kept_away, spoiled
 from netdyno.spec import read_result, session_spec, trial_spec
 from netdyno.store import CaseWiring, StoredGoal, StoredTrial, StoredVerdict
 from netdyno.trial import Result, Situation, Trial, TrialResult
@@ -308,7 +308,8 @@ class _Trials:
         reasons: tuple[str, ...] = ()
         # An invalid trial of a killed run counts as an attempt; one more is always made.
         first = self.attempts.get(number, 0)
-        for attempt in range(first, max(ATTEMPTS, first + 1)):
+        last = max(ATTEMPTS, self.plan.trial.again + 1, first + 1)
+        for attempt in range(first, last):
             ended = self._attempt(number, attempt, trial)
             self.emit(TrialEnded(self.case.number, ended))
             if ended.state == "cancelled":
@@ -319,9 +320,7 @@ class _Trials:
             if not any(phase.duration_ns for phase in ended.result.phases):
                 # It did not begin: a port had no peer for as long as it waits for one.
                 raise NotMeasuredError(f"trial `{trial.name}` could not begin: {'; '.join(reasons)}")
-        raise NotMeasuredError(
-            f"trial `{trial.name}` was invalid {max(ATTEMPTS, first + 1)} times: {'; '.join(reasons)}"
-        )
+        raise NotMeasuredError(f"trial `{trial.name}` was invalid {last} times: {'; '.join(reasons)}")
 
     def _attempt(self, number: int, attempt: int, trial: Trial) -> StoredTrial:
         if self.stopping():
@@ -347,6 +346,9 @@ class _Trials:
             self.emit(Looked(self.case.number, trial.name, number, snapshot))
         result = watch.told(read_result(self.session.result()))
         away = kept_away(trial, result)
+        if away is None and attempt < self.plan.trial.again:
+            # The last one stands as it is: that it was spoiled is in its health, and is judged.
+            away = spoiled(trial, result)
         if away is not None:
             result = replace(result, invalid=(*result.invalid, away))
         return StoredTrial(

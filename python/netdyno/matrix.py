@@ -139,4 +139,5 @@ def situation(case: Case, wiring: Wiring) -> Situation:
         mixed_receivers=tuple(receiver for _, receiver in directions(case, wiring))
         if len(case.profile.mix.weights) > 1
         else (),
+        burst=case.profile.burst,
     )

@@ -1,4 +1,4 @@
-"""Who sends to whom in a plan's cases, and what must be behind each port: for `netdyno check`."""
+"""Who sends to whom in a plan's cases, in which bursts, and what is behind each port: for `netdyno check`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def lines(plan: Plan) -> Iterator[str]:
-    """The streams of each direction, then the networks that a router must have a route to, port by port."""
+    """The streams of each direction, bursts, and port by port the networks a router must have a route to."""
     found = cases(plan)
     streams: dict[str, tuple[str, ...]] = {}
     routed = False
@@ -22,11 +22,16 @@ def lines(plan: Plan) -> Iterator[str]:
         routed = routed or any(port.destination != "peer" for port in wiring.ports)
     for direction, names in streams.items():
         yield f"  {direction}: {', '.join(names)}"
+    profiles = {case.profile_name: case.profile for case in found}
+    for name, profile in profiles.items():
+        if profile.burst > 1:
+            yield f"  {name}: in bursts of {profile.burst} frames, back to back"
     if not routed:
         return
-    profiles = {case.profile_name: case.profile for case in found}.values()
     ports = len(plan.lab.links)
     for number, link in enumerate(plan.lab.links):
-        networks = dict.fromkeys(net for profile in profiles for net in profile.networks(number, ports))
+        networks = dict.fromkeys(
+            net for profile in profiles.values() for net in profile.networks(number, ports)
+        )
         if networks:
             yield f"  behind {link.tester_port}: {', '.join(networks)}"

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from netdyno.arithmetic import wire_bits
 from netdyno.matrix import Case, directions, is_reverse, stream_names
 from netdyno.neighbours import conflict, next_hop
 from netdyno.trial import (
+    CatchUp,
     Health,
     Lag,
     Latency,
@@ -29,6 +31,10 @@ from netdyno.trial import (
 if TYPE_CHECKING:
     from netdyno.labs.wiring import WiredPort, Wiring
     from netdyno.plan import Plan
+
+OVERTIME_NS = 100_000_000
+"""Late frames leave until this long after the schedule's end: as long as a pause of a tester may be that is
+made up for (methods.AWAY_NS). How late they were is judged, not the end."""
 
 UNSET_MAC = "00:00:00:00:00:00"
 """What stands in the destination until the engine fills in the peer or the resolved next hop."""
@@ -50,6 +56,7 @@ def trial_spec(plan: Plan, case: Case, wiring: Wiring, trial: Trial) -> dict[str
             **_frames(case, wiring, sender, receiver, reverse=is_reverse(case, number, ways)),
             "sizes": [{"size": size, "weight": weight} for size, weight in case.profile.mix.weights],
             "flows": case.profile.flows,
+            "burst": _burst(case, wiring.ports[sender], trial),
             "schedule": [_segment(segment, case) for segment in trial.segments],
         }
         for number, (name, (sender, receiver)) in enumerate(
@@ -62,6 +69,7 @@ def trial_spec(plan: Plan, case: Case, wiring: Wiring, trial: Trial) -> dict[str
         "ports": [
             {
                 "mac": port.mac,
+                "line_bps": port.rate_bps,
                 "ipv4": port.ipv4,
                 "ipv6": port.ipv6,
                 "gateway": _gateway(case, port),
@@ -71,12 +79,21 @@ def trial_spec(plan: Plan, case: Case, wiring: Wiring, trial: Trial) -> dict[str
         ],
         "resolve_ns": plan.trial.resolve.ns,
         "poll_ns": plan.trial.poll.ns,
+        "catch_up_percent": int(plan.trial.catch_up.amount * 100),
+        "overtime_ns": OVERTIME_NS,
         "settle_ns": plan.trial.settle.ns,
         "drain_ns": plan.trial.drain.ns,
         "sample_ns": plan.trial.sample.ns,
         "learn": wiring.learn,
         "verify": plan.trial.verify,
     }
+
+
+def _burst(case: Case, port: WiredPort, trial: Trial) -> int:
+    """Frames of a burst; at a load above the line there are none, for nothing is between them."""
+    bits = wire_bits(case.profile.mix.mean)
+    most = max((rate for one in trial.segments for rate in (one.from_fps, one.to_fps)), default=Fraction(0))
+    return 1 if most * bits > port.rate_bps else case.profile.burst
 
 
 def _segment(segment: Segment, case: Case) -> dict[str, Any]:
@@ -159,7 +176,8 @@ def read_result(json_text: str) -> TrialResult:
 
 def _health(table: Mapping[str, Any]) -> Health:
     workers = tuple(WorkerHealth.of(worker) for worker in table.get("workers", ()))
-    return Health(**{**table, "workers": workers})
+    caught = table.get("catch_up")
+    return Health(**{**table, "workers": workers, "catch_up": None if caught is None else CatchUp(**caught)})
 
 
 def _stream(table: Mapping[str, Any]) -> StreamResult:

@@ -203,6 +203,23 @@ class WorkerHealth:
 
 
 @dataclass(frozen=True)
+class CatchUp:
+    """How the tester made up for pauses (real time); see crates/engine/src/result.rs."""
+
+    percent: int
+    """The highest rate at which it may, per cent of the intended one."""
+    pauses: int
+    longest_ns: int
+    """The longest a frame had been due when the tester came back to it."""
+    frames: int
+    """Sent between a pause and being on time again: at another load than the intended one."""
+    longest_run: int
+    """The most of them after one pause."""
+    most_at_once: int
+    """The most frames that one port was handed in one round: no burst is longer that nobody asked for."""
+
+
+@dataclass(frozen=True)
 class Health:
     """How well the tester itself did."""
 
@@ -228,6 +245,13 @@ class Health:
     """What these take on their line at most: so much of a latency may be the tester's own queue."""
     unheard: int = 0
     """Frames that are no test frames and came so many at once that they were not listened to or answered."""
+    catch_up: CatchUp | None = None
+    """None in virtual time, and in a record of an older version."""
+
+    @property
+    def made_up(self) -> int:
+        """Frames that left at another load than the intended one, to make up for pauses."""
+        return 0 if self.catch_up is None else self.catch_up.frames
 
 
 @dataclass(frozen=True)
@@ -328,6 +352,8 @@ class Situation:
 
     What comes back of a mix need not be the mix, so how full the line was takes the port's bytes.
     """
+    burst: int = 1
+    """Frames of a burst: a window of time may hold so many more or less than the rate says. Not stored."""
 
 
 @dataclass(frozen=True)

@@ -91,10 +91,19 @@ fn hosts(spec: &TrialSpec, ports: usize) -> Result<Vec<Host>, SpecError> {
         ("settle_ns", spec.settle_ns),
         ("drain_ns", spec.drain_ns),
         ("poll_ns", spec.poll_ns),
+        ("overtime_ns", spec.overtime_ns),
     ] {
         if length > LONGEST_NS {
             return Err(SpecError::new(name, "more than 31 days", "durations are nanoseconds"));
         }
+    }
+    if spec.catch_up_percent < 100 {
+        let why = format!("{} % of the intended rate would never catch up", spec.catch_up_percent);
+        return Err(SpecError::new(
+            "catch_up_percent",
+            why,
+            "100 is not faster than intended, 200 is twice as fast",
+        ));
     }
     let host = |(index, port)| Host::new(port, spec.poll_ns * 1000).map_err(|why| SpecError::new(format!("ports[{index}]"), why, ""));
     spec.ports.iter().enumerate().map(host).collect()
@@ -141,6 +150,10 @@ fn streams(spec: &TrialSpec, infos: &[PortInfo], hosts: &[Host], workers: usize)
         })?;
         let sizes: Vec<u32> = stream.sizes.iter().map(|size| size.size).collect();
         let schedule = Schedule::new(&stream.schedule, &stream.sizes, &order);
+        let schedule = in_bursts(stream, schedule, &infos[stream.tx_port], &spec.ports[stream.tx_port]).map_err(|mut error| {
+            error.place = format!("{place}: {}", error.place);
+            error
+        })?;
         let longest = schedule.frames().div_ceil(u64::from(stream.flows));
         if longest > MOST_FRAMES {
             let why = format!("{longest} frames in each flow, and a probe tells {MOST_FRAMES} apart");
@@ -159,11 +172,37 @@ fn streams(spec: &TrialSpec, infos: &[PortInfo], hosts: &[Host], workers: usize)
         return Err(SpecError::new(format!("ports[{port}]"), why, "vary a field over flows instead"));
     }
     let mut sides = lanes.into_iter().zip(arrivals).map(|(lanes, arrivals)| {
-        let senders = lanes.into_iter().zip(infos).map(|(lanes, info)| Sender::new(lanes, info)).collect();
+        let sender = |((lanes, info), port): ((_, _), &TesterPortSpec)| Sender::new(lanes, info, spec.catch_up_percent, port.line_bps);
+        let senders = lanes.into_iter().zip(infos).zip(&spec.ports).map(sender).collect();
         (senders, Receiver::new(arrivals, infos.len(), spec.verify))
     });
     let lead = sides.next().expect("there is at least one worker");
     Ok((lead, sides.collect()))
+}
+
+/// The schedule in the bursts that the stream asks for, sent by a port of kind `info`.
+fn in_bursts(stream: &StreamSpec, schedule: Schedule, info: &PortInfo, port: &TesterPortSpec) -> Result<Schedule, SpecError> {
+    if stream.burst == 0 {
+        return Err(SpecError::new("burst", "a burst of no frames", "1 sends frames one by one"));
+    }
+    if stream.burst == 1 {
+        return Ok(schedule);
+    }
+    let line_bps = if info.rate_bps > 0 { info.rate_bps } else { port.line_bps };
+    if line_bps == 0 {
+        let why = format!(
+            "frames of a burst leave at line rate, and the rate of port `{}` is not known",
+            info.name
+        );
+        return Err(SpecError::new("burst", why, format!("say ports[{}].line_bps", stream.tx_port)));
+    }
+    if schedule.highest_bps() > line_bps {
+        let why = format!("a load of {} bit/s on a line of {line_bps}", schedule.highest_bps());
+        return Err(SpecError::new("burst", why, "send less, or without bursts"));
+    }
+    // By the clock a line that is there spaces frames more exactly than we can, if it has all of them at once.
+    let by_itself = !info.exact_time && info.rate_bps > 0;
+    Ok(schedule.in_bursts(stream.burst, if by_itself { 0 } else { line_bps }))
 }
 
 /// The seed of stream `index` of a trial: each stream draws numbers of its own.

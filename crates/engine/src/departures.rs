@@ -35,6 +35,53 @@ enum Pace {
     Done,
 }
 
+/// Gathers frames into bursts, in order.
+#[derive(Clone, Debug)]
+struct Gather {
+    /// Frames of a burst.
+    frames: u64,
+    /// Whole picoseconds and remainder of one frame of each size on the line.
+    steps: Arc<[(u64, u64)]>,
+    modulus: u64,
+    /// The number in its burst of the next frame.
+    place: u64,
+    /// When the burst began, and how far the line has come since, with the remainder carried.
+    start: u64,
+    since: (u64, u64),
+}
+
+impl Gather {
+    /// The bursts of `schedule`, if it has any.
+    fn of(schedule: &Schedule) -> Option<Self> {
+        let bursts = schedule.bursts?;
+        let modulus = 2 * bursts.line_bps;
+        let step = |units: &u64| (units.checked_div(modulus).unwrap_or(0), units.checked_rem(modulus).unwrap_or(0));
+        Some(Self {
+            frames: bursts.frames,
+            steps: schedule.units.iter().map(step).collect(),
+            modulus: modulus.max(1),
+            place: 0,
+            start: 0,
+            since: (0, 0),
+        })
+    }
+
+    /// From when frames of these sizes would depart one by one to when they do in bursts.
+    fn gather(&mut self, times: &mut [u64], sizes: &[u8]) {
+        for (time, &size) in times.iter_mut().zip(sizes) {
+            if self.place == 0 {
+                (self.start, self.since) = (*time, (0, 0));
+            }
+            *time = self.start + self.since.0;
+            self.since = after(self.since, self.steps[usize::from(size)], self.modulus);
+            self.place += 1;
+            if self.place == self.frames {
+                self.place = 0;
+            }
+        }
+    }
+}
+
 /// The departures of a schedule, in order. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Departures {
@@ -43,6 +90,7 @@ pub struct Departures {
     place: usize,
     stretch: usize,
     pace: Pace,
+    gather: Option<Gather>,
     /// Where only some frames are wanted: at the next of them.
     wanted: Option<Walk>,
     /// Number of the next frame to compute, if only some are wanted.
@@ -57,6 +105,7 @@ impl Departures {
     /// Those of `schedule`, from the beginning: of all frames, or of those `wanted` goes through.
     pub(crate) fn new(schedule: Schedule, wanted: Option<Walk>) -> Self {
         let mut departures = Self {
+            gather: Gather::of(&schedule),
             schedule,
             place: 0,
             stretch: usize::MAX,
@@ -153,6 +202,9 @@ impl Departures {
             if let Some(due) = leave {
                 self.enter(self.stretch + 1, due);
             }
+            if let Some(gather) = &mut self.gather {
+                gather.gather(&mut self.times[..self.len], &self.sizes);
+            }
             self.select();
         }
     }
@@ -160,7 +212,9 @@ impl Departures {
     /// Goes past frames that are not wanted, if they are so many that this is less work than their departures.
     fn skip(&mut self) {
         let Some(wanted) = &self.wanted else { return };
-        let count = wanted.number().saturating_sub(self.number);
+        // Of a burst the first frame must be known.
+        let into = self.gather.as_ref().map_or(0, |gather| wanted.number() % gather.frames);
+        let count = (wanted.number() - into).saturating_sub(self.number);
         if count < WORTH_SKIPPING {
             return;
         }
@@ -183,6 +237,9 @@ impl Departures {
             _ => return,
         };
         self.number += count;
+        if let Some(gather) = &mut self.gather {
+            gather.place = 0;
+        }
         self.place = ((self.place as u64 + count) % self.schedule.order.len() as u64) as usize;
         if let Some(due) = left {
             self.enter(self.stretch + 1, due);
@@ -343,10 +400,11 @@ mod tests {
             sizes in proptest::collection::vec((64_u32..1519, 1_u32..8), 1..4),
             flows in prop_oneof![1_u32..10, 1_u32..600, 1_u32..100_000],
             workers in 1_usize..6,
+            burst in prop_oneof![Just(1_u32), 2_u32..40, 100_u32..1000],
         ) {
             let sizes: Vec<SizeSpec> = sizes.into_iter().map(|(size, weight)| SizeSpec { size, weight }).collect();
             let weights: Vec<u32> = sizes.iter().map(|size| size.weight).collect();
-            let schedule = Schedule::new(&segments, &sizes, &netdyno_frame::mix::order(&weights));
+            let schedule = Schedule::new(&segments, &sizes, &netdyno_frame::mix::order(&weights)).in_bursts(burst, 40_000_000_000);
             let one = all_of(schedule.departures());
             let mut seen = vec![false; one.len()];
             for share in deal(flows, one.len() as u64, &mut vec![0; workers]).into_iter().flatten() {

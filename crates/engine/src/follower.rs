@@ -1,7 +1,6 @@
 //! A worker that follows the lead of a trial on a core of its own (real time).
 
 use crate::course::Course;
-use crate::trial::CATCH_UP_PS;
 use crate::worker::Worker;
 use netdyno_io::drive::Node;
 use netdyno_io::port::PortError;
@@ -30,9 +29,9 @@ pub struct Follower {
     stage: Stage,
     /// Moves of next hops to other addresses that it knows of.
     moves: usize,
-    /// Test frames may depart until then.
+    /// Test frames may depart until then: from the start of traffic, and by the clock.
+    length_ps: u64,
     until_ps: u64,
-    duration_ps: u64,
     sample_ps: u64,
     samples: usize,
 }
@@ -47,16 +46,16 @@ impl std::fmt::Debug for Follower {
 }
 
 impl Follower {
-    /// Follower `number`, counted from 0, of a trial whose traffic lasts `duration_ps`.
-    pub(crate) fn new(number: usize, worker: Worker, course: Arc<Course>, duration_ps: u64, sample_ps: u64, samples: usize) -> Self {
+    /// Follower `number`, counted from 0, of a trial whose test frames depart for `length_ps` at most.
+    pub(crate) fn new(number: usize, worker: Worker, course: Arc<Course>, length_ps: u64, sample_ps: u64, samples: usize) -> Self {
         Self {
             worker,
             number,
             course,
             stage: Stage::Waiting,
             moves: 0,
+            length_ps,
             until_ps: u64::MAX,
-            duration_ps,
             sample_ps,
             samples,
         }
@@ -75,7 +74,7 @@ impl Follower {
 
     fn begin(&mut self) {
         let Some(start_ps) = self.course.start() else { return };
-        self.until_ps = start_ps + self.duration_ps + CATCH_UP_PS;
+        self.until_ps = start_ps + self.length_ps;
         self.worker.begin(start_ps, self.until_ps, self.sample_ps, self.samples);
         self.stage = Stage::Traffic;
     }

@@ -11,6 +11,7 @@ mod host;
 mod lag;
 mod latency;
 mod order;
+mod pace;
 mod progress;
 mod ramp;
 mod receive;

@@ -2,9 +2,11 @@
 
 use crate::host::NextHop;
 use crate::order::First;
-use crate::result::{ConflictResult, Health, HopChange, HopSilence, NextHopResult, PhaseResult, PortResult, StreamResult, TrialResult};
+use crate::result::{
+    CatchUp, ConflictResult, Health, HopChange, HopSilence, NextHopResult, PhaseResult, PortResult, StreamResult, TrialResult,
+};
 use crate::spec::TrialSpec;
-use crate::transmit::Lane;
+use crate::transmit::{Lane, Sender};
 use crate::trial::{Stage, Trial};
 use crate::worker::Worker;
 use netdyno_frame::FCS_BYTES;
@@ -233,6 +235,7 @@ fn health(trial: &Trial, streams: &[StreamResult]) -> Health {
         tx_ahead: all.tx_ahead,
         tx_ahead_ns,
         unheard: trial.unheard(),
+        catch_up: catch_up(trial),
         core_share_ppm: None,
         split_flows: trial.split_flows,
         workers: trial.workers().filter_map(Worker::health).collect(),
@@ -249,6 +252,15 @@ fn ahead_ns(trial: &Trial, index: usize, frames: u64) -> Option<u64> {
     let bits = frames * 8 * (longest? - u64::from(FCS_BYTES) + WIRE_OVERHEAD_BYTES);
     (frames > 0).then_some(())?;
     (bits * 1_000_000_000).checked_div(rate_bps)
+}
+
+/// How all that send made up for pauses; `None` in virtual time, where nobody keeps them from sending.
+fn catch_up(trial: &Trial) -> Option<CatchUp> {
+    let senders = trial.worker.senders.iter().filter(|sender| !sender.lanes.is_empty());
+    let mut found = senders.filter_map(Sender::catch_up);
+    let mut sum = found.next()?.clone();
+    found.for_each(|other| sum.absorb(other));
+    Some(sum)
 }
 
 /// What port `index` itself, all its queues together, has counted since traffic began.

@@ -229,6 +229,9 @@ pub struct Health {
     /// once: questions for its addresses, and answers to its own.
     #[serde(default)]
     pub unheard: u64,
+    /// How pauses of the tester were made up for, all its ports together (real time only).
+    #[serde(default)]
+    pub catch_up: Option<CatchUp>,
     /// Share of its core the tester's thread had, in parts per million; of several threads, the least (real time only).
     pub core_share_ppm: Option<u32>,
     /// Flows whose frames came to more than one worker: whether one of them came twice, or out of order, is not known
@@ -245,6 +248,25 @@ pub struct Health {
     /// As said.
     #[serde(default)]
     pub cores: usize,
+}
+
+/// How senders that fell behind their schedule made up for it. One is behind if frames have been due for a millisecond, or
+/// for as long as 512 of them take if that is less.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CatchUp {
+    /// The highest pace at which it may be, percent of the schedule's.
+    pub percent: u32,
+    /// How often a sender fell behind.
+    pub pauses: u64,
+    /// The longest a frame had been due when its sender came back to it, ns.
+    pub longest_ns: u64,
+    /// Frames sent between falling behind and being on time again: those at another load than the intended one.
+    pub frames: u64,
+    /// The most of them from one time of falling behind.
+    pub longest_run: u64,
+    /// The most test frames that one port was handed in one round, so without a pause between them: bursts that nobody asked
+    /// for are no longer.
+    pub most_at_once: u64,
 }
 
 /// How one worker of the tester did while there was traffic.

@@ -5,6 +5,9 @@
 //! `B(t) = from*t + (to-from)*t^2/(2T)`, and a departure is the inverse of that, rounded down to the
 //! picosecond. Nothing is rounded twice: what is left over when a stretch ends is carried into the next.
 //!
+//! In bursts of n, frame k departs with frame n*floor(k/n), later by what the frames between take on the line. So the mean
+//! is the load, over ramps too, no frame departs later than without bursts, and as many depart in all.
+//!
 //! Bits are counted in units of 1/(2*10^12) bit, so that `load * picoseconds` and the trapezium under a
 //! ramp are both whole numbers.
 
@@ -87,6 +90,24 @@ pub struct Schedule {
     pub(crate) units: Arc<[u64]>,
     /// Bytes on the line of the frames of the order before each place, and of all.
     ahead: Arc<[u64]>,
+    /// If frames depart in bursts.
+    pub(crate) bursts: Option<Bursts>,
+}
+
+/// Frames that depart together, back to back.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bursts {
+    /// How many; more than one.
+    pub frames: u64,
+    /// Their line, L1 bits per second; 0 where the port spaces them itself and is handed them at once.
+    pub line_bps: u64,
+}
+
+impl Bursts {
+    /// Time on the line of so many units of load, rounded down.
+    fn line_ps(&self, units: u128) -> u64 {
+        units.checked_div(2 * u128::from(self.line_bps)).unwrap_or(0) as u64
+    }
 }
 
 impl Schedule {
@@ -117,7 +138,19 @@ impl Schedule {
             order: order.into(),
             units: sizes.iter().map(|size| bytes(size) * 8 * UNITS_PER_BIT).collect(),
             ahead: ahead.into(),
+            bursts: None,
         }
+    }
+
+    /// The same in bursts of `frames` frames, back to back on a line of `line_bps` L1 bits per second, which no load exceeds;
+    /// 0: all at the time of the first.
+    #[must_use]
+    pub fn in_bursts(mut self, frames: u32, line_bps: u64) -> Self {
+        self.bursts = (frames > 1).then_some(Bursts {
+            frames: u64::from(frames),
+            line_bps,
+        });
+        self
     }
 
     /// Length of all segments together.
@@ -129,10 +162,36 @@ impl Schedule {
     /// The time from one frame to the next at the highest load, of sizes on average; ps, `u64::MAX` without a load.
     #[must_use]
     pub(crate) fn shortest_gap_ps(&self) -> u64 {
-        let most = self.stretches.iter().map(|stretch| stretch.from.max(stretch.to)).max().unwrap_or(0);
+        self.gap_ps(self.highest_bps())
+    }
+
+    /// The highest load, L1 bits per second.
+    #[must_use]
+    pub(crate) fn highest_bps(&self) -> u64 {
+        self.stretches.iter().map(|stretch| stretch.from.max(stretch.to)).max().unwrap_or(0)
+    }
+
+    /// The time from one frame to the next at the load of `t_ps` from the start, as [`Self::shortest_gap_ps`].
+    #[must_use]
+    pub(crate) fn gap_ps_at(&self, t_ps: u64) -> u64 {
+        let Some(stretch) = self.stretches.iter().rev().find(|stretch| stretch.start_ps <= t_ps) else {
+            return u64::MAX;
+        };
+        let into = u128::from(t_ps - stretch.start_ps).min(u128::from(stretch.duration_ps));
+        let bend = (u128::from(stretch.from.abs_diff(stretch.to)) * into).checked_div(u128::from(stretch.duration_ps));
+        let bend = bend.unwrap_or(0) as u64;
+        self.gap_ps(if stretch.to >= stretch.from {
+            stretch.from + bend
+        } else {
+            stretch.from - bend
+        })
+    }
+
+    /// The time from one frame to the next at a load of `bps`, of sizes on average; ps, `u64::MAX` without a load.
+    fn gap_ps(&self, bps: u64) -> u64 {
         let frames = self.order.len() as u64;
         let round = self.units_from(0, frames);
-        let gap = round.checked_div(2 * u128::from(most) * u128::from(frames));
+        let gap = round.checked_div(2 * u128::from(bps) * u128::from(frames));
         gap.map_or(u64::MAX, |gap| gap.try_into().unwrap_or(u64::MAX))
     }
 
@@ -145,6 +204,25 @@ impl Schedule {
     /// How many frames depart before `t_ps` from the start.
     #[must_use]
     pub fn frames_before(&self, t_ps: u64) -> u64 {
+        let evenly = self.frames_before_evenly(t_ps);
+        let (Some(bursts), Some(last)) = (self.bursts, evenly.checked_sub(1)) else {
+            return evenly;
+        };
+        // All of those have departed, and maybe more of the burst of the last one.
+        let (mut low, mut high) = (evenly, ((last / bursts.frames + 1) * bursts.frames).min(self.frames()));
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.departure_ps(middle).is_some_and(|at| at < t_ps) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
+    /// As [`Self::frames_before`], without bursts.
+    fn frames_before_evenly(&self, t_ps: u64) -> u64 {
         let offered = self
             .stretches
             .iter()
@@ -157,6 +235,15 @@ impl Schedule {
     /// When frame `number`, counted from 0, departs; `None` if the schedule ends before.
     #[must_use]
     pub fn departure_ps(&self, number: u64) -> Option<u64> {
+        let at = self.evenly_ps(number)?;
+        let Some(bursts) = self.bursts else { return Some(at) };
+        let first = number - number % bursts.frames;
+        let place = (first % self.order.len() as u64) as usize;
+        Some(self.evenly_ps(first)? + bursts.line_ps(self.units_from(place, number - first)))
+    }
+
+    /// As [`Self::departure_ps`], without bursts.
+    fn evenly_ps(&self, number: u64) -> Option<u64> {
         let mut due = self.units_from(0, number);
         for stretch in self.stretches.iter() {
             if due < stretch.units() {

@@ -24,6 +24,13 @@ pub struct TrialSpec {
     /// 0 is never.
     #[serde(default = "default_poll")]
     pub poll_ns: u64,
+    /// By the clock: frames that are late because the tester was kept from its core are made up for at no more than this
+    /// share of the intended rate, percent, and at no more than the line rate of their port. 100 is not at all.
+    #[serde(default = "default_catch_up")]
+    pub catch_up_percent: u32,
+    /// What the schedule asked for and was not sent in time is sent until this long after its end; the rest is `unsent`.
+    #[serde(default = "default_overtime")]
+    pub overtime_ns: u64,
     /// Wait between learning and traffic (RFC 2544 section 23, phase b).
     pub settle_ns: u64,
     /// Keep receiving this long after the last frame (RFC 2544 section 23, phase d).
@@ -42,6 +49,18 @@ fn default_resolve() -> u64 {
     3_000_000_000
 }
 
+fn default_catch_up() -> u32 {
+    200
+}
+
+fn default_overtime() -> u64 {
+    100_000_000
+}
+
+fn one() -> u32 {
+    1
+}
+
 fn default_poll() -> u64 {
     10_000_000_000
 }
@@ -56,6 +75,9 @@ fn yes() -> bool {
 pub struct TesterPortSpec {
     /// Its MAC address.
     pub mac: String,
+    /// L1 bits per second of its line, where the port itself does not know it; 0 is not said.
+    #[serde(default)]
+    pub line_bps: u64,
     /// Its IPv4 address, answered for by ARP.
     #[serde(default)]
     pub ipv4: Option<String>,
@@ -122,6 +144,10 @@ pub struct StreamSpec {
     pub sizes: Vec<SizeSpec>,
     /// Number of flows; frame k belongs to flow `k mod flows`.
     pub flows: u32,
+    /// Frames leave in bursts of so many, back to back at the rate of their port's line, then a gap such that the mean is
+    /// the load. 1: one by one.
+    #[serde(default = "one")]
+    pub burst: u32,
     /// The load over time, from the end of settling on.
     pub schedule: Vec<Segment>,
 }

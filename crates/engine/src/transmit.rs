@@ -1,6 +1,8 @@
 //! The sending side of one port: its streams merged by departure, its line used by one frame at a time.
 
 use crate::lag::Lag;
+use crate::pace::Pace;
+use crate::result::CatchUp;
 use crate::schedule::{BLOCK, Departures, Schedule};
 use crate::series::Series;
 use crate::share::{Share, Walk};
@@ -187,6 +189,8 @@ pub struct Sender {
     pub own_frames: u64,
     exact: bool,
     rate_bps: u64,
+    /// How it makes up for pauses of the tester.
+    pace: Pace,
     /// Start of traffic; lanes count from here.
     start_ps: u64,
     /// When the line is free again (exact time only).
@@ -212,19 +216,28 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// The sending side of a port of kind `info`, for `lanes`.
+    /// The sending side of a port of kind `info`, for `lanes`. After a pause it catches up at `percent` of its load, and no
+    /// faster than its line: `line_bps`, where the port does not know it; 0 is unknown.
     #[must_use]
-    pub fn new(lanes: Vec<Lane>, info: &PortInfo) -> Self {
+    pub fn new(lanes: Vec<Lane>, info: &PortInfo, percent: u32, line_bps: u64) -> Self {
+        let load: u64 = lanes.iter().map(|lane| lane.schedule.highest_bps()).sum();
+        let line = match (info.rate_bps, line_bps) {
+            (0, declared) => declared,
+            (known, _) => known,
+        };
+        // A line that is said to carry less than is sent is none.
+        let fits = (100 * u128::from(line)).checked_div(u128::from(load)).filter(|&fits| fits >= 100);
+        let percent = fits.map_or(percent, |fits| percent.min(u32::try_from(fits).unwrap_or(u32::MAX)));
         let mut sending = (0..lanes.len()).filter(|&lane| lanes[lane].departures.peek() != u64::MAX);
         Self {
             only: sending.next().filter(|_| sending.next().is_none()),
             places: vec![0; lanes.len()],
-            lanes,
             own: VecDeque::new(),
             answers: 0,
             own_frames: 0,
             exact: info.exact_time,
             rate_bps: info.rate_bps,
+            pace: Pace::new(percent, together(lanes.iter().map(|lane| lane.schedule.shortest_gap_ps()))),
             start_ps: u64::MAX,
             free_ps: 0,
             last_departure_ps: 0,
@@ -236,7 +249,14 @@ impl Sender {
             tx_bytes: Series::new(0, 1, 1),
             at: [0; BLOCK],
             lane_of: [0; BLOCK],
+            lanes,
         }
+    }
+
+    /// How it made up for pauses; nobody keeps it from sending in virtual time.
+    #[must_use]
+    pub fn catch_up(&self) -> Option<&CatchUp> {
+        (!self.exact).then(|| self.pace.found())
     }
 
     /// Adds what another worker sent on the same port.
@@ -246,6 +266,7 @@ impl Sender {
         }
         self.last_departure_ps = self.last_departure_ps.max(other.last_departure_ps);
         self.latest_ps = self.latest_ps.max(other.latest_ps);
+        self.pace.absorb(&other.pace);
         self.own_frames += other.own_frames;
         self.frames += other.frames;
         self.bytes += other.bytes;
@@ -321,11 +342,26 @@ impl Sender {
     }
 
     /// Sends what is due at or before `now`: own frames and, up to `until_ps`, test frames; at most
-    /// `bursts` bursts. Stops early when the port has no room.
+    /// `bursts` bursts. Stops early when the port has no room. By the clock, what is late leaves no faster than it may.
     ///
     /// # Errors
     /// If the port is gone or the system refuses.
     pub fn send(&mut self, port: &mut dyn Port, now: Instant, until_ps: Option<u64>, bursts: usize) -> Result<(), PortError> {
+        if self.exact || until_ps.is_none() {
+            return self.send_due(port, now, now.ps, until_ps, bursts);
+        }
+        let (before, sent) = (self.next_test().unwrap_or(u64::MAX), self.frames - self.own_frames);
+        let lanes = &self.lanes;
+        let gap_ps = || together(lanes.iter().map(|lane| lane.schedule.gap_ps_at(lane.departures.peek())));
+        let due_ps = self.pace.until(now.ps, before, gap_ps);
+        self.send_due(port, now, due_ps, until_ps, bursts)?;
+        let next = self.next_test().unwrap_or(u64::MAX);
+        self.pace.sent(now.ps, before, next, self.frames - self.own_frames - sent);
+        Ok(())
+    }
+
+    /// As [`Self::send`], with the test frames that are due at or before `due_ps`.
+    fn send_due(&mut self, port: &mut dyn Port, now: Instant, due_ps: u64, until_ps: Option<u64>, bursts: usize) -> Result<(), PortError> {
         let mut own_at = u64::MAX;
         if !self.exact {
             for _ in 0..OWN_A_ROUND {
@@ -345,7 +381,7 @@ impl Sender {
             }
             // By the clock, what is late beyond all catching up stays unsent.
             if let Some(until_ps) = until_ps.filter(|&until_ps| self.exact || now.ps <= until_ps) {
-                let bound = now.ps.min(until_ps).min(own_at.saturating_sub(1));
+                let bound = due_ps.min(until_ps).min(own_at.saturating_sub(1));
                 if self
                     .next_test()
                     .is_some_and(|at| (if self.exact { at.max(self.free_ps) } else { at }) <= bound)
@@ -563,6 +599,14 @@ impl Sender {
             lane.lag.record(lag_ps, frames);
         }
     }
+}
+
+/// How far the frames of several streams are apart, all together, if those of each are so far: ps, `u64::MAX` is never.
+fn together(gaps: impl Iterator<Item = u64>) -> u64 {
+    const LONG: u128 = 1 << 100;
+    let per_long: u128 = gaps.filter(|&gap| gap != u64::MAX).map(|gap| LONG / u128::from(gap.max(1))).sum();
+    LONG.checked_div(per_long)
+        .map_or(u64::MAX, |gap| gap.try_into().unwrap_or(u64::MAX))
 }
 
 /// Whether the port takes frames from another time on than it did: one that had no room may yet have some now.

@@ -22,8 +22,6 @@ use std::sync::Arc;
 const RETRY_PS: u64 = 250_000_000_000;
 /// Learning frames of one port are this far apart.
 const LEARNING_PS: u64 = 10_000_000;
-/// What the schedule asked for and could not be sent in time is sent up to this long after its end.
-pub(crate) const CATCH_UP_PS: u64 = 1_000_000_000;
 /// In virtual time answers leave this long after the question came in. A question is seen up to two rounds after it came,
 /// so that is how far time may advance in two of them: then answers find their place among frames not yet sent, whatever
 /// the round.
@@ -176,7 +174,8 @@ impl Trial {
         let course = Arc::new(Course::new(workers - 1, infos.len()));
         let (sample_ps, samples) = samples(&spec, duration_ps);
         let (worker, others, hosts, hops) = parts.workers(ports);
-        let follow = |(number, worker)| Follower::new(number, worker, Arc::clone(&course), duration_ps, sample_ps, samples);
+        let until_ps = duration_ps + spec.overtime_ns * 1000;
+        let follow = |(number, worker)| Follower::new(number, worker, Arc::clone(&course), until_ps, sample_ps, samples);
         Ok(Self {
             followers: others.into_iter().enumerate().map(follow).collect(),
             exact,
@@ -262,6 +261,11 @@ impl Trial {
             }
         }
         ports
+    }
+
+    /// Late frames leave until this long after the end of the schedule.
+    fn overtime_ps(&self) -> u64 {
+        self.spec.overtime_ns * 1000
     }
 
     /// Ends the trial in order: stop, drain, read.
@@ -370,8 +374,8 @@ impl Trial {
                     }
                     if let (true, Some(last)) = (self.worker.is_done(), others) {
                         self.drain(end, end.max(last).max(self.worker.last_departure_ps()));
-                    } else if now >= end + CATCH_UP_PS {
-                        self.drain(end, end + CATCH_UP_PS);
+                    } else if now >= end + self.overtime_ps() {
+                        self.drain(end, end + self.overtime_ps());
                     } else {
                         return;
                     }
@@ -477,7 +481,8 @@ impl Trial {
         self.times.traffic = at;
         let (sample_ps, samples) = samples(&self.spec, self.duration_ps);
         self.worker.note_counters();
-        self.worker.begin(at, at + self.duration_ps + CATCH_UP_PS, sample_ps, samples);
+        self.worker
+            .begin(at, at + self.duration_ps + self.overtime_ps(), sample_ps, samples);
         // Last: from now on the others may send.
         self.course.begin(at);
         self.took_place = true;
@@ -497,7 +502,7 @@ impl Trial {
     /// Sends what is due on every port.
     fn send(&mut self, now: Instant) -> Result<(), PortError> {
         let is_on = self.stage == Stage::Traffic && self.halted_ps.is_none();
-        let until_ps = is_on.then_some(self.times.traffic + self.duration_ps + CATCH_UP_PS);
+        let until_ps = is_on.then_some(self.times.traffic + self.duration_ps + self.overtime_ps());
         self.worker.send(now, until_ps)
     }
 

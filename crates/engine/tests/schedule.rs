@@ -242,3 +242,87 @@ proptest! {
         }
     }
 }
+
+/// 64-byte frames in bursts of 32 at 10 Gbit/s: 67.2 ns apart. At a tenth of the line a burst begins each 32 x 672 ns.
+#[test]
+fn frames_of_a_burst_are_back_to_back_and_bursts_as_far_apart_as_the_load_says() {
+    let even = schedule(&[segment(1_000_000, 1_000_000_000, 1_000_000_000)], &[64], &[0]);
+    let bursts = even.clone().in_bursts(32, 10_000_000_000);
+    let times = all(&bursts);
+    // 1 ms at 672 ns a frame, and the one that is cut off.
+    assert_eq!(times.len(), 1489);
+    for (number, &at) in (0_u64..).zip(&times) {
+        assert_eq!(at, number / 32 * 32 * 672_000 + number % 32 * 67_200, "frame {number}");
+        assert_eq!(bursts.departure_ps(number), Some(at));
+    }
+    assert_eq!((bursts.frames(), bursts.departure_ps(1489)), (1489, None));
+    // A port that spaces them itself has them at once.
+    let at_once = all(&even.in_bursts(32, 0));
+    assert!((0_u64..).zip(at_once).all(|(number, at)| at == number / 32 * 32 * 672_000));
+}
+
+/// RFC 2889 section 5.1.3 (as its formula reads in whole bits): between the last bit of a burst and the first of the next
+/// there are ((100/LOAD - 1) * BURST * (96 + 64 + 8L) + 96) bit times, of which 96 + 64 are the gap and the preamble.
+#[test]
+fn the_gap_between_bursts_is_that_of_rfc_2889() {
+    // Sizes, loads and bursts for which the gap is whole picoseconds at 10 Gbit/s: 100 ps a bit.
+    for (size, percent, burst) in [(64_u64, 50_u64, 16_u64), (64, 25, 930), (512, 80, 64), (1518, 10, 256)] {
+        let load = 100_000_000 * percent;
+        let bursts = schedule(&[segment(20_000_000, load, load)], &[size as u32], &[0]).in_bursts(burst as u32, 10_000_000_000);
+        let times = all(&bursts);
+        let on_line = 96 + 64 + 8 * size;
+        let gap_bits = (100 - percent) * burst * on_line / percent + 96;
+        let frame_end_ps = (64 + 8 * size) * 100;
+        for pair in times.chunks(burst as usize).collect::<Vec<_>>().windows(2) {
+            let last_bit = pair[0].last().unwrap() + frame_end_ps;
+            assert_eq!(
+                pair[1][0] - last_bit,
+                gap_bits * 100,
+                "{size} bytes at {percent} % in bursts of {burst}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_burst_of_a_mix_takes_the_line_time_of_its_frames() {
+    // 2 x 64 and 1518: 67.2, 67.2 and 1230.4 ns at 10 Gbit/s; 4 frames of them at a time, at half the line.
+    let mixed = schedule(&[segment(1_000_000, 5_000_000_000, 5_000_000_000)], &[64, 1518], &[0, 0, 1]);
+    let times = all(&mixed.clone().in_bursts(4, 10_000_000_000));
+    // The first burst has 64, 64, 1518, 64 and takes twice 1432 ns of the load; the second 64, 1518, 64, 64.
+    assert_eq!(
+        times[..8],
+        [0, 67_200, 134_400, 1_364_800, 2_864_000, 2_931_200, 4_161_600, 4_228_800]
+    );
+    assert_eq!(times.len() as u64, mixed.frames());
+    // At the line's own rate bursts follow each other as frames do.
+    let full = schedule(&[segment(1_000_000, 10_000_000_000, 10_000_000_000)], &[64, 1518], &[0, 0, 1]);
+    assert_eq!(all(&full.clone().in_bursts(4, 10_000_000_000)), all(&full));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// Whatever the load does: a burst begins with its first frame, no frame is late for it, none overtakes another, and what
+    /// has departed by any time is what counting says.
+    #[test]
+    fn bursts_begin_on_time_and_stay_in_order(
+        parts in proptest::collection::vec((1_000_u64..400_000, 0..10_000_000_000_u64, 0..10_000_000_000_u64), 1..4),
+        burst in 2_u32..300,
+        share in 0.0..1.1,
+    ) {
+        let segments: Vec<Segment> = parts.iter().map(|&(ns, from, to)| segment(ns, from, to)).collect();
+        let even = schedule(&segments, &[64, 594, 1518], &[0, 0, 1, 0, 2]);
+        let bursts = even.clone().in_bursts(burst, 10_000_000_000);
+        let (evenly, together) = (all(&even), all(&bursts));
+        prop_assert_eq!(evenly.len(), together.len());
+        prop_assert!(together.is_sorted());
+        for (number, (&alone, &at)) in evenly.iter().zip(&together).enumerate() {
+            prop_assert!(at <= alone + 1, "frame {} departs after it would without bursts", number);
+            prop_assert!(number % burst as usize != 0 || at == alone, "burst {} begins late", number);
+            prop_assert_eq!(bursts.departure_ps(number as u64), Some(at));
+        }
+        let t = (bursts.duration_ps() as f64 * share) as u64;
+        prop_assert_eq!(bursts.frames_before(t), together.iter().filter(|at| **at < t).count() as u64);
+    }
+}

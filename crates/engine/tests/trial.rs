@@ -24,7 +24,7 @@ fn spec(sizes: &Value, flows: u32, duration_ns: u64, bps: u64) -> TrialSpec {
             "schedule": [{"name": "traffic", "duration_ns": duration_ns, "from_bps": bps, "to_bps": bps}],
         }],
         "ports": [{"mac": "02:00:00:00:00:01"}, {"mac": "02:00:00:00:00:02"}],
-        "settle_ns": 0, "drain_ns": 1_000_000, "sample_ns": 100_000_000,
+        "settle_ns": 0, "overtime_ns": 1_000_000, "drain_ns": 1_000_000, "sample_ns": 100_000_000,
     }))
     .expect("a trial")
 }

@@ -17,8 +17,9 @@ VERSION = 1
 def key(case: Case, *, verify: bool) -> str:
     """What a calibration measured and a case needs are compared by.
 
-    Sizes with their weights, the number of flows, the kinds of headers with the fields that vary, the
-    directions, and whether checksums are verified. Not the addresses: another address is the same work.
+    Sizes with their weights, the number of flows, the length of bursts, the kinds of headers with the
+    fields that vary, the directions, and whether checksums are verified. Not the addresses: another address
+    is the same work.
     """
     profile = case.profile
     what = {
@@ -29,6 +30,8 @@ def key(case: Case, *, verify: bool) -> str:
         "direction": case.direction,
         "verify": verify,
     }
+    if case.profile.burst > 1:
+        what["burst"] = case.profile.burst
     return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:16]
 
 

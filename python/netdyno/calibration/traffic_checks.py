@@ -161,7 +161,7 @@ def _most(
         # A flood is to fail; what is asked of it is how much it sends.
         flood = asked.fps == NOBODY_FPS
         length = effort.confirm_ns if asked.confirming else effort.trial_ns
-        shot = (bench.shoot if flood else bench.undisturbed)(case, asked.fps, length)
+        shot = (bench.shoot if flood else bench.steadiest)(case, asked.fps, length)
         # What goes at all, if not without loss: the first load is the highest.
         flooded = flooded or shot.sent_fps
         if not shot.passed and not flood:
@@ -278,7 +278,7 @@ def soaked(
     if most is None:
         return Check("C5", "soak", name, "", "", "n/a", "nothing passed without loss, see C3")
     say(f"{name}: soak at 99 % of {rounded(most)} fps, {effort.soak_ns / 1e9:g} s")
-    return judge_soak(name, bench.undisturbed(case, most * 99 / 100, effort.soak_ns))
+    return judge_soak(name, bench.steadiest(case, most * 99 / 100, effort.soak_ns))
 
 
 def judge_soak(name: str, shot: Shot) -> Check:

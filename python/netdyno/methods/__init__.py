@@ -13,6 +13,8 @@ from netdyno.methods.procedure import (
     milliseconds,
     rounded,
     scaled,
+    sending_ns,
+    spoiled,
     starved,
 )
 from netdyno.methods.ramp import RAMP
@@ -30,5 +32,7 @@ __all__ = [
     "milliseconds",
     "rounded",
     "scaled",
+    "sending_ns",
+    "spoiled",
     "starved",
 ]

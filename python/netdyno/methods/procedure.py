@@ -38,6 +38,14 @@ SHORT_NS = 500_000
 """A trial may end this much late, as it does by the clock: no more than the pauses of the machine."""
 
 
+PAUSE_NS = 10_000_000
+"""A constant load with a longer pause of the tester is made again, as often as the plan says: in it a
+device's queue empties, and behind it the tester makes up for it."""
+
+BACKLOG = 3
+"""A tester that is this many times as late as its longest pause was is too slow: no second attempt helps."""
+
+
 P = TypeVar("P", bound=Parameters)
 
 
@@ -85,27 +93,29 @@ def starved(result: TrialResult, planned_ns: int | None) -> str | None:
 
     Up to 0.01 % of a stream, 10 us of its traffic or one frame may be missing: the last frames of a trial
     are due just before its clock runs out. And sending may take 0.1 % longer than the `planned_ns` it was
-    to take, or half a millisecond: what took longer was a lower rate, though all of it was sent. A
-    trial that falls short of either says nothing against the device.
+    to take, half a millisecond, or as long as one frame more: what took longer was a lower rate, though all
+    of it was sent. A trial that falls short of either says nothing against the device.
     """
     for stream in result.streams:
         missing = stream.intended - stream.offered
-        sending_ns = max(result.sample_ns * len(stream.tx), 1)
+        traffic_ns = max(result.sample_ns * len(stream.tx), 1)
         allowed = max(
-            Fraction(stream.intended, 10_000), Fraction(stream.intended * 10_000, sending_ns), Fraction(1)
+            Fraction(stream.intended, 10_000), Fraction(stream.intended * 10_000, traffic_ns), Fraction(1)
         )
         if missing > allowed:
             return f"the tester left {missing} of {stream.intended} frames of `{stream.name}` unsent"
     if planned_ns is None:
         return None
-    over_ns = _sending_ns(result) - planned_ns
-    if over_ns <= max(planned_ns * LONGER, Fraction(SHORT_NS)):
+    over_ns = sending_ns(result) - planned_ns
+    # A frame more or less is no other rate.
+    frames = max((stream.intended for stream in result.streams), default=0)
+    if over_ns <= max(planned_ns * LONGER, Fraction(SHORT_NS), Fraction(planned_ns, max(frames, 1))):
         return None
     planned = milliseconds(planned_ns)
     return f"the tester sent for {milliseconds(over_ns)} longer than the {planned} it was to"
 
 
-def _sending_ns(result: TrialResult) -> int:
+def sending_ns(result: TrialResult) -> int:
     """How long the tester sent: all phases but those around, the last one as long as it caught up."""
     around = ("resolve", "settle", "drain")
     return sum(phase.duration_ns for phase in result.phases if phase.name not in around)
@@ -120,6 +130,23 @@ def kept_away(trial: Trial, result: TrialResult) -> str | None:
     if not trial.constant or result.health.longest_gap_ns <= AWAY_NS:
         return None
     return f"the tester was kept from its core for {milliseconds(result.health.longest_gap_ns)} while sending"
+
+
+def spoiled(trial: Trial, result: TrialResult) -> str | None:
+    """Why a trial should be made again, as a pause of the tester spoiled it; None if none did.
+
+    By what the tester knows of itself alone, and never by what came back: whoever repeats the trials that
+    failed, and no others, chooses their result.
+    """
+    pause_ns = result.health.longest_gap_ns
+    if not trial.constant or not pause_ns:
+        return None
+    if pause_ns > PAUSE_NS:
+        return f"the tester was kept from its core for {milliseconds(pause_ns)} while sending"
+    short = starved(result, trial.duration_ns)
+    if short is None or result.health.latest_departure_ns > BACKLOG * pause_ns:
+        return None
+    return f"{short}, after a pause of {milliseconds(pause_ns)}"
 
 
 def milliseconds(ns: int) -> str:

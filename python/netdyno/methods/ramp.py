@@ -214,7 +214,8 @@ def _max_rx(
 ) -> Value:
     """The best forwarding rate over a window of the rise or the hold: distinct and intact frames.
 
-    A window can hold more than the rate times its length: at its edge, by one frame. With a mix also by
+    A window can hold more than the rate times its length: at its edge, by one frame, or by a burst where
+    frames are sent in bursts. With a mix also by
     the order of the sizes, by as many small frames as there is room for in the longest; what exceeds the
     line by no more, with nothing lost, is the line. With loss, or by more than that, it is luck: a device
     that reorders or queues lets small frames through together. No device passes on more than it was sent
@@ -230,6 +231,7 @@ def _max_rx(
     mixed = bool(situation.mixed_receivers)
     streams = len(situation.streams) if scope == "sum" else 1
     edge = streams * (LONGEST_FRAME / (situation.mean_size + WIRE_OVERHEAD) if mixed else Fraction(1))
+    edge = max(edge, Fraction(streams * situation.burst))
     if all(len(part) < width for part in parts):
         return Value(
             "ramp max Rx", scope, None, "fps", note=f"the ramp is shorter than {width} whole samples"

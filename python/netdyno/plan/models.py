@@ -195,6 +195,15 @@ class Lab(Element):
     links: list[Link]
 
 
+def _catch_up(value: Percent) -> Percent:
+    if (value.amount * 100).denominator != 1 or not 1 <= value.amount <= 100:
+        raise Problem(
+            f"`{value}` is no rate to catch up at",
+            "whole per cent of the intended rate, from `100%` (late frames stay late) to `10000%`",
+        )
+    return value
+
+
 LEAST_DRAIN_NS = 200_000_000
 """A rehearsal drains this long, unless the plan asks for less: 1024 frames at 10 kpps take half of it."""
 
@@ -220,6 +229,16 @@ class TrialSettings(Element):
         default=PositiveDuration.of_ns(10**8), description="Length of a sample of the series."
     )
     verify: bool = Field(default=True, description="Check the checksums of what is received.")
+    catch_up: Annotated[Percent, AfterValidator(_catch_up)] = Field(
+        default=Percent(Fraction(2)),
+        description="After a pause of the tester late frames leave at up to this share of the intended rate.",
+    )
+    again: int = Field(
+        default=2,
+        ge=0,
+        le=20,
+        description="How often a constant load is made again that a pause of the tester spoiled.",
+    )
 
     def scaled(self, scale: Fraction) -> TrialSettings:
         """Settle, drain and sample of a rehearsal. Resolving is a time limit, polling no phase: they stay.

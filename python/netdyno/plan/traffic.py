@@ -65,6 +65,10 @@ ADDRESSES: Mapping[str, Addresses] = {
 }
 
 
+MOST_IN_A_BURST = 65_536
+"""Frames of a burst: 4.4 ms of 64 bytes at 10 Gbit/s. Longer ones are a load of their own."""
+
+
 def _addresses(value: object) -> Addresses:
     if isinstance(value, str):
         if value in ADDRESSES:
@@ -121,6 +125,12 @@ class Profile(Element):
         ),
     ] = Field(description="Frame size with FCS, a named mix, or sizes with weights.")
     flows: int = Field(default=65536, ge=1, le=2**32 - 1, description="Number of flows.")
+    burst: int = Field(
+        default=1,
+        ge=1,
+        le=MOST_IN_A_BURST,
+        description="Frames leave in bursts of so many, back to back; the gaps between make the load.",
+    )
     ip: Literal[4, 6] = Field(default=4, description="IP version.")
     protocol: Literal["udp", "tcp"] = "udp"
     vlan: Annotated[list[Vlan], BeforeValidator(vlans), Field(max_length=8)] = Field(

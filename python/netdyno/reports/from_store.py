@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -52,6 +52,7 @@ def _case(case: StoredCase, trials: tuple[StoredTrial, ...]) -> CaseView:
         mean_size=wiring.situation.mean_size if wiring else None,
         sizes=tuple((size["size"], size["weight"]) for size in stream.get("sizes", ())),
         flows=stream.get("flows"),
+        burst=_burst(specs),
         seed=head.seed,
         result=case.result,
         verdicts={verdict.scope: Verdict(verdict.limit, verdict.reason) for verdict in case.verdicts},
@@ -63,6 +64,11 @@ def _case(case: StoredCase, trials: tuple[StoredTrial, ...]) -> CaseView:
         notes=wiring.notes if wiring else (),
         proven=wiring.proven if wiring else None,
     )
+
+
+def _burst(specs: Sequence[Mapping[str, Any]]) -> int:
+    """Frames of a burst; a trial at the rate of the line has none."""
+    return max((stream.get("burst", 1) for spec in specs for stream in spec.get("streams", ())), default=1)
 
 
 def _trial(trial: StoredTrial, spec: Mapping[str, Any]) -> TrialView:

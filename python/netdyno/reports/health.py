@@ -1,4 +1,4 @@
-"""What a reader must know of the tester itself: late frames, flows on several workers, shared cores.
+"""What a reader must know of the tester itself: late frames, pauses, flows on several workers, shared cores.
 
 From counts to sentences. A tester that did well has none, but for several workers: how each of them did.
 """
@@ -38,6 +38,7 @@ def findings(results: Sequence[TrialResult]) -> tuple[Finding, ...]:
         _not_sent(results),
         _full(healths),
         _unheard(healths),
+        _caught_up(results),
         _split(healths),
         _shared(healths),
         _workers(healths),
@@ -164,6 +165,37 @@ def _unheard(healths: Sequence[Health]) -> Finding | None:
         f"{unheard:,} frames that are no test frames came so many at once that the tester did not listen to"
         " them or did not answer: questions for its addresses may be among them, and answers to its own",
     )
+
+
+def _caught_up(results: Sequence[TrialResult]) -> Finding | None:
+    """Whether frames left at another load than the intended one, to make up for pauses."""
+    paused = [result for result in results if result.health.made_up]
+    caught = [result.health.catch_up for result in paused if result.health.catch_up is not None]
+    if not caught:
+        return None
+    made_up, sent = (
+        sum(one.frames for one in caught),
+        sum(stream.offered for result in paused for stream in result.streams),
+    )
+    pauses = _number(sum(one.pauses for one in caught), "time")
+    trials = f" in {len(paused)} of {len(results)} trials" if len(results) > 1 else ""
+    return Finding(
+        "caught up",
+        Fraction(made_up, max(sent, 1)),
+        f"the tester fell behind its schedule {pauses}{trials}, by up to"
+        f" {_latest(one.longest_ns for one in caught)}: {made_up:,} of {sent:,} frames left at up to"
+        f" {max(one.percent for one in caught)} % of the rate to make up for it, at most"
+        f" {max(one.longest_run for one in caught):,} in a row",
+    )
+
+
+def made_again(reasons: Sequence[str]) -> Finding | None:
+    """Trials that did not count and were made again, by why."""
+    if not reasons:
+        return None
+    trials = "1 trial was" if len(reasons) == 1 else f"{len(reasons)} trials were"
+    why = "; ".join(dict.fromkeys(reasons))
+    return Finding("made again", Fraction(len(reasons)), f"{trials} made again: {why}")
 
 
 def _split(healths: Sequence[Health]) -> Finding | None:

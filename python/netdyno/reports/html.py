@@ -259,5 +259,5 @@ def _traffic(run: RunView) -> list[tuple[str, str, str]]:
     for case in run.cases:
         if case.sizes and case.profile not in rows:
             flows = "n/a" if case.flows is None else quantity.count(case.flows)
-            rows[case.profile] = (case.profile, quantity.size(case.sizes), flows)
+            rows[case.profile] = (case.profile, case.frames, flows)
     return list(rows.values())

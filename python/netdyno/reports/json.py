@@ -14,7 +14,7 @@ from typing import Any
 from netdyno.calibration.proven import Proven
 from netdyno.histogram import percentiles
 from netdyno.reports.view import ABOUT_THE_TESTER, CaseView, RunView, TrialView, counts
-from netdyno.trial import Lag, Latency, Value
+from netdyno.trial import CatchUp, Lag, Latency, Value
 
 FORMAT = "netdyno/report/1"
 PERCENTILES = {
@@ -76,6 +76,7 @@ def _case(case: CaseView) -> dict[str, Any]:
             "mean_frame_size_bytes": _number(case.mean_size),
             "frame_sizes": [{"bytes": size, "weight": weight} for size, weight in case.sizes] or None,
             "flows": case.flows,
+            "burst_frames": case.burst if case.burst > 1 else None,
             "seed": case.seed,
             "method": case.result.method if case.result else None,
             "values": [_value(case, value) for value in case.result.values] if case.result else None,
@@ -189,6 +190,7 @@ def _trial(trial: TrialView) -> dict[str, Any]:
                     "longest_gap_ns": health.longest_gap_ns,
                     "rx_dropped_frames": health.rx_dropped,
                     "tx_full": health.tx_full,
+                    "catch_up": _catch_up(health.catch_up),
                     "core_share_ppm": health.core_share_ppm,
                     "tx_dropped_frames": health.tx_dropped or None,
                     "rx_full": health.rx_full or None,
@@ -218,6 +220,20 @@ def _trial(trial: TrialView) -> dict[str, Any]:
             or None,
         }
     )
+
+
+def _catch_up(caught: CatchUp | None) -> dict[str, Any] | None:
+    """How pauses of the tester were made up for, if there were any."""
+    if caught is None:
+        return None
+    return {
+        "up_to_percent_of_the_rate": caught.percent,
+        "pauses": caught.pauses,
+        "longest_pause_ns": caught.longest_ns,
+        "frames": caught.frames,
+        "most_frames_after_one_pause": caught.longest_run,
+        "most_frames_at_once": caught.most_at_once,
+    }
 
 
 def _lag(lag: Lag | None) -> dict[str, Any] | None:

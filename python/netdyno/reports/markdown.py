@@ -94,7 +94,7 @@ def _traffic(run: RunView) -> list[tuple[str, ...]]:
         if case.sizes:
             by_profile.setdefault(case.profile, case)
     return [
-        (profile, quantity.size(case.sizes), "" if case.flows is None else str(case.flows))
+        (profile, case.frames, "" if case.flows is None else str(case.flows))
         for profile, case in by_profile.items()
     ]
 

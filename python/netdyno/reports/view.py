@@ -15,7 +15,7 @@ from itertools import zip_longest
 from netdyno.arithmetic import wire_bits
 from netdyno.calibration.proven import Proven
 from netdyno.neighbours import sentences
-from netdyno.reports import health
+from netdyno.reports import health, quantity
 from netdyno.trial import HEADLINES, Result, Segment, StreamResult, TrialResult, Value, Verdict
 
 ALL = "sum"
@@ -109,6 +109,8 @@ class CaseView:
     """`virtual` or `real`; empty if the lab of the case was never wired."""
     line_enforced: bool = True
     """False where the line rate is declared and nothing enforces it (veth)."""
+    burst: int = 1
+    """Frames were sent in bursts of so many; 1: one by one."""
     goals: tuple[tuple[str, bool | None, str], ...] = ()
     """Name, passed (None: could not be judged), reason."""
     error: str = ""
@@ -127,10 +129,20 @@ class CaseView:
         """What befell the tester's neighbours in the trials that count, a sentence each."""
         return sentences((trial.number, trial.result) for trial in self.trials if trial.state == "done")
 
+    @property
+    def frames(self) -> str:
+        """Their sizes, and how they were sent if not one by one: `64 B, in bursts of 32`."""
+        sizes = quantity.size(self.sizes)
+        return sizes if self.burst == 1 else f"{sizes}, in bursts of {self.burst:,}"
+
     @cached_property
     def tester(self) -> tuple[health.Finding, ...]:
         """What must be known of the tester in the trials that the result rests on."""
-        return health.findings([trial.result for trial in self.resting_trials])
+        again = health.made_again(
+            ["; ".join(trial.result.invalid) for trial in self.trials if trial.state == "invalid"]
+        )
+        found = health.findings([trial.result for trial in self.resting_trials])
+        return found if again is None else (*found, again)
 
     def line(self, scope: str) -> Fraction | None:
         """Line rate in frames per second for a scope: one stream, or all of them together."""

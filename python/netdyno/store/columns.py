@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any, TypeVar, get_args
 
-from netdyno.trial import Health, InterfaceResult, Segment, WorkerHealth
+from netdyno.trial import CatchUp, Health, InterfaceResult, Segment, WorkerHealth
 
 T = TypeVar("T")
 
@@ -94,9 +94,12 @@ THREADS = ("split_flows", "threads", "cores", "tx_dropped", "rx_full", "tx_ahead
 
 
 def from_threads(health: Health) -> str:
-    """The tester's threads, and what its ports noticed, as a JSON object."""
-    workers = [asdict(worker) for worker in health.workers]
-    return json.dumps({**{name: getattr(health, name) for name in THREADS}, "workers": workers})
+    """The tester's threads, what its ports noticed and how it caught up, as a JSON object."""
+    table: dict[str, Any] = {name: getattr(health, name) for name in THREADS}
+    table["workers"] = [asdict(worker) for worker in health.workers]
+    if health.catch_up is not None:
+        table["catch_up"] = asdict(health.catch_up)
+    return json.dumps(table)
 
 
 def to_threads(text: str) -> dict[str, Any]:
@@ -107,7 +110,12 @@ def to_threads(text: str) -> dict[str, Any]:
     if not all(isinstance(value, int) or absent.get(name, 0) is value for name, value in fields.items()):
         raise ValueError(f"`{text[:40]}` is not of the tester's threads")
     workers = _all(dict, found.get("workers", []))
-    return {**fields, "workers": tuple(WorkerHealth.of(worker) for worker in workers)}
+    fields["workers"] = tuple(WorkerHealth.of(worker) for worker in workers)
+    if "catch_up" in found:
+        (caught,) = _all(dict, [found["catch_up"]])
+        _all(int, list(caught.values()))
+        fields["catch_up"] = CatchUp(**caught)
+    return fields
 
 
 def _all(kind: type[T], found: object) -> list[T]:

@@ -157,6 +157,15 @@ def _tester(counts: _Counts, evidence: Evidence) -> Verdict | None:
             " it receives into: what came then found no room, and nobody counts that",
         )
     real = evidence.clock == "real"
+    made_up = sum(trial.health.made_up for trial in evidence.trials)
+    if real and gone <= made_up and not _beyond_lateness(counts.streams, evidence.trials):
+        caught = [trial.health.catch_up for trial in evidence.trials if trial.health.catch_up is not None]
+        return Verdict(
+            "tester",
+            f"{gone} of {sent} frames were lost, no more than the {made_up} that the tester sent at up to"
+            f" {max(one.percent for one in caught)} % of the load to make up for pauses of up to"
+            f" {milliseconds(max(one.longest_ns for one in caught))}",
+        )
     if real and late > LATE_NS and not _beyond_lateness(counts.streams, evidence.trials):
         return Verdict(
             "inconclusive",

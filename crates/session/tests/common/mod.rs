@@ -97,6 +97,7 @@ pub fn trial(streams: &[Value]) -> Value {
             {"mac": "02:00:00:00:00:02", "ipv4": "198.18.0.6", "ipv6": "2001:2:0:2::2"},
         ],
         "settle_ns": 1_000_000,
+        "overtime_ns": 1_000_000,
         "drain_ns": 10_000_000,
         "sample_ns": 100_000,
     })

@@ -1,0 +1,220 @@
+//! How a sender that fell behind its schedule makes up for it (real time): not all at once, but at a bounded rate.
+//!
+//! What was due while the tester was kept from its core is still owed when it comes back. Sent at once, it would be another
+//! load: a device whose queue overflows on that burst would be blamed for the tester's pause. So the schedule then goes on
+//! at no more than a declared multiple of its own pace until nothing is owed. Only what is due within a millisecond, and no
+//! more than a round hands over anyway, leaves at once.
+//!
+//! It is a token bucket whose tokens are picoseconds of the schedule: so it knows nothing of rates, ramps and sizes, and
+//! twice the pace is twice the load wherever the schedule stands.
+
+use crate::result::CatchUp;
+
+/// Less than so much behind is no pause: rounds take their time, and a call to the system may take this long.
+const AT_ONCE_PS: u64 = 1_000_000_000;
+/// Frames that may leave at once after a pause: what one round hands over.
+pub const AT_ONCE_FRAMES: u64 = 512;
+
+/// The pace of one sender.
+#[derive(Clone, Debug)]
+pub struct Pace {
+    /// The pace while catching up, percent of the schedule's.
+    percent: u64,
+    /// A sender is behind if frames have been due for longer than this.
+    limit_ps: u64,
+    owing: Option<Owing>,
+    found: CatchUp,
+}
+
+/// While it catches up.
+#[derive(Clone, Copy, Debug)]
+struct Owing {
+    /// When it was last given time of the schedule.
+    last_ps: u64,
+    /// Time of the schedule that may be sent now; below 0 after a frame that took more than there was.
+    credit_ps: i64,
+    /// Frames made up since it fell behind.
+    frames: u64,
+}
+
+impl Pace {
+    /// That of a sender whose frames are `gap_ps` apart at its highest load, which catches up at `percent` of its pace.
+    #[must_use]
+    pub fn new(percent: u32, gap_ps: u64) -> Self {
+        Self {
+            percent: u64::from(percent.max(100)),
+            limit_ps: at_once(gap_ps),
+            owing: None,
+            found: CatchUp {
+                percent: percent.max(100),
+                ..CatchUp::default()
+            },
+        }
+    }
+
+    /// Until when frames may be sent at `now`, of which the next one has been due since `next_ps`. `gap_ps` is asked for
+    /// only if the sender is behind: how far its frames are apart at the load it has come to.
+    #[inline]
+    pub fn until(&mut self, now: u64, next_ps: u64, gap_ps: impl FnOnce() -> u64) -> u64 {
+        if self.owing.is_none() && now.saturating_sub(next_ps) <= self.limit_ps {
+            return now;
+        }
+        self.govern(now, next_ps, gap_ps())
+    }
+
+    #[cold]
+    fn govern(&mut self, now: u64, next_ps: u64, gap_ps: u64) -> u64 {
+        let most = at_once(gap_ps) as i64;
+        let owing = self.owing.get_or_insert_with(|| {
+            self.found.pauses += 1;
+            Owing {
+                last_ps: now,
+                credit_ps: most,
+                frames: 0,
+            }
+        });
+        self.found.longest_ns = self.found.longest_ns.max(now.saturating_sub(next_ps) / 1000);
+        let earned = (now - owing.last_ps).min(u64::from(u32::MAX) * 1000) * self.percent / 100;
+        owing.credit_ps = (owing.credit_ps + earned as i64).min(most);
+        owing.last_ps = now;
+        match u64::try_from(owing.credit_ps) {
+            Ok(credit @ 1..) => (next_ps + credit - 1).min(now),
+            // Nothing, not even what is due just now.
+            _ => next_ps.saturating_sub(1),
+        }
+    }
+
+    /// By what [`Self::until`] said at `now`, `frames` frames were sent: the next one was due at `before_ps`, and now is at
+    /// `next_ps`.
+    #[inline]
+    pub fn sent(&mut self, now: u64, before_ps: u64, next_ps: u64, frames: u64) {
+        self.found.most_at_once = self.found.most_at_once.max(frames);
+        if let Some(owing) = &mut self.owing {
+            owing.frames += frames;
+            owing.credit_ps -= next_ps.saturating_sub(before_ps).min(i64::MAX as u64 / 2) as i64;
+            self.found.frames += frames;
+            self.found.longest_run = self.found.longest_run.max(owing.frames);
+            if next_ps > now {
+                self.owing = None;
+            }
+        }
+    }
+
+    /// Adds what another worker's sender did on the same port.
+    pub fn absorb(&mut self, other: &Self) {
+        self.found.absorb(&other.found);
+    }
+
+    /// What was found.
+    #[must_use]
+    pub fn found(&self) -> &CatchUp {
+        &self.found
+    }
+}
+
+impl CatchUp {
+    /// Adds what another sender did.
+    pub(crate) fn absorb(&mut self, other: &Self) {
+        self.percent = self.percent.max(other.percent);
+        self.pauses += other.pauses;
+        self.frames += other.frames;
+        self.longest_ns = self.longest_ns.max(other.longest_ns);
+        self.longest_run = self.longest_run.max(other.longest_run);
+        self.most_at_once = self.most_at_once.max(other.most_at_once);
+    }
+}
+
+/// Time of the schedule that may be sent at once, of frames so far apart.
+fn at_once(gap_ps: u64) -> u64 {
+    AT_ONCE_PS.min(gap_ps.saturating_mul(AT_ONCE_FRAMES)).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const US: u64 = 1_000_000;
+    const MS: u64 = 1_000 * US;
+
+    /// A sender of a frame each `gap_ps`, asked every microsecond from `from` on; frames sent in each of those rounds, until
+    /// nothing is owed.
+    fn rounds(pace: &mut Pace, gap_ps: u64, next_ps: &mut u64, from: u64) -> Vec<u64> {
+        let mut sent = Vec::new();
+        for now in (from..).step_by(US as usize) {
+            let (before, until) = (*next_ps, pace.until(now, *next_ps, || gap_ps));
+            let mut frames = 0;
+            while *next_ps <= until {
+                *next_ps += gap_ps;
+                frames += 1;
+            }
+            pace.sent(now, before, *next_ps, frames);
+            sent.push(frames);
+            if *next_ps > now {
+                return sent;
+            }
+        }
+        unreachable!("the loop has no end of its own")
+    }
+
+    /// 1,000,000 frames a second, away for 90 ms: 90,000 frames are due. 512 leave at once, and then two each microsecond, of
+    /// which one is new: so it takes 89.488 ms, in which 89,488 more fall due.
+    #[test]
+    fn a_pause_is_made_up_for_at_twice_the_pace() {
+        let mut pace = Pace::new(200, US);
+        let mut next = US;
+        let sent = rounds(&mut pace, US, &mut next, 90 * MS);
+        assert_eq!(sent[0], 512);
+        assert!(sent[1..].iter().all(|&frames| frames <= 2), "two in each microsecond");
+        assert_eq!(sent.len() as u64, 1 + 89_488);
+        let found = pace.found();
+        assert_eq!(
+            (found.pauses, found.frames, found.longest_run),
+            (1, 90_000 + 89_488, 90_000 + 89_488)
+        );
+        assert_eq!((found.longest_ns, found.most_at_once, found.percent), (89_999_000, 512, 200));
+        // On time again, nothing is held back or counted.
+        assert_eq!(pace.until(next, next, || US), next);
+        assert_eq!(pace.found().pauses, 1);
+    }
+
+    /// Few frames a second, and no more than a millisecond of them at once: that is less than one, so one leaves, and the
+    /// next when twice the time of one has passed twice as fast.
+    #[test]
+    fn slow_loads_do_not_leave_in_bursts_either() {
+        // 1,000 frames a second, away for 20 ms.
+        let mut pace = Pace::new(200, MS);
+        let mut next = MS;
+        let sent = rounds(&mut pace, MS, &mut next, 20 * MS);
+        assert!(sent.iter().all(|&frames| frames <= 1));
+        let at: Vec<u64> = (0..).zip(&sent).filter(|(_, frames)| **frames == 1).map(|(at, _)| at).collect();
+        // Half as far apart as they were due, but the first two: a millisecond of them may leave at once.
+        assert_eq!(at[..2], [0, 1]);
+        assert!(at[1..].windows(2).all(|pair| pair[1] - pair[0] == 500), "{at:?}");
+        assert_eq!(pace.found().frames, sent.iter().sum());
+    }
+
+    /// Where the load must not be exceeded at all a pause is never made up for: the schedule goes on late.
+    #[test]
+    fn at_its_own_pace_it_stays_late() {
+        let mut pace = Pace::new(100, US);
+        let (mut next, mut total) = (US, 0);
+        for now in (10 * MS..20 * MS).step_by(US as usize) {
+            let (before, until) = (next, pace.until(now, next, || US));
+            let frames = (until + 1).saturating_sub(next).div_ceil(US);
+            next += frames * US;
+            pace.sent(now, before, next, frames);
+            total += frames;
+        }
+        assert_eq!(total, 512 + 9_999, "one each microsecond after those at once");
+    }
+
+    #[test]
+    fn short_delays_are_no_pauses() {
+        // A round of 0.5 ms at 1,000,000 frames a second: what a round hands over.
+        let mut pace = Pace::new(200, US);
+        assert_eq!(pace.until(512 * US, 0, || US), 512 * US);
+        assert_eq!(pace.found().pauses, 0);
+        assert!(pace.until(513 * US, 0, || US) < 513 * US);
+        assert_eq!(pace.found().pauses, 1);
+    }
+}

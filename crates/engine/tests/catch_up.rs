@@ -1,0 +1,142 @@
+//! A tester that was kept from its core, in real time by a clock that the test sets: what it sends in each round until it is
+//! on its schedule again. The port takes everything; only the pace holds it back.
+
+use netdyno_engine::Trial;
+use netdyno_engine::result::TrialResult;
+use netdyno_engine::spec::TrialSpec;
+use netdyno_io::backend::null::NullPort;
+use netdyno_io::drive::Node;
+use netdyno_io::port::Port;
+use netdyno_io::time::Instant;
+use serde_json::{Value, json};
+
+const US: u64 = 1_000_000;
+const MS: u64 = 1_000 * US;
+/// L1 bits of a 64-byte frame.
+const BITS_64: u64 = 672;
+
+/// 64-byte frames, so many a second for 200 ms.
+fn spec(per_second: u64) -> Value {
+    let bps = BITS_64 * per_second;
+    json!({
+        "seed": 1,
+        "streams": [{
+            "name": "west-east", "tx_port": 0, "rx_port": 1,
+            "headers": [
+                {"type": "ethernet", "src": "02:00:00:00:00:01", "dst": "02:00:00:00:00:02"},
+                {"type": "ipv4", "src": "16.0.0.1", "dst": "48.0.0.1"},
+                {"type": "udp", "sport": 1025, "dport": 12},
+            ],
+            "destination": "written", "sizes": [{"size": 64, "weight": 1}], "flows": 1,
+            "schedule": [{"name": "traffic", "duration_ns": 200_000_000, "from_bps": bps, "to_bps": bps}],
+        }],
+        "ports": [{"mac": "02:00:00:00:00:01"}, {"mac": "02:00:00:00:00:02"}],
+        "settle_ns": 0, "drain_ns": 1_000_000, "sample_ns": 100_000_000,
+    })
+}
+
+/// Runs the trial by a clock that goes on by 10 us a round, but jumps from `from` over `away` once. The frames of each round
+/// with its time, and the result.
+fn run(spec: Value, from: u64, away: u64) -> (Vec<(u64, u64)>, TrialResult) {
+    let spec: TrialSpec = serde_json::from_value(spec).expect("a trial");
+    let port = |name| Box::new(NullPort::open(name, 60).expect("opens")) as Box<dyn Port>;
+    let mut trial = Trial::new(spec, vec![port("west"), port("east")]).expect("fits");
+    let progress = trial.progress();
+    let (mut now, mut before, mut rounds) = (Instant::ZERO, 0, Vec::new());
+    while !trial.finished() {
+        trial.step(now);
+        let sent = progress.snapshot().ports[0].tx_frames;
+        rounds.push((now.ps, sent - before));
+        before = sent;
+        now.ps += if now.ps == from { away } else { 10 * US };
+    }
+    (rounds, trial.result())
+}
+
+/// What had left in all by the end of each round from `from` on.
+fn sums(rounds: &[(u64, u64)], from: u64) -> Vec<u64> {
+    let after = rounds.iter().filter(|(at, _)| *at >= from);
+    after
+        .scan(0, |sum, (_, frames)| {
+            *sum += frames;
+            Some(*sum)
+        })
+        .collect()
+}
+
+/// How many rounds the sums are those of 512 frames at once, as fast as the port takes them, and then `rate` tenths of a frame
+/// a round.
+fn rounds_at(sums: &[u64], rate: u64) -> usize {
+    let at = |round: usize| 512 + round as u64 * rate / 10;
+    assert!((0..3).all(|round| sums[round] <= at(round) + 1), "{:?}", &sums[..3]);
+    3 + (3..sums.len()).take_while(|&round| sums[round].abs_diff(at(round)) <= 1).count()
+}
+
+/// 1,000,000 frames a second, away for 90 ms: 10 frames are due each 10 us.
+#[test]
+fn ninety_milliseconds_are_made_up_for_at_twice_the_rate() {
+    let (rounds, found) = run(spec(1_000_000), 50 * MS, 90 * MS);
+    assert_eq!((found.streams[0].offered, found.health.unsent), (200_000, 0));
+    let sums = sums(&rounds, 140 * MS);
+    assert_eq!(sums.last(), Some(&(200_000 - 50_001)));
+    // 89,999 are due, 512 leave at once, and each round makes up for 10: not all before the schedule ends after 60 ms, but
+    // as fast to the last frame.
+    let fast = rounds_at(&sums, 200);
+    assert!(sums[fast] == 149_999 && fast > 6000, "{fast} rounds, {}", sums[fast]);
+    let caught = found.health.catch_up.expect("in real time");
+    assert_eq!((caught.pauses, caught.percent, caught.longest_ns), (1, 200, 89_999_000));
+    assert_eq!((caught.frames, caught.longest_run), (149_999, 149_999));
+    assert!((385..=512).contains(&caught.most_at_once), "{caught:?}");
+}
+
+#[test]
+fn a_pause_that_is_made_up_for_in_time_leaves_no_trace_but_its_own() {
+    let (rounds, found) = run(spec(1_000_000), 50 * MS, 20 * MS);
+    // 19,999 are due, 512 leave at once, and 10 each round are made up for: 1949 rounds.
+    let sums = sums(&rounds, 70 * MS);
+    let fast = rounds_at(&sums, 200);
+    assert!((1948..=1951).contains(&fast), "{fast} rounds");
+    let on_time = sums[fast..].windows(2).take_while(|pair| pair[1] - pair[0] == 10).count();
+    assert!(on_time > 11_000, "on time to the end, {on_time} rounds");
+    let caught = found.health.catch_up.expect("in real time");
+    assert_eq!((caught.pauses, caught.longest_ns), (1, 19_999_000));
+    assert!(caught.frames.abs_diff(19_999 + 19_490) < 30, "{caught:?}");
+    // No frame left later than it was after the pause.
+    assert_eq!(found.health.latest_departure_ns, 19_999_000);
+}
+
+/// On a line that 80 % fills, twice the rate is more than the line: 125 % of the rate is all of it, 12.5 frames a round.
+#[test]
+fn nothing_is_made_up_for_faster_than_the_line() {
+    let mut trial = spec(1_000_000);
+    trial["ports"][0]["line_bps"] = json!(BITS_64 * 1_250_000);
+    let (rounds, found) = run(trial, 50 * MS, 20 * MS);
+    assert_eq!(found.health.catch_up.expect("in real time").percent, 125);
+    // 19,487 at 2.5 a round.
+    let fast = rounds_at(&sums(&rounds, 70 * MS), 125);
+    assert!((7790..=7800).contains(&fast), "{fast} rounds");
+}
+
+/// 10 ms before the end it goes away for 40 ms: what is owed then is sent, late, within the overtime; with none it is not.
+#[test]
+fn what_is_late_at_the_end_is_sent_as_long_as_there_is_overtime() {
+    let (_, found) = run(spec(1_000_000), 190 * MS, 40 * MS);
+    assert_eq!((found.streams[0].offered, found.health.unsent), (200_000, 0));
+    let traffic = found.phases.iter().find(|phase| phase.name == "traffic").expect("traffic");
+    // 9,999 frames are owed: 512 at once and 20 each 10 us: 475 rounds.
+    assert!(traffic.duration_ns.abs_diff(230_000_000 + 475 * 10_000) <= 20_000, "{traffic:?}");
+    let mut hurried = spec(1_000_000);
+    hurried["overtime_ns"] = json!(0);
+    let (_, found) = run(hurried, 190 * MS, 40 * MS);
+    assert_eq!((found.streams[0].offered, found.health.unsent), (190_001, 9_999));
+}
+
+#[test]
+fn less_than_the_schedule_is_refused() {
+    let mut slow = spec(1000);
+    slow["catch_up_percent"] = json!(99);
+    let spec: TrialSpec = serde_json::from_value(slow).expect("a trial");
+    let port = |name| Box::new(NullPort::open(name, 60).expect("opens")) as Box<dyn Port>;
+    let refused = Trial::new(spec, vec![port("west"), port("east")]).expect_err("refused");
+    assert_eq!(refused.error.place, "catch_up_percent");
+}
