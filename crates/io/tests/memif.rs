@@ -234,6 +234,28 @@ fn a_second_peer_is_told_who_is_there() {
 }
 
 #[test]
+fn who_is_there_is_told_to_nobody_without_the_secret() {
+    let socket = abstract_socket();
+    let end = |name, role, secret: &str| {
+        let mut spec = MemifSpec::new(&socket, role);
+        (spec.secret, spec.patience_ms) = (secret.to_owned(), Some(500));
+        open(name, &spec, 1514, 1).expect("opens").remove(0)
+    };
+    let mut west = end("west", Role::Server, "lab 7");
+    let mut east = end("east", Role::Client, "lab 7");
+    west.ready().expect("comes");
+    east.ready().expect("comes");
+    for (secret, told) in [
+        ("lab 8", "another secret is wanted here"),
+        ("lab 7", "already connected to netdyno"),
+    ] {
+        let refused = end("stranger", Role::Client, secret).ready().expect_err("taken").to_string();
+        assert!(refused.contains(told), "{refused}");
+        assert_eq!(refused.contains("already connected"), secret == "lab 7", "{refused}");
+    }
+}
+
+#[test]
 fn what_does_not_fit_is_refused_with_the_reason() {
     let refused = |client: &dyn Fn(&mut MemifSpec), queues, expected: &str| {
         let socket = abstract_socket();

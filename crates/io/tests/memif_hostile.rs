@@ -195,6 +195,17 @@ impl Bare {
         assert_eq!(sent, bytes.len() as isize);
     }
 
+    /// Whether there is something to hear: a message, or that the other end has gone.
+    fn has_news(&self) -> bool {
+        let mut polled = libc::pollfd {
+            fd: self.0.as_raw_fd(),
+            events: libc::POLLIN,
+            revents: 0,
+        };
+        // SAFETY: one entry is valid for reads and writes.
+        unsafe { libc::poll(&raw mut polled, 1, 0) > 0 }
+    }
+
     /// The type and the text of the next message.
     fn hear(&self) -> (u16, String) {
         let mut bytes = [0_u8; 256];
@@ -253,6 +264,40 @@ fn peers_that_speak_nonsense_are_told_so_and_the_next_one_is_served() {
     server.ready().expect("comes");
     send_all(&mut client, &[frame(1, 60)]);
     assert_eq!(collect(&mut server, 1), [frame(1, 60)]);
+}
+
+/// A client that says nothing, and one that stops half way, each at an interface of a socket that others share: the
+/// others are served while these still have time to speak.
+#[test]
+fn silent_clients_keep_nobody_else_waiting() {
+    let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let socket = abstract_socket();
+    let end = |role, id| {
+        let mut spec = MemifSpec::new(&socket, role);
+        spec.id = id;
+        open("west", &spec, 1514, 1).expect("opens").remove(0)
+    };
+    let (_zero, mut one) = (end(Role::Server, 0), end(Role::Server, 1));
+    let silent = Bare::connect(&socket);
+    assert_eq!(silent.hear().0, 2, "HELLO");
+    let halfway = Bare::connect(&socket);
+    assert_eq!(halfway.hear().0, 2, "HELLO");
+    let mut init = vec![3, 0, 0, 2];
+    init.resize(128, 0);
+    halfway.say(&init);
+    assert_eq!(halfway.hear().0, 1, "ACK");
+    let mut client = end(Role::Client, 1);
+    client.ready().expect("its turn");
+    assert!(!halfway.has_news(), "it was served only after the other had used up its time");
+    one.ready().expect("comes");
+    send_all(&mut client, &[frame(1, 60)]);
+    assert_eq!(collect(&mut one, 1), [frame(1, 60)]);
+    // More of them than are talked with at once.
+    let crowd: Vec<_> = (0..20).map(|_| Bare::connect(&socket)).collect();
+    drop(client);
+    let mut next = end(Role::Client, 1);
+    next.ready().expect("its turn");
+    drop(crowd);
 }
 
 /// A file of 48 MiB costs nobody anything until it is touched: were each region made present, a peer of 256 would have us

@@ -1,9 +1,9 @@
 //! A socket at which servers wait for their clients: of one process there may be several, each another interface, told
-//! apart by the number a client asks for. Who comes is talked with in a thread of the door's own, one after the other, and
-//! handed to the interface it wants.
+//! apart by the number a client asks for. Who comes is talked with in a thread of the door's own and handed to the interface
+//! it wants. There are several, so that a client that says nothing keeps nobody else waiting.
 
 use super::handshake::{self, Talk};
-use super::link::{Common, Conversation};
+use super::link::{Common, Conversation, DIALOGUE};
 use super::message::Message;
 use super::socket::{self, Bell, Channel, Listener};
 use crate::time::{Clock, Duration, Instant, sleep};
@@ -15,6 +15,15 @@ use std::thread::JoinHandle;
 /// How long a client is kept waiting whose interface has not noticed yet that its last client is gone.
 const TURNOVER: Duration = Duration::from_ms(20);
 
+/// Clients talked with at once. Each may have us map memory, of which so much is made present as a dialogue may
+/// ([`handshake::admit`]): few enough that all together are no danger to the machine.
+const TALKS: usize = 8;
+/// How long a client may take to say whom it wants. So long those wait at most who come when all talk with silent ones; a
+/// client that heard nothing for two seconds is likely to give up.
+const FIRST_WORD: Duration = Duration::from_ms(500);
+/// What the threads need: a message is 128 bytes, and nothing is called deeply.
+const STACK_BYTES: usize = 256 << 10;
+
 /// The doors of this process, by their place.
 static DOORS: Mutex<Vec<(String, Weak<Door>)>> = Mutex::new(Vec::new());
 
@@ -22,11 +31,12 @@ static DOORS: Mutex<Vec<(String, Weak<Door>)>> = Mutex::new(Vec::new());
 #[derive(Debug)]
 pub struct Door {
     common: Arc<Inside>,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    threads: Vec<JoinHandle<()>>,
 }
 
 #[derive(Debug)]
 struct Inside {
+    listener: Listener,
     servers: Mutex<Vec<Arc<Common>>>,
     bell: Bell,
     stop: AtomicBool,
@@ -56,19 +66,23 @@ impl Door {
             drop(servers);
             return Ok(door);
         }
-        let listener = Listener::open(place)?;
         let common = Arc::new(Inside {
+            listener: Listener::open(place)?,
             servers: Mutex::new(vec![Arc::clone(server)]),
             bell: Bell::new()?,
             stop: AtomicBool::new(false),
         });
-        let its = Arc::clone(&common);
-        let name = "netdyno-memif-door".to_owned();
-        let thread = std::thread::Builder::new().name(name).spawn(move || its.welcome(&listener))?;
-        let door = Arc::new(Self {
+        // If a thread is refused, dropping the door ends those there are.
+        let mut door = Self {
             common,
-            thread: Mutex::new(Some(thread)),
-        });
+            threads: Vec::new(),
+        };
+        for _ in 0..TALKS {
+            let its = Arc::clone(&door.common);
+            let thread = std::thread::Builder::new().name("netdyno-memif-door".to_owned());
+            door.threads.push(thread.stack_size(STACK_BYTES).spawn(move || its.welcome())?);
+        }
+        let door = Arc::new(door);
         doors.push((place.to_owned(), Arc::downgrade(&door)));
         Ok(door)
     }
@@ -87,24 +101,25 @@ impl Drop for Door {
     fn drop(&mut self) {
         self.common.stop.store(true, Ordering::Release);
         self.common.bell.ring();
-        if let Some(thread) = lock(&self.thread).take() {
-            // A dialogue ends at once when the bell rings.
+        // A dialogue ends at once when the bell rings, which nobody silences then.
+        for thread in self.threads.drain(..) {
             let _ = thread.join();
         }
     }
 }
 
 impl Inside {
-    fn welcome(&self, listener: &Listener) {
+    fn welcome(&self) {
         loop {
-            let [_, rung] = socket::wait([listener.fd(), self.bell.fd()], None);
+            socket::wait([self.listener.fd(), self.bell.fd()], None);
             if self.stop.load(Ordering::Acquire) {
                 return;
             }
-            if rung {
-                self.bell.silence();
-            }
-            let Some(channel) = listener.accept() else { continue };
+            let Some(channel) = self.listener.accept() else {
+                // Another thread was faster, or this process may open no more files.
+                sleep(Duration::from_ms(1));
+                continue;
+            };
             if let Err((whose, why)) = self.admit(channel) {
                 for server in whose {
                     server.was_refused(&why);
@@ -118,6 +133,7 @@ impl Inside {
         let servers = lock(&self.servers).clone();
         let most = servers.iter().map(|server| server.interface.queues).max().unwrap_or(1);
         let mut talk = Conversation::new(&self.stop, &self.bell, &channel);
+        talk.has(FIRST_WORD);
         let refuse = |why: String| {
             let _ = channel.send(&Message::disconnect(&why), None);
             why
@@ -129,6 +145,9 @@ impl Inside {
             let why = format!("no interface {} here; there is {}", init.id, there.join(", "));
             return Err((servers.clone(), refuse(why)));
         };
+        talk.has(DIALOGUE);
+        // Before anything is said of who is there: that is nothing to a stranger.
+        handshake::check_init(&init, &server.interface).map_err(|why| (vec![Arc::clone(server)], refuse(why)))?;
         let clock = Clock::start();
         while server.peer().is_some() && clock.now() < Instant::ZERO + TURNOVER {
             sleep(Duration::from_ms(1));
@@ -139,10 +158,12 @@ impl Inside {
         }
         let agreed = handshake::admit(&mut talk as &mut dyn Talk, &init, &server.interface);
         match agreed {
-            Ok(established) => {
-                server.welcome(channel, established);
-                Ok(())
-            }
+            Ok(established) => server.welcome(channel, established).map_err(|(channel, peer)| {
+                // Another was faster to say all.
+                let why = format!("already connected to {peer}");
+                let _ = channel.send(&Message::disconnect(&why), None);
+                (Vec::new(), why)
+            }),
             Err(why) => Err((vec![Arc::clone(server)], refuse(why))),
         }
     }

@@ -2,7 +2,7 @@
 //! touched outside of what was agreed.
 
 use super::ends::{Buffers, Receiver, Sender};
-use super::handshake::{Interface, Talk, admit, client, greet};
+use super::handshake::{Interface, Talk, admit, check_init, client, greet};
 use super::memory::{Shared, sealed_file};
 use super::message::{AddRegion, AddRing, Hello, Init, MODE_ETHERNET, Message, Text, VERSION};
 use super::ring::{Regions, Ring};
@@ -162,7 +162,9 @@ fn a_handshake_with_a_liar_ends_in_a_connection_or_a_reason() {
             if as_client {
                 client(liar, &interface())
             } else {
-                greet(liar, interface().queues).and_then(|init| admit(liar, &init, &interface()))
+                let init = greet(liar, interface().queues)?;
+                check_init(&init, &interface())?;
+                admit(liar, &init, &interface())
             }
         };
         let input = written(right);

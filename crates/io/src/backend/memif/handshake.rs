@@ -271,13 +271,12 @@ pub fn greet(talk: &mut dyn Talk, queues: u16) -> Result<Init, String> {
     }
 }
 
-/// The server's side from there until the client has said all. Then the ends are there, and the client is to be told
+/// The server's side from there, once [`check_init`] found nothing, until the client has said all. Then the ends are there, and the client is to be told
 /// [`connected`].
 ///
 /// # Errors
 /// Why the two do not come together; the client is to be told.
 pub fn admit(talk: &mut dyn Talk, init: &Init, interface: &Interface) -> Result<Established, String> {
-    check_init(init, interface)?;
     talk.say(&Message::Ack, None)?;
     let mut offer = Offer::new(interface.queues);
     loop {
@@ -296,7 +295,11 @@ pub fn connected(interface: &Interface) -> Message {
     Message::Connected(Text::new(&interface.name))
 }
 
-fn check_init(init: &Init, interface: &Interface) -> Result<(), String> {
+/// Whether what the client wants is what `interface` is, and it knows the secret.
+///
+/// # Errors
+/// What is otherwise; the client is to be told.
+pub fn check_init(init: &Init, interface: &Interface) -> Result<(), String> {
     if init.version != VERSION {
         return Err(format!(
             "memif {}.{} is not spoken here, 2.0 is",

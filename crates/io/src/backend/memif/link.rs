@@ -15,8 +15,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-/// How long a dialogue may take before the next peer has its turn.
-const DIALOGUE: Duration = Duration::from_secs(2);
+/// How long a dialogue may take.
+pub const DIALOGUE: Duration = Duration::from_secs(2);
 /// A client tries again after this long: where nobody listens, and where it was refused.
 const RETRY: std::time::Duration = std::time::Duration::from_millis(20);
 const RETRY_REFUSED: std::time::Duration = std::time::Duration::from_millis(300);
@@ -235,12 +235,19 @@ impl Common {
     }
 
     /// A client that has come in by the door and said all.
-    pub fn welcome(&self, channel: Channel, established: Established) {
+    ///
+    /// # Errors
+    /// If there is another, whose name it is: the channel is given back.
+    pub fn welcome(&self, channel: Channel, established: Established) -> Result<(), (Channel, String)> {
         let mut state = self.state();
+        if let Some(peer) = &state.peer {
+            return Err((channel, peer.clone()));
+        }
         state.peer = Some(named(&established.peer));
         state.visitor = Some((channel, established));
         drop(state);
         self.bell.ring();
+        Ok(())
     }
 
     /// A client did not get past the door.
@@ -344,10 +351,12 @@ pub struct Conversation<'a> {
     bell: &'a Bell,
     channel: &'a Channel,
     clock: Clock,
+    /// The time it has, from its begin.
+    has: Duration,
 }
 
 impl<'a> Conversation<'a> {
-    /// Begins now. `bell` is rung when `stop` is set.
+    /// Begins now. `bell` is rung when `stop` is set, and others may wait for it then, too.
     pub fn new(stop: &'a AtomicBool, bell: &'a Bell, channel: &'a Channel) -> Self {
         let clock = Clock::start();
         Self {
@@ -355,7 +364,13 @@ impl<'a> Conversation<'a> {
             bell,
             channel,
             clock,
+            has: DIALOGUE,
         }
+    }
+
+    /// It has so much time from its begin.
+    pub const fn has(&mut self, time: Duration) {
+        self.has = time;
     }
 }
 
@@ -366,9 +381,10 @@ impl Talk for Conversation<'_> {
                 return Err(CLOSED.to_owned());
             }
             // Before each message, so that a peer that always has another to say has no more time than one that is silent.
-            let left = DIALOGUE.ps.saturating_sub(self.clock.now().ps);
+            let left = self.has.ps.saturating_sub(self.clock.now().ps);
             if left == 0 {
-                return Err("the dialogue was not over within two seconds".to_owned());
+                let ms = self.has.ps / 1_000_000_000;
+                return Err(format!("the dialogue had come no further within {ms} ms"));
             }
             match self.channel.receive() {
                 Ok(Some(received)) => return Ok(received),
@@ -377,7 +393,8 @@ impl Talk for Conversation<'_> {
             }
             let most = std::time::Duration::from_nanos(left / 1000);
             let [_, rung] = socket::wait([self.channel.fd(), self.bell.fd()], Some(most));
-            if rung {
+            // To stop, it rings for others too.
+            if rung && !self.stop.load(Ordering::Acquire) {
                 self.bell.silence();
             }
         }
