@@ -329,6 +329,24 @@ def test_interrupted_later_it_says_what_is_kept_and_what_is_missing(
     assert [one.name for one in kept.traffic] == ["64b / uni"]
 
 
+def test_an_interrupted_calibration_proves_nothing() -> None:
+    for whole in (True, False):
+        kept = calibration(complete=whole)
+        proven = shelf.proven([kept], kept.ports, kept.traffic[0].key, kept.basis)
+        assert proven is not None
+        assert proven.holds == whole
+        assert proven.expired == (None if whole else "it was interrupted before its last checks")
+
+
+def test_where_nothing_can_be_kept_nothing_is_measured(tmp_path: Path) -> None:
+    (tmp_path / "runs").write_text("a file")
+    done = CliRunner().invoke(cli, ["calibrate", "--backend", "ring", "--out", str(tmp_path / "runs")])
+    assert isinstance(done.exception, CalibrationError)
+    assert "nothing can be kept there" in done.exception.message
+    assert done.exception.hint == "`--out` names another folder"
+    assert done.stdout == done.stderr == ""
+
+
 def test_a_stranger_is_no_calibration() -> None:
     for text in ("", "[]", "{}", json.dumps({"format": 2, "id": 3}), '{"format": "x"}'):
         with pytest.raises(CalibrationError, match="not a calibration"):

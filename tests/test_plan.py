@@ -443,6 +443,7 @@ def mutated(draw: st.DrawFn) -> str:
 @example(WHOLE.replace("ramp:", "~:", 1))
 @example("%YAML 9.9\n---\na: b")
 @example('a: "\\UFFFFFFFF"')
+@example('"a\\nb": 1')
 def test_no_text_makes_a_check_crash(text: str) -> None:
     for error in findings(text):
         assert error.message

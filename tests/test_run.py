@@ -137,6 +137,22 @@ def test_a_trial_that_a_pause_spoiled_is_made_again_whether_it_passed_or_not(
         assert lossy == {True, False}, "one that failed and one that passed"
 
 
+def test_a_spoiled_load_takes_no_attempt_from_an_invalid_one(tmp_path: Path) -> None:
+    """The link down twice, then two pauses of 25 ms: three attempts and two more, and the fifth is good."""
+    plan = SEARCH
+    for axis in ("[l2-xconnect, ipv4]", "[64b, 512b]", "[uni, bidir]"):
+        plan = plan.replace(axis, axis.split(",")[0] + "]")
+    for name, times in (("down", 2), ("pause", 4)):
+        (tmp_path / name).write_text("once\n" * times)
+    files = {"FAKE_INVALID": str(tmp_path / "down"), "FAKE_PAUSE": str(tmp_path / "pause")}
+    code, folder, _ = finish("run", write_plan(tmp_path, plan), tmp_path, **files)
+    assert code == 0
+    with open_run(folder) as run:
+        first = [one for one in run.trials(0) if one.number == 0]
+    assert ["the link went down" in one.result.invalid for one in first] == [True] * 2 + [False] * 3
+    assert [one.state for one in first] == ["invalid"] * 4 + ["done"]
+
+
 def test_a_trial_that_stays_invalid_fails_its_case_only(tmp_path: Path) -> None:
     """Whatever sends in both directions stays invalid; what sends in one is measured."""
     plan = write_plan(tmp_path, RAMP.replace("[l2-xconnect, ipv4]", "[ipv4]"))

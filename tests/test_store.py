@@ -29,6 +29,7 @@ from netdyno.store import (
     schema,
 )
 from netdyno.store.columns import MAX_SAMPLES, from_series, to_series
+from netdyno.store.schema import NoRoomError, open_for_writing
 from netdyno.trial import (
     CatchUp,
     Conflict,
@@ -310,6 +311,9 @@ def test_what_is_not_a_store_is_refused(tmp_path: Path, content: bytes) -> None:
 
 
 def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(NoRoomError, match="the record of the run cannot be begun") as refused:
+        open_for_writing(tmp_path / "no folder" / "run.sqlite")
+    assert "df -h -i" in str(refused.value.hint)
     with pytest.raises(StoreError, match="no such file"):
         open_run(tmp_path / "nothing")
     with pytest.raises(StoreError, match="no run"):

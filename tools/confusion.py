@@ -207,14 +207,22 @@ def _calibrate(given: Scenario, size: int | str) -> Proven:
 def table(answers: Sequence[tuple[str, str, bool]]) -> str:
     """The table of the page: truth, limit named, whether that was right."""
     counts = Counter((truth, limit) for truth, limit, _ in answers)
-    lines = [f"| the limit was | {' | '.join(f'`{limit}`' for limit in LIMITS)} | right |", "|---" * 10 + "|"]
+    lines = [f"| the limit was | {' | '.join(f'`{limit}`' for limit in LIMITS)} | accepted | named |"]
+    lines.append("|---" * (len(LIMITS) + 3) + "|")
     for truth in dict.fromkeys(truth for truth, _, _ in answers):
         row = [str(counts[truth, limit] or "") for limit in LIMITS]
         mine = [right for one, _, right in answers if one == truth]
-        lines.append(f"| {truth} | {' | '.join(row)} | {sum(mine)} of {len(mine)} |")
+        named = f"{counts[truth, truth]} of {len(mine)}" if truth in LIMITS else ""
+        lines.append(f"| {truth} | {' | '.join(row)} | {sum(mine)} of {len(mine)} | {named} |")
     right = sum(right for _, _, right in answers)
     share = Fraction(right * 100, len(answers))
-    lines += ["", f"{right} of {len(answers)} are right, {float(share):.1f} %."]
+    known = [(truth, limit) for truth, limit, _ in answers if truth in LIMITS]
+    named = sum(truth == limit for truth, limit in known)
+    lines += [
+        "",
+        f"{right} of {len(answers)} are right, {float(share):.1f} %: an answer that the scenario accepts.",
+    ]
+    lines += [f"Of the {len(known)} with one limit that has a name, {named} are called by it."]
     return "\n".join(lines)
 
 
@@ -230,9 +238,10 @@ def table_of_record(rows: Iterable[Mapping[str, str]]) -> str:
 
 
 def sources() -> dict[str, str]:
-    """What the answers rest on beside the engine and the methods: each file with its digest."""
+    """What the answers rest on beside the engine: each file with its digest."""
     files = [
         *(ROOT / "python" / "netdyno" / "verdict").glob("*.py"),
+        *(ROOT / "python" / "netdyno" / "methods").glob("*.py"),
         ROOT / "tools/confusion.py",
         ROOT / "tools/scenarios.py",
     ]

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from importlib import import_module
+from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from netdyno import choose
@@ -228,7 +229,8 @@ def standing(job: Job, wiring: Wiring, now: Mapping[str, str]) -> tuple[Proven |
         )
     if proven.expired is not None:
         return proven, (
-            f"The calibration {proven.id} holds no longer: {proven.expired}; `{calibrate}` makes a new one.",
+            f"The calibration {proven.id} proves nothing now: {proven.expired};"
+            f" `{calibrate}` makes a new one.",
         )
     old = shelf.age_note(proven)
     return proven, () if old is None else (old,)
@@ -305,12 +307,13 @@ class _Trials:
                     "start a new run instead of resuming this one",
                 )
             return stored.result
-        reasons: tuple[str, ...] = ()
-        # An invalid trial of a killed run counts as an attempt; one more is always made.
+        # An invalid trial of a killed run counts as an attempt; one more is always made. Loads that a pause
+        # spoiled have attempts of their own: they take none from those that went wrong otherwise.
         first = self.attempts.get(number, 0)
-        last = max(ATTEMPTS, self.plan.trial.again + 1, first + 1)
-        for attempt in range(first, last):
-            ended = self._attempt(number, attempt, trial)
+        wrong, spoilt = min(first, ATTEMPTS - 1), 0
+        for attempt in count(first):
+            again = spoilt < self.plan.trial.again
+            ended = self._attempt(number, attempt, trial, again=again)
             self.emit(TrialEnded(self.case.number, ended))
             if ended.state == "cancelled":
                 raise StopRequestedError
@@ -320,9 +323,16 @@ class _Trials:
             if not any(phase.duration_ns for phase in ended.result.phases):
                 # It did not begin: a port had no peer for as long as it waits for one.
                 raise NotMeasuredError(f"trial `{trial.name}` could not begin: {'; '.join(reasons)}")
-        raise NotMeasuredError(f"trial `{trial.name}` was invalid {last} times: {'; '.join(reasons)}")
+            if again and reasons == (spoiled(trial, ended.result),):
+                spoilt += 1
+                continue
+            wrong += 1
+            if wrong == ATTEMPTS:
+                break
+        raise NotMeasuredError(f"trial `{trial.name}` was invalid {attempt + 1} times: {'; '.join(reasons)}")
 
-    def _attempt(self, number: int, attempt: int, trial: Trial) -> StoredTrial:
+    def _attempt(self, number: int, attempt: int, trial: Trial, *, again: bool) -> StoredTrial:
+        """again: a load that a pause spoiled may be made again."""
         if self.stopping():
             raise StopRequestedError
         waited = await_lines(
@@ -346,7 +356,7 @@ class _Trials:
             self.emit(Looked(self.case.number, trial.name, number, snapshot))
         result = watch.told(read_result(self.session.result()))
         away = kept_away(trial, result)
-        if away is None and attempt < self.plan.trial.again:
+        if away is None and again:
             # The last one stands as it is: that it was spoiled is in its health, and is judged.
             away = spoiled(trial, result)
         if away is not None:

@@ -27,6 +27,8 @@ const MOST_FRAMES: u64 = u32::MAX as u64;
 const MOST_LANES: usize = 256;
 /// The longest schedule or other phase: a month.
 const LONGEST_NS: u64 = 31 * 86_400 * 1_000_000_000;
+/// The fastest a sender may catch up, percent of its load: far beyond what leaves a device's queue alone.
+const MOST_CATCH_UP: u32 = 10_000;
 /// The highest load, bits per second: far above any port.
 const HIGHEST_BPS: u64 = 10_000_000_000_000;
 /// The most samples of a trial, 111 hours of 100 ms: what a store takes, and its readers.
@@ -97,12 +99,11 @@ fn hosts(spec: &TrialSpec, ports: usize) -> Result<Vec<Host>, SpecError> {
             return Err(SpecError::new(name, "more than 31 days", "durations are nanoseconds"));
         }
     }
-    if spec.catch_up_percent < 100 {
-        let why = format!("{} % of the intended rate would never catch up", spec.catch_up_percent);
+    if !(100..=MOST_CATCH_UP).contains(&spec.catch_up_percent) {
         return Err(SpecError::new(
             "catch_up_percent",
-            why,
-            "100 is not faster than intended, 200 is twice as fast",
+            format!("{} % of the intended rate", spec.catch_up_percent),
+            format!("100 is not faster than intended, 200 is twice as fast, {MOST_CATCH_UP} the most"),
         ));
     }
     let host = |(index, port)| Host::new(port, spec.poll_ns * 1000).map_err(|why| SpecError::new(format!("ports[{index}]"), why, ""));

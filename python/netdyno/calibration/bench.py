@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 LOOK_S = 0.2
 GRACE_S = 30.0
 
-OWN_CORE_PPM = 970_000
-"""A thread that had less of its core was disturbed: what it could not do says little of what it can."""
+UNDISTURBED_PPM = 970_000
+"""A thread that had less of its core was disturbed: what it could not do says little of what it can. Stricter
+than what a verdict asks of a tester (`OWN_CORE_PPM`): a proof is kept, and other results rest on it."""
 SHORT_PAUSE_NS = 1_000_000
 """So was one that was away for longer than this at a stretch."""
 
@@ -67,7 +68,7 @@ class Shot:
         """Whether somebody else had the core for a while."""
         health = self.result.health
         share = health.core_share_ppm
-        return (share is not None and share < OWN_CORE_PPM) or health.longest_gap_ns > SHORT_PAUSE_NS
+        return (share is not None and share < UNDISTURBED_PPM) or health.longest_gap_ns > SHORT_PAUSE_NS
 
     @property
     def shortfall(self) -> str:

@@ -73,6 +73,7 @@ def calibrate(
     try:
         # Told to end by a supervisor, it keeps what it has as well.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
+        shelf.prepare(out)
         found = _measured(loaded, source, _effort(quick, soak))
     except (suite.NothingMeasuredError, KeyboardInterrupt):
         click.echo("interrupted before any traffic was measured: nothing is kept, nothing is left", err=True)
@@ -86,7 +87,7 @@ def calibrate(
             click.echo(line)
     click.echo(f"kept in {file}", err=True)
     if not found.complete:
-        click.echo(f"hint: {again}; this one is used until there is a newer one", err=True)
+        click.echo(f"hint: {again}; only a whole calibration proves what the tester can do", err=True)
         sys.exit(INTERRUPTED)
     if found.failed:
         sys.exit(1)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from netdyno.calibration import inventory
 from netdyno.calibration.document import Calibration, CalibrationError, Traffic
@@ -14,8 +15,24 @@ from netdyno.calibration.proven import Proven
 FOLDER = "calibrations"
 """Beside the runs: `runs/calibrations/2026-11-22T0350Z-ab12.json`."""
 
+ROOM_BYTES = 65_536
+"""A calibration takes some 20 kB."""
+
 OLD = timedelta(days=30)
 """After this a calibration is said to be old. It holds on: what it rests on has not changed."""
+
+
+def prepare(runs: Path) -> None:
+    """Sees that something can be kept beside the runs, before minutes are spent on it; leaves nothing."""
+    try:
+        there = next(
+            folder for folder in (runs / FOLDER, *(runs / FOLDER).absolute().parents) if folder.exists()
+        )
+        with TemporaryFile(dir=there) as file:
+            file.write(bytes(ROOM_BYTES))
+    except OSError as error:
+        hint = "`--out` names another folder"
+        raise CalibrationError(f"{runs}: nothing can be kept there: {error.strerror}", hint) from error
 
 
 def save(runs: Path, calibration: Calibration) -> Path:
@@ -75,12 +92,18 @@ def _told(calibration: Calibration, traffic: Traffic, basis: Mapping[str, str]) 
         latency_floor_ns=traffic.latency_floor_ns,
         latency_noise_ns=traffic.latency_noise_ns,
         rate_error_ppm=traffic.rate_error_ppm,
-        expired=expired(calibration.basis, basis) or failed(calibration, traffic),
+        expired=expired(calibration.basis, basis) or failed(calibration, traffic) or _unfinished(calibration),
     )
 
 
-RELIED_ON = ("C1", "C3", "C5", "C10")
-"""Without these no rate is proven: frames counted right, none lost, faults found. C7 is of latencies."""
+RELIED_ON = ("C1", "C3", "C4", "C5", "C10")
+"""Where one of these fails no rate is proven: frames counted right, another's sender's too, none lost, faults
+found. C7 is of latencies."""
+
+
+def _unfinished(calibration: Calibration) -> str | None:
+    """What was interrupted lacks the checks that come last: whether faults are found at all, for one."""
+    return None if calibration.complete else "it was interrupted before its last checks"
 
 
 def failed(calibration: Calibration, traffic: Traffic) -> str | None:

@@ -98,7 +98,7 @@ def _interruptible(found: _Found, cases: Sequence[Case], say: Callable[[str], No
     except KeyboardInterrupt:
         if not found.traffic:
             raise NothingMeasuredError from None
-        say("interrupted: what was measured is kept, and runs of that traffic are judged by it")
+        say("interrupted: what was measured is kept to be read; no verdict rests on it")
         say(f"measured: {', '.join(one.name for one in found.traffic)}")
         left = [case.name for case in cases[len(found.traffic) :]]
         unchecked = [what for check, what in _LAST.items() if check not in {one.name for one in found.checks}]

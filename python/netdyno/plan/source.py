@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from netdyno.errors import PlanError, PlanErrors
+from netdyno.printable import printable
 
 MAX_BYTES = 1 << 20
 """A plan of a hundred lines has 4 kB; a megabyte is a mistake or an attack."""
@@ -60,13 +61,14 @@ class Source:
         return self.values.get(found, (1, 1))
 
     def report(self, path: Path_, message: str, hint: str | None = None, *, key: bool = False) -> None:
-        """Notes a mistake at a place."""
+        """Notes a mistake at a place, on one line whatever text of the plan is quoted in it."""
         found = self.settle(path)
         line, column = self.position(path, key=key)
         # What is inside an included part stands in its file; the part itself, in ours.
         above = (found[:length] for length in range(len(found) - 1, 0, -1))
         file = next((self.origins[part] for part in above if part in self.origins), self.file)
-        self.errors.append(PlanError(line, column, dotted(found), message, hint, file))
+        hint = None if hint is None else printable(hint)
+        self.errors.append(PlanError(line, column, dotted(found), printable(message), hint, file))
 
     def graft(self, path: Path_, other: Source) -> None:
         """Puts another file's value where `path` is."""

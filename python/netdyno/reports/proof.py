@@ -33,7 +33,7 @@ def _cells(proven: Proven) -> tuple[str, ...]:
         _time(proven.latency_floor_ns),
         _time(proven.latency_noise_ns),
         "" if proven.rate_error_ppm is None else f"{quantity.fixed(proven.rate_error_ppm, 1)} ppm",
-        proven.id if proven.expired is None else f"{proven.id}, expired: {proven.expired}",
+        proven.id if proven.expired is None else f"{proven.id}, which proves nothing now: {proven.expired}",
     )
 
 

@@ -138,8 +138,13 @@ class CaseView:
     @cached_property
     def tester(self) -> tuple[health.Finding, ...]:
         """What must be known of the tester in the trials that the result rests on."""
+        last = {trial.number: trial.attempt for trial in self.trials}
         again = health.made_again(
-            ["; ".join(trial.result.invalid) for trial in self.trials if trial.state == "invalid"]
+            [
+                "; ".join(trial.result.invalid)
+                for trial in self.trials
+                if trial.state == "invalid" and trial.attempt < last[trial.number]
+            ]
         )
         found = health.findings([trial.result for trial in self.resting_trials])
         return found if again is None else (*found, again)

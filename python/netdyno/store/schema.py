@@ -61,7 +61,11 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
     WAL lets others read while this process writes. `synchronous=FULL` makes a commit survive a power
     cut too, and not only a kill; a trial takes seconds, a commit milliseconds.
     """
-    connection = sqlite3.connect(path, isolation_level=None, timeout=30.0)
+    try:
+        connection = sqlite3.connect(path, isolation_level=None, timeout=30.0)
+    except sqlite3.OperationalError as error:
+        hint = f"look at its folder's rights and at the disk's room and inodes: df -h -i {path.parent}"
+        raise NoRoomError(f"{path}: the record of the run cannot be begun: {error}", hint) from error
     try:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")
