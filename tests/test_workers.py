@@ -6,6 +6,7 @@ import multiprocessing
 import signal
 import time
 from multiprocessing.connection import Connection
+from tempfile import TemporaryFile
 
 import pytest
 from netdyno import workers
@@ -35,8 +36,8 @@ def test_a_worker_that_hangs_at_its_end_is_killed(hangs: object, monkeypatch: py
     process.start()
     theirs.close()
     try:
-        with workers.Workers(1, fresh=True) as pool:
-            pool._running[ours] = (process, 7)
+        with TemporaryFile() as said, workers.Workers(1, fresh=True) as pool:
+            pool._running[ours] = workers._Worker(process, said, 7)
             (event,) = [event for event in pool.run([]) if event is not None]
         assert isinstance(event, Failed)
         assert event.case == 7
