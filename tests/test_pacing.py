@@ -1,7 +1,8 @@
 """A constant load is held to 0.01 % and one frame, at 10, 50 and 90 % of what ports carry.
 
-Relations only: a machine may be busy all the time. Then each load says that the tester was kept from its
-core, and the test that it could not tell.
+Of each trial all that was asked for is sent, or the tester says that it was not, and it takes no longer than
+the frames are late by. The 0.01 % themselves need a machine that lets a sender be on time at its end: one that
+never did says so.
 """
 
 from __future__ import annotations
@@ -98,11 +99,16 @@ def held(shot: Shot) -> bool:
     return stream.offered == stream.intended and off <= HELD * shot.fps + one_frame
 
 
-def excused(shot: Shot) -> bool:
-    """Whether the tester says of itself that it was kept from its core, or that frames left late."""
+def check(shot: Shot) -> None:
+    """What no busy machine excuses: all is sent, or the tester says that it fell short; and what is sent takes
+    as long as planned, but for as much as the tester says that frames were late, and one frame."""
     (stream,) = shot.result.streams
-    late = stream.lag is None or stream.lag.late > 0
-    return late or shot.disturbed or starved(shot.result, shot.duration_ns) is not None
+    short = starved(shot.result, shot.duration_ns)
+    assert stream.offered == stream.intended or short is not None, shot
+    if stream.offered == stream.intended:
+        off_ns = abs(sending_ns(shot.result) - shot.duration_ns)
+        gap_ns = Fraction(10**9) / shot.fps
+        assert off_ns <= shot.result.health.latest_departure_ns + gap_ns, shot
 
 
 @pytest.mark.parametrize(
@@ -130,7 +136,9 @@ def test_a_constant_rate_is_held(ports: object, comes_back: bool) -> None:
                 bits = wire_bits(Fraction(64))
                 asked = (fps * bits).__floor__() * TRIAL_NS / bits / 10**9
                 assert asked <= stream.intended < asked + 1
-                assert held(shots[-1]) or excused(shots[-1]), (percent, shots[-1])
+                check(shots[-1])
+                # A rate that is off though no frame was late is off by the schedule.
+                assert held(shots[-1]) or stream.lag is None or stream.lag.late, (percent, shots[-1])
                 caught = shots[-1].result.health.catch_up
                 assert caught is not None
                 # Made up for at twice the rate, and no frame is made up for without a pause.
@@ -140,5 +148,5 @@ def test_a_constant_rate_is_held(ports: object, comes_back: bool) -> None:
                 never.append(f"{percent} % of {float(most):.0f} frames/s")
     if never:
         pytest.skip(
-            f"the machine is too busy: in {ATTEMPTS} attempts the tester never had its core at {never}"
+            f"whether 0.01 % is held cannot be told here: in each of {ATTEMPTS} attempts frames were late at {never}"
         )

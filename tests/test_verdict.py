@@ -78,7 +78,7 @@ def limit(number: int | None, given: Evidence) -> tuple[str, str]:
 def test_what_catching_up_may_have_lost_is_the_testers() -> None:
     """Frames that left faster than asked for, and as many lost: of those the device may be innocent."""
     caught = CatchUp(
-        percent=200, pauses=3, longest_ns=900_000, frames=60_000, longest_run=30_000, most_at_once=512
+        percent=200, pauses=3, longest_ns=900_000, frames=60_000, longest_run=30_000, most_in_round=512
     )
     for capacity, name in ((LINE - 40_000, "tester"), (LINE - 70_000, "device")):
         given = evidence(

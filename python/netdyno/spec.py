@@ -32,9 +32,11 @@ if TYPE_CHECKING:
     from netdyno.labs.wiring import WiredPort, Wiring
     from netdyno.plan import Plan
 
-OVERTIME_NS = 100_000_000
-"""Late frames leave until this long after the schedule's end: as long as a pause of a tester may be that is
-made up for (methods.AWAY_NS). How late they were is judged, not the end."""
+OVERTIME_NS = {"real": 100_000_000, "virtual": 1_000_000}
+"""By the clock late frames leave until this long after the schedule's end: as long as a pause of a tester
+may be that is made up for (methods.AWAY_NS). How late they were is judged, not the end. In virtual time
+nobody is kept from sending: what is late was more than the line carries, and stays unsent but for the last
+frames, which are due just before the end."""
 
 UNSET_MAC = "00:00:00:00:00:00"
 """What stands in the destination until the engine fills in the peer or the resolved next hop."""
@@ -80,7 +82,7 @@ def trial_spec(plan: Plan, case: Case, wiring: Wiring, trial: Trial) -> dict[str
         "resolve_ns": plan.trial.resolve.ns,
         "poll_ns": plan.trial.poll.ns,
         "catch_up_percent": int(plan.trial.catch_up.amount * 100),
-        "overtime_ns": OVERTIME_NS,
+        "overtime_ns": OVERTIME_NS[wiring.clock],
         "settle_ns": plan.trial.settle.ns,
         "drain_ns": plan.trial.drain.ns,
         "sample_ns": plan.trial.sample.ns,

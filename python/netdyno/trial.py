@@ -212,11 +212,12 @@ class CatchUp:
     longest_ns: int
     """The longest a frame had been due when the tester came back to it."""
     frames: int
-    """Sent between a pause and being on time again: at another load than the intended one."""
+    """Sent faster than intended between a pause and being on time again: at another load."""
     longest_run: int
     """The most of them after one pause."""
-    most_at_once: int
-    """The most frames that one port was handed in one round: no burst is longer that nobody asked for."""
+    most_in_round: int
+    """The most frames that one port was handed in one round of the tester's loop; the next may follow at
+    once."""
 
 
 @dataclass(frozen=True)

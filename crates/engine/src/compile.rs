@@ -202,8 +202,10 @@ fn in_bursts(stream: &StreamSpec, schedule: Schedule, info: &PortInfo, port: &Te
         return Err(SpecError::new("burst", why, "send less, or without bursts"));
     }
     // By the clock a line that is there spaces frames more exactly than we can, if it has all of them at once.
-    let by_itself = !info.exact_time && info.rate_bps > 0;
-    Ok(schedule.in_bursts(stream.burst, if by_itself { 0 } else { line_bps }))
+    Ok(match !info.exact_time && info.rate_bps > 0 {
+        true => schedule.in_bursts_at_once(stream.burst, line_bps),
+        false => schedule.in_bursts(stream.burst, line_bps),
+    })
 }
 
 /// The seed of stream `index` of a trial: each stream draws numbers of its own.

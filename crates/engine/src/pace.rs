@@ -15,10 +15,21 @@ const AT_ONCE_PS: u64 = 1_000_000_000;
 /// Frames that may leave at once after a pause: what one round hands over.
 pub const AT_ONCE_FRAMES: u64 = 512;
 
+/// The load that a sender has come to in its schedule.
+#[derive(Clone, Copy, Debug)]
+pub struct Load {
+    /// How far its frames are apart.
+    pub gap_ps: u64,
+    /// How much of it the line carries, percent; `u64::MAX` if nobody knows.
+    pub room: u64,
+    /// How far bursts that are handed over at once are apart: such a burst leaves whole or not at all. 0 without any.
+    pub step_ps: u64,
+}
+
 /// The pace of one sender.
 #[derive(Clone, Debug)]
 pub struct Pace {
-    /// The pace while catching up, percent of the schedule's.
+    /// The pace while catching up, percent of the schedule's, where the line has room for it.
     percent: u64,
     /// A sender is behind if frames have been due for longer than this.
     limit_ps: u64,
@@ -33,48 +44,66 @@ struct Owing {
     last_ps: u64,
     /// Time of the schedule that may be sent now; below 0 after a frame that took more than there was.
     credit_ps: i64,
+    /// The pace it has now, percent, and how far its frames are apart.
+    percent: u64,
+    gap_ps: u64,
+    /// How much more of the schedule it has sent since it fell behind than at its own pace, and the most that was.
+    ahead_ps: i64,
+    most_ahead_ps: i64,
     /// Frames made up since it fell behind.
     frames: u64,
 }
 
 impl Pace {
-    /// That of a sender whose frames are `gap_ps` apart at its highest load, which catches up at `percent` of its pace.
+    /// That of a sender whose frames are `gap_ps` apart at its highest load, which catches up at `percent` of its pace, or at
+    /// what its line carries of it if that is less: at its lowest load `room` percent.
     #[must_use]
-    pub fn new(percent: u32, gap_ps: u64) -> Self {
+    pub fn new(percent: u32, room: u64, gap_ps: u64) -> Self {
         Self {
             percent: u64::from(percent.max(100)),
             limit_ps: at_once(gap_ps),
             owing: None,
             found: CatchUp {
-                percent: percent.max(100),
+                percent: percent.min(u32::try_from(room).unwrap_or(u32::MAX)).max(100),
                 ..CatchUp::default()
             },
         }
     }
 
-    /// Until when frames may be sent at `now`, of which the next one has been due since `next_ps`. `gap_ps` is asked for
-    /// only if the sender is behind: how far its frames are apart at the load it has come to.
+    /// Until when frames may be sent at `now`, of which the next one has been due since `next_ps`, and its line should have
+    /// come to it at `on_line_ps`: later, within a burst that is handed over at once. The load it has come to is asked for
+    /// only if the sender is behind.
     #[inline]
-    pub fn until(&mut self, now: u64, next_ps: u64, gap_ps: impl FnOnce() -> u64) -> u64 {
-        if self.owing.is_none() && now.saturating_sub(next_ps) <= self.limit_ps {
+    pub fn until(&mut self, now: u64, next_ps: u64, on_line_ps: u64, load: impl FnOnce() -> Load) -> u64 {
+        let behind_ps = now.saturating_sub(on_line_ps);
+        if self.owing.is_none() && behind_ps <= self.limit_ps {
             return now;
         }
-        self.govern(now, next_ps, gap_ps())
+        self.govern(now, next_ps, behind_ps, load())
     }
 
     #[cold]
-    fn govern(&mut self, now: u64, next_ps: u64, gap_ps: u64) -> u64 {
-        let most = at_once(gap_ps) as i64;
+    fn govern(&mut self, now: u64, next_ps: u64, behind_ps: u64, load: Load) -> u64 {
+        let first = at_once(load.gap_ps) as i64;
+        // What its line had no time for is not lost: it takes its time for a burst.
+        let most = first.max(i64::try_from(load.step_ps).unwrap_or(i64::MAX));
         let owing = self.owing.get_or_insert_with(|| {
             self.found.pauses += 1;
             Owing {
                 last_ps: now,
-                credit_ps: most,
+                credit_ps: first,
+                percent: 100,
+                gap_ps: 1,
+                ahead_ps: 0,
+                most_ahead_ps: 0,
                 frames: 0,
             }
         });
-        self.found.longest_ns = self.found.longest_ns.max(now.saturating_sub(next_ps) / 1000);
-        let earned = (now - owing.last_ps).min(u64::from(u32::MAX) * 1000) * self.percent / 100;
+        self.found.longest_ns = self.found.longest_ns.max(behind_ps / 1000);
+        (owing.percent, owing.gap_ps) = (self.percent.min(load.room).max(100), load.gap_ps);
+        let passed = (now - owing.last_ps).min(u64::from(u32::MAX) * 1000);
+        let earned = passed * owing.percent / 100;
+        owing.ahead_ps -= passed as i64;
         owing.credit_ps = (owing.credit_ps + earned as i64).min(most);
         owing.last_ps = now;
         match u64::try_from(owing.credit_ps) {
@@ -85,16 +114,30 @@ impl Pace {
     }
 
     /// By what [`Self::until`] said at `now`, `frames` frames were sent: the next one was due at `before_ps`, and now is at
-    /// `next_ps`.
+    /// `next_ps`, to which its line should come at `on_line_ps`.
     #[inline]
-    pub fn sent(&mut self, now: u64, before_ps: u64, next_ps: u64, frames: u64) {
-        self.found.most_at_once = self.found.most_at_once.max(frames);
+    pub fn sent(&mut self, now: u64, before_ps: u64, next_ps: u64, on_line_ps: u64, frames: u64) {
+        self.found.most_in_round = self.found.most_in_round.max(frames);
         if let Some(owing) = &mut self.owing {
-            owing.frames += frames;
-            owing.credit_ps -= next_ps.saturating_sub(before_ps).min(i64::MAX as u64 / 2) as i64;
-            self.found.frames += frames;
+            let passed = match next_ps {
+                u64::MAX => owing.gap_ps.saturating_mul(frames),
+                _ => next_ps.saturating_sub(before_ps),
+            };
+            let passed = passed.min(i64::MAX as u64 / 4) as i64;
+            owing.credit_ps -= passed;
+            owing.ahead_ps += passed;
+            let more = u64::try_from(owing.ahead_ps - owing.most_ahead_ps).unwrap_or(0);
+            owing.most_ahead_ps = owing.most_ahead_ps.max(owing.ahead_ps);
+            // At its own pace all frames leave late, but at the load that was asked for: all but what left at once.
+            let made_up = if owing.percent > 100 {
+                frames
+            } else {
+                frames.min(more.div_ceil(owing.gap_ps.max(1)))
+            };
+            owing.frames += made_up;
+            self.found.frames += made_up;
             self.found.longest_run = self.found.longest_run.max(owing.frames);
-            if next_ps > now {
+            if on_line_ps > now {
                 self.owing = None;
             }
         }
@@ -120,7 +163,7 @@ impl CatchUp {
         self.frames += other.frames;
         self.longest_ns = self.longest_ns.max(other.longest_ns);
         self.longest_run = self.longest_run.max(other.longest_run);
-        self.most_at_once = self.most_at_once.max(other.most_at_once);
+        self.most_in_round = self.most_in_round.max(other.most_in_round);
     }
 }
 
@@ -136,18 +179,26 @@ mod tests {
     const US: u64 = 1_000_000;
     const MS: u64 = 1_000 * US;
 
+    fn load(gap_ps: u64) -> Load {
+        Load {
+            gap_ps,
+            room: u64::MAX,
+            step_ps: 0,
+        }
+    }
+
     /// A sender of a frame each `gap_ps`, asked every microsecond from `from` on; frames sent in each of those rounds, until
     /// nothing is owed.
     fn rounds(pace: &mut Pace, gap_ps: u64, next_ps: &mut u64, from: u64) -> Vec<u64> {
         let mut sent = Vec::new();
         for now in (from..).step_by(US as usize) {
-            let (before, until) = (*next_ps, pace.until(now, *next_ps, || gap_ps));
+            let (before, until) = (*next_ps, pace.until(now, *next_ps, *next_ps, || load(gap_ps)));
             let mut frames = 0;
             while *next_ps <= until {
                 *next_ps += gap_ps;
                 frames += 1;
             }
-            pace.sent(now, before, *next_ps, frames);
+            pace.sent(now, before, *next_ps, *next_ps, frames);
             sent.push(frames);
             if *next_ps > now {
                 return sent;
@@ -160,7 +211,7 @@ mod tests {
     /// which one is new: so it takes 89.488 ms, in which 89,488 more fall due.
     #[test]
     fn a_pause_is_made_up_for_at_twice_the_pace() {
-        let mut pace = Pace::new(200, US);
+        let mut pace = Pace::new(200, u64::MAX, US);
         let mut next = US;
         let sent = rounds(&mut pace, US, &mut next, 90 * MS);
         assert_eq!(sent[0], 512);
@@ -171,9 +222,9 @@ mod tests {
             (found.pauses, found.frames, found.longest_run),
             (1, 90_000 + 89_488, 90_000 + 89_488)
         );
-        assert_eq!((found.longest_ns, found.most_at_once, found.percent), (89_999_000, 512, 200));
+        assert_eq!((found.longest_ns, found.most_in_round, found.percent), (89_999_000, 512, 200));
         // On time again, nothing is held back or counted.
-        assert_eq!(pace.until(next, next, || US), next);
+        assert_eq!(pace.until(next, next, next, || load(US)), next);
         assert_eq!(pace.found().pauses, 1);
     }
 
@@ -182,7 +233,7 @@ mod tests {
     #[test]
     fn slow_loads_do_not_leave_in_bursts_either() {
         // 1,000 frames a second, away for 20 ms.
-        let mut pace = Pace::new(200, MS);
+        let mut pace = Pace::new(200, u64::MAX, MS);
         let mut next = MS;
         let sent = rounds(&mut pace, MS, &mut next, 20 * MS);
         assert!(sent.iter().all(|&frames| frames <= 1));
@@ -196,25 +247,27 @@ mod tests {
     /// Where the load must not be exceeded at all a pause is never made up for: the schedule goes on late.
     #[test]
     fn at_its_own_pace_it_stays_late() {
-        let mut pace = Pace::new(100, US);
+        let mut pace = Pace::new(100, u64::MAX, US);
         let (mut next, mut total) = (US, 0);
         for now in (10 * MS..20 * MS).step_by(US as usize) {
-            let (before, until) = (next, pace.until(now, next, || US));
+            let (before, until) = (next, pace.until(now, next, next, || load(US)));
             let frames = (until + 1).saturating_sub(next).div_ceil(US);
             next += frames * US;
-            pace.sent(now, before, next, frames);
+            pace.sent(now, before, next, next, frames);
             total += frames;
         }
         assert_eq!(total, 512 + 9_999, "one each microsecond after those at once");
+        // The others were late, but at no other load.
+        assert_eq!((pace.found().frames, pace.found().longest_run), (512, 512));
     }
 
     #[test]
     fn short_delays_are_no_pauses() {
         // A round of 0.5 ms at 1,000,000 frames a second: what a round hands over.
-        let mut pace = Pace::new(200, US);
-        assert_eq!(pace.until(512 * US, 0, || US), 512 * US);
+        let mut pace = Pace::new(200, u64::MAX, US);
+        assert_eq!(pace.until(512 * US, 0, 0, || load(US)), 512 * US);
         assert_eq!(pace.found().pauses, 0);
-        assert!(pace.until(513 * US, 0, || US) < 513 * US);
+        assert!(pace.until(513 * US, 0, 0, || load(US)) < 513 * US);
         assert_eq!(pace.found().pauses, 1);
     }
 }

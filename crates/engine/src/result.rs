@@ -254,19 +254,20 @@ pub struct Health {
 /// for as long as 512 of them take if that is less.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CatchUp {
-    /// The highest pace at which it may be, percent of the schedule's.
+    /// The highest pace at which it may be anywhere in the schedule, percent of the schedule's.
     pub percent: u32,
     /// How often a sender fell behind.
     pub pauses: u64,
     /// The longest a frame had been due when its sender came back to it, ns.
     pub longest_ns: u64,
-    /// Frames sent between falling behind and being on time again: those at another load than the intended one.
+    /// Frames sent faster than the schedule's own pace between falling behind and being on time again: those at another load
+    /// than the intended one. Where the line has no room for more than the schedule, that is only what left at once.
     pub frames: u64,
     /// The most of them from one time of falling behind.
     pub longest_run: u64,
-    /// The most test frames that one port was handed in one round, so without a pause between them: bursts that nobody asked
-    /// for are no longer.
-    pub most_at_once: u64,
+    /// The most test frames that one port was handed in one round of the tester's loop. The next round may follow without a
+    /// gap.
+    pub most_in_round: u64,
 }
 
 /// How one worker of the tester did while there was traffic.

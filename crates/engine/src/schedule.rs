@@ -99,6 +99,8 @@ pub struct Schedule {
 pub(crate) struct Bursts {
     /// How many; more than one.
     pub frames: u64,
+    /// Where the port spaces them itself: how long its line takes for one of them, of sizes on average; 0 elsewhere.
+    pub frame_ps: u64,
     /// Their line, L1 bits per second; 0 where the port spaces them itself and is handed them at once.
     pub line_bps: u64,
 }
@@ -142,15 +144,50 @@ impl Schedule {
         }
     }
 
-    /// The same in bursts of `frames` frames, back to back on a line of `line_bps` L1 bits per second, which no load exceeds;
-    /// 0: all at the time of the first.
+    /// The same in bursts of `frames` frames, back to back on a line of `line_bps` L1 bits per second, which no load exceeds.
     #[must_use]
     pub fn in_bursts(mut self, frames: u32, line_bps: u64) -> Self {
         self.bursts = (frames > 1).then_some(Bursts {
             frames: u64::from(frames),
+            frame_ps: 0,
             line_bps,
         });
         self
+    }
+
+    /// As [`Self::in_bursts`], for a port that spaces frames itself: all of a burst depart at the time of the first, and wait
+    /// for the line.
+    #[must_use]
+    pub fn in_bursts_at_once(mut self, frames: u32, line_bps: u64) -> Self {
+        self.bursts = (frames > 1).then_some(Bursts {
+            frames: u64::from(frames),
+            frame_ps: self.gap_ps(line_bps),
+            line_bps: 0,
+        });
+        self
+    }
+
+    /// How long frame `number` waits for the line behind the frames of its burst; ps, 0 unless they are handed over at once.
+    #[inline]
+    #[must_use]
+    pub(crate) fn wait_ps(&self, number: u64) -> u64 {
+        match self.bursts {
+            Some(Bursts { frames, frame_ps, .. }) if frame_ps > 0 => number % frames * frame_ps,
+            _ => 0,
+        }
+    }
+
+    /// How far bursts that are handed over at once are apart at a load of `bps`; ps, 0 if there are none.
+    #[must_use]
+    pub(crate) fn step_ps(&self, bps: u64) -> u64 {
+        let frames = self.bursts.filter(|bursts| bursts.frame_ps > 0).map_or(0, |bursts| bursts.frames);
+        self.gap_ps(bps).saturating_mul(frames)
+    }
+
+    /// How long the line takes for a burst that is handed over at once; ps, 0 if none is.
+    #[must_use]
+    pub(crate) fn burst_ps(&self) -> u64 {
+        self.bursts.map_or(0, |bursts| bursts.frames * bursts.frame_ps)
     }
 
     /// Length of all segments together.
@@ -171,24 +208,31 @@ impl Schedule {
         self.stretches.iter().map(|stretch| stretch.from.max(stretch.to)).max().unwrap_or(0)
     }
 
-    /// The time from one frame to the next at the load of `t_ps` from the start, as [`Self::shortest_gap_ps`].
+    /// The lowest load but silence, L1 bits per second; that of a ramp from nothing is 0.
     #[must_use]
-    pub(crate) fn gap_ps_at(&self, t_ps: u64) -> u64 {
+    pub(crate) fn lowest_bps(&self) -> u64 {
+        let loads = self.stretches.iter().filter(|stretch| stretch.from.max(stretch.to) > 0);
+        loads.map(|stretch| stretch.from.min(stretch.to)).min().unwrap_or(0)
+    }
+
+    /// The load `t_ps` from the start, L1 bits per second.
+    #[must_use]
+    pub(crate) fn bps_at(&self, t_ps: u64) -> u64 {
         let Some(stretch) = self.stretches.iter().rev().find(|stretch| stretch.start_ps <= t_ps) else {
-            return u64::MAX;
+            return 0;
         };
         let into = u128::from(t_ps - stretch.start_ps).min(u128::from(stretch.duration_ps));
         let bend = (u128::from(stretch.from.abs_diff(stretch.to)) * into).checked_div(u128::from(stretch.duration_ps));
         let bend = bend.unwrap_or(0) as u64;
-        self.gap_ps(if stretch.to >= stretch.from {
+        if stretch.to >= stretch.from {
             stretch.from + bend
         } else {
             stretch.from - bend
-        })
+        }
     }
 
     /// The time from one frame to the next at a load of `bps`, of sizes on average; ps, `u64::MAX` without a load.
-    fn gap_ps(&self, bps: u64) -> u64 {
+    pub(crate) fn gap_ps(&self, bps: u64) -> u64 {
         let frames = self.order.len() as u64;
         let round = self.units_from(0, frames);
         let gap = round.checked_div(2 * u128::from(bps) * u128::from(frames));

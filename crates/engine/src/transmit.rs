@@ -1,7 +1,7 @@
 //! The sending side of one port: its streams merged by departure, its line used by one frame at a time.
 
 use crate::lag::Lag;
-use crate::pace::Pace;
+use crate::pace::{Load, Pace};
 use crate::result::CatchUp;
 use crate::schedule::{BLOCK, Departures, Schedule};
 use crate::series::Series;
@@ -34,6 +34,8 @@ pub struct Lane {
     sizes: Vec<u64>,
     /// Per size: time on the line, in picoseconds rounded down; 0 on a port without a rate.
     line_ps: Vec<u64>,
+    /// How long the line may be busy with bursts that other streams hand over at once, ps.
+    others_wait_ps: u64,
     flows: u64,
     /// Whether it has any share in the stream.
     has_share: bool,
@@ -75,6 +77,7 @@ impl Lane {
             cursor,
             walk,
             ahead: walk,
+            others_wait_ps: 0,
             flows: u64::from(template.flows()),
             template,
             has_share: share.is_some(),
@@ -149,6 +152,13 @@ impl Lane {
         self.template.seek(&mut self.cursor, self.walk.number());
     }
 
+    /// How long its frame `number` waits for the line behind others that are handed over at once with it, at most: so much
+    /// later than it says it may leave without being late (by the clock), ps.
+    #[inline]
+    fn wait_ps(&self, number: u64) -> u64 {
+        self.others_wait_ps + self.schedule.wait_ps(number)
+    }
+
     /// Its load over time.
     #[must_use]
     pub fn schedule(&self) -> &Schedule {
@@ -189,6 +199,10 @@ pub struct Sender {
     pub own_frames: u64,
     exact: bool,
     rate_bps: u64,
+    /// Its line, as far as anybody knows it and it carries what is sent; else 0.
+    line_bps: u64,
+    /// Whether frames are handed over in bursts at once, so that some wait for their line.
+    waits: bool,
     /// How it makes up for pauses of the tester.
     pace: Pace,
     /// Start of traffic; lanes count from here.
@@ -219,15 +233,20 @@ impl Sender {
     /// The sending side of a port of kind `info`, for `lanes`. After a pause it catches up at `percent` of its load, and no
     /// faster than its line: `line_bps`, where the port does not know it; 0 is unknown.
     #[must_use]
-    pub fn new(lanes: Vec<Lane>, info: &PortInfo, percent: u32, line_bps: u64) -> Self {
-        let load: u64 = lanes.iter().map(|lane| lane.schedule.highest_bps()).sum();
+    pub fn new(mut lanes: Vec<Lane>, info: &PortInfo, percent: u32, line_bps: u64) -> Self {
+        let highest: u64 = lanes.iter().map(|lane| lane.schedule.highest_bps()).sum();
+        let lowest: u64 = lanes.iter().map(|lane| lane.schedule.lowest_bps()).sum();
         let line = match (info.rate_bps, line_bps) {
             (0, declared) => declared,
             (known, _) => known,
         };
         // A line that is said to carry less than is sent is none.
-        let fits = (100 * u128::from(line)).checked_div(u128::from(load)).filter(|&fits| fits >= 100);
-        let percent = fits.map_or(percent, |fits| percent.min(u32::try_from(fits).unwrap_or(u32::MAX)));
+        let line_bps = if line >= highest { line } else { 0 };
+        let bursts_ps: u64 = lanes.iter().map(|lane| lane.schedule.burst_ps()).sum();
+        for lane in &mut lanes {
+            lane.others_wait_ps = bursts_ps - lane.schedule.burst_ps();
+        }
+        let gap_ps = together(lanes.iter().map(|lane| lane.schedule.shortest_gap_ps()));
         let mut sending = (0..lanes.len()).filter(|&lane| lanes[lane].departures.peek() != u64::MAX);
         Self {
             only: sending.next().filter(|_| sending.next().is_none()),
@@ -237,7 +256,9 @@ impl Sender {
             own_frames: 0,
             exact: info.exact_time,
             rate_bps: info.rate_bps,
-            pace: Pace::new(percent, together(lanes.iter().map(|lane| lane.schedule.shortest_gap_ps()))),
+            line_bps,
+            waits: bursts_ps > 0,
+            pace: Pace::new(percent, room(line_bps, lowest), gap_ps),
             start_ps: u64::MAX,
             free_ps: 0,
             last_departure_ps: 0,
@@ -351,13 +372,36 @@ impl Sender {
             return self.send_due(port, now, now.ps, until_ps, bursts);
         }
         let (before, sent) = (self.next_test().unwrap_or(u64::MAX), self.frames - self.own_frames);
-        let lanes = &self.lanes;
-        let gap_ps = || together(lanes.iter().map(|lane| lane.schedule.gap_ps_at(lane.departures.peek())));
-        let due_ps = self.pace.until(now.ps, before, gap_ps);
+        let on_line_ps = self.next_on_line(before);
+        let (lanes, line_bps) = (&self.lanes, self.line_bps);
+        let load = || {
+            let loads = || {
+                let more = lanes.iter().filter(|lane| lane.departures.peek() != u64::MAX);
+                more.map(|lane| (lane, lane.schedule.bps_at(lane.departures.peek())))
+            };
+            Load {
+                gap_ps: together(loads().map(|(lane, bps)| lane.schedule.gap_ps(bps))),
+                room: room(line_bps, loads().map(|(_, bps)| bps).sum()),
+                step_ps: loads().map(|(lane, bps)| lane.schedule.step_ps(bps)).max().unwrap_or(0),
+            }
+        };
+        let due_ps = self.pace.until(now.ps, before, on_line_ps, load);
         self.send_due(port, now, due_ps, until_ps, bursts)?;
         let next = self.next_test().unwrap_or(u64::MAX);
-        self.pace.sent(now.ps, before, next, self.frames - self.own_frames - sent);
+        let (on_line_ps, sent) = (self.next_on_line(next), self.frames - self.own_frames - sent);
+        self.pace.sent(now.ps, before, next, on_line_ps, sent);
         Ok(())
+    }
+
+    /// When the line should come to the next test frame, which is due at `next`.
+    fn next_on_line(&self, next: u64) -> u64 {
+        if !self.waits || next == u64::MAX {
+            return next;
+        }
+        let more = self.lanes.iter().filter(|lane| lane.departures.peek() != u64::MAX);
+        more.map(|lane| self.start_ps + lane.departures.peek() + lane.wait_ps(lane.walk.number()))
+            .min()
+            .unwrap_or(next)
     }
 
     /// As [`Self::send`], with the test frames that are due at or before `due_ps`.
@@ -495,7 +539,8 @@ impl Sender {
         } else {
             count = room;
             self.at[..count].fill(now.ps);
-            self.latest_ps = self.latest_ps.max(now.ps.saturating_sub(self.start_ps + times[0]));
+            let on_line_ps = self.start_ps + times[0] + lane.wait_ps(lane.ahead.number());
+            self.latest_ps = self.latest_ps.max(now.ps.saturating_sub(on_line_ps));
         }
         lane.write(burst, &self.at[..count]);
         count
@@ -521,8 +566,9 @@ impl Sender {
             if intended.max(if self.exact { at } else { 0 }) > bound || chosen == usize::MAX {
                 break;
             }
-            self.latest_ps = self.latest_ps.max(at.saturating_sub(intended));
             let lane = &mut self.lanes[chosen];
+            let on_line_ps = intended + lane.wait_ps(lane.ahead.number());
+            self.latest_ps = self.latest_ps.max(at.saturating_sub(on_line_ps));
             let size = lane.departures.block().1[self.places[chosen]];
             let len = lane.template.write(&mut lane.cursor, usize::from(size), at, burst.frame_mut(count));
             lane.pass();
@@ -549,7 +595,8 @@ impl Sender {
                 lane.lag.record_each(&self.at[..taken], times, start_ps, self.burst_ps);
             } else {
                 // All have the departure of their burst: each counts as late as the first of them.
-                lane.lag.record(first.saturating_sub(start_ps + times[0]), taken as u64);
+                let on_line_ps = start_ps + times[0] + lane.wait_ps(lane.walk.number());
+                lane.lag.record(first.saturating_sub(on_line_ps), taken as u64);
             }
             let bytes = match lane.sizes[..] {
                 [size] => size * taken as u64,
@@ -578,7 +625,7 @@ impl Sender {
         for index in 0..taken {
             let lane = &mut self.lanes[usize::from(self.lane_of[index])];
             let (at, size) = (self.at[index], lane.departures.peek_size());
-            let lag_ps = at.saturating_sub(start_ps + lane.departures.peek());
+            let lag_ps = at.saturating_sub(start_ps + lane.departures.peek() + lane.wait_ps(lane.walk.number()));
             if self.exact && lag_ps > 0 {
                 lane.lag.record(lag_ps, 1);
             } else {
@@ -599,6 +646,14 @@ impl Sender {
             lane.lag.record(lag_ps, frames);
         }
     }
+}
+
+/// How much of a load a line carries, percent; `u64::MAX` if there is no load, or it is 0 as nobody knows it.
+fn room(line_bps: u64, load_bps: u64) -> u64 {
+    let room = (100 * u128::from(line_bps))
+        .checked_div(u128::from(load_bps))
+        .filter(|&room| room > 0);
+    room.map_or(u64::MAX, |room| room.try_into().unwrap_or(u64::MAX))
 }
 
 /// How far the frames of several streams are apart, all together, if those of each are so far: ps, `u64::MAX` is never.

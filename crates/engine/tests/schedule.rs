@@ -257,7 +257,7 @@ fn frames_of_a_burst_are_back_to_back_and_bursts_as_far_apart_as_the_load_says()
     }
     assert_eq!((bursts.frames(), bursts.departure_ps(1489)), (1489, None));
     // A port that spaces them itself has them at once.
-    let at_once = all(&even.in_bursts(32, 0));
+    let at_once = all(&even.in_bursts_at_once(32, 10_000_000_000));
     assert!((0_u64..).zip(at_once).all(|(number, at)| at == number / 32 * 32 * 672_000));
 }
 

@@ -31,8 +31,8 @@ class Parameters(BaseModel):
         yield from ()
 
 
-LONGER = Fraction(1, 1000)
-"""Sending that takes longer than planned by more than this share was slower than asked for."""
+SLOWER = Fraction(1, 10_000)
+"""A constant load is held to this share, or to one frame."""
 
 SHORT_NS = 500_000
 """A trial may end this much late, as it does by the clock: no more than the pauses of the machine."""
@@ -92,9 +92,10 @@ def starved(result: TrialResult, planned_ns: int | None) -> str | None:
     """Why the tester did not offer what was asked, or None if it did.
 
     Up to 0.01 % of a stream, 10 us of its traffic or one frame may be missing: the last frames of a trial
-    are due just before its clock runs out. And sending may take 0.1 % longer than the `planned_ns` it was
-    to take, half a millisecond, or as long as one frame more: what took longer was a lower rate, though all
-    of it was sent. A trial that falls short of either says nothing against the device.
+    are due just before its clock runs out. And what was sent, over the time it took, may be 0.01 % less than
+    what was asked for over the `planned_ns` it was to take, or as much less as half a millisecond or one
+    frame more makes it: what took longer was a lower rate, though all of it was sent. A trial that falls
+    short of either says nothing against the device.
     """
     for stream in result.streams:
         missing = stream.intended - stream.offered
@@ -106,13 +107,18 @@ def starved(result: TrialResult, planned_ns: int | None) -> str | None:
             return f"the tester left {missing} of {stream.intended} frames of `{stream.name}` unsent"
     if planned_ns is None:
         return None
-    over_ns = sending_ns(result) - planned_ns
-    # A frame more or less is no other rate.
-    frames = max((stream.intended for stream in result.streams), default=0)
-    if over_ns <= max(planned_ns * LONGER, Fraction(SHORT_NS), Fraction(planned_ns, max(frames, 1))):
-        return None
-    planned = milliseconds(planned_ns)
-    return f"the tester sent for {milliseconds(over_ns)} longer than the {planned} it was to"
+    took_ns = sending_ns(result)
+    for stream in result.streams:
+        # How long this many frames may take.
+        ns = Fraction(planned_ns * stream.offered, max(stream.intended, 1))
+        # A frame more or less is no other rate.
+        allowed = max(planned_ns * SLOWER, Fraction(SHORT_NS), Fraction(planned_ns, max(stream.intended, 1)))
+        if stream.intended and took_ns - ns > allowed:
+            planned, over = milliseconds(planned_ns), milliseconds(took_ns - planned_ns)
+            unsent = stream.intended - stream.offered
+            left = f" and left {unsent} of {stream.intended} frames of `{stream.name}` unsent" if unsent else ""
+            return f"the tester sent for {over} longer than the {planned} it was to{left}"
+    return None
 
 
 def sending_ns(result: TrialResult) -> int:

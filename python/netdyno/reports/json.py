@@ -232,7 +232,7 @@ def _catch_up(caught: CatchUp | None) -> dict[str, Any] | None:
         "longest_pause_ns": caught.longest_ns,
         "frames": caught.frames,
         "most_frames_after_one_pause": caught.longest_run,
-        "most_frames_at_once": caught.most_at_once,
+        "most_frames_in_one_round": caught.most_in_round,
     }
 
 
