@@ -1,7 +1,7 @@
 """A constant load is held to 0.01 % and one frame, at 10, 50 and 90 % of what ports carry.
 
-Of each trial all that was asked for is sent, or the tester says that it was not, and it takes no longer than
-the frames are late by. The 0.01 % themselves need a machine that lets a sender be on time at its end: one that
+Of each trial all that was asked for is sent, or the tester says that it was not, and it takes no longer
+than the frames are late by. The 0.01 % themselves need a machine that lets a sender be on time at its end: one that
 never did says so.
 """
 
@@ -100,8 +100,8 @@ def held(shot: Shot) -> bool:
 
 
 def check(shot: Shot) -> None:
-    """What no busy machine excuses: all is sent, or the tester says that it fell short; and what is sent takes
-    as long as planned, but for as much as the tester says that frames were late, and one frame."""
+    """What no busy machine excuses: all is sent, or the tester says that it fell short; and what is sent
+    takes as long as planned, but for as much as the tester says that frames were late, and one frame."""
     (stream,) = shot.result.streams
     short = starved(shot.result, shot.duration_ns)
     assert stream.offered == stream.intended or short is not None, shot
@@ -148,5 +148,6 @@ def test_a_constant_rate_is_held(ports: object, comes_back: bool) -> None:
                 never.append(f"{percent} % of {float(most):.0f} frames/s")
     if never:
         pytest.skip(
-            f"whether 0.01 % is held cannot be told here: in each of {ATTEMPTS} attempts frames were late at {never}"
+            f"whether 0.01 % is held cannot be told here: in each of {ATTEMPTS} attempts frames were late"
+            f" at {never}"
         )

@@ -116,7 +116,9 @@ def starved(result: TrialResult, planned_ns: int | None) -> str | None:
         if stream.intended and took_ns - ns > allowed:
             planned, over = milliseconds(planned_ns), milliseconds(took_ns - planned_ns)
             unsent = stream.intended - stream.offered
-            left = f" and left {unsent} of {stream.intended} frames of `{stream.name}` unsent" if unsent else ""
+            left = (
+                f" and left {unsent} of {stream.intended} frames of `{stream.name}` unsent" if unsent else ""
+            )
             return f"the tester sent for {over} longer than the {planned} it was to{left}"
     return None
 
