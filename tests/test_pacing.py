@@ -1,8 +1,8 @@
 """A constant load is held to 0.01 % and one frame, at 10, 50 and 90 % of what ports carry.
 
 Of each trial all that was asked for is sent, or the tester says that it was not, and it takes no longer
-than the frames are late by. The 0.01 % themselves need a machine that lets a sender be on time at its end: one that
-never did says so.
+than the frames are late by. The 0.01 % themselves need a machine that lets a sender be on time at its end:
+one that never did says so.
 """
 
 from __future__ import annotations
