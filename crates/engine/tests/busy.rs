@@ -1,12 +1,14 @@
 //! A sender that is behind its schedule, by the clock: its neighbours are answered all the same, and it sends on
 //! whoever asks.
 
+mod hand;
+
 use netdyno_engine::Trial;
 use netdyno_engine::spec::TrialSpec;
 use netdyno_frame::arp::Arp;
 use netdyno_frame::spec::Mac;
 use netdyno_io::drive::{Node, run_virtual};
-use netdyno_io::port::{Burst, Port, PortCounters, PortError, PortInfo, Slot};
+use netdyno_io::port::{Burst, Port, PortCounters, PortError, PortInfo};
 use netdyno_io::time::{Duration, Instant};
 use serde_json::json;
 use std::sync::{Arc, Mutex};
@@ -53,23 +55,15 @@ impl Port for End {
         if lent == 0 {
             return Ok(0);
         }
-        let mut memory = vec![0; 1514 * lent];
-        let slot = |index: usize| Slot {
-            offset: index as u32 * 1514,
-            len: 1514,
-            at: now,
-        };
-        let mut slots: Vec<Slot> = (0..lent).map(slot).collect();
-        let wrote = fill(&mut Burst::new(&mut memory, &mut slots));
-        for slot in &slots[..wrote] {
-            let frame = &memory[slot.offset as usize..][..slot.len as usize];
+        let frames = hand::lend(now, lent, 1514, fill);
+        for frame in &frames {
             match Arp::parse(frame) {
                 Some(arp) if arp.is_reply() => narrow.answers.push(now.ps),
                 _ => narrow.tests += 1,
             }
         }
-        narrow.room -= wrote;
-        Ok(wrote)
+        narrow.room -= frames.len();
+        Ok(frames.len())
     }
 
     fn receive(&mut self, now: Instant, _limit: usize, read: &mut dyn FnMut(&mut Burst<'_>)) -> Result<usize, PortError> {
@@ -78,12 +72,8 @@ impl Port for End {
         let waiting = std::mem::take(&mut narrow.questions);
         drop(narrow);
         let asker = Mac([2, 0, 0, 0, 0, 0x0b]);
-        for _ in 0..waiting {
-            let mut frame = Arp::request(&[], asker, "198.18.0.1".parse().unwrap(), "198.18.0.2".parse().unwrap()).build();
-            let len = frame.len() as u32;
-            read(&mut Burst::new(&mut frame, &mut [Slot { offset: 0, len, at: now }]));
-        }
-        Ok(waiting)
+        let question = Arp::request(&[], asker, "198.18.0.1".parse().unwrap(), "198.18.0.2".parse().unwrap()).build();
+        Ok(hand::hand(now, &vec![question; waiting], read))
     }
 
     fn counters(&self) -> PortCounters {

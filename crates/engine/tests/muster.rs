@@ -1,12 +1,14 @@
 //! Workers that are away, when traffic begins or while others come to be heard: nothing they count is lost with that.
 //! Stepped by hand.
 
+mod hand;
+
 use netdyno_engine::result::TrialResult;
 use netdyno_engine::spec::TrialSpec;
 use netdyno_engine::{Follower, Trial};
 use netdyno_frame::arp::Arp;
 use netdyno_io::drive::Node;
-use netdyno_io::port::{Burst, Port, PortCounters, PortError, PortInfo, Slot};
+use netdyno_io::port::{Burst, Port, PortCounters, PortError, PortInfo};
 use netdyno_io::time::Instant;
 use serde_json::json;
 use std::collections::VecDeque;
@@ -45,20 +47,13 @@ impl Port for Queue {
     }
 
     fn transmit(&mut self, now: Instant, limit: usize, fill: &mut dyn FnMut(&mut Burst<'_>) -> usize) -> Result<usize, PortError> {
-        let mut memory = vec![0; ROOM * limit];
-        let slot = |index: usize| Slot {
-            offset: (index * ROOM) as u32,
-            len: ROOM as u32,
-            at: now,
-        };
-        let mut slots: Vec<Slot> = (0..limit).map(slot).collect();
-        let wrote = fill(&mut Burst::new(&mut memory, &mut slots));
+        let frames = hand::lend(now, limit, ROOM, fill);
         let rings = &mut *self.rings.lock().expect("not poisoned");
         let ring = rings.last_mut().expect("a queue");
-        for slot in &slots[..wrote] {
+        let wrote = frames.len();
+        for frame in frames {
             if ring.frames.len() < ring.room {
-                let frame = &memory[slot.offset as usize..][..slot.len as usize];
-                ring.frames.push_back(frame.to_vec());
+                ring.frames.push_back(frame);
             } else {
                 ring.dropped += 1;
             }
@@ -81,16 +76,7 @@ impl Port for Queue {
             let count = waiting.len().min(limit);
             frames.extend(waiting.drain(..count));
         }
-        let (mut memory, mut slots, mut offset) = (frames.concat(), Vec::new(), 0);
-        for frame in &frames {
-            let len = frame.len() as u32;
-            slots.push(Slot { offset, len, at: now });
-            offset += len;
-        }
-        if !slots.is_empty() {
-            read(&mut Burst::new(&mut memory, &mut slots));
-        }
-        Ok(slots.len())
+        Ok(hand::hand(now, &frames, read))
     }
 
     fn counters(&self) -> PortCounters {

@@ -1,5 +1,7 @@
 //! Trials on ports whose every move is known: what they drop, when they find frames, and what becomes of each frame.
 
+mod hand;
+
 use netdyno_engine::Trial;
 use netdyno_engine::result::TrialResult;
 use netdyno_engine::spec::TrialSpec;
@@ -7,7 +9,7 @@ use netdyno_frame::arp::Arp;
 use netdyno_frame::spec::Mac;
 use netdyno_io::backend::{LinkSpec, wire};
 use netdyno_io::drive::{Node, run_virtual};
-use netdyno_io::port::{Burst, Port, PortCounters, PortError, PortInfo, Slot};
+use netdyno_io::port::{Burst, Port, PortCounters, PortError, PortInfo};
 use netdyno_io::time::{Duration, Instant};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -116,19 +118,12 @@ impl Port for End {
     }
 
     fn transmit(&mut self, now: Instant, limit: usize, fill: &mut dyn FnMut(&mut Burst<'_>) -> usize) -> Result<usize, PortError> {
-        let mut memory = vec![0; 1514 * limit.min(BURST)];
-        let slot = |index: usize| Slot {
-            offset: index as u32 * 1514,
-            len: 1514,
-            at: now,
-        };
-        let mut slots: Vec<Slot> = (0..limit.min(BURST)).map(slot).collect();
-        let wrote = fill(&mut Burst::new(&mut memory, &mut slots));
+        let frames = hand::lend(now, limit.min(BURST), 1514, fill);
         let mut between = self.between.lock().unwrap();
         between.at(now);
         between.now_ps += between.burst_ps;
-        for slot in &slots[..wrote] {
-            let mut frame = memory[slot.offset as usize..][..slot.len as usize].to_vec();
+        let wrote = frames.len();
+        for mut frame in frames {
             between.sent[self.number] += 1;
             if (between.fate)(between.sent[self.number] - 1, &mut frame) {
                 between.queues[1 - self.number].push(frame);
@@ -142,12 +137,7 @@ impl Port for End {
         let ps = between.at(now);
         let waiting = std::mem::take(&mut between.queues[self.number]);
         drop(between);
-        for mut frame in waiting.clone() {
-            let len = frame.len() as u32;
-            let at = Instant { ps };
-            read(&mut Burst::new(&mut frame, &mut [Slot { offset: 0, len, at }]));
-        }
-        Ok(waiting.len())
+        Ok(hand::hand(Instant { ps }, &waiting, read))
     }
 
     fn counters(&self) -> PortCounters {

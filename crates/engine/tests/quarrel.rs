@@ -1,11 +1,13 @@
 //! Two boxes with one address, by the clock: each tells everybody, over and over, that it is the next hop.
 
+mod hand;
+
 use netdyno_engine::Trial;
 use netdyno_engine::spec::TrialSpec;
 use netdyno_frame::arp::Arp;
 use netdyno_frame::spec::Mac;
 use netdyno_io::drive::{Node, run_virtual};
-use netdyno_io::port::{Burst, Port, PortCounters, PortError, PortInfo, Slot};
+use netdyno_io::port::{Burst, Port, PortCounters, PortError, PortInfo};
 use netdyno_io::time::{Duration, Instant};
 use serde_json::json;
 use std::net::Ipv4Addr;
@@ -44,24 +46,16 @@ impl Port for End {
     }
 
     fn transmit(&mut self, now: Instant, limit: usize, fill: &mut dyn FnMut(&mut Burst<'_>) -> usize) -> Result<usize, PortError> {
-        let mut memory = vec![0; 1514 * limit];
-        let slot = |index: usize| Slot {
-            offset: index as u32 * 1514,
-            len: 1514,
-            at: now,
-        };
-        let mut slots: Vec<Slot> = (0..limit).map(slot).collect();
-        let wrote = fill(&mut Burst::new(&mut memory, &mut slots));
+        let frames = hand::lend(now, limit, 1514, fill);
         let mut cable = self.cable.lock().unwrap();
-        for slot in &slots[..wrote] {
-            let frame = &memory[slot.offset as usize..][..slot.len as usize];
+        for frame in &frames {
             match Arp::parse(frame) {
                 Some(asked) if asked.is_request() && asked.target_ip == HOP => cable.waiting.push(asked.reply(BOXES[0]).build()),
                 Some(_) => {}
                 None => cable.tests.push((now.ps, Mac(*frame.first_chunk().expect("six bytes")))),
             }
         }
-        Ok(wrote)
+        Ok(frames.len())
     }
 
     fn receive(&mut self, now: Instant, _limit: usize, read: &mut dyn FnMut(&mut Burst<'_>)) -> Result<usize, PortError> {
@@ -78,11 +72,7 @@ impl Port for End {
         }
         let frames = std::mem::take(&mut cable.waiting);
         drop(cable);
-        for mut frame in frames.iter().cloned() {
-            let len = frame.len() as u32;
-            read(&mut Burst::new(&mut frame, &mut [Slot { offset: 0, len, at: now }]));
-        }
-        Ok(frames.len())
+        Ok(hand::hand(now, &frames, read))
     }
 
     fn counters(&self) -> PortCounters {

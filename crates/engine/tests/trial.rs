@@ -1,12 +1,14 @@
 //! Trials over a cable without a device, and over ports that misbehave.
 
+mod hand;
+
 use netdyno_engine::Trial;
 use netdyno_engine::result::TrialResult;
 use netdyno_engine::spec::TrialSpec;
 use netdyno_io::backend::LinkSpec;
 use netdyno_io::backend::wire;
 use netdyno_io::drive::{Node, run_virtual};
-use netdyno_io::port::{Burst, Port, PortCounters, PortError, PortInfo, Slot};
+use netdyno_io::port::{Burst, Port, PortCounters, PortError, PortInfo};
 use netdyno_io::time::{Duration, Instant};
 use serde_json::{Value, json};
 
@@ -107,7 +109,7 @@ fn what_the_line_cannot_carry_is_unsent_not_lost() {
 }
 
 /// Frames on their way, with when they were sent.
-type Queue = std::sync::Arc<std::sync::Mutex<Vec<(Vec<u8>, Instant)>>>;
+type Queue = std::sync::Arc<std::sync::Mutex<Vec<Vec<u8>>>>;
 
 /// Takes at most a few frames a call, nothing at all now and then, and hands back what it took, each one
 /// `copies` times.
@@ -151,20 +153,16 @@ impl Port for Narrow {
 
     fn transmit(&mut self, now: Instant, limit: usize, fill: &mut dyn FnMut(&mut Burst<'_>) -> usize) -> Result<usize, PortError> {
         self.calls += 1;
-        let mut memory = vec![0; 1514 * limit];
-        let slot = |index: usize| Slot {
-            offset: index as u32 * 1514,
-            len: 1514,
-            at: now,
+        let frames = hand::lend(now, limit, 1514, fill);
+        let taken = if self.calls.is_multiple_of(3) {
+            0
+        } else {
+            frames.len().min(self.room)
         };
-        let mut slots: Vec<Slot> = (0..limit).map(slot).collect();
-        let wrote = fill(&mut Burst::new(&mut memory, &mut slots));
-        let taken = if self.calls.is_multiple_of(3) { 0 } else { wrote.min(self.room) };
-        self.counters.tx_full += u64::from(taken < wrote);
-        for slot in &slots[..taken] {
-            let frame = memory[slot.offset as usize..][..slot.len as usize].to_vec();
+        self.counters.tx_full += u64::from(taken < frames.len());
+        for frame in frames.iter().take(taken) {
             for _ in 0..self.copies {
-                self.queue.lock().unwrap().push((frame.clone(), now));
+                self.queue.lock().unwrap().push(frame.clone());
             }
         }
         Ok(taken)
@@ -175,11 +173,7 @@ impl Port for Narrow {
             return Ok(0);
         }
         let waiting = std::mem::take(&mut *self.queue.lock().unwrap());
-        for (mut frame, _) in waiting.clone() {
-            let len = frame.len() as u32;
-            read(&mut Burst::new(&mut frame, &mut [Slot { offset: 0, len, at: now }]));
-        }
-        Ok(waiting.len())
+        Ok(hand::hand(now, &waiting, read))
     }
 
     fn counters(&self) -> PortCounters {

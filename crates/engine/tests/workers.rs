@@ -1,11 +1,13 @@
 //! Several workers send what one sends. Stepped by hand, so that every run is the same.
 
+mod hand;
+
 use netdyno_engine::Trial;
 use netdyno_engine::result::TrialResult;
 use netdyno_engine::spec::TrialSpec;
 use netdyno_frame::probe::find;
 use netdyno_io::drive::Node;
-use netdyno_io::port::{Burst, Port, PortCounters, PortError, PortInfo, Slot};
+use netdyno_io::port::{Burst, Port, PortCounters, PortError, PortInfo};
 use netdyno_io::time::Instant;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -43,23 +45,15 @@ impl Port for Queue {
     }
 
     fn transmit(&mut self, now: Instant, limit: usize, fill: &mut dyn FnMut(&mut Burst<'_>) -> usize) -> Result<usize, PortError> {
-        let mut memory = vec![0; ROOM * limit];
-        let slot = |index: usize| Slot {
-            offset: (index * ROOM) as u32,
-            len: ROOM as u32,
-            at: now,
-        };
-        let mut slots: Vec<Slot> = (0..limit).map(slot).collect();
-        let wrote = fill(&mut Burst::new(&mut memory, &mut slots));
+        let frames = hand::lend(now, limit, ROOM, fill);
         self.times += 1;
         let taken = if self.times.is_multiple_of(3) {
-            wrote.min(self.takes)
+            frames.len().min(self.takes)
         } else {
-            wrote
+            frames.len()
         };
         let between = &mut *self.between.lock().expect("not poisoned");
-        for slot in &slots[..taken] {
-            let frame = memory[slot.offset as usize..][..slot.len as usize].to_vec();
+        for frame in frames.into_iter().take(taken) {
             between.sent.push(frame.clone());
             let to = &mut between.queues[1 - self.port];
             let (queue, queues) = ((self.route)(self.queue, &frame), to.len());
@@ -72,21 +66,7 @@ impl Port for Queue {
 
     fn receive(&mut self, now: Instant, _: usize, read: &mut dyn FnMut(&mut Burst<'_>)) -> Result<usize, PortError> {
         let frames = std::mem::take(&mut self.between.lock().expect("not poisoned").queues[self.port][self.queue]);
-        let mut memory = frames.concat();
-        let mut offset = 0;
-        let mut slots = Vec::new();
-        for frame in &frames {
-            slots.push(Slot {
-                offset,
-                len: frame.len() as u32,
-                at: now,
-            });
-            offset += frame.len() as u32;
-        }
-        if !slots.is_empty() {
-            read(&mut Burst::new(&mut memory, &mut slots));
-        }
-        Ok(slots.len())
+        Ok(hand::hand(now, &frames, read))
     }
 
     fn counters(&self) -> PortCounters {
