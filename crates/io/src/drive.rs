@@ -122,7 +122,9 @@ pub fn run_real(node: &mut dyn Node, clock: &Clock, stop: &AtomicBool, limit: In
             // Only waking later than planned is a gap.
             last = now.min(asleep + length);
         } else {
-            std::hint::spin_loop();
+            if ahead > Duration::ZERO {
+                std::hint::spin_loop();
+            }
             now = clock.now().max(last);
         }
     }

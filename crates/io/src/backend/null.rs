@@ -16,8 +16,10 @@ pub const BACKEND: Backend = Backend {
     }),
 };
 
-/// Slots stay within half of a level-1 cache where the frames allow it.
+/// Slots stay within half of a level-1 cache where the frames allow it. Of those that were made for longer frames than
+/// come, only the first lines are touched: a burst is never shorter for it than [`LEAST_SLOTS`].
 const CACHE_BUDGET: usize = 16 << 10;
+const LEAST_SLOTS: usize = 128;
 
 /// A port that leads nowhere.
 #[derive(Debug)]
@@ -38,7 +40,7 @@ impl NullPort {
     pub fn open(name: &str, max_frame: u32) -> Result<Self, PortError> {
         check_max_frame(name, max_frame)?;
         let stride = stride_for(max_frame as usize);
-        let count = (CACHE_BUDGET / stride).clamp(64, 256);
+        let count = (CACHE_BUDGET / stride).clamp(LEAST_SLOTS, 256);
         let slot = |index: usize| Slot {
             offset: (index * stride) as u32,
             len: max_frame,
