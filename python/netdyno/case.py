@@ -12,16 +12,16 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from importlib import import_module
 from itertools import count
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from netdyno import choose
+from netdyno import choose, peers
 from netdyno.calibration import Calibration, Proven, inventory, shelf, traffic
 from netdyno.errors import NetdynoError
 from netdyno.labs import KINDS, Wiring
 from netdyno.matrix import situation
 from netdyno.methods import METHODS, kept_away, spoiled
+from netdyno.peers import NotMeasuredError, Peers, Session
 from netdyno.spec import read_result, session_spec, trial_spec
 from netdyno.store import CaseWiring, StoredGoal, StoredTrial, StoredVerdict
 from netdyno.trial import Result, Situation, Trial, TrialResult
@@ -47,10 +47,6 @@ GRACE_S = 60.0
 
 class StopRequestedError(Exception):
     """The case was asked to stop, and did so in order."""
-
-
-class NotMeasuredError(NetdynoError):
-    """The case ended without a result: no attempt at a trial was valid."""
 
 
 @dataclass(frozen=True)
@@ -133,18 +129,6 @@ class Interrupted:
 Event: TypeAlias = Wired | Looked | Waiting | TrialEnded | Measured | Failed | Interrupted
 
 
-class Session(Protocol):
-    """The engine's door, docs/interfaces.md."""
-
-    def ports(self) -> str: ...
-    def start(self, trial_json: str) -> None: ...
-    def snapshot(self) -> str: ...
-    def wait(self, timeout_s: float) -> bool: ...
-    def cancel(self) -> None: ...
-    def result(self) -> str: ...
-    def close(self) -> None: ...
-
-
 def run_case(job: Job, emit: Callable[[Event], None], stopping: Callable[[], bool]) -> None:
     """Runs a case to its end; the last event is `Measured`, `Failed` or `Interrupted`."""
     number = job.case.number
@@ -181,16 +165,13 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
         wiring = choose.backend(plan, case, built, lambda wiring: _proven(job, wiring))
         known = situation(case, wiring)
         basis = inventory.basis(wiring, job.versions)
-        session: Session = import_module(job.engine).Session(json.dumps(session_spec(wiring)))
-        try:
+        with peers.session(job.engine, session_spec(wiring)) as session:
             opened = json.loads(session.ports())
             proven, notes = standing(job, wiring, {**basis, **inventory.opened(wiring, opened)})
             wiring = replace(wiring, notes=(*wiring.notes, *_opened(wiring, opened), *notes))
             emit(Wired(case.number, replace(_wired(wiring, known), proven=proven)))
             trials = _Trials(job, wiring, session, emit, stopping)
             result = trials.follow(known)
-        finally:
-            session.close()
     evidence = Evidence(
         situation=known,
         clock=wiring.clock,
@@ -278,9 +259,7 @@ class _Trials:
         self.stopping = stopping
         self.stored = {trial.number: trial for trial in job.done if trial.state == "done"}
         self.attempts = {trial.number: trial.attempt + 1 for trial in job.done if trial.state == "invalid"}
-        memifs = [port for port in wiring.session["ports"] if port["backend"]["kind"] == "memif"]
-        self.peers = " and ".join(f"`{port['name']}` (memif {port['backend']['socket']})" for port in memifs)
-        """Ports that wait for somebody at their other end before a trial begins."""
+        self.peers = Peers(wiring.session)
         self.outcomes: list[TrialResult] = []
         self.planned_ns: list[int] = []
 
@@ -320,9 +299,10 @@ class _Trials:
             if ended.state == "done":
                 return ended.result
             reasons = ended.result.invalid
-            if not any(phase.duration_ns for phase in ended.result.phases):
+            if not ended.result.began:
                 # It did not begin: a port had no peer for as long as it waits for one.
-                raise NotMeasuredError(f"trial `{trial.name}` could not begin: {'; '.join(reasons)}")
+                why = f"trial `{trial.name}` could not begin: {'; '.join(reasons)}"
+                raise NotMeasuredError(why, self.peers.hint(reasons))
             if again and reasons == (spoiled(trial, ended.result),):
                 spoilt += 1
                 continue
@@ -341,20 +321,12 @@ class _Trials:
         spec = json.dumps(trial_spec(self.plan, self.case, self.wiring, trial))
         started = datetime.now(UTC)
         watch = Watch(self.wiring, waited)
-        self.session.start(spec)
-        cancelled = False
-        while not self.session.wait(SNAPSHOT_S):
-            if self.stopping():
-                cancelled = True
-                self.session.cancel()
-                self.session.wait(GRACE_S)
-                break
-            snapshot = json.loads(self.session.snapshot())
-            if snapshot["elapsed_ns"] == 0 and self.peers:
-                self.emit(Waiting(self.case.number, trial.name, f"waiting for the peer of {self.peers}"))
-                continue
-            self.emit(Looked(self.case.number, trial.name, number, snapshot))
+        cancelled = self._offer(number, trial, spec)
         result = watch.told(read_result(self.session.result()))
+        while not (cancelled or result.began) and self.peers.patient(result.invalid):
+            # Nothing was sent: it is no attempt yet.
+            cancelled = self._offer(number, trial, spec)
+            result = watch.told(read_result(self.session.result()))
         away = kept_away(trial, result)
         if away is None and again:
             # The last one stands as it is: that it was spoiled is in its health, and is judged.
@@ -373,6 +345,21 @@ class _Trials:
             started=started,
             ended=datetime.now(UTC),
         )
+
+    def _offer(self, number: int, trial: Trial, spec: str) -> bool:
+        """Has the engine make the trial, and says how it goes; whether it was cut short."""
+        self.session.start(spec)
+        while not self.session.wait(SNAPSHOT_S):
+            if self.stopping():
+                self.session.cancel()
+                self.session.wait(GRACE_S)
+                return True
+            snapshot = json.loads(self.session.snapshot())
+            if snapshot["elapsed_ns"] == 0 and self.peers:
+                self.emit(Waiting(self.case.number, trial.name, self.peers.waiting))
+                continue
+            self.emit(Looked(self.case.number, trial.name, number, snapshot))
+        return False
 
     def _sleep(self, seconds: float) -> None:
         if self.stopping():

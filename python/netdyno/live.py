@@ -138,8 +138,7 @@ class PlainView:
                 if event.trial.state == "done":
                     now.done[event.trial.number] = event.trial.result
                 # One that did not even begin is not made again: the case ends, and says why.
-                began = any(phase.duration_ns for phase in event.trial.result.phases)
-                if event.trial.state == "invalid" and began:
+                if event.trial.state == "invalid" and event.trial.result.began:
                     reasons = "; ".join(event.trial.result.invalid)
                     name = now.case.name
                     self.say(f"warning: {name}: trial `{event.trial.name}` does not count: {reasons}")

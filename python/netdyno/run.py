@@ -239,7 +239,9 @@ def _campaign(store: RunWriter, jobs: list[Job], watcher: Watcher, already: int)
     real = [job for job in jobs if _clock(job) == "real"]
     stopped = False
     try:
-        for group, count, fresh in ((virtual, os.cpu_count() or 1, False), (real, 1, True)):
+        # A process each, for a lab may change its namespaces; but one for all whose peers would go with it.
+        apart = bool(real) and not any(link.backend.kind == "memif" for link in real[0].plan.lab.links)
+        for group, count, fresh in ((virtual, os.cpu_count() or 1, False), (real, 1, apart)):
             if not group or stopped:
                 continue
             kept = {one.id: one for one in jobs[0].calibrations}

@@ -321,6 +321,11 @@ class TrialResult:
     conflicts: tuple[Conflict, ...] = ()
 
     @property
+    def began(self) -> bool:
+        """Whether any of its phases came: False where a port had no peer for as long as it waits for one."""
+        return any(phase.duration_ns for phase in self.phases)
+
+    @property
     def dropped(self) -> int:
         """Frames the tester had no room for: its ports, and before them its cards."""
         return self.health.rx_dropped + sum(one.not_received for one in self.interfaces)

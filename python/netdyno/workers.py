@@ -22,6 +22,7 @@ from tempfile import TemporaryFile
 from types import FrameType, TracebackType
 from typing import BinaryIO
 
+from netdyno import peers
 from netdyno.case import Event, Failed, Interrupted, Job, Measured, run_case
 from netdyno.printable import printable
 
@@ -277,12 +278,15 @@ def _work(connection: Connection, parent: int) -> None:
             # Nobody listens any more: stop in order, so that the lab is taken down.
             _STOPPING = True
 
-    while not _STOPPING:
-        try:
-            job: Job = connection.recv()
-        except (EOFError, OSError, InterruptedError):
-            return
-        run_case(job, emit, lambda: _STOPPING)
+    try:
+        while not _STOPPING:
+            try:
+                job: Job = connection.recv()
+            except (EOFError, OSError, InterruptedError):
+                return
+            run_case(job, emit, lambda: _STOPPING)
+    finally:
+        peers.close()
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
