@@ -94,7 +94,7 @@ def test_a_sender_without_its_core_is_shown_and_not_counted(
     assert "4.00 (4.00-4.00)" in row
     assert "target 3 x: reached" in row
     assert "target 50 Mpps: MISSED" in row
-    assert "1 rounds, 1 not counted" in row
+    assert "1 round, 1 not counted" in row
 
 
 def test_a_machine_that_changed_between_the_two_is_not_counted(
@@ -117,3 +117,16 @@ def test_a_run_that_fails_is_told_and_the_others_go_on(
     bench.run(bench.Comparison("a", "b", fails, fails), rounds, 1)
     assert "FAILED: the peer fell over" in capsys.readouterr().out
     assert rounds.dropped == 1
+
+
+def test_what_a_device_in_between_passed_is_what_came_back_is_held_against(
+    bench: ModuleType, peers: ModuleType
+) -> None:
+    comparison = bench.Comparison(
+        "a", "passed", lambda: peers.Found(0.9, 1.0, passed_mpps=1.0), None, least_ratio=0.95
+    )
+    rounds = bench.Rounds()
+    bench.run(comparison, rounds, 1)
+    row = bench.row(comparison, rounds)
+    assert "0.90 (0.90-0.90)" in row
+    assert "target 0.95 x: MISSED" in row

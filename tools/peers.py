@@ -20,7 +20,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -46,11 +46,16 @@ class MissingError(Exception):
 
 @dataclass(frozen=True)
 class Found:
-    """One run. mpps: million frames per second. core_share: of the core that sent, 0 to 1, where known."""
+    """One run.
+
+    mpps: million frames per second. core_share: of the core that sent, 0 to 1, where known.
+    passed_mpps: what a device in between says that it passed in the same run, if there is one.
+    """
 
     mpps: float
     core_share: float | None = None
     more: str = ""
+    passed_mpps: float | None = None
 
 
 def _program(name: str, package: str) -> str:
@@ -298,19 +303,63 @@ def netdyno_veth(backend: str, flows: int) -> Found:
         return Found((_arrived(name) - before) / SECONDS / 1e6, found.core_share, found.more)
 
 
+def netdyno_routed(flows: int) -> Found:
+    """netdyno on both ends of the kernel's router, by AF_XDP: what came back, beside what the router passed.
+
+    The router has a namespace and, by receive packet steering, a core of its own.
+    """
+    with veth() as name:
+        away = f"{name}-router"
+        _ip("netns", "add", away)
+        try:
+            for number, end in enumerate(("near", "far"), start=1):
+                inner = f"in-{end}"
+                _ip("-n", name, "link", "add", f"to-{end}", "type", "veth", "peer", "name", inner)
+                _ip("-n", name, "link", "set", inner, "netns", away)
+                _ip("-n", name, "link", "set", f"to-{end}", "arp", "off", "up")
+                _ip("-n", away, "addr", "add", f"198.18.{number}.1/24", "dev", inner)
+                # The near one is what the test frames are sent to.
+                _ip("-n", away, "link", "set", inner, "address", f"02:00:00:00:0{number - 1}:02", "up")
+            # Every test frame leaves by the far port, to a neighbour that is known.
+            neighbour = ("198.18.2.2", "lladdr", "02:00:00:00:00:02", "dev", "in-far")
+            _ip("-n", away, "neigh", "add", *neighbour, "nud", "permanent")
+            _ip("-n", away, "route", "add", "48.0.0.0/8", "via", "198.18.2.2")
+            steer = f"echo {1 << FAR_CORE:x} > /sys/class/net/in-near/queues/rx-0/rps_cpus"
+            filters = "for one in /proc/sys/net/ipv4/conf/*/rp_filter; do echo 0 > $one; done"
+            forward = f"echo 1 > /proc/sys/net/ipv4/ip_forward; {filters}; {steer}"
+            inside = [_program("ip", "iproute2"), "netns", "exec", away]
+            subprocess.run([*inside, "sh", "-ec", forward], check=True, capture_output=True, text=True)
+            before = _forwarded(inside)
+            backends = [{"kind": "af_xdp", "interface": f"to-{end}"} for end in ("near", "far")]
+            found = netdyno(backends[0], flows, 5, echo=True, namespace=name, second=backends[1])
+            return replace(found, passed_mpps=(_forwarded(inside) - before) / SECONDS / 1e6)
+        finally:
+            _ip("netns", "del", away)
+
+
+def _forwarded(inside: list[str]) -> int:
+    """Packets forwarded in a namespace, of the kernel's own count (RFC 1213, ipForwDatagrams)."""
+    told = subprocess.run([*inside, "cat", "/proc/net/snmp"], check=True, capture_output=True, text=True)
+    names, values = (line.split() for line in told.stdout.splitlines() if line.startswith("Ip:"))
+    return int(values[names.index("ForwDatagrams")])
+
+
 # netdyno itself, in a process of its own.
 
 
 def netdyno(
     backend: dict[str, Any], flows: int, ask_mpps: float, *,
     echo: bool = False, namespace: str | None = None, workers: int = 1, first: int = SENDER_CORE,
+    second: dict[str, Any] | None = None,
 ) -> Found:  # fmt: skip
     """netdyno asked for more than it can send, 64 bytes, random addresses, a core for each worker.
 
-    first: the core of the first worker; the others follow.
+    echo: counts what comes back. first: the core of the first worker; the others follow. second: where
+    frames come back, if not where they left.
     """
     cores = list(range(first, first + workers))
-    asked = {"backend": backend, "flows": flows, "ask": ask_mpps, "workers": workers, "cores": cores}
+    backends = [backend] if second is None else [backend, second]
+    asked = {"backends": backends, "flows": flows, "ask": ask_mpps, "workers": workers, "cores": cores}
     run = [sys.executable, __file__, json.dumps(asked)]
     command = run if namespace is None else [_program("ip", "iproute2"), "netns", "exec", namespace, *run]
     done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS + PATIENCE_S)
@@ -349,7 +398,10 @@ def _send(asked: dict[str, Any]) -> None:
 
     session = {
         "clock": "real", "workers": asked["workers"], "cores": asked["cores"],
-        "ports": [{"name": "near", "backend": asked["backend"]}],
+        "ports": [
+            {"name": name, "backend": backend}
+            for name, backend in zip(("near", "far"), asked["backends"], strict=False)
+        ],
     }  # fmt: skip
     addresses = {
         way: {"random": {"min": f"{net}.0.0.1", "max": f"{net}.255.255.254"}}
@@ -359,9 +411,10 @@ def _send(asked: dict[str, Any]) -> None:
     # The time of traffic starts when the peer has been found.
     trial = {
         "seed": 1, "settle_ns": 500_000_000, "drain_ns": 100_000_000, "sample_ns": 100_000_000,
-        "ports": [{"mac": "02:00:00:00:00:01"}],
+        "ports": [{"mac": f"02:00:00:00:00:0{number}"} for number in range(1, len(asked["backends"]) + 1)],
         "streams": [{
-            "name": "near", "tx_port": 0, "rx_port": 0, "destination": "written", "flows": asked["flows"],
+            "name": "near", "tx_port": 0, "rx_port": len(asked["backends"]) - 1,
+            "destination": "written", "flows": asked["flows"],
             "sizes": [{"size": 64, "weight": 1}],
             "headers": [
                 {"type": "ethernet", "src": "02:00:00:00:00:01", "dst": "02:00:00:00:00:02"},
