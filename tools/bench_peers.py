@@ -156,7 +156,9 @@ def row(comparison: Comparison, rounds: Rounds) -> str:
     if comparison.target is not None:
         reached = "reached" if ours >= comparison.target else "MISSED"
         text += f"  target {comparison.target:g} Mpps: {reached}"
-    text += f"  {len(rounds.ours)} round{'s' * (len(rounds.ours) > 1)}" + (f", {rounds.dropped} not counted" if rounds.dropped else "")
+    text += f"  {len(rounds.ours)} round{'s' * (len(rounds.ours) > 1)}" + (
+        f", {rounds.dropped} not counted" if rounds.dropped else ""
+    )
     return text + (f"\n{'':37} {rounds.more}" if rounds.more else "")
 
 
