@@ -121,7 +121,8 @@ def test_counts_that_are_not_known_across_workers_are_absent(tmp_path: Path) -> 
     [
         ({"tx_dropped": 7000}, "the tester's card, driver or kernel dropped 7,000 frames it was to send"),
         ({"rx_full": 12}, "12 times the tester found a ring full that it receives into"),
-        ({"rx_full": 1}, "once the tester found a ring full that it receives into"),
+        ({"rx_full": 1}, "once the tester found a ring full that it receives into: what came then"),
+        ({"rx_full": 2, "rx_full_ns": 3_000_000}, "that it receives into, for 3 ms in all at most: what"),
         ({"unheard": 744}, "744 frames that are no test frames came so many at once"),
         (
             {"tx_ahead": 4032, "tx_ahead_ns": 270_950},

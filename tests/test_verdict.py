@@ -159,6 +159,22 @@ def test_the_tester_doubts_itself_first(health: dict[str, int], expected: str, w
     assert words in reason
 
 
+@pytest.mark.parametrize(
+    ("full_ns", "expected"),
+    [
+        (0, "device"),
+        (999_900_000, "device"),
+        (1_000_100_000, "inconclusive"),
+        (None, "inconclusive"),
+    ],
+)
+def test_a_full_ring_excuses_what_can_have_come_meanwhile(full_ns: int | None, expected: str) -> None:
+    """Ten million are lost, as many as the line carries in a second: so long full, a ring explains it."""
+    found, reason = limit(5_000_000, evidence(5_000_000, health={"rx_full": 3, "rx_full_ns": full_ns}))
+    assert found == expected, reason
+    assert "10000000 of 20000000 frames were lost" in reason
+
+
 @pytest.mark.parametrize("dropped", [1, 99_999])
 def test_a_few_frames_dropped_by_the_receiver_do_not_clear_the_device(dropped: int) -> None:
     """Ten million are lost. The receiver is the limit from a hundredth of them on; a few are named."""

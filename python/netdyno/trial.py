@@ -240,6 +240,8 @@ class Health:
     """Frames offered that the tester's kernel or driver dropped before the wire, as far as these say so."""
     rx_full: int = 0
     """Looks that found a port's ring full: what came before them and found no room, nobody counted."""
+    rx_full_ns: int | None = None
+    """The time before those looks, of all rings together; None in an older record."""
     tx_ahead: int = 0
     """The most frames that were still to leave the machine when a port was handed further ones."""
     tx_ahead_ns: int | None = None

@@ -232,6 +232,7 @@ fn health(trial: &Trial, streams: &[StreamResult]) -> Health {
         tx_full: all.tx_full,
         tx_dropped: all.tx_dropped,
         rx_full: all.rx_full,
+        rx_full_ns: Some(all.rx_full_ns),
         tx_ahead: all.tx_ahead,
         tx_ahead_ns,
         unheard: trial.unheard(),

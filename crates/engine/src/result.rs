@@ -218,6 +218,9 @@ pub struct Health {
     /// Looks that found a port's ring full: what came before them may have found no room, and is counted by nobody.
     #[serde(default)]
     pub rx_full: u64,
+    /// The time before those looks, of all rings together, ns: what found no room came then. Not known of an older record.
+    #[serde(default)]
+    pub rx_full_ns: Option<u64>,
     /// The most frames that were still on their way out of the machine when a port was handed further ones.
     #[serde(default)]
     pub tx_ahead: u64,

@@ -271,6 +271,7 @@ fn what_a_port_notices_on_its_way_out_is_told() {
         let counters = PortCounters {
             tx_dropped,
             rx_full,
+            rx_full_ns: 1000 * rx_full,
             tx_ahead,
             ..PortCounters::default()
         };
@@ -287,7 +288,7 @@ fn what_a_port_notices_on_its_way_out_is_told() {
     for (rate_bps, ahead_ns) in [(1_000_000_000, Some(1_230_400)), (0, None)] {
         let ports = ports_at(rate_bps, |_, _| true, 0, later.clone());
         let health = run(spec(std::slice::from_ref(&stream)), ports, Duration::from_us(8)).health;
-        assert_eq!((health.tx_dropped, health.rx_full), (27, 3));
+        assert_eq!((health.tx_dropped, health.rx_full, health.rx_full_ns), (27, 3, Some(3000)));
         assert_eq!((health.tx_ahead, health.tx_ahead_ns), (100, ahead_ns));
     }
 }

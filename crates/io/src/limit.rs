@@ -7,6 +7,7 @@
 //! emulated, only what it cannot hold.
 
 use crate::claim::Claim;
+use crate::looks::FullTime;
 use crate::port::{Burst, Port, PortCounters, PortError, PortInfo, Slot};
 use crate::time::{Clock, Instant};
 use serde::{Deserialize, Serialize};
@@ -169,6 +170,7 @@ pub struct LimitedPort {
     rx_dropped: u64,
     tx_full: u64,
     rx_full: u64,
+    full_time: FullTime,
 }
 
 /// The most slots lent at once.
@@ -197,6 +199,7 @@ impl LimitedPort {
             rx_dropped: 0,
             tx_full: 0,
             rx_full: 0,
+            full_time: FullTime::default(),
         })
     }
 }
@@ -253,7 +256,11 @@ impl Port for LimitedPort {
         })?;
         self.missed += missed;
         self.rx_dropped += if gate.limit.silent { 0 } else { missed };
-        self.rx_full += u64::from(gate.limit.silent && gate.limit.noticed && missed > 0);
+        self.full_time.look(now);
+        if gate.limit.silent && gate.limit.noticed && missed > 0 {
+            self.rx_full += 1;
+            self.full_time.full(now);
+        }
         // As many as have arrived: that none of a burst is left does not mean that nothing more has come.
         Ok(lent)
     }
@@ -292,6 +299,7 @@ impl Port for LimitedPort {
                 0
             },
             rx_full: counted.rx_full + self.rx_full,
+            rx_full_ns: counted.rx_full_ns + self.full_time.ns(),
             ..counted
         }
     }

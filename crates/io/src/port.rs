@@ -154,6 +154,9 @@ pub struct PortCounters {
     /// drops what finds no room, it may have done so then, and nobody counted it.
     #[serde(default)]
     pub rx_full: u64,
+    /// The time before those looks, each from the look before it, ns: what was dropped so came then.
+    #[serde(default)]
+    pub rx_full_ns: u64,
     /// The most frames that were still on their way out of this machine when further ones were handed over, since
     /// [`Port::ready`]: so many leave between the time those say that they departed and their departure.
     #[serde(default)]
@@ -172,6 +175,7 @@ impl PortCounters {
             tx_full: self.tx_full.saturating_sub(before.tx_full),
             tx_dropped: self.tx_dropped.saturating_sub(before.tx_dropped),
             rx_full: self.rx_full.saturating_sub(before.rx_full),
+            rx_full_ns: self.rx_full_ns.saturating_sub(before.rx_full_ns),
             tx_ahead: self.tx_ahead,
         }
     }
@@ -187,6 +191,7 @@ impl AddAssign for PortCounters {
         self.tx_full += more.tx_full;
         self.tx_dropped += more.tx_dropped;
         self.rx_full += more.rx_full;
+        self.rx_full_ns += more.rx_full_ns;
         self.tx_ahead = self.tx_ahead.max(more.tx_ahead);
     }
 }

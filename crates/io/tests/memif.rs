@@ -127,6 +127,22 @@ fn a_full_ring_takes_what_fits_and_counts() {
 }
 
 /// The client's buffers hold 124 bytes here, the server's frames up to 9014: they come in parts.
+/// Full at 5 us, of which nothing was known since the begin; looked at and found empty until 9 us, full again at 50.
+#[test]
+fn the_time_before_a_full_look_is_told() {
+    let (mut west, mut east) = ends(&abstract_socket(), 1514, 1);
+    let (west, east) = (&mut west[0], &mut east[0]);
+    let frames: Vec<_> = (0..1024).map(|number| frame(number, 60)).collect();
+    let mut read_all = |at_us: u64, last_us: u64| {
+        send_all(west, &frames);
+        while east.receive(Instant::from_ns(at_us * 1000), 64, &mut |_| {}).expect("receives") > 0 {}
+        while east.receive(Instant::from_ns(last_us * 1000), 64, &mut |_| {}).expect("receives") > 0 {}
+        east.counters().rx_full_ns
+    };
+    assert_eq!(read_all(5, 9), 5_000);
+    assert_eq!(read_all(50, 60), 5_000 + 41_000);
+}
+
 #[test]
 fn frames_in_several_buffers_are_put_together_or_dropped_whole() {
     let socket = abstract_socket();

@@ -147,11 +147,14 @@ def _full(healths: Sequence[Health]) -> Finding | None:
     full = sum(health.rx_full for health in healths)
     if not full:
         return None
+    spans = [health.rx_full_ns for health in healths if health.rx_full]
+    known = [ns for ns in spans if ns is not None]
+    lasting = "" if len(known) < len(spans) else f", for {quantity.duration(sum(known))} in all at most"
     return Finding(
         "full",
         Fraction(full),
-        f"{'once' if full == 1 else f'{full:,} times'} the tester found a ring full that it receives into:"
-        " what came then found no room, and nobody counts that",
+        f"{'once' if full == 1 else f'{full:,} times'} the tester found a ring full that it receives into"
+        f"{lasting}: what came then found no room, and nobody counts that",
     )
 
 

@@ -194,6 +194,7 @@ def _trial(trial: TrialView) -> dict[str, Any]:
                     "core_share_ppm": health.core_share_ppm,
                     "tx_dropped_frames": health.tx_dropped or None,
                     "rx_full": health.rx_full or None,
+                    "rx_full_ns": health.rx_full_ns or None,
                     "tx_ahead_frames": health.tx_ahead or None,
                     "tx_ahead_ns": health.tx_ahead_ns,
                     "unheard_frames": health.unheard or None,

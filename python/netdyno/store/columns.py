@@ -89,7 +89,10 @@ def to_mappings(text: str) -> tuple[dict[str, Any], ...]:
     return tuple(_all(dict, json.loads(text)))
 
 
-THREADS = ("split_flows", "threads", "cores", "tx_dropped", "rx_full", "tx_ahead", "tx_ahead_ns", "unheard")
+THREADS = (
+    *("split_flows", "threads", "cores", "tx_dropped", "rx_full", "rx_full_ns"),
+    *("tx_ahead", "tx_ahead_ns", "unheard"),
+)
 """What of the tester's health has no column of its own. A store of before knows fewer of them."""
 
 
@@ -106,7 +109,7 @@ def to_threads(text: str) -> dict[str, Any]:
     """What `from_threads` wrote, as fields of `Health`; none of a store that knows nothing of them."""
     found = to_mapping(text)
     fields: dict[str, Any] = {name: found[name] for name in THREADS if name in found}
-    absent = {"tx_ahead_ns": None}
+    absent = {"tx_ahead_ns": None, "rx_full_ns": None}
     if not all(isinstance(value, int) or absent.get(name, 0) is value for name, value in fields.items()):
         raise ValueError(f"`{text[:40]}` is not of the tester's threads")
     workers = _all(dict, found.get("workers", []))

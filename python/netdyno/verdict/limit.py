@@ -70,6 +70,8 @@ class _Counts:
     """By the tester itself, on sending: offered, and never on the line."""
     full: int
     """Looks of the tester's that found a ring of its own full."""
+    while_full: Fraction | None
+    """Frames that can have come in the time before those looks. None where that time is not known."""
     late_ns: int
 
     @property
@@ -78,7 +80,8 @@ class _Counts:
         return self.lost > self.corrupted
 
 
-def _counts(value: Value, trials: Sequence[TrialResult]) -> _Counts:
+def _counts(value: Value, evidence: Evidence) -> _Counts:
+    trials = evidence.trials
     # A search ends where any direction fails, so what limited one of them limited the load of all.
     search = value.name == "throughput"
     streams = [stream for trial in trials for stream in trial.streams if search or stream.name == value.scope]
@@ -91,6 +94,7 @@ def _counts(value: Value, trials: Sequence[TrialResult]) -> _Counts:
         dropped=sum(trial.dropped for trial in trials),
         not_sent=sum(trial.not_sent for trial in trials),
         full=sum(trial.health.rx_full for trial in trials),
+        while_full=_while_full(trials, evidence.situation.line_fps),
         late_ns=max((trial.health.latest_departure_ns for trial in trials), default=0),
     )
 
@@ -98,7 +102,7 @@ def _counts(value: Value, trials: Sequence[TrialResult]) -> _Counts:
 def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:
     """The verdict on one direction."""
     trials = evidence.trials
-    counts = _counts(value, trials)
+    counts = _counts(value, evidence)
     for stream in counts.streams:
         if stream.lost < 0:
             return Verdict(
@@ -150,7 +154,7 @@ def _tester(counts: _Counts, evidence: Evidence) -> Verdict | None:
             "receiver",
             f"the tester itself dropped {counts.dropped} frames on receiving; {counts.all_lost} are missing",
         )
-    if counts.full:
+    if counts.full and (counts.while_full is None or gone <= counts.while_full):
         return Verdict(
             "inconclusive",
             f"{gone} of {sent} frames were lost, and {_times(counts.full)} the tester found a ring full that"
@@ -297,6 +301,7 @@ def _knee_before_tester(value: Value, result: Result, trials: Sequence[TrialResu
     if knee.high * KNEE_MARGIN > kept.number or value.number > kept.number:
         return None
     health = [trial.health for trial in trials]
+    # Where in the ramp a ring was full is not known: even once is once too many.
     own = [sum(trial.dropped for trial in trials), sum(trial.not_sent for trial in trials)]
     if any(noticeable(count, all_lost(trials)) for count in own) or any(one.rx_full for one in health):
         return None
@@ -316,6 +321,19 @@ def _burst(trial: TrialResult) -> Fraction:
     """Frames of all streams that were due while the tester was latest; they left back to back after it."""
     most = sum(max(stream.tx, default=0) for stream in trial.streams)
     return Fraction(most * trial.health.latest_departure_ns, trial.sample_ns)
+
+
+def _while_full(trials: Sequence[TrialResult], line_fps: Fraction | int) -> Fraction | None:
+    """Frames that can have come while rings of the tester's were full: a full line's, and one more each time.
+
+    Not those that were sent meanwhile: a device, or a burst, may bring them closer together than that.
+    """
+    most = Fraction(0)
+    for health in (trial.health for trial in trials if trial.health.rx_full):
+        if health.rx_full_ns is None:
+            return None
+        most += Fraction(health.rx_full_ns, 10**9) * line_fps + health.rx_full
+    return most
 
 
 def _beyond_lateness(streams: Sequence[StreamResult], trials: Sequence[TrialResult]) -> bool:

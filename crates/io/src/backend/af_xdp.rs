@@ -399,7 +399,9 @@ impl Port for AfXdpPort {
             rx_cut: self.rx_cut,
             tx_full: self.tx_full,
             tx_dropped: self.tx_dropped + dropped.invalid,
-            rx_full: 0, // what found no room is counted
+            // What found no room is counted.
+            rx_full: 0,
+            rx_full_ns: 0,
             tx_ahead: self.tx_ahead,
         }
     }

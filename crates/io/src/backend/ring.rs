@@ -10,6 +10,7 @@
 mod joined;
 
 use super::{Backend, ClockFit, LinkSpec, Open, check_max_frame};
+use crate::looks::FullTime;
 use crate::port::{Burst, MIN_SENT_BYTES, Port, PortCounters, PortError, PortInfo, Slot, refuse_count, refuse_length};
 use crate::region::{Region, stride_for};
 use crate::time::{Clock, Instant};
@@ -55,6 +56,7 @@ pub fn pair(link: &LinkSpec, slots: usize) -> Result<(RingPort, RingPort), PortE
         out: End::new(&channels[end], link.max_frame),
         inward: End::new(&channels[1 - end], link.max_frame),
         counters: PortCounters::default(),
+        full_time: FullTime::default(),
         clock: None,
     };
     Ok((port(0), port(1)))
@@ -150,6 +152,7 @@ pub struct RingPort {
     out: End,
     inward: End,
     counters: PortCounters,
+    full_time: FullTime,
     clock: Option<Clock>,
 }
 
@@ -258,7 +261,11 @@ impl Port for RingPort {
             // Acquire: pairs with the producer's release, so the frames up to `tail` are all there.
             end.other = channel.tail.0.load(Ordering::Acquire);
             // Since the last look never more waited than what waited then and what came since.
-            self.counters.rx_full += u64::from(end.other - end.looked >= channel.capacity);
+            self.full_time.look(now);
+            if end.other - end.looked >= channel.capacity {
+                self.counters.rx_full += 1;
+                self.full_time.full(self.clock.map_or(now, |clock| clock.now()));
+            }
             end.looked = end.own;
         }
         let count = wanted.min(end.other - end.own);
@@ -286,6 +293,7 @@ impl Port for RingPort {
     fn counters(&self) -> PortCounters {
         PortCounters {
             rx_dropped: self.inward.channel.dropped.load(Ordering::Relaxed),
+            rx_full_ns: self.full_time.ns(),
             ..self.counters
         }
     }

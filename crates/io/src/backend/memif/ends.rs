@@ -2,6 +2,7 @@
 
 use super::memory::Frame;
 use super::ring::{Descriptor, NEXT, Ring, Violation};
+use crate::looks::FullTime;
 use crate::port::{MIN_SENT_BYTES, Slot};
 use crate::region::{CACHE_LINE, stride_for};
 use crate::time::Instant;
@@ -229,6 +230,7 @@ pub struct Receiver {
     looked: u16,
     /// Looks before which there may have been no room for a further frame.
     full: u64,
+    full_time: FullTime,
 }
 
 impl Receiver {
@@ -252,10 +254,11 @@ impl Receiver {
             most_parts: 1,
             looked: own,
             full: 0,
+            full_time: FullTime::default(),
         };
         match buffers {
             Buffers::Own { .. } => receiver.give_all(),
-            Buffers::Peer => receiver.refresh()?,
+            Buffers::Peer => _ = receiver.refresh()?,
         }
         Ok(receiver)
     }
@@ -277,7 +280,8 @@ impl Receiver {
         self.other.wrapping_sub(self.own)
     }
 
-    fn refresh(&mut self) -> Result<(), Violation> {
+    /// Looks at the peer's index. Whether the ring was full before, or may have been.
+    fn refresh(&mut self) -> Result<bool, Violation> {
         let (index, name) = match self.buffers {
             Buffers::Own { .. } => (self.ring.tail(), "tail"),
             Buffers::Peer => (self.ring.head(), "head"),
@@ -290,9 +294,10 @@ impl Receiver {
         // Since the last look never more waited than what waited then and what came since. A peer whose frames take
         // several descriptors finds no room for one before the last is used.
         let most = index.wrapping_sub(self.looked);
-        self.full += u64::from(most + self.most_parts > size);
+        let full = most + self.most_parts > size;
+        self.full += u64::from(full);
         self.looked = self.own;
-        Ok(())
+        Ok(full)
     }
 
     /// Looks before which the ring was full or may have been: its peer drops what finds no room, and does not say so.
@@ -301,15 +306,25 @@ impl Receiver {
         self.full
     }
 
-    /// Whether there is something to read, after a look at the peer's index if fewer than `wanted` are known of.
+    /// The time before those looks, ns.
+    #[must_use]
+    pub const fn full_ns(&self) -> u64 {
+        self.full_time.ns()
+    }
+
+    /// Whether there is something to read, after a look at the peer's index if fewer than `wanted` are known of. It is `now`
+    /// or somewhat later: how late, `time` tells.
     ///
     /// # Errors
     /// If that is impossible.
     #[inline]
-    pub fn has(&mut self, wanted: usize) -> Result<bool, Violation> {
+    pub fn has(&mut self, wanted: usize, now: Instant, time: impl FnOnce() -> Instant) -> Result<bool, Violation> {
         // Now and then in any case, so that what came since the last look tells whether the ring was full.
         if usize::from(self.available()) < wanted || self.own.wrapping_sub(self.looked) >= self.ring.size() / 4 {
-            self.refresh()?;
+            self.full_time.look(now);
+            if self.refresh()? {
+                self.full_time.full(time());
+            }
         }
         Ok(self.available() > 0)
     }

@@ -56,8 +56,8 @@ pub struct MemifPort {
     tx: Own,
     rx: Own,
     counters: PortCounters,
-    /// `rx_full` of the connections before this one.
-    full_before: u64,
+    /// `rx_full` and `rx_full_ns` of the connections before this one.
+    full_before: (u64, u64),
     /// Its own, to be patient by.
     watch: Clock,
     clock: Option<Clock>,
@@ -76,7 +76,7 @@ impl MemifPort {
             patience,
             away_since: None,
             counters: PortCounters::default(),
-            full_before: 0,
+            full_before: (0, 0),
             watch: Clock::start(),
             clock: None,
         }
@@ -91,9 +91,15 @@ impl MemifPort {
 
     /// Ends the connection, as far as this queue goes; what it had of it.
     fn leave(&mut self) -> Option<Ends> {
-        let ends = self.ends.take();
-        self.full_before += ends.as_ref().map_or(0, |ends| ends.receiver.full());
-        ends
+        self.full_before = self.full();
+        self.ends.take()
+    }
+
+    /// Looks that found the ring full, and the time before them, ns.
+    fn full(&self) -> (u64, u64) {
+        let (looks, ns) = self.full_before;
+        let now = self.ends.as_ref().map(|ends| &ends.receiver);
+        now.map_or((looks, ns), |it| (looks + it.full(), ns + it.full_ns()))
     }
 
     /// Takes note of a connection made or lost. Whether one that was in use is no more: with what was in its rings.
@@ -241,7 +247,7 @@ impl Port for MemifPort {
             return self.away();
         };
         loop {
-            match ends.receiver.has(wanted) {
+            match ends.receiver.has(wanted, now, || self.clock.map_or(now, |clock| clock.now())) {
                 Ok(true) => {}
                 Ok(false) => return Ok(0),
                 Err(violation) => return self.broken(violation),
@@ -266,8 +272,10 @@ impl Port for MemifPort {
     }
 
     fn counters(&self) -> PortCounters {
+        let (rx_full, rx_full_ns) = self.full();
         PortCounters {
-            rx_full: self.full_before + self.ends.as_ref().map_or(0, |ends| ends.receiver.full()),
+            rx_full,
+            rx_full_ns,
             ..self.counters
         }
     }
