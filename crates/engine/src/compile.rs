@@ -11,7 +11,7 @@ use crate::transmit::{Lane, Sender};
 use crate::trial::Hop;
 use crate::worker::Worker;
 use netdyno_frame::parse::{Tag, parse};
-use netdyno_frame::spec::{Field, Header, Mac};
+use netdyno_frame::spec::Mac;
 use netdyno_frame::template::Template;
 use netdyno_frame::{FCS_BYTES, mix};
 use netdyno_io::port::{Port, PortInfo};
@@ -280,7 +280,7 @@ fn hops(spec: &TrialSpec, senders: &[Sender], hosts: &mut [Host]) -> Result<Vec<
             let address: IpAddr = text
                 .parse()
                 .map_err(|_| SpecError::new(place(), format!("`{text}` is not an IP address"), ""))?;
-            for tags in vlans(stream, lane).map_err(|why| {
+            for tags in vlans(lane).map_err(|why| {
                 let hint = "fewer VLANs a stream, or write the MAC address";
                 SpecError::new(place(), why, hint)
             })? {
@@ -302,23 +302,9 @@ fn hops(spec: &TrialSpec, senders: &[Sender], hosts: &mut [Host]) -> Result<Vec<
 }
 
 /// The VLANs that the flows of a stream are on: the tags of a flow of each.
-fn vlans(stream: &StreamSpec, lane: &Lane) -> Result<Vec<Vec<Tag>>, String> {
-    let mut found = vec![lane.template.tags(0)];
-    let varies = |header: &Header| matches!(header, Header::Vlan { vid, .. } if !matches!(vid, Field::Constant(_)));
-    if stream.headers.iter().any(varies) {
-        for flow in 1..stream.flows.min(MOST_LEARNED) {
-            let tags = lane.template.tags(flow);
-            if !found.iter().any(|known| same_vlans(known, &tags)) {
-                found.push(tags);
-            }
-            if found.len() > MOST_VLANS {
-                return Err(format!(
-                    "its flows are on more than {MOST_VLANS} VLANs, on each of which its next hop is asked for"
-                ));
-            }
-        }
-    }
-    Ok(found)
+fn vlans(lane: &Lane) -> Result<Vec<Vec<Tag>>, String> {
+    let found = lane.template.vlans(MOST_VLANS);
+    found.ok_or_else(|| format!("its flows are on more than {MOST_VLANS} VLANs, on each of which its next hop is asked for"))
 }
 
 /// The next hop that a port has of its own on a VLAN.
@@ -356,7 +342,7 @@ fn gateways(spec: &TrialSpec, senders: &[Sender], hosts: &mut [Host]) -> Result<
         let lanes = senders.iter().flat_map(|sender| &sender.lanes);
         let received = lanes.filter(|lane| spec.streams[lane.stream].rx_port == port);
         let on = match received.min_by_key(|lane| lane.stream) {
-            Some(lane) => vlans(&spec.streams[lane.stream], lane).map_err(|why| SpecError::new(place(), why, ""))?,
+            Some(lane) => vlans(lane).map_err(|why| SpecError::new(place(), why, ""))?,
             None => vec![Vec::new()],
         };
         for tags in on {

@@ -9,7 +9,7 @@ use netdyno_frame::nd::{ALL_NODES, Message, Neighbour};
 use netdyno_frame::parse::Tag;
 use netdyno_frame::spec::Mac;
 use netdyno_io::time::Duration;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 const ROUTER: Mac = Mac([2, 0, 0, 0, 0, 0x0a]);
@@ -266,6 +266,54 @@ fn a_stream_on_several_vlans_asks_on_each() {
     assert!(why.contains("VLAN 10, where its next hop is 02:00:00:00:0a:0a"), "{why}");
     assert!(why.contains("VLAN 20, where it is 02:00:00:00:0a:14"), "{why}");
     assert_eq!(far.tests.len(), 0, "nothing is sent");
+}
+
+/// A stream to `hop`, whose flows are on these VLANs, with a tester address on each of `known`.
+fn on_vlans(hop: &str, vid: &Value, flows: u32, known: &[u16]) -> Value {
+    let mut stream = stream("tagged", json!({"gateway": hop}), 100, 1);
+    let tag = json!({"type": "vlan", "vid": vid});
+    stream["headers"].as_array_mut().expect("a list").insert(1, tag);
+    stream["sizes"] = json!([{"size": 68, "weight": 1}]);
+    stream["flows"] = json!(flows);
+    let own = |vid: &u16| json!({"tags": [{"vid": vid}], "ipv4": "198.18.0.2/30"});
+    let own: Vec<_> = known.iter().map(own).collect();
+    trial(json!({"ipv4": "198.18.0.2/30", "vlans": own}), &[stream])
+}
+
+/// The next hop is asked for on a VLAN that only the last of many flows is on, too.
+#[test]
+fn a_vlan_that_comes_late_is_asked_on_as_well() {
+    let vids = [vec![10; 70_000], vec![20]].concat();
+    let vids = json!({"list": vids});
+    let (found, far) = run(
+        on_vlans("198.18.0.1", &vids, 70_001, &[10, 20]),
+        QUANTUM,
+        false,
+        Vec::new(),
+        router(|_| Some(ROUTER)),
+    );
+    assert_eq!(found.invalid, [""; 0]);
+    let asked: Vec<_> = found.next_hops.iter().map(|hop| &hop.vlans[..]).collect();
+    assert_eq!(asked, [&[10_u16][..], &[20]]);
+    let heard = far
+        .heard
+        .iter()
+        .filter_map(|(_, frame)| Arp::parse(frame).filter(|arp| !arp.is_gratuitous()));
+    assert_eq!(heard.map(|arp| arp.tags[0].vid()).collect::<Vec<_>>(), [10, 20]);
+}
+
+#[test]
+fn too_many_vlans_to_ask_on_are_refused() {
+    let vids = json!({"step": {"start": 1, "step": 1, "count": 257}});
+    let spec = serde_json::from_value(on_vlans("198.18.0.1", &vids, 1 << 20, &[])).expect("a trial");
+    let link = netdyno_io::backend::LinkSpec::new("west", "far", 10_000_000_000, 1518);
+    let (near, _far) = netdyno_io::backend::wire::pair(&link).expect("a cable");
+    let refused = netdyno_engine::Trial::new(spec, vec![Box::new(near)]).expect_err("refused");
+    let text = refused.error.to_string();
+    assert!(
+        text.starts_with("streams[0] (tagged): destination: its flows are on more than 256 VLANs"),
+        "{text}"
+    );
 }
 
 #[test]

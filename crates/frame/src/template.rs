@@ -5,6 +5,7 @@
 //! notices). [`Template::frame`] builds the same frame from scratch; tests hold the two to the same bytes.
 
 mod patch;
+mod vlans;
 
 use crate::parse::Tag;
 use crate::probe::{PROBE_BYTES, Probe};

@@ -2,6 +2,7 @@
 
 use crate::FrameError;
 use crate::spec::{Field, Vary};
+use std::collections::HashSet;
 
 /// A field's values, as numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,6 +113,26 @@ impl Source {
             Self::List(values) => values[flow as usize % values.len()],
             Self::Step { start, step, count } => start + u128::from(*step) * u128::from(u64::from(flow) % count),
             Self::Random(random) => random.value(flow),
+        }
+    }
+
+    /// How many flows it takes until the values come again in the same order; `None` if they never do.
+    pub fn period(&self) -> Option<u64> {
+        match self {
+            Self::Constant(_) => Some(1),
+            Self::List(values) => Some(values.len() as u64),
+            Self::Step { count, .. } => Some(*count),
+            Self::Random(_) => None,
+        }
+    }
+
+    /// How many values there are; `u64::MAX` for more than that.
+    pub fn count(&self) -> u64 {
+        match self {
+            Self::Constant(_) => 1,
+            Self::List(values) => values.iter().collect::<HashSet<_>>().len() as u64,
+            Self::Step { count, .. } => *count,
+            Self::Random(random) => u64::try_from(random.span).map_or(u64::MAX, |span| span.saturating_add(1)),
         }
     }
 

@@ -6,7 +6,7 @@ mod common;
 use common::{gallery, over_ethernet, stack};
 use etherparse::{Ethernet2Header, Icmpv4Header, Icmpv6Header, Ipv4Header, Ipv6Header, SingleVlanHeader, TcpHeader, UdpHeader};
 use netdyno_frame::checksum::{Check, verify, verify_frame};
-use netdyno_frame::parse::parse;
+use netdyno_frame::parse::{Tag, parse};
 use netdyno_frame::probe::Probe;
 use netdyno_frame::spec::{Field, Header, Mac, Vary};
 use netdyno_frame::template::{FieldValue, Template, Value, minimum_size};
@@ -268,4 +268,53 @@ fn the_tags_of_a_flow_are_those_of_its_frames() {
     let template = Template::new(&headers, &[128], 2, 0).expect("a template");
     let tags: Vec<(u16, u16)> = template.tags(1).iter().map(|tag| (tag.tpid, tag.tci)).collect();
     assert_eq!(tags, [(0x9999, 0x2007), (0x8100, 0x1014)]);
+}
+
+/// The VLANs of a template's first `flows` flows, outermost identifiers first; none if they are more than `most`.
+fn vlans(tags: &[&str], flows: u32, most: usize) -> Option<Vec<Vec<u16>>> {
+    let headers = over_ethernet(&[tags, &[common::IPV4, common::UDP]].concat());
+    let template = Template::new(&headers, &[128], flows, 1).expect("a template");
+    let found = template.vlans(most)?;
+    let vids = |tags: &Vec<Tag>| tags.iter().map(|tag| tag.vid()).collect();
+    Some(found.iter().map(vids).collect())
+}
+
+fn listed(vids: &[u16]) -> String {
+    format!(r#"{{"type": "vlan", "vid": {{"list": {vids:?}}}}}"#)
+}
+
+fn drawn(min: u16, max: u16, seed: &str) -> String {
+    format!(r#"{{"type": "vlan", "vid": {{"random": {{"min": {min}, "max": {max}{seed}}}}}}}"#)
+}
+
+#[test]
+fn every_vlan_is_found_however_late_its_first_flow_comes() {
+    assert_eq!(vlans(&[], 1 << 27, 1), Some(vec![vec![]]), "none, without a tag");
+    let late = listed(&[vec![10; 70_000], vec![20]].concat());
+    assert_eq!(vlans(&[&late], 70_000, 256), Some(vec![vec![10]]));
+    assert_eq!(vlans(&[&late], 1 << 27, 256), Some(vec![vec![10], vec![20]]));
+    // The rare one comes 700 times, each with one of ten draws: one of these is never drawn with a probability of 10 * 0.9^700.
+    let (rare, many) = (listed(&[vec![1; 99_999], vec![2]].concat()), drawn(5, 14, ""));
+    let found = vlans(&[&rare, &many], 70_000_000, 256).expect("twenty");
+    let of = |outer| found.iter().filter(|pair| pair[0] == outer).count();
+    assert_eq!((of(1), of(2)), (10, 10));
+}
+
+/// Two tags move together: which pairs there are follows from their periods (2 and 4 have 4 moments, 2 and 3 have 6).
+#[test]
+fn the_vlans_of_two_tags_are_the_pairs_that_come() {
+    let (two, three, four) = (listed(&[1, 2]), listed(&[3, 4, 5]), listed(&[3, 4, 5, 6]));
+    let pairs = |found: &[[u16; 2]]| Some(found.iter().map(|pair| pair.to_vec()).collect::<Vec<_>>());
+    assert_eq!(
+        vlans(&[&two, &four], 1000, 256),
+        pairs(&[[1, 3], [2, 4], [1, 5], [2, 6]]),
+        "in order of flows"
+    );
+    let all = [[1, 3], [2, 4], [1, 5], [2, 3], [1, 4], [2, 5]];
+    assert_eq!(vlans(&[&two, &three], 1000, 6), pairs(&all));
+    assert_eq!(vlans(&[&two, &three], 1000, 5), None);
+    assert_eq!(vlans(&[&two, &three], 5, 6), pairs(&all[..5]), "no more than there are flows");
+    let same = drawn(100, 119, r#", "seed": 7"#);
+    let found = vlans(&[&same, &same], 100_000, 256).expect("twenty");
+    assert!(found.len() == 20 && found.iter().all(|pair| pair[0] == pair[1]), "{found:?}");
 }
