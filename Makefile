@@ -35,7 +35,7 @@ check: .venv/.dev .venv/.engine ## what a change must pass before it is committe
 
 fuzz: ## hostile frames and memif peers, FUZZ_SECONDS=60 a target, from a seed of its own each time (FUZZ_SEED)
 	@FUZZ_SECONDS=$${FUZZ_SECONDS:-60} FUZZ_SEED=$${FUZZ_SEED:-$$(date +%s)} && export FUZZ_SECONDS FUZZ_SEED && \
-	$(CARGO) test --locked --no-fail-fast -p netdyno-frame -p netdyno-engine --test fuzz -- --nocapture && \
+	$(CARGO) test --locked --no-fail-fast -p netdyno-frame -p netdyno-engine --test all fuzz:: -- --nocapture && \
 	$(CARGO) test --locked --no-fail-fast -p netdyno-io --lib fuzz:: -- --nocapture
 
 bench: .venv/.engine ## nanoseconds a frame: build, send, receive, account, virtual time

@@ -209,3 +209,16 @@ def test_every_example_is_named_in_the_documents() -> None:
     everything = "\n".join(documents().values())
     for path in (ROOT / "examples").iterdir():
         assert path.name in everything, f"examples/{path.name} is in no document"
+
+
+def test_no_rust_test_is_left_out_of_its_crates_program() -> None:
+    """With `autotests = false` a file that tests/main.rs does not name is not even compiled."""
+    for manifest in sorted((ROOT / "crates").glob("*/Cargo.toml")):
+        if tomllib.loads(manifest.read_text())["package"].get("autotests", True):
+            continue
+        tests = manifest.parent / "tests"
+        named = set(re.findall(r"^mod (\w+);$", (tests / "main.rs").read_text(), re.MULTILINE))
+        there = {path.stem for path in tests.glob("*.rs")} | {
+            path.parent.name for path in tests.glob("*/mod.rs")
+        }
+        assert there - {"main"} == named, tests

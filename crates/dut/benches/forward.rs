@@ -11,6 +11,7 @@ use netdyno_io::drive::Node;
 use netdyno_io::port::Port;
 use netdyno_io::time::{Instant, thread_cpu_time};
 
+#[allow(dead_code)] // the tests use the rest
 #[path = "../tests/common/mod.rs"]
 mod common;
 use common::{TEN_GIGABIT, bridge, cross_connect, mac, router, udp4};

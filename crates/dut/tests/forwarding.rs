@@ -1,8 +1,6 @@
 //! What comes out for what goes in: literal frames through each kind of device.
 
-mod common;
-
-use common::{LAST_BIT_64, Rig, Timed, bridge, cross_connect, mac, router, udp4, udp6};
+use crate::common::{LAST_BIT_64, Rig, Timed, bridge, cross_connect, mac, router, udp4, udp6};
 use netdyno_dut::spec::DeviceSpec;
 use netdyno_frame::arp::Arp;
 use netdyno_frame::icmp::echo_target;

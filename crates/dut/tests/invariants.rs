@@ -1,9 +1,7 @@
 //! What holds for every device and every input: results do not depend on how far time jumps, every frame is
 //! accounted for, order is kept where nothing was told to break it, and no bytes make a device panic.
 
-mod common;
-
-use common::{Rig, Timed, bridge, cross_connect, mac, router, udp4};
+use crate::common::{Rig, Timed, bridge, cross_connect, mac, router, udp4};
 use netdyno_dut::spec::{DeviceSpec, Fault, Hash, Impairment, When};
 use proptest::prelude::*;
 

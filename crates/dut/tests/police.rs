@@ -1,8 +1,6 @@
 //! The policer of an emulated port against what a token bucket is by definition (RFC 2697 section 3).
 
-mod common;
-
-use common::{Rig, TEN_GIGABIT, Timed, back_to_back, cross_connect, mac, udp4};
+use crate::common::{Rig, TEN_GIGABIT, Timed, back_to_back, cross_connect, mac, udp4};
 use netdyno_dut::spec::{DeviceSpec, Layer, Police};
 use proptest::prelude::*;
 

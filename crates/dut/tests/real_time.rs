@@ -1,8 +1,6 @@
 //! The same device on ports without exact time: nothing leaves before its time, nothing is lost.
 
-mod common;
-
-use common::{MAX_FRAME, cross_connect, mac, udp4};
+use crate::common::{MAX_FRAME, cross_connect, mac, udp4};
 use netdyno_dut::Device;
 use netdyno_io::backend::{LinkSpec, ring};
 use netdyno_io::drive::Node;

@@ -1,8 +1,7 @@
 //! The closed forms against the simulation, exact, for every device class.
 
-mod common;
-
-use common::{LAST_BIT_64, Rig, SLOT_64, TEN_GIGABIT, back_to_back, bridge, cross_connect, mac, router, udp4};
+use crate::common;
+use crate::common::{LAST_BIT_64, Rig, SLOT_64, TEN_GIGABIT, back_to_back, bridge, cross_connect, mac, router, udp4};
 use netdyno_dut::spec::{DeviceSpec, Fault, Hash, Impairment, When};
 use netdyno_dut::truth::{Departures, Expected, Flow, Offered, expect, frames_offered, zero_loss_load};
 use proptest::prelude::*;

@@ -1,8 +1,7 @@
 //! A sender that is behind its schedule, by the clock: its neighbours are answered all the same, and it sends on
 //! whoever asks.
 
-mod hand;
-
+use crate::hand;
 use netdyno_engine::Trial;
 use netdyno_engine::spec::TrialSpec;
 use netdyno_frame::arp::Arp;

@@ -1,8 +1,6 @@
 //! Life on the wire: next hops polled, followed and missed; own addresses announced, answered for and defended.
 
-mod common;
-
-use common::{MS, SECOND, Script, TESTER, THINKING, US, run, stream, trial};
+use crate::common::{MS, SECOND, Script, TESTER, THINKING, US, run, stream, trial};
 use netdyno_engine::ANSWER_PS;
 use netdyno_frame::arp::Arp;
 use netdyno_frame::nd::{ALL_NODES, Message, Neighbour};

@@ -1,8 +1,7 @@
 //! Workers that are away, when traffic begins or while others come to be heard: nothing they count is lost with that.
 //! Stepped by hand.
 
-mod hand;
-
+use crate::hand;
 use netdyno_engine::result::TrialResult;
 use netdyno_engine::spec::TrialSpec;
 use netdyno_engine::{Follower, Trial};

@@ -1,7 +1,6 @@
 //! Trials on ports whose every move is known: what they drop, when they find frames, and what becomes of each frame.
 
-mod hand;
-
+use crate::hand;
 use netdyno_engine::Trial;
 use netdyno_engine::result::TrialResult;
 use netdyno_engine::spec::TrialSpec;

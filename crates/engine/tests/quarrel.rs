@@ -1,7 +1,6 @@
 //! Two boxes with one address, by the clock: each tells everybody, over and over, that it is the next hop.
 
-mod hand;
-
+use crate::hand;
 use netdyno_engine::Trial;
 use netdyno_engine::spec::TrialSpec;
 use netdyno_frame::arp::Arp;

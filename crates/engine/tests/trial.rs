@@ -1,7 +1,6 @@
 //! Trials over a cable without a device, and over ports that misbehave.
 
-mod hand;
-
+use crate::hand;
 use netdyno_engine::Trial;
 use netdyno_engine::result::TrialResult;
 use netdyno_engine::spec::TrialSpec;

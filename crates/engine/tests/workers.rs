@@ -1,7 +1,6 @@
 //! Several workers send what one sends. Stepped by hand, so that every run is the same.
 
-mod hand;
-
+use crate::hand;
 use netdyno_engine::Trial;
 use netdyno_engine::result::TrialResult;
 use netdyno_engine::spec::TrialSpec;

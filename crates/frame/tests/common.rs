@@ -1,7 +1,7 @@
 //! Stacks and shorthands shared by the tests.
-#![allow(dead_code, missing_docs)] // each test file uses its part
+#![allow(missing_docs)]
 
-use netdyno_frame::spec::{Field, Header, Mac, Vary};
+use netdyno_frame::spec::{Header, Mac};
 
 /// A stack as a plan gives it.
 pub fn stack(json: &str) -> Vec<Header> {
@@ -92,9 +92,4 @@ pub fn gallery() -> Vec<(&'static str, Vec<Header>)> {
     ];
     gallery.push(("varying macs", stack(&format!("[{macs}, {vids}, {random4}, {ports}]"))));
     gallery
-}
-
-/// `Field::Vary(Random)` without ceremony.
-pub fn random<T>(min: T, max: T) -> Field<T> {
-    Field::Vary(Vary::Random { min, max, seed: None })
 }

@@ -1,9 +1,7 @@
 //! Hostile frames: nothing panics, and what is made of them holds together.
 #![allow(missing_docs)]
 
-mod common;
-
-use common::{IPV6, UDP, gallery, mac, over_ethernet};
+use crate::common::{IPV6, UDP, gallery, mac, over_ethernet};
 use netdyno_frame::arp::Arp;
 use netdyno_frame::checksum::{Check, verify_frame};
 use netdyno_frame::icmp::{echo_reply, echo_target};

@@ -1,9 +1,8 @@
 //! Built frames before an independent judge: etherparse decodes every header and recomputes every checksum.
 #![allow(missing_docs)]
 
-mod common;
-
-use common::{gallery, over_ethernet, stack};
+use crate::common;
+use crate::common::{gallery, over_ethernet, stack};
 use etherparse::{Ethernet2Header, Icmpv4Header, Icmpv6Header, Ipv4Header, Ipv6Header, SingleVlanHeader, TcpHeader, UdpHeader};
 use netdyno_frame::checksum::{Check, verify, verify_frame};
 use netdyno_frame::parse::{Tag, parse};

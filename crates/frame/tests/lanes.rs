@@ -1,9 +1,7 @@
 //! Frames side by side are judged as they are one by one.
 #![allow(missing_docs)]
 
-mod common;
-
-use common::{UDP, over_ethernet};
+use crate::common::{UDP, over_ethernet};
 use netdyno_frame::checksum::verify_frame;
 use netdyno_frame::lanes::{LANES, Probes, are_plain_and_intact};
 use netdyno_frame::probe::Probe;

@@ -1,9 +1,8 @@
 //! Literal bytes, both ways. The truth comes from RFCs and from sums done by hand.
 #![allow(missing_docs)]
 
-mod common;
-
-use common::{mac, over_ethernet};
+use crate::common;
+use crate::common::{mac, over_ethernet};
 use netdyno_frame::arp::Arp;
 use netdyno_frame::checksum::{Check, finish, fold, sum, update, update32, verify_frame};
 use netdyno_frame::icmp::{echo_reply, echo_target};

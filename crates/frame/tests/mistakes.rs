@@ -1,9 +1,8 @@
 //! What cannot be built is refused, with the place, the reason and a way out.
 #![allow(missing_docs)]
 
-mod common;
-
-use common::{ETHERNET, IPV4, IPV6, TCP, UDP, over_ethernet, stack};
+use crate::common;
+use crate::common::{ETHERNET, IPV4, IPV6, TCP, UDP, over_ethernet, stack};
 use netdyno_frame::FrameError;
 use netdyno_frame::template::{Template, minimum_size};
 

@@ -1,9 +1,8 @@
 //! The probe is found whatever a device does to the headers, and whatever flips is found out.
 #![allow(missing_docs)]
 
-mod common;
-
-use common::{gallery, over_ethernet};
+use crate::common;
+use crate::common::{gallery, over_ethernet};
 use netdyno_frame::checksum::{Check, update32, verify, verify_frame};
 use netdyno_frame::parse::parse;
 use netdyno_frame::probe::{PROBE_BYTES, Probe, find};

@@ -1,8 +1,6 @@
 //! Any stack a plan can hold builds, and any bytes at all are parsed without panic.
 #![allow(missing_docs)]
 
-mod common;
-
 use netdyno_frame::arp::Arp;
 use netdyno_frame::checksum::{finish, sum, update, update32, verify, verify_frame};
 use netdyno_frame::icmp::{echo_reply, echo_target};

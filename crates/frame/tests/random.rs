@@ -2,9 +2,8 @@
 //! (RFC 4814 section 4). Seeds are fixed: these tests pass or fail, they do not flicker.
 #![allow(missing_docs)]
 
-mod common;
-
-use common::{over_ethernet, stack};
+use crate::common;
+use crate::common::{over_ethernet, stack};
 use netdyno_frame::template::{Template, Value};
 use std::collections::HashSet;
 

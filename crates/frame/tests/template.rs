@@ -1,9 +1,7 @@
 //! Frames from templates: the fast ones are the ones built from scratch, and those are what was asked for.
 #![allow(missing_docs)]
 
-mod common;
-
-use common::gallery;
+use crate::common::gallery;
 use netdyno_frame::spec::Header;
 use netdyno_frame::template::{Slots, Template, minimum_size};
 use std::ops::Range;

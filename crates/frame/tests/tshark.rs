@@ -1,9 +1,7 @@
 //! Our frames as Wireshark sees them: one of each kind in a capture, decoded with checksum validation on.
 #![allow(missing_docs)]
 
-mod common;
-
-use common::{IPV4, gallery, mac, over_ethernet};
+use crate::common::{IPV4, gallery, mac, over_ethernet};
 use netdyno_frame::arp::Arp;
 use netdyno_frame::icmp::echo_reply;
 use netdyno_frame::nd::Neighbour;

@@ -1,8 +1,7 @@
 //! Bursts of a declared length through a device with a small buffer and a slower line behind it: it loses of each burst
 //! exactly what does not fit, and nothing at all of the same load frame by frame.
 
-mod common;
-use common::*;
+use crate::common::*;
 use serde_json::{Value, json};
 
 const GIGABIT: u64 = 1_000_000_000;

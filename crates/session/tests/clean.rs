@@ -1,7 +1,6 @@
 //! Devices that lose nothing: everything arrives, once, in order, and in the time that paper says.
 
-mod common;
-use common::*;
+use crate::common::*;
 use serde_json::json;
 
 /// First bit out to last bit in: 64 bytes and preamble take 57.6 ns at 10 Gbit/s, twice, and 5 us between.

@@ -1,7 +1,6 @@
 //! Every fault that a device injects is found, and only those: exact counts, no tolerance.
 
-mod common;
-use common::*;
+use crate::common::*;
 use netdyno_engine::result::StreamResult;
 use netdyno_session::Outcome;
 use serde_json::{Value, json};

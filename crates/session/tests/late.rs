@@ -1,7 +1,6 @@
 //! A device that still holds frames when drain and settle are over hands them to the next trial, which they are not of.
 
-mod common;
-use common::*;
+use crate::common::*;
 use netdyno_session::Outcome;
 use serde_json::{Value, json};
 

@@ -1,8 +1,7 @@
 //! A tester with faults of its own, emulated: what it does is what the closed form of such a queue says, to the frame, and
 //! what it counts of that is what it would count.
 
-mod common;
-use common::*;
+use crate::common::*;
 use netdyno_session::spec::SessionSpec;
 use netdyno_session::{Outcome, Session};
 use serde_json::{Value, json};

@@ -1,7 +1,6 @@
 //! Two tester ports joined with nothing between them.
 
-mod common;
-use common::*;
+use crate::common::*;
 use netdyno_session::Session;
 use serde_json::{Value, json};
 

@@ -1,8 +1,7 @@
 //! A constant rate by the clock: every frame leaves, none before its time, and what left late is known. Only relations
 //! hold, whatever the machine is doing.
 
-mod common;
-use common::*;
+use crate::common::*;
 use serde_json::{Value, json};
 
 /// A tester whose frames nobody receives.

@@ -1,7 +1,6 @@
 //! Real time: only relations hold, whatever the machine is doing.
 
-mod common;
-use common::*;
+use crate::common::*;
 use netdyno_session::{Session, TrialSpec};
 use serde_json::json;
 

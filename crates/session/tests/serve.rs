@@ -1,7 +1,6 @@
 //! A device served on memifs, and a tester that only knows its sockets.
 
-mod common;
-use common::*;
+use crate::common::*;
 use netdyno_session::{Served, Server, Session};
 use serde_json::{Value, json};
 

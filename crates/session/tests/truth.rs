@@ -1,7 +1,6 @@
 //! The trial finds what the closed form says, exactly.
 
-mod common;
-use common::*;
+use crate::common::*;
 use netdyno_session::truth;
 use serde_json::{Value, json};
 

@@ -1,7 +1,6 @@
 //! Several workers in real time: only relations hold, whatever the machine is doing.
 
-mod common;
-use common::*;
+use crate::common::*;
 use netdyno_session::{Outcome, Session};
 use serde_json::{Value, json};
 

@@ -1,5 +1,4 @@
 //! A device on wires in virtual time, and frames laid out by hand.
-#![allow(dead_code)]
 
 use netdyno_dut::Device;
 use netdyno_dut::spec::{DevicePortSpec, DeviceSpec, Forwarding, Hash, Neighbour, Route};

@@ -1,5 +1,4 @@
 //! A tester with one port on a cable, and a scripted box at its far end.
-#![allow(dead_code)] // each test file uses its part
 
 use netdyno_engine::Trial;
 use netdyno_engine::result::TrialResult;

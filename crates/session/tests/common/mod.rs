@@ -1,5 +1,4 @@
 //! A tester with ports `west` and `east` on one emulated device, as JSON like a plan makes it.
-#![allow(dead_code)] // each test file uses its part
 
 use netdyno_engine::result::TrialResult;
 use netdyno_session::{Outcome, Session, TrialSpec};

@@ -1,0 +1,15 @@
+//! The tests of this crate, one program: what they share is compiled and linked once.
+
+mod bursts;
+mod clean;
+mod common;
+mod faults;
+mod jumps;
+mod late;
+mod limits;
+mod loops;
+mod pacing;
+mod real;
+mod serve;
+mod truth;
+mod workers;
