@@ -243,12 +243,18 @@ trial: {drain: 3}
         ("method:", "trial: {verify: maybe}\nmethod:", "16:17 `verify` must be `true` or `false`, not `maybe`"),
         ("method:", "trial: {catch_up: 90%}\nmethod:", "16:19 `90%` is no rate to catch up at"),
         ("method:", "trial: {catch_up: 150.5%}\nmethod:", "16:19 `150.5%` is no rate to catch up at"),
-        ("method:", "trial: {again: -1}\nmethod:", "16:16 `again` cannot be `-1`"),
+        ("method:", "trial: {retries: -1}\nmethod:", "16:18 `retries` cannot be `-1`"),
+        ("method:", "trial: {again: 1, retries: 2}\nmethod:", "16:9 unknown field `again`"),
         ("method:", "lag: on\nmethod:", "16:1 unknown field `lag`"),
     ],
 )  # fmt: skip
 def test_a_slip_and_what_is_said_about_it(old: str, new: str, expected: str) -> None:
     assert mistakes(changed(old, new)) == [expected]
+
+
+def test_the_plan_of_an_older_run_is_still_read() -> None:
+    assert parse(changed("method:", "trial: {again: 7}\nmethod:")).trial.retries == 7
+    assert parse(changed("method:", "trial: {retries: 7}\nmethod:")).trial.retries == 7
 
 
 @pytest.mark.parametrize(

@@ -110,29 +110,29 @@ def test_a_constant_load_with_a_long_pause_is_made_again_and_a_ramp_stands(tmp_p
     assert search == ("invalid", ("the tester was kept from its core for 250 ms while sending",))
 
 
-@pytest.mark.parametrize(("pauses", "again"), [(1, 2), (8, 2), (5, 0)])
+@pytest.mark.parametrize(("pauses", "retries"), [(1, 2), (8, 2), (5, 0)])
 def test_a_trial_that_a_pause_spoiled_is_made_again_whether_it_passed_or_not(
-    tmp_path: Path, pauses: int, again: int
+    tmp_path: Path, pauses: int, retries: int
 ) -> None:
     """By the pause alone: it is in each of the first attempts, of which some lose frames and some do not."""
     plan = SEARCH
     for axis in ("[l2-xconnect, ipv4]", "[64b, 512b]", "[uni, bidir]"):
         plan = plan.replace(axis, axis.split(",")[0] + "]")
-    plan = plan.replace("trial: {", f"trial: {{again: {again}, ")
+    plan = plan.replace("trial: {", f"trial: {{retries: {retries}, ")
     (tmp_path / "pause").write_text("once\n" * pauses)
     code, folder, _ = finish("run", write_plan(tmp_path, plan), tmp_path, FAKE_PAUSE=str(tmp_path / "pause"))
     assert code == 0
     with open_run(folder) as run:
         trials = list(run.trials(0))
     states = [(one.number, one.attempt, one.state) for one in trials]
-    # Each trial at most once more than `again` says, and the last of them stands.
+    # Each trial at most once more than `retries` says, and the last of them stands.
     spoiled = [one for one in trials if one.result.health.longest_gap_ns]
     assert len(spoiled) == pauses
-    assert all((one.state == "invalid") == (one.attempt < again) for one in spoiled), states
+    assert all((one.state == "invalid") == (one.attempt < retries) for one in spoiled), states
     reasons = {one.result.invalid for one in spoiled if one.state == "invalid"}
     assert reasons <= {("the tester was kept from its core for 25 ms while sending",)}
     assert all(one.state == "done" for one in trials if not one.result.health.longest_gap_ns)
-    if again and pauses > again:
+    if retries and pauses > retries:
         lossy = {any(stream.lost for stream in one.result.streams) for one in spoiled}
         assert lossy == {True, False}, "one that failed and one that passed"
 

@@ -291,7 +291,7 @@ class _Trials:
         first = self.attempts.get(number, 0)
         wrong, spoilt = min(first, ATTEMPTS - 1), 0
         for attempt in count(first):
-            again = spoilt < self.plan.trial.again
+            again = spoilt < self.plan.trial.retries
             ended = self._attempt(number, attempt, trial, again=again)
             self.emit(TrialEnded(self.case.number, ended))
             if ended.state == "cancelled":

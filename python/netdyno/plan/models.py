@@ -9,7 +9,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BeforeValidator,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    WithJsonSchema,
+)
 
 from netdyno.errors import Problem, Problems, as_written, suggestion
 from netdyno.labs.backends import Attach, Backend, Mode, Role
@@ -233,7 +241,9 @@ class TrialSettings(Element):
         default=Percent(Fraction(2)),
         description="After a pause of the tester late frames leave at up to this share of the intended rate.",
     )
-    again: int = Field(
+    # Runs of before it was called so have `again` in their plan, and can be resumed.
+    retries: int = Field(
+        validation_alias=AliasChoices("retries", "again"),
         default=2,
         ge=0,
         le=20,
