@@ -206,6 +206,17 @@ def test_the_session_is_the_wirings() -> None:
     session = session_spec(wiring)
     assert session["clock"] == "virtual"
     assert [port["name"] for port in session["ports"]] == ["west", "east"]
+    assert "max_frame" not in session
+
+
+def test_the_session_is_opened_for_the_longest_frame_of_its_cases() -> None:
+    plan = load(ARTICLE)
+    found = {dict(case.choices)["profile"]: case for case in cases(plan)}
+    wiring = plan.kind.wire(plan.lab.links, cases(plan)[0].settings)
+    # Without FCS, of frames of 1514 and 64 bytes; the mix has 1514 too.
+    longest = {name: session_spec(wiring, case)["max_frame"] for name, case in found.items()}
+    assert longest == {"1514b": 1510, "imix": 1510, "64b-multi": 60, "64b-single": 60}
+    assert session_spec(wiring, found["64b-single"], found["imix"])["max_frame"] == 1510
 
 
 RESULT = "engine/src/result.rs"

@@ -19,7 +19,7 @@ from netdyno import choose, peers
 from netdyno.calibration import Calibration, Proven, inventory, shelf, traffic
 from netdyno.errors import NetdynoError
 from netdyno.labs import KINDS, Wiring
-from netdyno.matrix import situation
+from netdyno.matrix import cases, situation
 from netdyno.methods import METHODS, kept_away, spoiled
 from netdyno.peers import NotMeasuredError, Peers, Session
 from netdyno.spec import read_result, session_spec, trial_spec
@@ -165,11 +165,13 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
         wiring = choose.backend(plan, case, built, lambda wiring: _proven(job, wiring))
         known = situation(case, wiring)
         basis = inventory.basis(wiring, job.versions)
-        with peers.session(job.engine, session_spec(wiring)) as session:
+        # Ports that stay open from case to case are opened for the frames of all.
+        spec = session_spec(wiring, *(cases(plan) if Peers(wiring.session) else (case,)))
+        with peers.session(job.engine, spec) as session:
             opened = json.loads(session.ports())
             proven, notes = standing(job, wiring, {**basis, **inventory.opened(wiring, opened)})
             wiring = replace(wiring, notes=(*wiring.notes, *_opened(wiring, opened), *notes))
-            emit(Wired(case.number, replace(_wired(wiring, known), proven=proven)))
+            emit(Wired(case.number, replace(_wired(wiring, known, spec), proven=proven)))
             trials = _Trials(job, wiring, session, emit, stopping)
             result = trials.follow(known)
     evidence = Evidence(
@@ -230,13 +232,13 @@ def _opened(wiring: Wiring, opened: Sequence[Mapping[str, Any]]) -> tuple[str, .
     return (f"{'; '.join(told)}.",) if told and wiring.clock == "real" else ()
 
 
-def _wired(wiring: Wiring, known: Situation) -> CaseWiring:
+def _wired(wiring: Wiring, known: Situation, session: Mapping[str, Any]) -> CaseWiring:
     return CaseWiring(
         clock=wiring.clock,
         situation=known,
         enforced_rate=all(port.enforced_rate for port in wiring.ports),
         notes=wiring.notes,
-        session=json.dumps(session_spec(wiring)),
+        session=json.dumps(session),
     )
 
 

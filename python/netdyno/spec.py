@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from netdyno.arithmetic import wire_bits
+from netdyno.arithmetic import FCS, wire_bits
 from netdyno.matrix import Case, directions, is_reverse, stream_names
 from netdyno.neighbours import conflict, next_hop
 from netdyno.trial import (
@@ -42,9 +42,10 @@ UNSET_MAC = "00:00:00:00:00:00"
 """What stands in the destination until the engine fills in the peer or the resolved next hop."""
 
 
-def session_spec(wiring: Wiring) -> dict[str, Any]:
-    """The session of a case: what is joined to what."""
-    return dict(wiring.session)
+def session_spec(wiring: Wiring, *cases: Case) -> dict[str, Any]:
+    """What is joined to what, opened for the frames of these cases; without any for common Ethernet's."""
+    longest = max((size for case in cases for size, _ in case.profile.mix.weights), default=None)
+    return {**wiring.session, **({} if longest is None else {"max_frame": longest - FCS})}
 
 
 def trial_spec(plan: Plan, case: Case, wiring: Wiring, trial: Trial) -> dict[str, Any]:

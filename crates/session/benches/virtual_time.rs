@@ -184,7 +184,7 @@ fn device(forwarding: &Value, limits: Option<(Rate, Rate)>) -> Value {
 fn bench(name: &str, quantum_ns: u64, device: Value, flows: u32, size: u32, both: bool, ms: u64) {
     let routed = device["forwarding"]["kind"] == "router";
     let session = json!({
-        "clock": "virtual",
+        "clock": "virtual", "max_frame": size - 4,
         "ports": [{"name": "west", "backend": {"kind": "wire"}}, {"name": "east", "backend": {"kind": "wire"}}],
         "devices": [device],
         "links": [

@@ -101,8 +101,9 @@ fn check_loop(spec: &SessionSpec, number: usize, own: &Loop) -> Result<(), Sessi
     Err(SessionError::new(format!("loops[{number}]: {why}")).hint("a loop joins two tester ports of the same kind"))
 }
 
-/// Opens everything for frames of up to `max_frame` bytes without FCS, on `clock` if in real time.
-pub fn open(spec: &SessionSpec, max_frame: u32, clock: Option<Clock>) -> Result<Opened, SessionError> {
+/// Opens everything, on `clock` if in real time.
+pub fn open(spec: &SessionSpec, clock: Option<Clock>) -> Result<Opened, SessionError> {
+    let max_frame = spec.max_frame;
     let mut ports: Vec<Option<Vec<Box<dyn Port>>>> = spec.ports.iter().map(|_| None).collect();
     let mut far: Vec<Vec<Option<Box<dyn Port>>>> = spec.devices.iter().map(|it| it.ports.iter().map(|_| None).collect()).collect();
     for link in &spec.links {

@@ -2,6 +2,7 @@
 //! tester can be pointed at it.
 
 use crate::error::SessionError;
+use crate::spec::default_max_frame;
 use netdyno_dut::Device;
 use netdyno_dut::spec::{DeviceCounters, DeviceSpec};
 use netdyno_io::backend::{self, BackendSpec, ClockFit};
@@ -33,11 +34,6 @@ pub struct ServeSpec {
     /// Core to stay on; the system's choice unless given.
     #[serde(default)]
     pub core: Option<usize>,
-}
-
-/// 1522 bytes with FCS: 1500 and one VLAN tag.
-const fn default_max_frame() -> u32 {
-    1518
 }
 
 /// How a served device fares.

@@ -51,8 +51,6 @@ pub struct Session {
     places: Option<Places>,
     /// Virtual time reached so far.
     now: Instant,
-    /// The longest frame that ports and devices were opened for.
-    max_frame: u32,
     opened: Option<Opened>,
     /// What the ports turned out to be when they were opened last.
     ports: Vec<PortInfo>,
@@ -73,19 +71,18 @@ impl Session {
     ///
     /// # Errors
     /// If a port, link or device cannot be had: which one and why.
-    pub fn open(spec: SessionSpec) -> Result<Self, SessionError> {
+    pub fn open(mut spec: SessionSpec) -> Result<Self, SessionError> {
         open::check(&spec)?;
         let places = threads::places(&spec)?;
         let clock = (spec.clock == ClockKind::Real).then(Clock::start);
-        let max_frame = if clock.is_some() { LEAST_REAL_FRAME } else { LEAST_FRAME };
-        let opened = open::open(&spec, max_frame, clock)?;
+        spec.max_frame = spec.max_frame.max(if clock.is_some() { LEAST_REAL_FRAME } else { LEAST_FRAME });
+        let opened = open::open(&spec, clock)?;
         Ok(Self {
             quantum: quantum(&spec),
             spec,
             clock,
             places,
             now: Instant::ZERO,
-            max_frame,
             ports: infos(&opened),
             opened: Some(opened),
             trial: None,
@@ -114,12 +111,15 @@ impl Session {
         }
         let sizes = trial.streams.iter().flat_map(|stream| &stream.sizes).map(|size| size.size);
         let longest = sizes.max().unwrap_or(0).saturating_sub(FCS_BYTES);
-        // Slots no longer than needed keep frames in the cache. A trial with longer ones opens all anew,
-        // and devices forget what they have learned.
-        if longest > self.max_frame || self.opened.is_none() {
-            self.max_frame = self.max_frame.max(longest);
-            self.opened = None;
-            let opened = open::open(&self.spec, self.max_frame, self.clock)?;
+        // Not opened anew for these: the ports could turn out to be others than was told of them.
+        if longest > self.spec.max_frame {
+            let (longest, most) = (longest + FCS_BYTES, self.spec.max_frame + FCS_BYTES);
+            let why = format!("frames of {longest} bytes, in a session that was opened for up to {most}");
+            return Err(SessionError::new(why).hint("say `max_frame`, without FCS, when opening it"));
+        }
+        // After a trial that ended in an error.
+        if self.opened.is_none() {
+            let opened = open::open(&self.spec, self.clock)?;
             self.ports = infos(&opened);
             self.opened = Some(opened);
         }

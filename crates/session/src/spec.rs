@@ -21,6 +21,10 @@ pub struct SessionSpec {
     /// Links between two tester ports: the tester measures itself.
     #[serde(default)]
     pub loops: Vec<Loop>,
+    /// The longest frame of its trials, without FCS. Slots no longer than needed keep frames in the cache, and a card may
+    /// do without copies for short frames alone: so ports are opened once, for what will be sent.
+    #[serde(default = "default_max_frame")]
+    pub max_frame: u32,
     /// Threads of the tester, each with a queue of every port (real time).
     #[serde(default = "one")]
     pub workers: usize,
@@ -28,6 +32,11 @@ pub struct SessionSpec {
     /// several are on the first cores of this process, and the devices on the next if there are enough.
     #[serde(default)]
     pub cores: Vec<usize>,
+}
+
+/// 1522 bytes with FCS: 1500 and one VLAN tag.
+pub const fn default_max_frame() -> u32 {
+    1518
 }
 
 fn one() -> usize {

@@ -19,7 +19,18 @@ fn limited(port: usize, limit: Value) -> Value {
 
 /// The trial on such a session, the same however far time advances in a round.
 fn measure(session: &Value) -> Outcome {
-    let offered = || trial(&[stream(false, 1, json!("peer"), size(64), constant(10_000, BITS_64 * 1_000_000))]);
+    let outcome = measure_for(session, 1_000_000);
+    assert_eq!(outcome.trial.invalid, [""; 0]);
+    outcome
+}
+
+/// As [`measure`], sending what is late for so long after the end, ns.
+fn measure_for(session: &Value, overtime_ns: u64) -> Outcome {
+    let offered = || {
+        let mut offered = trial(&[stream(false, 1, json!("peer"), size(64), constant(10_000, BITS_64 * 1_000_000))]);
+        offered["overtime_ns"] = json!(overtime_ns);
+        offered
+    };
     let outcomes: Vec<Outcome> = [1, 7_000, 45_000]
         .into_iter()
         .map(|quantum_ns| {
@@ -37,7 +48,6 @@ fn measure(session: &Value) -> Outcome {
         assert_eq!(other, outcomes[0]);
     }
     assert_eq!(outcomes[0].trial.streams[0].intended, OFFERED);
-    assert_eq!(outcomes[0].trial.invalid, [""; 0]);
     outcomes.into_iter().next().expect("there were some")
 }
 
@@ -73,6 +83,40 @@ fn a_sender_that_pauses_is_late_by_the_pause_and_catches_up_at_line_rate() {
     assert_eq!(stream.latency.as_ref().map(|latency| latency.max_ns), Some(5115));
     // 2,000 frames come late, while 0.0672 more are due with each: the sample of 0.1 ms behind the pause is full: 1488.1 fit.
     assert_eq!(stream.tx.iter().max(), Some(&1489));
+}
+
+/// Away from 9.5 ms of the traffic on: what is owed when it is back, 500 frames at most, leaves one frame each 67.2 ns, and
+/// what has not begun to when the overtime is over stays unsent.
+#[test]
+fn what_is_late_at_the_end_is_sent_within_the_overtime() {
+    for (away_ns, overtime_ns, late) in [
+        // 33.5 us of frames, and half a millisecond is left.
+        (1_000_000, 1_000_000, 500),
+        // 10 us are left: 67.2 ns fit 148 times, and the first frame leaves at once.
+        (1_490_000, 1_000_000, 149),
+        (990_000, 500_000, 149),
+        (1_600_000, 1_000_000, 0),
+        (1_600_000, 2_000_000, 500),
+        (1_000_000, 0, 0),
+    ] {
+        let what = format!("away for {away_ns} ns, {overtime_ns} ns over time");
+        let pauses = json!({"first_ns": 10_500_000, "every_ns": 1_000_000_000, "for_ns": away_ns});
+        let found = measure_for(&limited(0, json!({"tx": {"pauses": pauses}})), overtime_ns).trial;
+        let stream = &found.streams[0];
+        assert_eq!(
+            (stream.offered, stream.received, stream.lost),
+            (9_500 + late, 9_500 + late, 0),
+            "{what}"
+        );
+        assert_eq!(found.health.unsent, 500 - late, "{what}");
+        let lag = stream.lag.as_ref().expect("frames left");
+        assert_eq!((lag.count, lag.late), (9_500 + late, late), "{what}");
+        // The first one is the latest: each further one was due 1 us after the one before, and leaves 67.2 ns after it.
+        let latest = if late > 0 { away_ns } else { 0 };
+        assert_eq!((lag.max_ns, found.health.latest_departure_ns), (latest, latest), "{what}");
+        let sum = (0..late).map(|k| (away_ns * 1000 - k * 932_800) / 1000).sum::<u64>();
+        assert_eq!(lag.sum_ns, u128::from(sum), "{what}");
+    }
 }
 
 #[test]

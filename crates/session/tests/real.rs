@@ -76,6 +76,46 @@ fn sessions_go_on_after_a_trial_and_after_a_refused_one() {
     }
 }
 
+/// What ports are is told when they are opened, and stays true: longer frames do not open them anew.
+#[test]
+fn ports_are_opened_once_for_the_longest_frame() {
+    for (clock, backend, asked, most) in [
+        ("virtual", "wire", 60, 124),
+        ("virtual", "wire", 9014, 9014),
+        ("real", "ring", 60, 1518),
+        ("real", "ring", 9014, 9014),
+    ] {
+        let mut declared = session(clock, backend, cross_connect());
+        declared["max_frame"] = json!(asked);
+        let mut session = open(declared);
+        let told = session.ports().to_vec();
+        assert!(told.iter().all(|port| port.max_frame == most), "{clock} {asked}: {told:?}");
+        let sent = |bytes: u32| {
+            trial(&[stream(
+                false,
+                1,
+                json!("peer"),
+                size(bytes),
+                constant(1_000, u64::from(bytes + 20) * 8 * 10_000),
+            )])
+        };
+        for bytes in [64, most + 4, 64] {
+            let found = run_on(&mut session, sent(bytes));
+            assert_eq!(
+                (found.trial.streams[0].intended, found.trial.invalid.len()),
+                (10, 0),
+                "{clock} {bytes}"
+            );
+            assert_eq!(session.ports(), told, "{clock} {bytes}");
+        }
+        let longer = serde_json::from_value(sent(most + 5)).expect("reads");
+        let refused = session.prepare(longer).expect_err("too long").message;
+        let expected = format!("frames of {} bytes, in a session that was opened for up to {}", most + 5, most + 4);
+        assert_eq!(refused, expected);
+        assert_eq!(run_on(&mut session, sent(64)).trial.streams[0].intended, 10);
+    }
+}
+
 #[test]
 fn a_trial_is_cancelled_from_another_thread_and_keeps_what_it_measured() {
     for (clock, backend) in [("virtual", "wire"), ("real", "ring")] {

@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from netdyno.calibration.document import CalibrationError
+from netdyno.matrix import cases
 from netdyno.methods import sending_ns, starved
 from netdyno.spec import read_result, session_spec, trial_spec
 from netdyno.trial import Segment, Trial, TrialResult
@@ -94,7 +95,7 @@ class Bench:
         self.wiring = wiring
         self.spare = 0
         """Trials that may still be made again because the tester was kept from its core."""
-        session = session_spec(wiring)
+        session = session_spec(wiring, *cases(plan))
         session["ports"] = [{**port, "spacing": True} for port in session["ports"]]
         self._session: Any = import_module(engine).Session(json.dumps(session))
         self.opened: list[dict[str, Any]] = json.loads(self._session.ports())

@@ -107,7 +107,7 @@ def _together(
     each: int,
 ) -> tuple[TrialResult, TrialResult]:
     whole = trial_spec(plan, case, wiring, Trial("receive", (Segment("traffic", effort.trial_ns, fps, fps),)))
-    session = session_spec(wiring)
+    session = session_spec(wiring, case)
     stream = {**whole["streams"][0]}
     sender, receiver = stream["tx_port"], stream["rx_port"]
     # Each knows one port: its own. The MAC it cannot look up is written.
