@@ -153,6 +153,27 @@ def test_a_spoiled_load_takes_no_attempt_from_an_invalid_one(tmp_path: Path) -> 
     assert [one.state for one in first] == ["invalid"] * 4 + ["done"]
 
 
+@pytest.mark.parametrize(
+    ("away", "paused", "code", "states"),
+    [(2, 1, 0, ["invalid"] * 3 + ["done"]), (4, 0, 3, ["invalid"] * 3)],
+)
+def test_a_pause_in_which_no_load_is_constant_takes_no_turn_of_the_spoiled(
+    tmp_path: Path, away: int, paused: int, code: int, states: list[str]
+) -> None:
+    """Pauses of 250 ms are invalid trials like others, three in all; one of 25 ms has a turn of its own."""
+    plan = SEARCH
+    for axis in ("[l2-xconnect, ipv4]", "[64b, 512b]", "[uni, bidir]"):
+        plan = plan.replace(axis, axis.split(",")[0] + "]")
+    files = {"FAKE_AWAY": ("away", away), "FAKE_PAUSE": ("pause", paused)}
+    for name, times in files.values():
+        (tmp_path / name).write_text("once\n" * times)
+    given = {variable: str(tmp_path / name) for variable, (name, _) in files.items()}
+    found, folder, _ = finish("run", write_plan(tmp_path, plan), tmp_path, **given)
+    assert found == code
+    with open_run(folder) as run:
+        assert [one.state for one in run.trials(0) if one.number == 0] == states
+
+
 def test_a_trial_that_stays_invalid_fails_its_case_only(tmp_path: Path) -> None:
     """Whatever sends in both directions stays invalid; what sends in one is measured."""
     plan = write_plan(tmp_path, RAMP.replace("[l2-xconnect, ipv4]", "[ipv4]"))

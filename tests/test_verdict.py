@@ -94,6 +94,17 @@ def test_what_catching_up_may_have_lost_is_the_testers() -> None:
     assert limit(9_000_000, evidence(9_000_000, clock="virtual"))[0] == "device"
 
 
+def test_what_catching_up_may_have_lost_is_the_testers_however_much_it_is() -> None:
+    """A tester with its core that pauses now and then can send much at another load: the count says so."""
+    caught = CatchUp(
+        percent=200, pauses=20, longest_ns=9_000_000, frames=3_600_000, longest_run=180_000, most_in_round=512
+    )
+    given = evidence(9_700_000, clock="real", health={"catch_up": caught, "core_share_ppm": 999_000})
+    (stream,) = given.trials[0].streams
+    assert stream.lost == 600_000
+    assert limit(9_700_000, given)[0] == "tester"
+
+
 def test_line_from_99_percent_on() -> None:
     assert limit(9_900_000, evidence(9_900_000))[0] == "line"
     assert limit(9_899_999, evidence(9_899_999))[0] == "device"
@@ -173,6 +184,14 @@ def test_a_full_ring_excuses_what_can_have_come_meanwhile(full_ns: int | None, e
     found, reason = limit(5_000_000, evidence(5_000_000, health={"rx_full": 3, "rx_full_ns": full_ns}))
     assert found == expected, reason
     assert "10000000 of 20000000 frames were lost" in reason
+
+
+def test_where_no_line_holds_a_peer_a_full_ring_excuses_more() -> None:
+    """A peer may write 46 million frames a second into a memory they share, but not 10,000 million."""
+    for full_ns, expected in ((217_000_000, "inconclusive"), (1_000_000, "device")):
+        full = {"rx_full": 17, "rx_full_ns": full_ns}
+        found, reason = limit(5_000_000, evidence(5_000_000, clock="real", enforced=False, health=full))
+        assert found == expected, reason
 
 
 @pytest.mark.parametrize("dropped", [1, 99_999])

@@ -24,6 +24,8 @@ from peers import Found, MissingError
 MANY = 65_536
 LEAST_SHARE = 0.97
 MOST_DRIFT = 2.0
+LEAST_OVERLOAD = 1.05
+"""How many times what a device in between passes has to be offered: else the sender was the limit."""
 
 
 @dataclass(frozen=True)
@@ -114,9 +116,10 @@ def run(comparison: Comparison, rounds: Rounds, number: int) -> None:
     assert ours is not None
     if theirs is None and ours.passed_mpps is not None:
         theirs = peers.Found(ours.passed_mpps)
+    is_slow = ours.passed_mpps is not None and (ours.offered_mpps or 0) < LEAST_OVERLOAD * ours.passed_mpps
     drift = max(before, after) / min(before, after)
     shares = [one.core_share for one in found if one is not None and one.core_share is not None]
-    counted = drift <= MOST_DRIFT and min(shares, default=1) >= LEAST_SHARE
+    counted = drift <= MOST_DRIFT and min(shares, default=1) >= LEAST_SHARE and not is_slow
     print(
         f"  {comparison.what:37} netdyno {ours.mpps:7.2f}"
         + (
@@ -124,6 +127,8 @@ def run(comparison: Comparison, rounds: Rounds, number: int) -> None:
             if theirs
             else ""
         )
+        + (f"   offered {ours.offered_mpps:.2f}" if ours.offered_mpps is not None else "")
+        + (", THE SENDER WAS THE LIMIT" if is_slow else "")
         + f"   core {min(shares, default=1):4.0%}   ping-pong {before:.0f}, {after:.0f} ns"
         + ("" if counted else "   NOT COUNTED"),
         flush=True,

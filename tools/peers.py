@@ -49,12 +49,14 @@ class Found:
     """One run.
 
     mpps: million frames per second. core_share: of the core that sent, 0 to 1, where known.
-    passed_mpps: what a device in between says that it passed in the same run, if there is one.
+    offered_mpps: what was sent, where `mpps` is what came back. passed_mpps: what a device in between says
+    that it passed in the same run, if there is one.
     """
 
     mpps: float
     core_share: float | None = None
     more: str = ""
+    offered_mpps: float | None = None
     passed_mpps: float | None = None
 
 
@@ -376,7 +378,8 @@ def netdyno(
         return Found(stream["offered"] / SECONDS / 1e6, share, each if workers > 1 else "")
     wrong = stream["corrupted"] + stream["duplicates"] + stream["out_of_order"]
     more = f"{stream['flows_received']:,} flows came back, {wrong} frames wrong, {stream['lost']:,} lost"
-    return Found(stream["received"] / SECONDS / 1e6, share, more)
+    offered = stream["offered"] / SECONDS / 1e6
+    return Found(stream["received"] / SECONDS / 1e6, share, more, offered)
 
 
 def netdyno_twice(backend: dict[str, Any], flows: int, ask_mpps: float) -> Found:
@@ -410,6 +413,8 @@ def _send(asked: dict[str, Any]) -> None:
     bits = round(asked["ask"] * 1e6 * (64 + 20) * 8)
     # The time of traffic starts when the peer has been found.
     trial = {
+        # What is not sent in time stays unsent: rates are over the time that was asked for.
+        "overtime_ns": 0,
         "seed": 1, "settle_ns": 500_000_000, "drain_ns": 100_000_000, "sample_ns": 100_000_000,
         "ports": [{"mac": f"02:00:00:00:00:0{number}"} for number in range(1, len(asked["backends"]) + 1)],
         "streams": [{

@@ -305,7 +305,8 @@ class _Trials:
                 # It did not begin: a port had no peer for as long as it waits for one.
                 why = f"trial `{trial.name}` could not begin: {'; '.join(reasons)}"
                 raise NotMeasuredError(why, self.peers.hint(reasons))
-            if again and reasons == (spoiled(trial, ended.result),):
+            away = kept_away(trial, ended.result)
+            if again and away is None and reasons == (spoiled(trial, ended.result),):
                 spoilt += 1
                 continue
             wrong += 1

@@ -137,7 +137,11 @@ def kept_away(trial: Trial, result: TrialResult) -> str | None:
     """
     if not trial.constant or result.health.longest_gap_ns <= AWAY_NS:
         return None
-    return f"the tester was kept from its core for {milliseconds(result.health.longest_gap_ns)} while sending"
+    return _paused(result.health.longest_gap_ns)
+
+
+def _paused(pause_ns: int) -> str:
+    return f"the tester was kept from its core for {milliseconds(pause_ns)} while sending"
 
 
 def spoiled(trial: Trial, result: TrialResult) -> str | None:
@@ -150,7 +154,7 @@ def spoiled(trial: Trial, result: TrialResult) -> str | None:
     if not trial.constant or not pause_ns:
         return None
     if pause_ns > PAUSE_NS:
-        return f"the tester was kept from its core for {milliseconds(pause_ns)} while sending"
+        return _paused(pause_ns)
     short = starved(result, trial.duration_ns)
     if short is None or result.health.latest_departure_ns > BACKLOG * pause_ns:
         return None

@@ -31,6 +31,10 @@ from netdyno.verdict.words import missing, rate, reached, share
 LATE_NS = 1_000_000
 """A frame that left this much after its time means a burst behind it, which a device may well lose."""
 
+HANDED_OVER_FPS = Fraction(400_000_000)
+"""Where no line holds it, a peer writes frames into a ring no closer together than this: twice as fast as
+generators write one frame again and again into memory of their own."""
+
 LATE_SLACK = Fraction(1, 100)
 """Added to what pauses can explain."""
 
@@ -94,7 +98,7 @@ def _counts(value: Value, evidence: Evidence) -> _Counts:
         dropped=sum(trial.dropped for trial in trials),
         not_sent=sum(trial.not_sent for trial in trials),
         full=sum(trial.health.rx_full for trial in trials),
-        while_full=_while_full(trials, evidence.situation.line_fps),
+        while_full=_while_full(trials, evidence),
         late_ns=max((trial.health.latest_departure_ns for trial in trials), default=0),
     )
 
@@ -162,7 +166,7 @@ def _tester(counts: _Counts, evidence: Evidence) -> Verdict | None:
         )
     real = evidence.clock == "real"
     made_up = sum(trial.health.made_up for trial in evidence.trials)
-    if real and gone <= made_up and not _beyond_lateness(counts.streams, evidence.trials):
+    if real and gone <= made_up:
         caught = [trial.health.catch_up for trial in evidence.trials if trial.health.catch_up is not None]
         return Verdict(
             "tester",
@@ -323,12 +327,14 @@ def _burst(trial: TrialResult) -> Fraction:
     return Fraction(most * trial.health.latest_departure_ns, trial.sample_ns)
 
 
-def _while_full(trials: Sequence[TrialResult], line_fps: Fraction | int) -> Fraction | None:
+def _while_full(trials: Sequence[TrialResult], evidence: Evidence) -> Fraction | None:
     """Frames that can have come while rings of the tester's were full: a full line's, and one more each time.
 
     Not those that were sent meanwhile: a device, or a burst, may bring them closer together than that.
     """
-    most = Fraction(0)
+    line_fps, most = evidence.situation.line_fps, Fraction(0)
+    if not evidence.enforced_rate:
+        line_fps = max(line_fps, HANDED_OVER_FPS)
     for health in (trial.health for trial in trials if trial.health.rx_full):
         if health.rx_full_ns is None:
             return None
