@@ -211,6 +211,20 @@ def test_a_port_whose_frames_came_to_few_of_its_queues_is_named(
     assert all(told is not None and told in sentence for sentence in sentences)
 
 
+def test_a_lag_of_more_than_a_tenth_of_the_latency_is_told_though_no_frame_was_late(tmp_path: Path) -> None:
+    """The sample's frames take 1,058 ns in the mean."""
+    for number, (mean_ns, told) in enumerate(
+        [(105, None), (106, "106 ns after they were due (10.0 % of it)")]
+    ):
+        (tmp_path / str(number)).mkdir()
+        lag = replace(ON_TIME, sum_ns=mean_ns * ON_TIME.count)
+        found = health.findings([result(tmp_path / str(number), replace(SMALL, health=ALONE, lag=lag))])
+        assert [one.kind for one in found] == ([] if told is None else ["lag"])
+        assert all(
+            "the mean latency, 1.06 us" in one.sentence and told in one.sentence for one in found if told
+        )
+
+
 def test_without_latency_nothing_is_tainted(tmp_path: Path) -> None:
     late = result(tmp_path, replace(SMALL, lag=LATE))
     untimed = replace(late, streams=tuple(replace(one, latency=None) for one in late.streams))
@@ -274,3 +288,6 @@ def test_what_json_says_of_lateness_is_what_was_stored(tmp_path: Path) -> None:
         25,
         10_000,
     )
+    # From when they were due frames took as long as their latency in the mean, or up to all of the lag more.
+    assert stream["response_time"]["mean_ns"] == [1058, 1058 + 50_000_000 / 1000 + 1]
+    assert stream["response_time"]["p50_ns"][0] == stream["latency"]["p50_ns"]

@@ -14,6 +14,8 @@ from netdyno.trial import Health, TrialResult, WorkerHealth
 
 ENOUGH_FRAMES = 1_000
 """Of fewer frames it says nothing how they were spread."""
+LITTLE = Fraction(1, 10)
+"""Of the mean latency: a mean lag of more is worth a word, even if no frame was late."""
 UNEVEN = 2
 """Queues are uneven if one has less than an even share by more than this factor."""
 
@@ -34,6 +36,7 @@ def findings(results: Sequence[TrialResult]) -> tuple[Finding, ...]:
     healths = [result.health for result in results]
     found = (
         _late(results),
+        _other_load(results),
         _ahead(results),
         _not_sent(results),
         _full(healths),
@@ -104,6 +107,7 @@ def _late(results: Sequence[TrialResult]) -> Finding | None:
     if not lags:
         return None
     late, sent = sum(lag.late for lag in lags), sum(lag.count for lag in lags)
+    mean = quantity.duration(Fraction(sum(lag.sum_ns for lag in lags), sent))
     limits = sorted({lag.limit_ns for lag in lags})
     limit = " to ".join(dict.fromkeys(quantity.duration(ns) for ns in (limits[0], limits[-1])))
     trials = f" in {len(tainted)} of {len(timed)} trials" if len(timed) > 1 else ""
@@ -112,7 +116,29 @@ def _late(results: Sequence[TrialResult]) -> Finding | None:
         Fraction(late, sent),
         f"the latency is tainted{trials}: {late:,} of {sent:,} frames left more than {limit} after they were"
         f" due, up to {_latest(lag.max_ns for lag in lags)} late; it is counted from when they left, so it is"
-        " that of another load than was asked for",
+        f" that of another load than was asked for (in the mean they left {mean} after they were due)",
+    )
+
+
+def _other_load(results: Sequence[TrialResult]) -> Finding | None:
+    """Whether frames left later, by more than a little of their latency, where none was late."""
+    worst: tuple[Fraction, Fraction, Fraction] | None = None
+    for stream in (stream for result in results for stream in result.streams):
+        latency, lag = stream.latency, stream.lag
+        if latency is None or not latency.sum_ns or lag is None or lag.late:
+            continue
+        taken, waited = Fraction(latency.sum_ns, latency.count), Fraction(lag.sum_ns, lag.count)
+        if waited > LITTLE * taken:
+            worst = max(worst or (Fraction(0), taken, waited), (waited / taken, taken, waited))
+    if worst is None:
+        return None
+    share, taken, waited = worst
+    return Finding(
+        "lag",
+        share,
+        f"the mean latency, {quantity.duration(taken)}, is counted from when frames left, in the mean"
+        f" {quantity.duration(waited)} after they were due ({quantity.percent(share)} of it): for who sends"
+        " on time they might have taken that much longer",
     )
 
 

@@ -11,6 +11,7 @@ from dataclasses import asdict
 from fractions import Fraction
 from typing import Any
 
+from netdyno import response
 from netdyno.calibration.proven import Proven
 from netdyno.histogram import percentiles
 from netdyno.reports.view import ABOUT_THE_TESTER, CaseView, RunView, TrialView, counts
@@ -167,6 +168,7 @@ def _trial(trial: TrialView) -> dict[str, Any]:
                         "first_loss_ns": stream.first_loss_ns,
                         "latency": _latency(stream.latency),
                         "lag": _lag(stream.lag),
+                        "response_time": _response(stream.latency, stream.lag),
                     }
                 )
                 for stream in result.streams
@@ -262,6 +264,24 @@ def _latency(latency: Latency | None) -> dict[str, Any] | None:
             **dict(zip(PERCENTILES, percentiles(latency, PERCENTILES.values()), strict=True)),
             "over_range": latency.over,
             "negative": latency.negative,
+        }
+    )
+
+
+def _response(latency: Latency | None, lag: Lag | None) -> dict[str, Any] | None:
+    """What is known of latency from when frames were due: two bounds each."""
+    if latency is None or latency.count == 0 or lag is None or not lag.max_ns:
+        return None
+    least, most = response.mean(latency, lag)
+    known = response.percentiles(latency, lag, PERCENTILES.values())
+    return _present(
+        {
+            "definition": "from when a frame was due to last bit in: at least, at most",
+            "mean_ns": [_number(least), _number(most)],
+            **{
+                name: None if bounds is None else list(bounds)
+                for name, bounds in zip(PERCENTILES, known, strict=True)
+            },
         }
     )
 
