@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import subprocess
 import sys
 import textwrap
+from dataclasses import asdict
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -28,7 +30,7 @@ from netdyno.store import (
     open_run,
     schema,
 )
-from netdyno.store.columns import MAX_SAMPLES, from_series, to_series
+from netdyno.store.columns import MAX_SAMPLES, from_series, to_series, to_threads
 from netdyno.store.schema import NoRoomError, open_for_writing
 from netdyno.trial import (
     CatchUp,
@@ -497,3 +499,9 @@ def test_a_bug_of_a_reader_is_not_taken_for_a_damaged_record(tmp_path: Path) -> 
     RunWriter.create(tmp_path, HEAD, [CASE], NOW).close()
     with pytest.raises(KeyError), open_run(tmp_path):
         raise KeyError("mine")
+
+
+def test_how_a_tester_of_another_version_caught_up_is_refused_and_does_not_crash() -> None:
+    for caught in ({"percent": 200}, {**asdict(CAUGHT_UP), "newer": 1}):
+        with pytest.raises(ValueError, match="is not how a tester caught up"):
+            to_threads(json.dumps({"catch_up": caught}))

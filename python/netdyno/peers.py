@@ -60,11 +60,15 @@ class Peers:
         if self._there:
             parts.append(f"waiting for the device's memif server at {_ends(self._there)}")
         if self._here:
+            # Once nobody came in time, further cases wait only as long as a trial does.
+            left = "" if _KEPT.given_up else f", it has {self._left():.0f} s"
             parts.append(
-                f"listening for the device as a memif client at {_ends(self._here)}; start it now,"
-                f" it has {PATIENCE_S:.0f} s"
+                f"listening for the device as a memif client at {_ends(self._here)}; start it now{left}"
             )
         return "; ".join([*parts, *(f"so far {why}" for why in self._so_far)])
+
+    def _left(self) -> float:
+        return PATIENCE_S if self._until is None else max(self._until - time.monotonic(), 0)
 
     def patient(self, reasons: Sequence[str]) -> bool:
         """Whether to go on waiting for a device that is to connect to us, after a time in vain."""

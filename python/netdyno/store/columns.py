@@ -8,6 +8,7 @@ import struct
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
+from dataclasses import fields as dataclass_fields
 from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any, TypeVar, get_args
@@ -117,6 +118,8 @@ def to_threads(text: str) -> dict[str, Any]:
     if "catch_up" in found:
         (caught,) = _all(dict, [found["catch_up"]])
         _all(int, list(caught.values()))
+        if set(caught) != {field.name for field in dataclass_fields(CatchUp)}:
+            raise ValueError(f"`{str(caught)[:40]}` is not how a tester caught up")
         fields["catch_up"] = CatchUp(**caught)
     return fields
 
