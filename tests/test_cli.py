@@ -144,6 +144,62 @@ def test_check_says_what_would_be_run(tmp_path: Path) -> None:
     assert done.stderr == ""
 
 
+def test_check_warns_of_cores_and_workers_this_machine_has_not(tmp_path: Path) -> None:
+    """Not an error: another machine may run it. Virtual time takes one core whatever a plan says."""
+    text = SEARCH.replace("emulated/asr9006", "linux/router").replace(
+        "  forwarding: [l2-xconnect, ipv4]\n", ""
+    )
+    for named, told in (("workers: 60", "asks for 60 workers"), ("cores: [0, 1023]", "names core 1023")):
+        done = netdyno(
+            "check", write_plan(tmp_path, text.replace("kind: netdyno", f"kind: netdyno, {named}"))
+        )
+        assert done.returncode == 0
+        assert done.stderr.startswith(f"warning: the plan {told}, and this process may use ")
+        assert done.stderr.endswith("it can be run on another machine only\n")
+    virtual = SEARCH.replace("kind: netdyno", "kind: netdyno, workers: 60")
+    assert netdyno("check", write_plan(tmp_path, virtual)).stderr == ""
+
+
+def test_one_is_not_several(tmp_path: Path) -> None:
+    one = write_plan(tmp_path, SEARCH + "only: [{forwarding: ipv4, profile: 64b, direction: uni}]\n")
+    assert ": 1 case, " in netdyno("check", one).stdout
+    assert netdyno("run", one, "--dry-run", cwd=tmp_path).stderr.startswith("1 case, ")
+    few = SEARCH.replace("kind: netdyno", "kind: netdyno, workers: 2, cores: [0]")
+    assert "2 workers on 1 core\n" in netdyno("check", write_plan(tmp_path, few)).stderr
+
+
+def test_a_mistake_is_broken_between_words_on_a_terminal(tmp_path: Path) -> None:
+    """And is one line where a program reads it."""
+    plan = write_plan(tmp_path, SEARCH.replace("10Gbps", "10Gbp"))
+    main, terminal = pty.openpty()
+    environment = {**ENVIRONMENT, "COLUMNS": "60"}
+    command = [sys.executable, "-m", "netdyno", "check", str(plan)]
+    done = subprocess.run(command, stderr=terminal, env=environment, stdout=subprocess.DEVNULL)
+    os.close(terminal)
+    told = os.read(main, 1 << 16).decode().replace("\r\n", "\n")
+    os.close(main)
+    assert done.returncode == 2
+    lines = told.splitlines()
+    assert all(len(line) <= 60 or " " not in line.strip() for line in lines), lines
+    assert " ".join(told.split()) == " ".join(netdyno("check", plan).stderr.split())
+
+
+def test_list_takes_the_folder_as_run_does(tmp_path: Path) -> None:
+    done = netdyno("list", "--out", tmp_path / "elsewhere")
+    assert done.stderr == f"no runs in {tmp_path}/elsewhere\n"
+    assert netdyno("list", tmp_path, "--out", tmp_path).returncode == 2
+
+
+def test_a_full_disk_is_named_with_what_helps(tmp_path: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full, which takes nothing as a full disk does")
+    code, folder, _ = finish("run", write_plan(tmp_path), tmp_path / "runs")
+    assert code == 0
+    done = netdyno("report", folder, "--as", "csv", "--output", "/dev/full")
+    assert done.returncode == 3
+    assert done.stderr.startswith("error: /dev/full: No space left on device\nhint: ")
+
+
 def test_a_dry_run_starts_nothing(tmp_path: Path) -> None:
     done = netdyno("run", write_plan(tmp_path), "--dry-run", "--only", "direction=uni", cwd=tmp_path)
     assert done.returncode == 0

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from netdyno.labs import ethtool, nic
+from netdyno.labs import ethtool, external, nic
 from netdyno.labs.linux import device, namespaces
 from netdyno.labs.nic import advice, bus, counters, netlink, settings
-from netdyno.labs.wiring import Wiring
+from netdyno.labs.wiring import LabLink, Wiring
 from netdyno.trial import Health, InterfaceResult, TrialResult
 from netdyno.watch import Watch
 
@@ -135,6 +135,17 @@ def test_what_falsifies_a_test_is_named_with_its_command(ask: ethtool.Ask) -> No
         ("capacity", "ethtool -G eth1 rx 4096"),
         ("latency", "ethtool -C eth1 adaptive-rx off rx-usecs 0"),
     ]
+
+
+def test_what_a_card_does_to_tags_is_marked_as_nothing_to_frames_without(ask: ethtool.Ask) -> None:
+    found = advice.findings(nic.told(link(), ask))
+    assert [finding.command for finding in found if finding.tags] == ["ethtool -K eth1 rxvlan off"]
+    port = LabLink("west", "a", 10**10, interface="eth1")
+    wired = external.EXTERNAL.wire((port,), {}).ports[0]
+    card = nic.told(link(), ask)
+    assert any("VLAN tag" in note for note in external._warnings(wired, card, tagged=True))
+    assert not any("VLAN tag" in note for note in external._warnings(wired, card, tagged=False))
+    assert any("gro" in note for note in external._warnings(wired, card, tagged=False))
 
 
 def test_a_plan_a_card_cannot_follow_is_told(ask: ethtool.Ask) -> None:

@@ -17,11 +17,11 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from netdyno.reports import REPORTS, grid, quantity, render, series
+from netdyno.reports import REPORTS, grid, quantity, reasons, render, series
 from netdyno.reports.from_store import view
 from netdyno.reports.terminal import render as render_terminal
-from netdyno.reports.view import RunView
-from netdyno.trial import Value
+from netdyno.reports.view import CaseView, RunView
+from netdyno.trial import Value, Verdict
 from report_sample import PLAN, SMALL, Asked, Sample, article, axes, write
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -51,6 +51,40 @@ def test_a_fixed_run_renders_as_it_did(small: RunView, name: str) -> None:
     if os.environ.get("NETDYNO_GOLDEN") == "write":
         file.write_text(text, encoding="utf-8")
     assert text == file.read_text(encoding="utf-8")
+
+
+def judged(case: CaseView, **limits: tuple[str, str]) -> CaseView:
+    """The case with these verdicts, by stream."""
+    verdicts = {scope.replace("_", "-"): Verdict(*one) for scope, one in limits.items()}  # type: ignore[arg-type]
+    return replace(case, verdicts=verdicts, streams=tuple(name for name in verdicts if name != "sum"))
+
+
+def test_why_is_said_once_and_not_where_the_table_says_it(small: RunView) -> None:
+    case = next(case for case in small.cases if case.headline is not None)
+    alike = ("tester", "it was late")
+    assert reasons.of_case(judged(case, a_b=alike, b_a=alike, sum=alike)) == (
+        "tester",
+        "each direction: it was late",
+    )
+    other = ("tester", "it was away")
+    assert reasons.of_case(judged(case, a_b=alike, b_a=other, sum=alike)) == (
+        "tester",
+        "a-b: it was late; b-a likewise",
+    )
+    # The least certain of the two is the sum's, and speaks.
+    assert reasons.of_case(judged(case, a_b=("line", "full"), b_a=other, sum=other)) == (
+        "tester",
+        "b-a: it was away",
+    )
+    assert reasons.of_case(replace(case, verdicts={})) is None
+    for run in (small, replace(small, cases=(*small.cases, *small.cases))):
+        told = reasons.of_run(run)
+        assert len({(one.limit, one.sentence) for one in told}) == len(told)
+        full = [
+            one for one in run.cases if (share := grid.cell(one).share_of_line) is not None and share >= 1
+        ]
+        assert full
+        assert not {one.number for one in full} & {one.number for reason in told for one in reason.cases}
 
 
 def test_every_report_of_the_table_renders_from_the_store(tmp_path: Path) -> None:

@@ -221,6 +221,20 @@ def test_goals_decide_the_exit_code(tmp_path: Path) -> None:
     assert "goal `throughput >= 99%` missed" in err
 
 
+def test_a_run_without_any_number_has_an_exit_code_of_its_own(tmp_path: Path) -> None:
+    """A tester that sends half of what it is asked to, at every load: nothing is found."""
+    code, folder, err = finish("run", write_plan(tmp_path), tmp_path / "runs", FAKE_STARVED="1")
+    assert code == 4
+    with open_run(folder) as run:
+        assert {case.state for case in run.cases} == {"done"}
+    # One judgement a line: what was not found and why, and who was the limit.
+    lines = [line for line in err.splitlines() if line.startswith("[")]
+    assert len(lines) == 8
+    assert all("no throughput was found (" in line for line in lines)
+    assert not any("inconclusive" in line and "limit: tester" in line for line in lines)
+    assert finish("resume", folder, FAKE_STARVED="1")[0] == 4
+
+
 @pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_the_run_in_order_and_keeps_what_was_measured(
     tmp_path: Path, which: signal.Signals

@@ -133,7 +133,7 @@ def test_a_signal_ends_it_in_order(tmp_path: Path, number: signal.Signals) -> No
     west, east = json.loads(out)
     assert int(west["rx frames"]) == offered
     assert int(east["tx frames"]) + int(east["no room at the tester"]) == offered
-    assert err.splitlines()[0] == f"west listens at {tmp_path}/west.sock"
+    assert err.splitlines()[0] == f"west listens at {tmp_path}/west.sock, id 0"
     assert os.listdir(tmp_path) == []
 
 

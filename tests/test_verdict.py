@@ -157,6 +157,13 @@ def test_device_when_frames_were_lost_and_the_tester_was_well() -> None:
         ({"rx_dropped": 100_000}, "receiver", "dropped 100000 frames"),
         ({"unsent": 200_000, "rx_dropped": 100_000}, "tester", "lower bound"),
         ({"unsent": 2_000, "rx_dropped": 100_000}, "receiver", "dropped 100000 frames"),
+        # Of two causes of its own the greater is named first, and the other besides.
+        ({"unsent": 200_000, "rx_dropped": 9_000_000}, "receiver", "dropped 9000000 frames on receiving"),
+        ({"unsent": 200_000, "rx_dropped": 9_000_000}, "receiver", "besides, the tester left 200000 of"),
+        ({"unsent": 200_000, "rx_full": 7, "rx_full_ns": None}, "tester", "7 times the tester found a ring"),
+        ({"unsent": 200_000, "rx_full": 7, "rx_full_ns": 1000}, "tester", "the tester left 200000 of"),
+        ({"tx_dropped": 300_000, "rx_dropped": 400_000}, "receiver", "dropped 400000 frames on receiving"),
+        ({"tx_dropped": 400_000, "rx_dropped": 300_000}, "tester", "dropped 400000 frames it was to send"),
         ({"tx_dropped": 100_000}, "tester", "dropped 100000 frames it was to send"),
         ({"tx_dropped": 100_000, "rx_dropped": 100_000}, "tester", "dropped 100000 frames it was to send"),
         ({"rx_full": 1}, "inconclusive", "and once the tester found a ring full"),

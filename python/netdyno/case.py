@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from netdyno import choose, peers
 from netdyno.calibration import Calibration, Proven, inventory, shelf, traffic
-from netdyno.errors import NetdynoError
+from netdyno.errors import NetdynoError, advice
 from netdyno.labs import KINDS, Wiring
 from netdyno.matrix import cases, situation
 from netdyno.methods import METHODS, kept_away, spoiled
@@ -139,7 +139,8 @@ def run_case(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
     except NetdynoError as error:
         emit(Failed(number, error.message, error.hint))
     except OSError as error:
-        emit(Failed(number, f"the operating system refused: {error}", None, traceback.format_exc()))
+        what = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        emit(Failed(number, f"the operating system refused: {what}", advice(error), traceback.format_exc()))
     except ValueError as error:
         # A lab that cannot be so (Kind.wire); a checked plan has none.
         emit(Failed(number, str(error), None, traceback.format_exc()))
@@ -161,7 +162,8 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
     plan, case = job.plan, job.case
     kind = KINDS[plan.lab.kind]
     # A lab is built, and a backend chosen and looked up, by the workers that will use them.
-    with kind.build(plan.lab.threads.asked(kind.wire(plan.lab.links, case.settings))) as built:
+    wanted = plan.lab.threads.asked(kind.wire(plan.lab.links, case.settings))
+    with kind.build(replace(wanted, tagged=case.profile.tagged)) as built:
         wiring = choose.backend(plan, case, built, lambda wiring: _proven(job, wiring))
         known = situation(case, wiring)
         basis = inventory.basis(wiring, job.versions)

@@ -1,7 +1,8 @@
 """The command line: words, options and exit codes. What needs time to import is imported where it is used.
 
 Exit codes: 0 all is well; 1 a goal was missed; 2 the command or the plan is wrong; 3 something could not
-be measured; 130 interrupted, what was measured is kept. Data goes to stdout, all else to stderr.
+be measured; 4 all was measured and no case has a number; 130 interrupted, what was measured is kept. Data
+goes to stdout, all else to stderr.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from netdyno.calibration.command import calibrate
-from netdyno.errors import NetdynoError, PlanErrors, Problem, Problems, suggestion
+from netdyno.errors import NetdynoError, PlanErrors, Problem, Problems, advice, counted, suggestion
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from netdyno.store import StoredRun
 
 RUNS = Path("runs")
-PASSED, MISSED, USAGE, NOT_MEASURED, INTERRUPTED = 0, 1, 2, 3, 130
+PASSED, MISSED, USAGE, NOT_MEASURED, NO_NUMBER, INTERRUPTED = 0, 1, 2, 3, 4, 130
 FORMATS = click.Choice(["table", "json", "csv", "md"])
 
 
@@ -134,9 +135,11 @@ def check(plan: Path) -> None:
     from netdyno import outline
     from netdyno.printable import printable
 
-    click.echo(f"{plan}: {printable(loaded.title)}: {count} cases, {_about(loaded, count)}")
+    click.echo(f"{plan}: {printable(loaded.title)}: {counted(count, 'case')}, {_about(loaded, count)}")
     for line in outline.lines(loaded):
         click.echo(printable(line))
+    for line in outline.beyond(loaded, os.sched_getaffinity(0)):
+        click.echo(f"warning: {printable(line)}", err=True)
 
 
 @cli.command()
@@ -181,10 +184,16 @@ def rate(rate: str, size: str, tags: int, form: str) -> None:
 
 
 @cli.command("list")
-@click.argument("folder", default=RUNS, type=click.Path(path_type=Path))
+@click.argument("folder", required=False, type=click.Path(path_type=Path))
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="The same as FOLDER, as `run` and `calibrate` have it."
+)
 @click.option("--format", "form", default="table", type=FORMATS, show_default=True)
-def list_(folder: Path, form: str) -> None:
-    """List the runs in FOLDER."""
+def list_(folder: Path | None, out: Path | None, form: str) -> None:
+    """List the runs in FOLDER, `runs` unless given."""
+    if folder is not None and out is not None:
+        raise click.UsageError("give FOLDER or --out, which mean the same")
+    folder = folder or out or RUNS
     from netdyno.store import RunSummary, UnreadableRun, list_runs
 
     columns = ["run", "title", "started", "state", "cases", "done", "failed", "limits"]
@@ -232,7 +241,7 @@ def report(run: Path, name: str, output: Path | None) -> None:
     if output is None:
         sys.stdout.write(text)
     else:
-        output.write_text(text)
+        _write(output, text)
         click.echo(f"wrote {output}", err=True)
 
 
@@ -352,7 +361,7 @@ def serve(
     import signal
     from threading import Event
 
-    from netdyno.serve import Service, rates, table
+    from netdyno.serve import MEMIF_ID, Service, rates, table
     from netdyno.serve import serve as served
     from netdyno.units import Duration, FrameSize, L1Rate, PositiveDuration
 
@@ -387,7 +396,7 @@ def serve(
 
     def begun() -> None:
         for name, at in service.ports:
-            click.echo(f"{name} listens at {at}", err=True)
+            click.echo(f"{name} listens at {at}, id {MEMIF_ID}", err=True)
 
     def seen(before: dict[str, Any], now: dict[str, Any]) -> None:
         if stats:
@@ -427,7 +436,7 @@ def ports(form: str) -> None:
         return
     _print_table(list(COLUMNS), [one.row() for one in found], form)
     for line in advices(found):
-        click.echo(f"hint: {line}", err=True)
+        _hint(line)
 
 
 @cli.command()
@@ -475,8 +484,8 @@ def main() -> NoReturn:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(PASSED)
     except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        _complain(f"{where}{error.strerror or error}", None)
+        where = error.filename or "the operating system refused"
+        _complain(f"{where}: {error.strerror or error}", advice(error))
         sys.exit(NOT_MEASURED)
     sys.exit(code if isinstance(code, int) else PASSED)
 
@@ -494,7 +503,7 @@ def _code(error: NetdynoError) -> int:
 def _complain(message: str, hint: str | None) -> None:
     from netdyno.printable import printable
 
-    click.echo(f"error: {printable(message)}", err=True)
+    click.echo(_unbroken(f"error: {printable(message)}"), err=True)
     if hint:
         _hint(hint)
 
@@ -502,7 +511,23 @@ def _complain(message: str, hint: str | None) -> None:
 def _hint(text: str) -> None:
     from netdyno.printable import printable
 
-    click.echo(f"hint: {printable(text)}", err=True)
+    click.echo(_unbroken(f"hint: {printable(text)}"), err=True)
+
+
+def _unbroken(text: str) -> str:
+    """A line for stderr: on a terminal broken between words as wide as that is, and within no command, which
+    somebody may want to copy."""
+    import re
+    import shutil
+    import textwrap
+
+    if not sys.stderr.isatty():
+        return text
+    space = "\x1f"
+    kept = re.sub(r"`[^`]*`", lambda code: code[0].replace(" ", space), text)
+    width = max(shutil.get_terminal_size().columns, 40)
+    lines = textwrap.wrap(kept, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    return "\n".join(lines).replace(space, " ")
 
 
 def _selection(scale: str | None, only: Iterable[str]) -> Selection:
@@ -538,7 +563,7 @@ def _dry_run(plan: Any, selection: Selection) -> None:
     for case in chosen:
         wiring = plan.kind.wire(plan.lab.links, case.settings)
         click.echo(f"{case.number:4}  {case.name}  ({wiring.clock} time)")
-    click.echo(f"{len(chosen)} cases, {_about(plan, len(chosen))}; nothing was started", err=True)
+    click.echo(f"{counted(len(chosen), 'case')}, {_about(plan, len(chosen))}; nothing was started", err=True)
 
 
 def _about(plan: Any, count: int) -> str:
@@ -556,11 +581,11 @@ def _conclude(outcome: Outcome, reports: Iterable[str]) -> NoReturn:
         sys.stdout.write(_render(stored, "terminal", colour=True))
         for name in dict.fromkeys(reports):
             file = outcome.folder / f"report{REPORTS[name].suffix}"
-            file.write_text(_render(stored, name, colour=False))
+            _write(file, _render(stored, name, colour=False))
             click.echo(f"report: {file}", err=True)
         failures = [case for case in stored.cases if case.error]
         done = sum(case.state == "done" for case in stored.cases)
-        some = f"{done} of {len(stored.cases)} case{'' if len(stored.cases) == 1 else 's'}"
+        some = f"{done} of {counted(len(stored.cases), 'case')}"
         trials = sum(
             len(list(stored.trials(case.head.number))) for case in stored.cases[: 0 if done else None]
         )
@@ -568,13 +593,24 @@ def _conclude(outcome: Outcome, reports: Iterable[str]) -> NoReturn:
     for hint in dict.fromkeys(case.hint for case in failures if case.hint):
         _hint(hint)
     click.echo(f"run: {outcome.folder}", err=True)
+    if outcome.exit_code == NO_NUMBER:
+        click.echo("no case has a number: the report says of each why not", err=True)
     if outcome.exit_code == INTERRUPTED:
         kept = f"{some} measured and kept" if done else "no case has a result yet"
-        kept += f"; {trials} trial{'' if trials == 1 else 's'} of the first kept" if trials else ""
+        kept += f"; {counted(trials, 'trial')} of the first kept" if trials else ""
         click.echo(f"interrupted: {kept}", err=True)
         click.echo(f"hint: `netdyno run --resume {outcome.folder}` goes on with it", err=True)
     sys.stdout.flush()
     sys.exit(outcome.exit_code)
+
+
+def _write(file: Path, text: str) -> None:
+    """Writes a report. What the system says of a file that is open does not name it."""
+    try:
+        file.write_text(text)
+    except OSError as error:
+        error.filename = str(file)
+        raise
 
 
 def _known_report(name: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import errno
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -90,6 +91,27 @@ def names(known: Iterable[str]) -> str:
     if not quoted:
         return "none"
     return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
+
+
+def counted(number: int, what: str) -> str:
+    """`1 case`, `3 cases`, `1,000 cases`."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+_ADVICE = {
+    errno.ENOSPC: "the disk is full: `df -h` shows which; `--out` and `TMPDIR` name folders elsewhere",
+    errno.EDQUOT: "your share of the disk is used up: `quota` shows it; `--out` names a folder elsewhere",
+    errno.EROFS: "nothing can be written there: take a folder elsewhere",
+    errno.EACCES: "look at the rights of it and of its folder: `ls -ld`",
+    errno.EMFILE: "too many files are open: `ulimit -n`",
+    errno.ENFILE: "too many files are open on this machine: `sysctl fs.file-max`",
+    errno.ENOMEM: "there is not enough memory: `ulimit -v`, and memory.max of the cgroup",
+}
+
+
+def advice(error: OSError) -> str | None:
+    """What helps where the operating system refused something; None: nothing is known."""
+    return _ADVICE.get(error.errno or 0)
 
 
 def closest(name: str, known: Iterable[str]) -> list[str]:

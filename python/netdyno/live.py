@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from netdyno.arithmetic import wire_bits
 from netdyno.case import Event, Failed, Interrupted, Looked, Measured, TrialEnded, Waiting, Wired
+from netdyno.errors import counted
 from netdyno.printable import printable
 from netdyno.reports import grid, health
 from netdyno.reports.quantity import count, rate
@@ -118,7 +119,7 @@ class PlainView:
         self.already = already
         self.began = self.told = self.last_end = time.monotonic()
         left = f", {already} done before" if already else ""
-        self.say(f"{printable(plan.title)}: {self.total} case{'' if self.total == 1 else 's'}{left}")
+        self.say(f"{printable(plan.title)}: {counted(self.total, 'case')}{left}")
 
     def event(self, event: Event) -> None:
         """Something happened."""
@@ -255,7 +256,7 @@ class RichView(PlainView):
         left = self.left_s()
         rest = f", about {clock(left)} left" if left is not None else ""
         # Several cases of an emulated device run at once, so none of them is the one at hand.
-        head = f"{self.ended} of {self.total} case{'' if self.total == 1 else 's'} done"
+        head = f"{self.ended} of {counted(self.total, 'case')} done"
         parts: list[RenderableType] = [
             Text(f"{head}, {clock(time.monotonic() - self.began)} so far{rest}", style="bold")
         ]
@@ -306,7 +307,7 @@ def headline(value: Value | None) -> str:
     if value is None:
         return "no value"
     if value.number is None:
-        return f"{value.name}: {value.note or 'none'}"
+        return f"no {value.name} was found ({value.note})" if value.note else f"no {value.name} was found"
     low, high = value.low, value.high
     if value.unit == "fps" and low is not None and high is not None and pps(float(low)) != pps(float(high)):
         # No more digits than the bounds bear.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
+from netdyno.errors import counted
 from netdyno.matrix import cases, stream_names
 
 if TYPE_CHECKING:
@@ -35,3 +36,21 @@ def lines(plan: Plan) -> Iterator[str]:
         )
         if networks:
             yield f"  behind {link.tester_port}: {', '.join(networks)}"
+
+
+def beyond(plan: Plan, cores: Collection[int]) -> Iterator[str]:
+    """What the plan asks of a machine that this one, with these cores for us, has not: another may run it."""
+    first = next(iter(cases(plan)), None)
+    if first is None or plan.kind.wire(plan.lab.links, first.settings).clock == "virtual":
+        return
+    here = f"{counted(len(cores), 'core')} ({', '.join(map(str, sorted(cores)))})"
+    missing = sorted(set(plan.lab.threads.cores) - set(cores))
+    if missing:
+        named = f"core{'' if len(missing) == 1 else 's'} {', '.join(map(str, missing))}"
+        asked = f"names {named}"
+    elif plan.lab.threads.count > max(len(cores), 1):
+        workers = counted(plan.lab.threads.count, "worker")
+        asked = f"asks for {workers}"
+    else:
+        return
+    yield f"the plan {asked}, and this process may use {here}: it can be run on another machine only"

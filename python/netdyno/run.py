@@ -42,6 +42,7 @@ from netdyno.store import (
     new_folder,
     open_run,
 )
+from netdyno.trial import HEADLINES
 from netdyno.verdict import across
 from netdyno.workers import Workers
 
@@ -67,7 +68,7 @@ class Watcher(Protocol):
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended. exit_code: 0, 1, 3 or 130; docs/reference.md says which."""
+    """How a run ended. exit_code: 0, 1, 3, 4 or 130; docs/reference.md says which."""
 
     folder: Path
     exit_code: int
@@ -281,7 +282,15 @@ def _exit_code(cases: Sequence[StoredCase]) -> int:
         return 3
     if any(verdict.limit == "invalid" for case in cases for verdict in case.verdicts):
         return 3
-    return 1 if any(goal.passed is False for goal in goals) else 0
+    if any(goal.passed is False for goal in goals):
+        return 1
+    return 0 if any(_has_number(case) for case in cases) else 4
+
+
+def _has_number(case: StoredCase) -> bool:
+    """Whether there is a number of the device, and not only of the tester or bounds of what was not found."""
+    values = case.result.values if case.result is not None else ()
+    return any(value.name in HEADLINES and value.number is not None for value in values)
 
 
 def _record(store: RunWriter, event: Event, calibrations: Mapping[str, Calibration]) -> None:

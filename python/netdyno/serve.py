@@ -15,6 +15,9 @@ from netdyno.labs import KINDS, LabError, LabLink
 from netdyno.labs.wiring import in_words
 from netdyno.run import ENGINE
 
+MEMIF_ID = 0
+"""The interface that a tester asks for at each socket: every port has a socket of its own."""
+
 TICK_S = 1.0
 """How often a served device is looked at."""
 
@@ -70,7 +73,9 @@ class Service:
             raise Problems(problems)
         return {
             "device": {**device, "delay_ns": self.delay_ns},
-            "ports": [{"kind": "memif", "socket": at, "role": "server"} for _, at in self.ports],
+            "ports": [
+                {"kind": "memif", "socket": at, "role": "server", "id": MEMIF_ID} for _, at in self.ports
+            ],
             "max_frame": self.max_size - FCS,
             "core": self.core,
         }

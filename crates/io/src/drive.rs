@@ -160,7 +160,14 @@ pub fn available_cores() -> Result<Vec<usize>, PortError> {
 /// If the thread may not run there; the message lists where it may.
 pub fn pin_to_core(core: usize) -> Result<(), PortError> {
     let available = available_cores()?;
-    let refused = |source| PortError::system(format!("pinning a thread to core {core} (available: {available:?})"), source);
+    let refused = |source| {
+        let what = format!("pinning a thread to core {core} (available: {available:?})");
+        PortError::hinted(
+            what,
+            source,
+            Some("name one of the available cores, or none: the system then chooses"),
+        )
+    };
     if core >= libc::CPU_SETSIZE as usize {
         return Err(refused(std::io::Error::from_raw_os_error(libc::EINVAL)));
     }

@@ -28,8 +28,9 @@ impl Places {
         let list = |cores: &[usize]| cores.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
         if workers > 1 && workers > available.len() {
             let why = format!(
-                "{workers} workers, but this process may use {} cores ({})",
+                "{workers} workers, but this process may use {} core{} ({})",
                 available.len(),
+                if available.len() == 1 { "" } else { "s" },
                 list(available)
             );
             let hint = "each worker keeps a core busy: ask for fewer, or give the process more cores (taskset, cpuset)";

@@ -139,6 +139,7 @@ def _source(plan: Plan | None, names: str | None, backend: str | None, workers: 
 def _measured(plan: Plan | None, source: Source, effort: Effort) -> Calibration:
     from netdyno.calibration import CalibrationError, clocks, ports, suite, traffic
     from netdyno.calibration.effort import seconds
+    from netdyno.errors import counted
     from netdyno.labs.threads import workers_of
     from netdyno.matrix import cases
     from netdyno.printable import printable
@@ -155,7 +156,7 @@ def _measured(plan: Plan | None, source: Source, effort: Effort) -> Calibration:
     with source.loop as wiring:
         watched = clocks.watched(clocks.cores_of(wiring.session), wiring.session)
         about = seconds(effort, len(chosen), sizes, len(watched))
-        kinds = f"{len(chosen)} kind{'' if len(chosen) == 1 else 's'} of traffic"
+        kinds = f"{counted(len(chosen), 'kind')} of traffic"
         workers = workers_of(wiring.session)
         who = f"{source.what} with {workers} workers" if workers > 1 else source.what
         say(f"calibrating {who}: {kinds}, about {about:.0f} s")

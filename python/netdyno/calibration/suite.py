@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from netdyno.calibration import clocks, faults, inventory, receiving, traffic_checks
+from netdyno.calibration import clocks, faults, inventory, receiving, told, traffic_checks
 from netdyno.calibration.bench import Bench
 from netdyno.calibration.document import Calibration, CalibrationError, Check, Traffic
 from netdyno.calibration.effort import Effort
@@ -41,6 +41,12 @@ class _Found:
     checks: list[Check] = field(default_factory=list)
     traffic: list[Traffic] = field(default_factory=list)
     complete: bool = False
+
+    def add(self, say: Callable[[str], None], *checks: Check) -> None:
+        """Keeps checks as they end, and tells who watches how."""
+        self.checks += checks
+        for check in checks:
+            say(f"  {told.mark(check)}")
 
 
 def calibrate(
@@ -118,7 +124,7 @@ def _measure(
     engine: str,
     say: Callable[[str], None],
 ) -> None:
-    found.checks.append(_inventory())
+    found.add(say, _inventory())
     cores = clocks.cores_of(wiring.session)
     say("the machine: clocks, pauses, the way between two cores")
     watched = clocks.watched(cores, wiring.session)
@@ -128,30 +134,30 @@ def _measure(
     with Bench(plan, wiring, engine, effort.drain_ns) as bench:
         found.basis = {**found.basis, **inventory.opened(wiring, bench.opened)}
         say("whether the ports face each other")
-        found.checks.append(facing(bench, cases[0]))
+        found.add(say, facing(bench, cases[0]))
         counted: set[tuple[int, str]] = set()
         say(f"{traffic_checks.ACCOUNTED} frames of each size, one by one")
         for case in cases:
-            found.checks += traffic_checks.accounting(bench, case, counted)
+            found.add(say, *traffic_checks.accounting(bench, case, counted))
         for number, case in enumerate(cases):
             one, checks = traffic_checks.measure(bench, case, effort, drift_ppm=drift, say=say)
             found.traffic.append(one)
-            found.checks += checks
+            found.add(say, *checks)
             if effort.soak_all or number == 0:
-                found.checks.append(traffic_checks.soaked(bench, case, effort, one.max_fps, say))
+                found.add(say, traffic_checks.soaked(bench, case, effort, one.max_fps, say))
             else:
                 only = f"a {effort.name} calibration soaks the first traffic"
-                found.checks.append(Check("C5", "soak", one.name, "", "", "n/a", only))
+                found.add(say, Check("C5", "soak", one.name, "", "", "n/a", only))
     most = max((one.max_fps for one in found.traffic if one.max_fps is not None), default=None)
     say("a sender and a receiver in threads of their own")
-    found.checks.append(receiving.check(plan, cases[0], wiring, effort, engine, cores, most))
+    found.add(say, receiving.check(plan, cases[0], wiring, effort, engine, cores, most))
     nothing = "the lab names no switch between tester and device to be measured without the device"
-    found.checks.append(Check("C9", "fixture", "", "", "no frame lost", "n/a", nothing))
+    found.add(say, Check("C9", "fixture", "", "", "no frame lost", "n/a", nothing))
     say("faults of which the number is known")
-    found.checks.append(faults.check(engine, cores))
+    found.add(say, faults.check(engine, cores))
     say("the machine again")
     found.machine["after"] = clocks.look(engine, watched, effort.watch_s)
-    found.checks += clocks.checks(before, found.machine["after"])
+    found.add(say, *clocks.checks(before, found.machine["after"]))
 
 
 def _inventory() -> Check:

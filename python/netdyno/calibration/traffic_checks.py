@@ -14,6 +14,7 @@ from netdyno.calibration.document import Check, Point, Traffic
 from netdyno.calibration.effort import SHARES, Effort
 from netdyno.calibration.points import allowed_ppm, point
 from netdyno.calibration.search import Told, most_without_loss
+from netdyno.errors import counted
 from netdyno.labs.nic import counters, netlink
 from netdyno.labs.threads import workers_of
 from netdyno.methods import rounded
@@ -202,14 +203,14 @@ def judge_most(
         value += ", the full line"
     if again and most < flooded * FOUND:
         reason = (
-            f"{again} loads failed while the tester was kept from its core, and {rounded(flooded)} fps went"
+            f"{counted(again, 'load')} failed while the tester was kept from its core, and"
+            f" {rounded(flooded)} fps went"
             " when it was asked for all it can: this is what the machine left it, and not what it can do"
         )
         return Check("C3", title, name, value, rule, "fail", reason)
     if again:
-        reason = (
-            f"{again} loads failed while the tester was kept from its core, and may pass on a quieter machine"
-        )
+        failed = f"{counted(again, 'load')} failed while the tester was kept from its core"
+        reason = f"{failed}, and may pass on a quieter machine"
         return Check("C3", title, name, value, rule, "warn", reason)
     return Check("C3", title, name, value, rule, "pass")
 

@@ -126,7 +126,7 @@ class External:
                     f"Interface `{interface}`{driver} of `{port.name}` has no line of its own:"
                     " nothing is known to hold frames to the plan's rate."
                 )
-            notes += _warnings(port, card)
+            notes += _warnings(port, card, tagged=wiring.tagged and backend["kind"] != "af_packet")
         yield replace(wiring, ports=tuple(ports), notes=tuple(notes))
 
     @contextmanager
@@ -176,10 +176,15 @@ _ROLES: tuple[backends.Role, ...] = ("server", "client")
 EXTERNAL = External()
 
 
-def _warnings(port: WiredPort, card: nic.Nic) -> Iterator[str]:
-    """What a reader must know of the card's set-up, and what changes it."""
+def _warnings(port: WiredPort, card: nic.Nic, *, tagged: bool) -> Iterator[str]:
+    """What a reader must know of the card's set-up, and what changes it.
+
+    tagged: what a card does to tags can reach the test. Packet sockets put back what it takes off.
+    """
     yield from _own_traffic(port.name, card)
     for finding in advice.findings(card, rate_bps=port.rate_bps):
+        if finding.tags and not tagged:
+            continue
         change = f" `{finding.command}` changes that." if finding.command else ""
         yield f"Interface `{card.name}` of `{port.name}` {finding.what}.{change}"
 

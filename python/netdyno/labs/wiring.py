@@ -95,6 +95,8 @@ class Wiring:
     """Whether learning frames are sent before traffic (bridges)."""
     notes: tuple[str, ...] = ()
     """What a reader of the report must know of this lab, one sentence each."""
+    tagged: bool = True
+    """False where no frame of the case has a VLAN tag: what a card does to tags is then nothing to it."""
     knows_tags: bool = True
     """False where the device takes no frame with a VLAN tag: a router whose ports have no VLANs."""
 

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 from pydantic import Field, model_validator
 
 from netdyno.arithmetic import WIRE_OVERHEAD
+from netdyno.errors import counted
 from netdyno.methods.procedure import (
     AWAY_NS,
     Parameters,
@@ -147,7 +148,7 @@ def ramp(parameters: RampParameters, situation: Situation) -> Method:
         values.append(_knee(scope, kept, hold if kept == rise else (), threshold, outcome.sample_ns))
         spoiled = bool(corrupted.get(scope, sum(corrupted.values())))
         values.append(_loss_at_the_end(scope, hold or rise[-1:], spoiled))
-        values.append(_hold_rate(scope, hold, outcome.sample_ns))
+        values.append(_hold_rate(scope, hold, outcome.sample_ns, latest_ns))
     notes = [
         f"each load was held for {milliseconds(outcome.sample_ns)} only: a survey, not a throughput",
     ]
@@ -387,13 +388,23 @@ def _loss_at_the_end(scope: str, samples: Sequence[Sample], corrupted: bool) -> 
     return Value("loss at the end", scope, Fraction(lost, sent), "ratio", note=note)
 
 
-def _hold_rate(scope: str, hold: Sequence[Sample], sample_ns: int) -> Value:
-    """Forwarding rate over the whole hold."""
+def _hold_rate(scope: str, hold: Sequence[Sample], sample_ns: int, latest_ns: int) -> Value:
+    """Forwarding rate over the whole hold.
+
+    A tester that makes up for a pause of the rise sends more in the hold than was asked for: what it gets
+    back beyond that is no rate of the device at the load held. On time, as in virtual time, it stands: a
+    queue of the device that empties.
+    """
     if not hold:
         return Value("hold rate", scope, None, "fps", note="no hold")
-    received = sum(sample.rx for sample in hold)
-    note = f"{rounded(received)} frames in {milliseconds(sample_ns * len(hold))}"
-    return Value("hold rate", scope, _fps(received, sample_ns * len(hold)), "fps", note=note)
+    length = sample_ns * len(hold)
+    received, asked = sum(sample.rx for sample in hold), sum(sample.intended for sample in hold)
+    note = f"{counted(received, 'frame')} in {milliseconds(length)}"
+    # Late by the time from one frame to the next, or more.
+    if received > asked and asked * latest_ns >= length:
+        note += "; the tester caught up, more than was asked for is not counted"
+        return Value("hold rate", scope, _fps(asked, length), "fps", note=note)
+    return Value("hold rate", scope, _fps(received, length), "fps", note=note)
 
 
 def _fps(frames: Fraction | int, ns: int) -> Fraction:

@@ -143,14 +143,14 @@ def _result(
         if lower == 0:
             number, note = (
                 None,
-                f"inconclusive: at every load tried the tester fell short; at the lowest {reason}",
+                f"at every load tried the tester fell short; at the lowest {reason}",
             )
     else:
         notes.append(_why_failed(upper * step, seen.outcomes[failed]))
         if lower == 0:
             note = f"no load passed, down to {rounded(step)} fps"
     if not final:
-        number, note = None, f"inconclusive: {FINAL_TRIALS} trials of full length failed one after the other"
+        number, note = None, f"{FINAL_TRIALS} trials of full length failed one after the other"
     values = []
     for scope, times in [*((stream, 1) for stream in situation.streams), ("sum", len(situation.streams))]:
         values.append(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from netdyno.errors import PlanErrors, names, suggestion
+from netdyno.errors import PlanErrors, counted, names, suggestion
 from netdyno.lab import Lab as PlannedLab
 from netdyno.labs.backends import PortBackend
 from netdyno.labs.threads import Threads
@@ -122,7 +122,7 @@ def _threads(source: Source, place: tuple[str | int, ...], node: m.Node) -> Thre
     elif node.cores and node.workers is not None and node.workers > len(node.cores):
         source.report(
             (*place, "workers"),
-            f"{node.workers} workers on {len(node.cores)} cores",
+            f"{counted(node.workers, 'worker')} on {counted(len(node.cores), 'core')}",
             "name a core for each worker, or leave `cores` out",
         )
     return Threads(node.workers, tuple(node.cores))

@@ -186,6 +186,11 @@ class Profile(Element):
         """Its header stack in the forward direction, outermost first."""
         return self._stack(self.pool)
 
+    @property
+    def tagged(self) -> bool:
+        """Whether its frames have a VLAN tag, innermost ones too."""
+        return any(header.type == "vlan" for header in self.stack)
+
     def between(self, first: int, second: int, *, ports: int) -> tuple[Any, ...]:
         """The stack of the stream from tester port `first` to `second`, where the lab has so many ports.
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from netdyno.errors import counted
 from netdyno.reports import quantity
 from netdyno.trial import Health, TrialResult, WorkerHealth
 
@@ -164,8 +165,8 @@ def _not_sent(results: Sequence[TrialResult]) -> Finding | None:
     return Finding(
         "not sent",
         Fraction(dropped),
-        f"the tester's card, driver or kernel dropped {dropped:,} frames it was to send: they count as"
-        " offered",
+        f"the tester's card, driver or kernel dropped {counted(dropped, 'frame')} it was to send:"
+        f" {'it counts' if dropped == 1 else 'they count'} as offered",
     )
 
 
@@ -206,7 +207,7 @@ def _caught_up(results: Sequence[TrialResult]) -> Finding | None:
         sum(one.frames for one in caught),
         sum(stream.offered for result in paused for stream in result.streams),
     )
-    pauses = _number(sum(one.pauses for one in caught), "time")
+    pauses = counted(sum(one.pauses for one in caught), "time")
     trials = f" in {len(paused)} of {len(results)} trials" if len(results) > 1 else ""
     return Finding(
         "caught up",
@@ -222,7 +223,7 @@ def made_again(reasons: Sequence[str]) -> Finding | None:
     """Trials that did not count and were made again, by why."""
     if not reasons:
         return None
-    trials = "1 trial was" if len(reasons) == 1 else f"{len(reasons)} trials were"
+    trials = f"{counted(len(reasons), 'trial')} {'was' if len(reasons) == 1 else 'were'}"
     why = "; ".join(dict.fromkeys(reasons))
     return Finding("made again", Fraction(len(reasons)), f"{trials} made again: {why}")
 
@@ -231,7 +232,7 @@ def _split(healths: Sequence[Health]) -> Finding | None:
     most = max(healths, key=lambda health: health.split_flows, default=None)
     if most is None or not most.split_flows:
         return None
-    flows = "1 flow" if most.split_flows == 1 else f"{most.split_flows:,} flows"
+    flows = counted(most.split_flows, "flow")
     each = ", in one trial" if len(healths) > 1 else ""
     return Finding(
         "split",
@@ -252,8 +253,8 @@ def _shared(healths: Sequence[Health]) -> Finding | None:
     if one.cores == 1 and workers == 1 and devices == 1:
         who = f"tester and emulated device share {'a core' if core is None else f'core {core}'}"
     else:
-        beside = f" and {_number(devices, 'emulated device')}" if devices else ""
-        who = f"{_number(workers, 'worker')} of the tester{beside} share {_number(one.cores, 'core')}"
+        beside = f" and {counted(devices, 'emulated device')}" if devices else ""
+        who = f"{counted(workers, 'worker')} of the tester{beside} share {counted(one.cores, 'core')}"
     return Finding(
         "shared",
         Fraction(one.threads, one.cores),
@@ -312,7 +313,3 @@ def _and(parts: Sequence[str]) -> str:
 
 def _latest(lags_ns: Iterable[int]) -> str:
     return quantity.duration(max(lags_ns))
-
-
-def _number(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"

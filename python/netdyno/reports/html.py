@@ -22,7 +22,7 @@ from markupsafe import Markup, escape
 
 from netdyno.histogram import percentiles
 from netdyno.printable import printable_lines
-from netdyno.reports import grid, health, proof, quantity, series, sparkline
+from netdyno.reports import grid, health, proof, quantity, reasons, series, sparkline
 from netdyno.reports.figures import Figure, figures
 from netdyno.reports.markdown import provenance
 from netdyno.reports.view import ABOUT_THE_TESTER, ALL, CaseView, RunView, TrialView, stream_results
@@ -54,6 +54,7 @@ def render(run: RunView) -> str:
         figures=[_drawn(run, figure) for figure in drawn],
         cases=[_case(case) for case in run.cases],
         traffic=_traffic(run),
+        reasons=reasons.of_run(run),
         proofs=proof.rows(run),
         proof_title=proof.TITLE,
         proof_caption=proof.CAPTION,
@@ -164,20 +165,43 @@ def _drawn(run: RunView, figure: Figure) -> dict[str, Any]:
 
 def _figure_row(case: CaseView) -> dict[str, Any]:
     """Knee, maximum and hold of a case as numbers."""
-    knee, best, hold = case.value("knee"), case.headline, None
+    knee, best, held, end = case.value("knee"), case.headline, case.value("hold rate"), None
     for trial in case.resting_trials:
-        hold = hold or series.stretch(trial, "hold")
+        end = end or series.stretch(trial, "hold")
     return {
         "case": case,
         "limit": case.limit(best.scope if best else "sum"),
         "knee": "none" if knee is not None and knee.number is None else grid.number(knee) if knee else "n/a",
         "best": grid.number(best) if best else "n/a",
-        "hold": quantity.rate(hold.rx_mean_fps, "pps") if hold else "n/a",
-        "hold_range": grid.span(*(quantity.rate(r, "pps") for r in (hold.rx_min_fps, hold.rx_max_fps)))
-        if hold
-        else "",
-        "hold_loss": quantity.loss(hold.lost, hold.offered) if hold else "n/a",
+        "hold": grid.number(held) if held else "n/a",
+        "hold_range": _range(case, end) if end else "",
+        "loss": _loss_at_the_end(case, end),
     }
+
+
+def _range(case: CaseView, hold: series.Stretch) -> str:
+    """The least and the most of the hold's samples. Of a tester that caught up, what it was asked for is the
+    most that can be said of the device; what came above it is marked as what it is."""
+    least, most = (quantity.rate(fps, "pps") for fps in (hold.rx_min_fps, hold.rx_max_fps))
+    asked = next((trial.segment("hold") for trial in case.resting_trials), None)
+    caught_up = any(trial.result.health.made_up for trial in case.resting_trials)
+    wanted = asked[0].to_fps * len(case.streams) if asked else None
+    if not caught_up or wanted is None or hold.rx_max_fps <= wanted:
+        return grid.span(least, most)
+    if hold.rx_min_fps > wanted:
+        return f"catching up: {grid.span(least, most)}"
+    return f"{grid.span(least, quantity.rate(wanted, 'pps'))}; catching up: {most}"
+
+
+def _loss_at_the_end(case: CaseView, hold: series.Stretch | None) -> str:
+    """The value of that name, as every report has it; where nothing was lost, the bound that this is."""
+    value = case.value("loss at the end")
+    if value is None or value.number is None:
+        return "n/a"
+    if value.number == 0:
+        # With the frames of samples that do not count, as the tester was late in them: none was lost either.
+        return quantity.loss(0, hold.offered) if hold and not hold.lost else value.note
+    return quantity.percent(value.number, 3)
 
 
 def _case(case: CaseView) -> dict[str, Any]:

@@ -6,6 +6,7 @@ What does not fit beside each other loses its L1 column first; then the directio
 from __future__ import annotations
 
 import io
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -14,7 +15,7 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from netdyno.printable import printable
-from netdyno.reports import grid, proof
+from netdyno.reports import grid, proof, reasons
 from netdyno.reports.view import RunView
 
 NARROWEST = 60
@@ -66,6 +67,14 @@ def _parts(run: RunView, width: int) -> Iterator[RenderableType]:
     )
     if grid.together(run):
         yield Text(grid.together(run))
+    why = reasons.of_run(run)
+    if why:
+        yield from (Text(""), Text("Why that was the limit:", style="bold"))
+        for reason in why:
+            yield Text(printable(f"{reason.names}: {reason.limit}"))
+            for line in textwrap.wrap(printable(f"{reason.sentence}."), width - 4, break_on_hyphens=False):
+                yield Text(f"    {line}")
+        yield Text("")
     for row in proof.rows(run):
         told = [
             f"{name.lower()} {cell}" for name, cell in zip(proof.COLUMNS[1:], row[1:], strict=True) if cell

@@ -134,7 +134,7 @@ def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:
     if short is not None:
         early = _knee_before_tester(value, result, trials)
         if early is None:
-            return Verdict("tester", f"{short}, so {rate(value)} is a lower bound and no limit of the device")
+            return _fell_short(short, value, counts, evidence)
         named = Verdict("device", f"{early}; later {short}")
         return doubt(value, evidence) or _fixture(counts, trials) or named
     if value.number is None:
@@ -142,28 +142,52 @@ def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:
     return _tester(counts, evidence) or _fixture(counts, trials) or _device(value, result, counts, evidence)
 
 
+def _fell_short(short: str, value: Value, counts: _Counts, evidence: Evidence) -> Verdict:
+    """A tester that did not send what it was asked to. What it may have lost itself is first if it is more.
+
+    short: why it did not, a clause.
+    """
+    bound = f"{rate(value)} is a lower bound and no limit of the device"
+    streams = [stream for trial in evidence.trials for stream in trial.streams]
+    unsent = sum(max(stream.intended - stream.offered, 0) for stream in streams)
+    if counts.excusable and counts.dropped > unsent and noticeable(counts.dropped, counts.all_lost):
+        return Verdict("receiver", f"{_dropped(counts)}; besides, {short}, so {bound}")
+    if counts.excusable and counts.lost > unsent and _explained_by_full_rings(counts):
+        return Verdict("tester", f"{_found_full(counts)}; besides, {short}, so {bound}")
+    return Verdict("tester", f"{short}, so {bound}")
+
+
+def _dropped(counts: _Counts) -> str:
+    return f"the tester itself dropped {counts.dropped} frames on receiving; {counts.all_lost} are missing"
+
+
+def _explained_by_full_rings(counts: _Counts) -> bool:
+    return counts.full > 0 and (counts.while_full is None or counts.lost <= counts.while_full)
+
+
+def _found_full(counts: _Counts) -> str:
+    return (
+        f"{counts.lost} of {counts.sent} frames were lost, and {_times(counts.full)} the tester found a ring"
+        " full that it receives into: what came then found no room, and nobody counts that"
+    )
+
+
 def _tester(counts: _Counts, evidence: Evidence) -> Verdict | None:
     """Whether what is missing may be the tester's own doing, by what it counted itself."""
     if not counts.excusable:
         return None
     gone, sent, late = counts.lost, counts.sent, counts.late_ns
-    if noticeable(counts.not_sent, counts.all_lost):
+    # Of the two the greater; a frame may be in both.
+    if counts.not_sent >= counts.dropped and noticeable(counts.not_sent, counts.all_lost):
         return Verdict(
             "tester",
             f"the tester's own card, driver or kernel dropped {counts.not_sent} frames it was to send;"
             f" {counts.all_lost} are missing",
         )
     if noticeable(counts.dropped, counts.all_lost):
-        return Verdict(
-            "receiver",
-            f"the tester itself dropped {counts.dropped} frames on receiving; {counts.all_lost} are missing",
-        )
-    if counts.full and (counts.while_full is None or gone <= counts.while_full):
-        return Verdict(
-            "inconclusive",
-            f"{gone} of {sent} frames were lost, and {_times(counts.full)} the tester found a ring full that"
-            " it receives into: what came then found no room, and nobody counts that",
-        )
+        return Verdict("receiver", _dropped(counts))
+    if _explained_by_full_rings(counts):
+        return Verdict("inconclusive", _found_full(counts))
     real = evidence.clock == "real"
     made_up = sum(trial.health.made_up for trial in evidence.trials)
     if real and gone <= made_up:

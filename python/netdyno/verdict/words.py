@@ -16,7 +16,7 @@ def missing(streams: Sequence[StreamResult]) -> str:
     gone, sent = lost(streams), sum(stream.offered for stream in streams)
     corrupted = sum(stream.corrupted for stream in streams)
     if not corrupted:
-        return f"{gone} of {sent} frames were lost"
+        return f"{gone} of {sent} frames {'was' if gone == 1 else 'were'} lost"
     if not gone:
         return f"{corrupted} of {sent} frames came corrupted"
     return f"{gone} of {sent} frames were lost and {corrupted} came corrupted"
@@ -25,7 +25,7 @@ def missing(streams: Sequence[StreamResult]) -> str:
 def rate(value: Value) -> str:
     """The number of a value, or what is known of it."""
     if value.number is None:
-        return "what was reached" if value.low is None else f"{rounded(value.low)} fps"
+        return f"{rounded(value.low)} fps" if value.low else "what was reached"
     return f"{rounded(value.number)} fps"
 
 

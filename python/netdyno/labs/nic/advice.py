@@ -25,6 +25,8 @@ class Finding:
     effect: Literal["result", "latency", "capacity"]
     what: str
     command: str | None = None
+    tags: bool = False
+    """It matters to frames with VLAN tags, and to no others."""
 
 
 def findings(nic: Nic, *, rate_bps: int | None = None, frame: int | None = None) -> list[Finding]:
@@ -95,6 +97,7 @@ def _merging(nic: Nic) -> Iterator[Finding]:
             f"takes the VLAN tag off what it receives ({', '.join(stripped)} on): packet sockets put it back,"
             " AF_XDP cannot",
             f"ethtool -K {nic.name} {' '.join(f'{short} off' for short in free)}" if free else None,
+            tags=True,
         )
 
 
