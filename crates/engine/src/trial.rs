@@ -28,8 +28,9 @@ const LEARNING_PS: u64 = 10_000_000;
 pub const ANSWER_PS: u64 = 100_000_000;
 /// Answers (ARP, ND, echo) that wait on one port at most.
 const MOST_ANSWERS: usize = 256;
-/// Several workers begin with traffic so long after the lead says so, that all of them know of it.
-const TOGETHER_PS: u64 = 1_000_000_000;
+/// In real time traffic begins so long after that is said: all workers know of it by then, and the first frame is not late by
+/// what it takes to begin (10 us, which are 50 ppm of the rate of a trial of 200 ms).
+pub const AHEAD_PS: u64 = 1_000_000_000;
 /// Several workers are ready for traffic so long after the lead calls at the latest. Each has a core to itself, so one that is
 /// not got no time for it at all.
 const MUSTER_PS: u64 = 2_000_000_000_000;
@@ -346,7 +347,7 @@ impl Trial {
                 }
                 Stage::Settle { until_ps } if now >= until_ps => {
                     if self.is_alone {
-                        self.begin(if self.exact { until_ps } else { now });
+                        self.begin(if self.exact { until_ps } else { now + AHEAD_PS });
                     } else {
                         self.course.call(self.answers());
                         self.stage = Stage::Muster { until_ps: now + MUSTER_PS };
@@ -354,7 +355,7 @@ impl Trial {
                 }
                 Stage::Muster { until_ps } => {
                     if self.course.not_ready().next().is_none() {
-                        self.begin(now + TOGETHER_PS);
+                        self.begin(now + AHEAD_PS);
                     } else if now >= until_ps {
                         self.not_mustered(until_ps);
                     } else {

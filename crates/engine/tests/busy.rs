@@ -2,8 +2,8 @@
 //! whoever asks.
 
 use crate::hand;
-use netdyno_engine::Trial;
 use netdyno_engine::spec::TrialSpec;
+use netdyno_engine::{AHEAD_PS, Trial};
 use netdyno_frame::arp::Arp;
 use netdyno_frame::spec::Mac;
 use netdyno_io::drive::{Node, run_virtual};
@@ -118,12 +118,13 @@ fn behind(questions_a_round: usize) -> (u64, Vec<u64>, u64) {
         &mut [&mut trial as &mut dyn Node],
         Instant::ZERO,
         Duration::from_us(10),
-        Instant { ps: 10 * MS },
+        Instant { ps: AHEAD_PS + 10 * MS },
         &|| false,
     );
     let unsent = trial.result().health.unsent;
     let narrow = narrow.lock().unwrap();
-    (narrow.tests, narrow.answers.clone(), unsent)
+    let meanwhile = narrow.answers.iter().filter(|at| **at >= AHEAD_PS);
+    (narrow.tests, meanwhile.copied().collect(), unsent)
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! A tester that was kept from its core, in real time by a clock that the test sets: what it sends in each round until it is
 //! on its schedule again. The port takes everything; only the pace holds it back.
 
-use netdyno_engine::Trial;
 use netdyno_engine::result::TrialResult;
 use netdyno_engine::spec::TrialSpec;
+use netdyno_engine::{AHEAD_PS, Trial};
 use netdyno_io::backend::null::NullPort;
 use netdyno_io::drive::Node;
 use netdyno_io::port::{Burst, Port, PortCounters, PortError, PortInfo};
@@ -81,7 +81,7 @@ impl Port for Card {
 }
 
 /// Runs the trial, over ports that take everything, by a clock that goes on by 10 us a round, but jumps from `from` over
-/// `away` once. The frames of each round with its time, and the result.
+/// `away` once. The frames of each round with its time since the traffic began, and the result.
 fn run(spec: Value, from: u64, away: u64) -> (Vec<(u64, u64)>, TrialResult) {
     let port = |name| Box::new(NullPort::open(name, 60).expect("opens")) as Box<dyn Port>;
     run_over(vec![port("west"), port("east")], 10 * US, spec, from, away)
@@ -96,9 +96,10 @@ fn run_over(ports: Vec<Box<dyn Port>>, round: u64, spec: Value, from: u64, away:
     while !trial.finished() {
         trial.step(now);
         let sent = progress.snapshot().ports[0].tx_frames;
-        rounds.push((now.ps, sent - before));
+        let since = now.ps.checked_sub(AHEAD_PS);
+        rounds.extend(since.map(|since| (since, sent - before)));
         before = sent;
-        now.ps += if now.ps == from { away } else { round };
+        now.ps += if since == Some(from) { away } else { round };
     }
     (rounds, trial.result())
 }
@@ -120,6 +121,30 @@ fn rounds_at(sums: &[u64], rate: u64) -> usize {
     let at = |round: usize| 512 + round as u64 * rate / 10;
     assert!((0..3).all(|round| sums[round] <= at(round) + 1), "{:?}", &sums[..3]);
     3 + (3..sums.len()).take_while(|&round| sums[round].abs_diff(at(round)) <= 1).count()
+}
+
+/// However long it takes to begin (here 30 us after the round in which it is said), no frame is late by that: n frames are n - 1
+/// gaps apart from the first to the last.
+#[test]
+fn the_first_frame_is_on_time_whatever_it_takes_to_begin() {
+    let spec: TrialSpec = serde_json::from_value(spec(100_000)).expect("a trial");
+    let port = |name| Box::new(NullPort::open(name, 60).expect("opens")) as Box<dyn Port>;
+    let mut trial = Trial::new(spec, vec![port("west"), port("east")]).expect("fits");
+    let progress = trial.progress();
+    let (mut now, mut left) = (Instant { ps: 7 * MS }, Vec::new());
+    trial.step(now);
+    assert_eq!(progress.snapshot().ports[0].tx_frames, 0, "nothing leaves while it begins");
+    now.ps += 30 * US;
+    while !trial.finished() {
+        trial.step(now);
+        left.resize(progress.snapshot().ports[0].tx_frames as usize, now.ps);
+        now.ps += US;
+    }
+    assert_eq!(left.len(), 20_000);
+    assert_eq!(left[19_999] - left[0], 19_999 * 10 * US);
+    let found = trial.result();
+    assert_eq!(found.streams[0].lag.as_ref().expect("sent").late, 0);
+    assert_eq!(found.health.latest_departure_ns, 0);
 }
 
 /// 1,000,000 frames a second, away for 90 ms: 10 frames are due each 10 us.
