@@ -20,7 +20,9 @@ demo: .venv/.engine ## rehearse the 48 ASR9006 load tests, then test real Linux 
 
 test: packages-test .venv/.dev .venv/.engine ## every test: Rust, Python, examples, tshark, a browser
 	$(CARGO) test --workspace --locked
-	PATH="$$PATH:/usr/sbin:/sbin" NETDYNO_TESTS=all $(BIN)/pytest
+	export PATH="$$PATH:/usr/sbin:/sbin" NETDYNO_TESTS=all && \
+	$(BIN)/pytest -m side_by_side -n auto --dist loadfile && \
+	$(BIN)/pytest -m "not side_by_side"
 
 vm-test: .venv/.dev ## ports and cards under Debian 11's, 12's and 13's kernels, in QEMU (wants root and Debian's archive)
 	@tools/vm/test.sh

@@ -11,6 +11,44 @@ import shutil
 
 import pytest
 
+SIDE_BY_SIDE = frozenset(
+    [
+        "arithmetic",
+        "asr9006",
+        "browser",
+        "cli",
+        "confusion",
+        "frames_tshark",
+        "histogram",
+        "house",
+        "licence",
+        "matrix",
+        "methods",
+        "number_of_ports",
+        "plan",
+        "plan_together",
+        "reports",
+        "reports_health",
+        "reports_html",
+        "resume",
+        "run",
+        "spec",
+        "store",
+        "units",
+        "verdict",
+    ]
+)
+"""Tests in virtual time, and those that measure nothing: as many of these files at once as there are cores.
+All others go by the clock, and have the machine to themselves."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks the tests that may share the machine."""
+    for item in items:
+        if item.path.stem.removeprefix("test_") in SIDE_BY_SIDE:
+            item.add_marker(pytest.mark.side_by_side)
+
 
 def pytest_sessionstart() -> None:
     """With NETDYNO_TESTS=all, as `make test` sets it, stops before a single test if something is missing."""

@@ -300,12 +300,13 @@ def test_mistakes_are_told_before_anything_runs(arguments: list[str], said: str)
     assert said in done.output
 
 
+def interrupted(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
 def test_interrupted_before_any_traffic_it_says_that_nothing_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
-
     monkeypatch.setattr("netdyno.calibration.clocks.look", interrupted)
     monkeypatch.setattr("sys.argv", ["netdyno", "calibrate", "--backend", "ring", "--out", "my runs"])
     done = CliRunner().invoke(cli, ["calibrate", "--backend", "ring", "--quick", "--out", str(tmp_path)])
@@ -319,9 +320,6 @@ def test_interrupted_before_any_traffic_it_says_that_nothing_is_kept(
 def test_interrupted_later_it_says_what_is_kept_and_what_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
-
     # What comes second for the first of two kinds of traffic.
     monkeypatch.setattr("netdyno.calibration.traffic_checks.soaked", interrupted)
     done = CliRunner().invoke(cli, ["calibrate", "--backend", "ring", "--quick", "--out", str(tmp_path)])

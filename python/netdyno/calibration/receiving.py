@@ -45,37 +45,27 @@ def check(
     """
     workers = workers_of(wiring.session)
     each = workers if len(cores) >= 2 * workers else 1
-    return replace(_check(plan, case, wiring, effort, engine, cores, most, each), workers=each)
+    reason = _impossible(wiring, cores, most, each)
+    if most is None or reason:
+        return Check("C4", TITLE, "", "", RULE, "n/a", reason, workers=each)
+    share = max(most * each / workers, Fraction(1))
+    sent, heard = _together(plan, case, wiring, effort, engine, cores, share, each)
+    return replace(judge(share, effort.trial_ns, sent, heard), workers=each)
 
 
-def _check(
-    plan: Plan,
-    case: Case,
-    wiring: Wiring,
-    effort: Effort,
-    engine: str,
-    cores: Sequence[int],
-    most: Fraction | None,
-    each: int,
-) -> Check:
+def _impossible(wiring: Wiring, cores: Sequence[int], most: Fraction | None, each: int) -> str:
+    """Why it cannot be asked here, a clause, or nothing. each: workers of the sender, and of the receiver."""
     workers = workers_of(wiring.session)
     kinds = {port["backend"]["kind"] for port in wiring.session["ports"]}
     if len(wiring.ports) < 2:
-        reason = "a port that leads back into itself is sender and receiver"
-        return Check("C4", TITLE, "", "", RULE, "n/a", reason)
+        return "a port that leads back into itself is sender and receiver"
     if kinds & JOINED:
-        reason = f"both ends of a {' or '.join(sorted(kinds))} belong to one thread"
-        return Check("C4", TITLE, "", "", RULE, "n/a", reason)
+        return f"both ends of a {' or '.join(sorted(kinds))} belong to one thread"
     if len(cores) < 2:
-        return Check("C4", TITLE, "", "", RULE, "n/a", "it takes two cores")
+        return "it takes two cores"
     if each < workers and "af_xdp" in kinds:
-        reason = f"it takes {2 * workers} cores: a port of {workers} AF_XDP queues has as many workers"
-        return Check("C4", TITLE, "", "", RULE, "n/a", reason)
-    if most is None:
-        return Check("C4", TITLE, "", "", RULE, "n/a", "nothing passed without loss, see C3")
-    share = max(most * each / workers, Fraction(1))
-    sent, heard = _together(plan, case, wiring, effort, engine, cores, share, each)
-    return judge(share, effort.trial_ns, sent, heard)
+        return f"it takes {2 * workers} cores: a port of {workers} AF_XDP queues has as many workers"
+    return "nothing passed without loss, see C3" if most is None else ""
 
 
 def judge(fps: Fraction, duration_ns: int, sent: TrialResult, heard: TrialResult) -> Check:
