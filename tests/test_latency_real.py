@@ -3,25 +3,44 @@
 from __future__ import annotations
 
 import json
+import statistics
+from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from importlib import import_module
 from typing import Any
 
+import pytest
 from netdyno.calibration import clocks, faults
 from netdyno.calibration.faults import FAULTS
 from netdyno.histogram import decode
 
-DELAYS_NS = (20_000, 50_000, 1_000_000)
-ROUNDS, MOST_ROUNDS = 2, 10
+DELAYS_NS = (0, 20_000, 22_000, 1_000_000)
+"""None is the floor of the path; two are so near each other that what cannot tell them apart fails."""
+ROUNDS, MOST_ROUNDS = 3, 8
 WITHIN_NS = 1_000
-QUIET_NS = 20_000
-"""From the fastest frame to the 99th percentile: more is the machine's doing, and moves a median too."""
+QUIET_NS = 5_000
+"""From the fastest frame to the 75th percentile. Where more than a quarter of the frames waited longer, the
+machine took the device's core away for so much of the time that the median is of its pauses."""
 RATE_FPS = 20_000
 FRAMES = 4_000
 
 
-def timed(delay_ns: int) -> tuple[int, int, int]:
-    """Least, median, and how far the 99th percentile is above it: a cross connect on a ring, real time."""
+@dataclass(frozen=True)
+class Timed:
+    """Latencies of one trial, ns."""
+
+    least: int
+    median: int
+    third_quartile: int
+
+    @property
+    def is_quiet(self) -> bool:
+        return self.third_quartile - self.least <= QUIET_NS
+
+
+def timed(delay_ns: int) -> Timed:
+    """A cross connect on a ring, in real time, that holds each frame for so long."""
     session = faults.session_spec(clocks.cores_of({}), FAULTS[0])
     (device,) = session["devices"]
     del device["impairments"]
@@ -36,31 +55,50 @@ def timed(delay_ns: int) -> tuple[int, int, int]:
     latency = json.loads(opened.result())["trial"]["streams"][0]["latency"]
     opened.close()
     histogram = decode(latency["histogram"])
-    median = histogram.percentile(Fraction(1, 2))
-    high = histogram.percentile(Fraction(99, 100)) or latency["max_ns"]
+    median, high = (histogram.percentile(Fraction(part, 4)) for part in (2, 3))
     assert median is not None
-    return latency["min_ns"], median, high - median
+    return Timed(latency["min_ns"], median, latency["max_ns"] if high is None else high)
 
 
-def test_the_delay_is_what_lies_between_a_device_with_it_and_one_without() -> None:
+Round = Mapping[int, Timed]
+
+
+@pytest.fixture(scope="module")
+def rounds() -> list[Round]:
+    """Every delay in turns, for the machine is another one a second later: until enough were quiet."""
+    found: list[Round] = []
+    while len(found) < MOST_ROUNDS and len(quiet(found)) < ROUNDS:
+        found.append({delay_ns: timed(delay_ns) for delay_ns in DELAYS_NS})
+    return found
+
+
+def quiet(rounds: list[Round]) -> list[Round]:
+    return [one for one in rounds if all(latency.is_quiet for latency in one.values())]
+
+
+def test_between_the_fastest_frames_lies_the_delay(rounds: list[Round]) -> None:
+    """They met nobody, however busy the machine."""
     for delay_ns in DELAYS_NS:
-        quiet, floors, delays = [], [], []
-        for _ in range(MOST_ROUNDS):
-            # In turns: the machine is another one a second later.
-            floor, delayed = timed(0), timed(delay_ns)
-            assert delayed[0] >= delay_ns, "no frame is early, whatever the machine does"
-            floors.append(floor[0])
-            delays.append(delayed[0])
-            if all(median + noise - least <= QUIET_NS for least, median, noise in (floor, delayed)):
-                quiet.append((floor[2] + delayed[2], delayed[1] - delay_ns - floor[1]))
-            apart = min(delays) - delay_ns - min(floors)
-            if abs(apart) <= WITHIN_NS and len(floors) >= ROUNDS:
-                break
-        # The fastest frames met nobody: between them lies the delay, however busy the machine.
-        assert abs(apart) <= WITHIN_NS, (delay_ns, floors, delays)
-        if not quiet:
-            print(f"{delay_ns} ns: no round was quiet enough to judge medians by")
-            continue
-        noise, error = min(quiet)
-        # 3 digits of the histogram: one part in a thousand of what was measured.
-        assert abs(error) <= WITHIN_NS + noise + delay_ns // 500, (delay_ns, quiet)
+        assert all(one[delay_ns].least >= delay_ns for one in rounds), "no frame is early"
+    least = {delay_ns: min(one[delay_ns].least for one in rounds) for delay_ns in DELAYS_NS}
+    for delay_ns in DELAYS_NS:
+        assert abs(least[delay_ns] - delay_ns - least[0]) <= WITHIN_NS, least
+
+
+def test_between_the_medians_lies_the_delay(rounds: list[Round]) -> None:
+    judged = quiet(rounds)
+    if not judged:
+        quartiles = [[one[delay].third_quartile for delay in DELAYS_NS] for one in rounds]
+        pytest.skip(f"other work on this machine delayed a quarter of the frames in each round: {quartiles}")
+    error = {
+        # 3 digits of the histogram: one part in a thousand of what was measured, at both ends.
+        delay_ns: (
+            statistics.median(one[delay_ns].median - delay_ns - one[0].median for one in judged),
+            WITHIN_NS + delay_ns // 500,
+        )
+        for delay_ns in DELAYS_NS
+    }
+    print({delay_ns: found for delay_ns, (found, _) in error.items()}, f"ns off, {len(judged)} rounds")
+    assert all(abs(found) <= within for found, within in error.values()), error
+    apart = statistics.median(one[22_000].median - one[20_000].median for one in judged)
+    assert 2_000 - WITHIN_NS <= apart <= 2_000 + WITHIN_NS, "2 us more are told from none"
