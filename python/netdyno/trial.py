@@ -216,7 +216,7 @@ class CatchUp:
     longest_run: int
     """The most of them after one pause."""
     most_in_round: int
-    """The most frames that one port was handed in one round of the tester's loop; the next may follow at
+    """The most frames that one worker handed to one port in one round of its loop; the next may follow at
     once."""
 
 

@@ -29,7 +29,7 @@ const MOST_LANES: usize = 256;
 const LONGEST_NS: u64 = 31 * 86_400 * 1_000_000_000;
 /// The fastest a sender may catch up, percent of its load: far beyond what leaves a device's queue alone.
 const MOST_CATCH_UP: u32 = 10_000;
-/// The highest load, bits per second: far above any port.
+/// The highest load, and the fastest line of bursts, bits per second: far above any port.
 const HIGHEST_BPS: u64 = 10_000_000_000_000;
 /// The most samples of a trial, 111 hours of 100 ms: what a store takes, and its readers.
 const MOST_SAMPLES: u64 = 4_000_000;
@@ -105,6 +105,12 @@ fn hosts(spec: &TrialSpec, ports: usize) -> Result<Vec<Host>, SpecError> {
             format!("{} % of the intended rate", spec.catch_up_percent),
             format!("100 is not faster than intended, 200 is twice as fast, {MOST_CATCH_UP} the most"),
         ));
+    }
+    for (index, port) in spec.ports.iter().enumerate() {
+        if port.line_bps > HIGHEST_BPS {
+            let place = format!("ports[{index}].line_bps");
+            return Err(SpecError::new(place, "a line of over 10 Tbit/s", "lines are bits per second"));
+        }
     }
     let host = |(index, port)| Host::new(port, spec.poll_ns * 1000).map_err(|why| SpecError::new(format!("ports[{index}]"), why, ""));
     spec.ports.iter().enumerate().map(host).collect()
@@ -196,6 +202,14 @@ fn in_bursts(stream: &StreamSpec, schedule: Schedule, info: &PortInfo, port: &Te
             info.name
         );
         return Err(SpecError::new("burst", why, format!("say ports[{}].line_bps", stream.tx_port)));
+    }
+    if line_bps > HIGHEST_BPS {
+        let why = format!("the line of port `{}` is of {line_bps} bit/s, which is over 10 Tbit/s", info.name);
+        return Err(SpecError::new(
+            "burst",
+            why,
+            "send without bursts, or say what the line really carries",
+        ));
     }
     if schedule.highest_bps() > line_bps {
         let why = format!("a load of {} bit/s on a line of {line_bps}", schedule.highest_bps());

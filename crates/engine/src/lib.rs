@@ -10,6 +10,7 @@ mod follower;
 mod host;
 mod lag;
 mod latency;
+mod load;
 mod order;
 mod pace;
 mod progress;

@@ -6,24 +6,20 @@
 //! more than a round hands over anyway, leaves at once.
 //!
 //! It is a token bucket whose tokens are picoseconds of the schedule: so it knows nothing of rates, ramps and sizes, and
-//! twice the pace is twice the load wherever the schedule stands.
+//! twice the pace is twice the load wherever the schedule stands. Where the sender spaces bursts itself, time of the schedule
+//! within one is time of the line, which does not run faster: a second bucket, of frames at the line's rate, is for them, and
+//! only the gaps between bursts are shorter.
 
+use crate::load::{AT_ONCE_FRAMES, Load};
 use crate::result::CatchUp;
 
-/// Less than so much behind is no pause: rounds take their time, and a call to the system may take this long.
-const AT_ONCE_PS: u64 = 1_000_000_000;
-/// Frames that may leave at once after a pause: what one round hands over.
-pub const AT_ONCE_FRAMES: u64 = 512;
-
-/// The load that a sender has come to in its schedule.
-#[derive(Clone, Copy, Debug)]
-pub struct Load {
-    /// How far its frames are apart.
-    pub gap_ps: u64,
-    /// How much of it the line carries, percent; `u64::MAX` if nobody knows.
-    pub room: u64,
-    /// How far bursts that are handed over at once are apart: such a burst leaves whole or not at all. 0 without any.
-    pub step_ps: u64,
+/// What may be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Leave {
+    /// What is due until then,
+    pub until_ps: u64,
+    /// and no more frames than that.
+    pub frames: u64,
 }
 
 /// The pace of one sender.
@@ -44,9 +40,11 @@ struct Owing {
     last_ps: u64,
     /// Time of the schedule that may be sent now; below 0 after a frame that took more than there was.
     credit_ps: i64,
-    /// The pace it has now, percent, and how far its frames are apart.
+    /// Time of the line that may be used now, where it spaces bursts itself; below 0 likewise.
+    line_ps: i64,
+    /// The pace it has now, percent, and the load.
     percent: u64,
-    gap_ps: u64,
+    load: Load,
     /// How much more of the schedule it has sent since it fell behind than at its own pace, and the most that was.
     ahead_ps: i64,
     most_ahead_ps: i64,
@@ -55,13 +53,13 @@ struct Owing {
 }
 
 impl Pace {
-    /// That of a sender whose frames are `gap_ps` apart at its highest load, which catches up at `percent` of its pace, or at
-    /// what its line carries of it if that is less: at its lowest load `room` percent.
+    /// That of a sender which is behind if frames have been due for more than `limit_ps`, and catches up at `percent` of its
+    /// pace, or at what its line carries of it if that is less: at its lowest load `room` percent.
     #[must_use]
-    pub fn new(percent: u32, room: u64, gap_ps: u64) -> Self {
+    pub fn new(percent: u32, room: u64, limit_ps: u64) -> Self {
         Self {
             percent: u64::from(percent.max(100)),
-            limit_ps: at_once(gap_ps),
+            limit_ps,
             owing: None,
             found: CatchUp {
                 percent: percent.min(u32::try_from(room).unwrap_or(u32::MAX)).max(100),
@@ -70,61 +68,74 @@ impl Pace {
         }
     }
 
-    /// Until when frames may be sent at `now`, of which the next one has been due since `next_ps`, and its line should have
-    /// come to it at `on_line_ps`: later, within a burst that is handed over at once. The load it has come to is asked for
-    /// only if the sender is behind.
+    /// What may be sent at `now`, if the next frame has been due since `next_ps`, and its line should have come to it at
+    /// `on_line_ps`: later, within a burst that is handed over at once. The load it has come to is asked for only if the
+    /// sender is behind.
     #[inline]
-    pub fn until(&mut self, now: u64, next_ps: u64, on_line_ps: u64, load: impl FnOnce() -> Load) -> u64 {
+    pub fn leave(&mut self, now: u64, next_ps: u64, on_line_ps: u64, load: impl FnOnce() -> Load) -> Leave {
         let behind_ps = now.saturating_sub(on_line_ps);
         if self.owing.is_none() && behind_ps <= self.limit_ps {
-            return now;
+            return Leave {
+                until_ps: now,
+                frames: u64::MAX,
+            };
         }
         self.govern(now, next_ps, behind_ps, load())
     }
 
     #[cold]
-    fn govern(&mut self, now: u64, next_ps: u64, behind_ps: u64, load: Load) -> u64 {
-        let first = at_once(load.gap_ps) as i64;
+    fn govern(&mut self, now: u64, next_ps: u64, behind_ps: u64, load: Load) -> Leave {
+        let (first, line) = (signed(load.at_once_ps), signed(load.frame_ps.saturating_mul(AT_ONCE_FRAMES)));
         // What its line had no time for is not lost: it takes its time for a burst.
-        let most = first.max(i64::try_from(load.step_ps).unwrap_or(i64::MAX));
+        let most = first.max(signed(load.step_ps));
         let owing = self.owing.get_or_insert_with(|| {
             self.found.pauses += 1;
             Owing {
                 last_ps: now,
                 credit_ps: first,
+                line_ps: line,
                 percent: 100,
-                gap_ps: 1,
+                load,
                 ahead_ps: 0,
                 most_ahead_ps: 0,
                 frames: 0,
             }
         });
         self.found.longest_ns = self.found.longest_ns.max(behind_ps / 1000);
-        (owing.percent, owing.gap_ps) = (self.percent.min(load.room).max(100), load.gap_ps);
+        (owing.percent, owing.load) = (self.percent.min(load.room).max(100), load);
         let passed = (now - owing.last_ps).min(u64::from(u32::MAX) * 1000);
         let earned = passed * owing.percent / 100;
         owing.ahead_ps -= passed as i64;
         owing.credit_ps = (owing.credit_ps + earned as i64).min(most);
+        owing.line_ps = (owing.line_ps + passed as i64).min(line);
         owing.last_ps = now;
-        match u64::try_from(owing.credit_ps) {
-            Ok(credit @ 1..) => (next_ps + credit - 1).min(now),
-            // Nothing, not even what is due just now.
-            _ => next_ps.saturating_sub(1),
+        Leave {
+            until_ps: match u64::try_from(owing.credit_ps) {
+                Ok(credit @ 1..) => (next_ps + credit - 1).min(now),
+                // Nothing, not even what is due just now.
+                _ => next_ps.saturating_sub(1),
+            },
+            frames: match u64::try_from(owing.line_ps) {
+                _ if load.frame_ps == 0 => u64::MAX,
+                Ok(time) => time.div_ceil(load.frame_ps),
+                Err(_) => 0,
+            },
         }
     }
 
-    /// By what [`Self::until`] said at `now`, `frames` frames were sent: the next one was due at `before_ps`, and now is at
+    /// By [`Self::leave`] at `now`, `frames` frames were sent: the next one was due at `before_ps`, and now is at
     /// `next_ps`, to which its line should come at `on_line_ps`.
     #[inline]
     pub fn sent(&mut self, now: u64, before_ps: u64, next_ps: u64, on_line_ps: u64, frames: u64) {
         self.found.most_in_round = self.found.most_in_round.max(frames);
         if let Some(owing) = &mut self.owing {
             let passed = match next_ps {
-                u64::MAX => owing.gap_ps.saturating_mul(frames),
+                u64::MAX => owing.load.gap_ps.saturating_mul(frames),
                 _ => next_ps.saturating_sub(before_ps),
             };
-            let passed = passed.min(i64::MAX as u64 / 4) as i64;
+            let passed = signed(passed);
             owing.credit_ps -= passed;
+            owing.line_ps -= signed(owing.load.frame_ps.saturating_mul(frames));
             owing.ahead_ps += passed;
             let more = u64::try_from(owing.ahead_ps - owing.most_ahead_ps).unwrap_or(0);
             owing.most_ahead_ps = owing.most_ahead_ps.max(owing.ahead_ps);
@@ -132,7 +143,11 @@ impl Pace {
             let made_up = if owing.percent > 100 {
                 frames
             } else {
-                frames.min(more.div_ceil(owing.gap_ps.max(1)))
+                let apart_ps = match owing.load.frame_ps {
+                    0 => owing.load.gap_ps,
+                    on_line => on_line,
+                };
+                frames.min(more.div_ceil(apart_ps.max(1)))
             };
             owing.frames += made_up;
             self.found.frames += made_up;
@@ -167,9 +182,9 @@ impl CatchUp {
     }
 }
 
-/// Time of the schedule that may be sent at once, of frames so far apart.
-fn at_once(gap_ps: u64) -> u64 {
-    AT_ONCE_PS.min(gap_ps.saturating_mul(AT_ONCE_FRAMES)).max(1)
+/// A time as one that may go below 0, far from where sums would overflow; ps.
+fn signed(time_ps: u64) -> i64 {
+    time_ps.min(i64::MAX as u64 / 4) as i64
 }
 
 #[cfg(test)]
@@ -182,9 +197,15 @@ mod tests {
     fn load(gap_ps: u64) -> Load {
         Load {
             gap_ps,
+            at_once_ps: (512 * gap_ps).min(MS),
             room: u64::MAX,
             step_ps: 0,
+            frame_ps: 0,
         }
+    }
+
+    fn pace(percent: u32, gap_ps: u64) -> Pace {
+        Pace::new(percent, u64::MAX, load(gap_ps).at_once_ps)
     }
 
     /// A sender of a frame each `gap_ps`, asked every microsecond from `from` on; frames sent in each of those rounds, until
@@ -192,7 +213,7 @@ mod tests {
     fn rounds(pace: &mut Pace, gap_ps: u64, next_ps: &mut u64, from: u64) -> Vec<u64> {
         let mut sent = Vec::new();
         for now in (from..).step_by(US as usize) {
-            let (before, until) = (*next_ps, pace.until(now, *next_ps, *next_ps, || load(gap_ps)));
+            let (before, until) = (*next_ps, pace.leave(now, *next_ps, *next_ps, || load(gap_ps)).until_ps);
             let mut frames = 0;
             while *next_ps <= until {
                 *next_ps += gap_ps;
@@ -211,7 +232,7 @@ mod tests {
     /// which one is new: so it takes 89.488 ms, in which 89,488 more fall due.
     #[test]
     fn a_pause_is_made_up_for_at_twice_the_pace() {
-        let mut pace = Pace::new(200, u64::MAX, US);
+        let mut pace = pace(200, US);
         let mut next = US;
         let sent = rounds(&mut pace, US, &mut next, 90 * MS);
         assert_eq!(sent[0], 512);
@@ -224,7 +245,7 @@ mod tests {
         );
         assert_eq!((found.longest_ns, found.most_in_round, found.percent), (89_999_000, 512, 200));
         // On time again, nothing is held back or counted.
-        assert_eq!(pace.until(next, next, next, || load(US)), next);
+        assert_eq!(pace.leave(next, next, next, || load(US)).until_ps, next);
         assert_eq!(pace.found().pauses, 1);
     }
 
@@ -233,7 +254,7 @@ mod tests {
     #[test]
     fn slow_loads_do_not_leave_in_bursts_either() {
         // 1,000 frames a second, away for 20 ms.
-        let mut pace = Pace::new(200, u64::MAX, MS);
+        let mut pace = pace(200, MS);
         let mut next = MS;
         let sent = rounds(&mut pace, MS, &mut next, 20 * MS);
         assert!(sent.iter().all(|&frames| frames <= 1));
@@ -247,10 +268,10 @@ mod tests {
     /// Where the load must not be exceeded at all a pause is never made up for: the schedule goes on late.
     #[test]
     fn at_its_own_pace_it_stays_late() {
-        let mut pace = Pace::new(100, u64::MAX, US);
+        let mut pace = pace(100, US);
         let (mut next, mut total) = (US, 0);
         for now in (10 * MS..20 * MS).step_by(US as usize) {
-            let (before, until) = (next, pace.until(now, next, next, || load(US)));
+            let (before, until) = (next, pace.leave(now, next, next, || load(US)).until_ps);
             let frames = (until + 1).saturating_sub(next).div_ceil(US);
             next += frames * US;
             pace.sent(now, before, next, next, frames);
@@ -264,10 +285,10 @@ mod tests {
     #[test]
     fn short_delays_are_no_pauses() {
         // A round of 0.5 ms at 1,000,000 frames a second: what a round hands over.
-        let mut pace = Pace::new(200, u64::MAX, US);
-        assert_eq!(pace.until(512 * US, 0, 0, || load(US)), 512 * US);
+        let mut pace = pace(200, US);
+        assert_eq!(pace.leave(512 * US, 0, 0, || load(US)).until_ps, 512 * US);
         assert_eq!(pace.found().pauses, 0);
-        assert!(pace.until(513 * US, 0, 0, || load(US)) < 513 * US);
+        assert!(pace.leave(513 * US, 0, 0, || load(US)).until_ps < 513 * US);
         assert_eq!(pace.found().pauses, 1);
     }
 }

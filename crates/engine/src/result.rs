@@ -253,8 +253,9 @@ pub struct Health {
     pub cores: usize,
 }
 
-/// How senders that fell behind their schedule made up for it. One is behind if frames have been due for a millisecond, or
-/// for as long as 512 of them take if that is less.
+/// How senders that fell behind their schedule made up for it: of several workers each has one on every port. One is behind if
+/// frames have been due for a millisecond, or for as long as 512 of its own take if that is less; within a burst, which
+/// leaves at line rate, that is as long as the line takes for them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CatchUp {
     /// The highest pace at which it may be anywhere in the schedule, percent of the schedule's.
@@ -266,10 +267,10 @@ pub struct CatchUp {
     /// Frames sent faster than the schedule's own pace between falling behind and being on time again: those at another load
     /// than the intended one. Where the line has no room for more than the schedule, that is only what left at once.
     pub frames: u64,
-    /// The most of them from one time of falling behind.
+    /// The most of them that one sender made up for from one time of falling behind on.
     pub longest_run: u64,
-    /// The most test frames that one port was handed in one round of the tester's loop. The next round may follow without a
-    /// gap.
+    /// The most test frames that one worker handed to one port in one round of its loop. The next round may follow without a
+    /// gap, and that of another worker may be at the same time.
     pub most_in_round: u64,
 }
 

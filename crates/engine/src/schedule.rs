@@ -6,7 +6,9 @@
 //! picosecond. Nothing is rounded twice: what is left over when a stretch ends is carried into the next.
 //!
 //! In bursts of n, frame k departs with frame n*floor(k/n), later by what the frames between take on the line. So the mean
-//! is the load, over ramps too, no frame departs later than without bursts, and as many depart in all.
+//! is the load, over ramps too, no frame departs later than without bursts, and as many depart in all. A burst that begins
+//! before a stretch ends takes the frames it has left from the next one, however long that is silent or low: less than a
+//! burst departs before its stretch.
 //!
 //! Bits are counted in units of 1/(2*10^12) bit, so that `load * picoseconds` and the trapezium under a
 //! ramp are both whole numbers.
@@ -36,6 +38,14 @@ impl Stretch {
     /// Units of load offered by the whole stretch: the trapezium.
     pub fn units(&self) -> u128 {
         u128::from(self.from + self.to) * u128::from(self.duration_ps)
+    }
+
+    /// The load `t_ps` from the start of the schedule, of times before and behind the stretch that at its beginning and end.
+    fn bps_at(&self, t_ps: u64) -> u64 {
+        let into = u128::from(t_ps.saturating_sub(self.start_ps).min(self.duration_ps));
+        let bend = (u128::from(self.from.abs_diff(self.to)) * into).checked_div(u128::from(self.duration_ps));
+        let bend = bend.unwrap_or(0) as u64;
+        if self.to >= self.from { self.from + bend } else { self.from - bend }
     }
 
     /// Units offered by `t` picoseconds into the stretch, rounded up: a frame has departed before `t`
@@ -177,11 +187,29 @@ impl Schedule {
         }
     }
 
-    /// How far bursts that are handed over at once are apart at a load of `bps`; ps, 0 if there are none.
+    /// How far bursts are apart at a load of `bps`; ps, 0 if there are none.
     #[must_use]
     pub(crate) fn step_ps(&self, bps: u64) -> u64 {
-        let frames = self.bursts.filter(|bursts| bursts.frame_ps > 0).map_or(0, |bursts| bursts.frames);
-        self.gap_ps(bps).saturating_mul(frames)
+        self.bursts.map_or(0, |bursts| self.gap_ps(bps).saturating_mul(bursts.frames))
+    }
+
+    /// The line of the bursts whose frames do not depart at once, L1 bits per second; 0 if there are none.
+    #[must_use]
+    pub(crate) fn bursts_bps(&self) -> u64 {
+        self.bursts.map_or(0, |bursts| bursts.line_bps)
+    }
+
+    /// The shortest time in which more than `frames` frames fall due at a load of `bps`, from the first of a burst on; ps,
+    /// `u64::MAX` without a load.
+    #[must_use]
+    pub(crate) fn time_of_ps(&self, frames: u64, bps: u64) -> u64 {
+        match self.bursts {
+            Some(bursts) if bursts.line_bps > 0 => {
+                let within = (frames % bursts.frames) * self.gap_ps(bursts.line_bps);
+                self.step_ps(bps).saturating_mul(frames / bursts.frames).saturating_add(within)
+            }
+            _ => self.gap_ps(bps).saturating_mul(frames),
+        }
     }
 
     /// How long the line takes for a burst that is handed over at once; ps, 0 if none is.
@@ -215,20 +243,22 @@ impl Schedule {
         loads.map(|stretch| stretch.from.min(stretch.to)).min().unwrap_or(0)
     }
 
-    /// The load `t_ps` from the start, L1 bits per second.
+    /// The load `t_ps` from the start, L1 bits per second; behind the end that at the end.
     #[must_use]
     pub(crate) fn bps_at(&self, t_ps: u64) -> u64 {
-        let Some(stretch) = self.stretches.iter().rev().find(|stretch| stretch.start_ps <= t_ps) else {
-            return 0;
-        };
-        let into = u128::from(t_ps - stretch.start_ps).min(u128::from(stretch.duration_ps));
-        let bend = (u128::from(stretch.from.abs_diff(stretch.to)) * into).checked_div(u128::from(stretch.duration_ps));
-        let bend = bend.unwrap_or(0) as u64;
-        if stretch.to >= stretch.from {
-            stretch.from + bend
-        } else {
-            stretch.from - bend
-        }
+        let stretch = self.stretches.iter().rev().find(|stretch| stretch.start_ps <= t_ps);
+        stretch.map_or(0, |stretch| stretch.bps_at(t_ps))
+    }
+
+    /// The highest load between two times from the start, both included, L1 bits per second; 0 behind the end.
+    #[must_use]
+    pub(crate) fn highest_bps_within(&self, from_ps: u64, until_ps: u64) -> u64 {
+        let within = |stretch: &&Stretch| stretch.start_ps <= until_ps && stretch.start_ps + stretch.duration_ps > from_ps;
+        let within = self.stretches.iter().filter(within);
+        within
+            .map(|stretch| stretch.bps_at(from_ps).max(stretch.bps_at(until_ps)))
+            .max()
+            .unwrap_or(0)
     }
 
     /// The time from one frame to the next at a load of `bps`, of sizes on average; ps, `u64::MAX` without a load.

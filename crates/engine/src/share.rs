@@ -47,6 +47,13 @@ impl Share {
         self.turns == 1
     }
 
+    /// How many flows are in it.
+    #[must_use]
+    pub fn count(&self) -> u32 {
+        let runs = (self.turn..self.runs).step_by(self.turns as usize);
+        runs.map(|run| self.begin(run + 1) - self.begin(run)).sum::<u64>() as u32
+    }
+
     /// Whether flow `flow` is in it.
     #[must_use]
     pub fn has(&self, flow: u32) -> bool {
@@ -185,6 +192,7 @@ mod tests {
             let mut loads = vec![0; workers];
             for share in deal(flows, frames, &mut loads).into_iter().flatten() {
                 let mine = frames_of(share, frames);
+                prop_assert_eq!(frames_of(share, u64::from(flows)).len() as u32, share.count());
                 prop_assert!(mine.is_sorted());
                 for number in mine {
                     seen[number as usize] += 1;

@@ -1,7 +1,8 @@
 //! The sending side of one port: its streams merged by departure, its line used by one frame at a time.
 
 use crate::lag::Lag;
-use crate::pace::{Load, Pace};
+use crate::load::{Load, Part, room, shortest_at_once_ps};
+use crate::pace::{Leave, Pace};
 use crate::result::CatchUp;
 use crate::schedule::{BLOCK, Departures, Schedule};
 use crate::series::Series;
@@ -37,8 +38,8 @@ pub struct Lane {
     /// How long the line may be busy with bursts that other streams hand over at once, ps.
     others_wait_ps: u64,
     flows: u64,
-    /// Whether it has any share in the stream.
-    has_share: bool,
+    /// How many of them are in its share of the stream, if it has any.
+    own_flows: u64,
     /// Where other workers came to in their shares of it, when all is over.
     others: Vec<Walk>,
     /// Frames sent.
@@ -80,7 +81,7 @@ impl Lane {
             others_wait_ps: 0,
             flows: u64::from(template.flows()),
             template,
-            has_share: share.is_some(),
+            own_flows: share.map_or(0, |share| u64::from(share.count())),
             others: Vec::new(),
             lag: Lag::new(&schedule),
             burst: (0, 0),
@@ -110,7 +111,7 @@ impl Lane {
     /// How many frames of flow `flow`, counted from the first of the stream, were sent.
     #[must_use]
     pub fn sent(&self, flow: u32) -> u64 {
-        let mut walks = self.has_share.then_some(&self.walk).into_iter().chain(&self.others);
+        let mut walks = (self.own_flows > 0).then_some(&self.walk).into_iter().chain(&self.others);
         walks.find_map(|walk| walk.passed(flow)).unwrap_or(0)
     }
 
@@ -120,7 +121,7 @@ impl Lane {
         self.offered_bytes += other.offered_bytes;
         self.tx.absorb(&other.tx);
         self.lag.absorb(&other.lag);
-        self.others.extend(other.has_share.then_some(other.walk));
+        self.others.extend((other.own_flows > 0).then_some(other.walk));
     }
 
     /// Writes the first `at.len()` frames of the block into `burst`, departing at `at`.
@@ -157,6 +158,17 @@ impl Lane {
     #[inline]
     fn wait_ps(&self, number: u64) -> u64 {
         self.others_wait_ps + self.schedule.wait_ps(number)
+    }
+
+    /// Its part of the load of its port.
+    fn part(&self) -> Part<'_> {
+        let next_ps = self.departures.peek();
+        Part {
+            schedule: &self.schedule,
+            own: self.own_flows,
+            flows: self.flows,
+            next_ps: (next_ps != u64::MAX).then_some(next_ps),
+        }
     }
 
     /// Its load over time.
@@ -201,6 +213,8 @@ pub struct Sender {
     rate_bps: u64,
     /// Its line, as far as anybody knows it and it carries what is sent; else 0.
     line_bps: u64,
+    /// The line at whose rate it spaces bursts itself; 0 without any.
+    bursts_bps: u64,
     /// Whether frames are handed over in bursts at once, so that some wait for their line.
     waits: bool,
     /// How it makes up for pauses of the tester.
@@ -246,7 +260,7 @@ impl Sender {
         for lane in &mut lanes {
             lane.others_wait_ps = bursts_ps - lane.schedule.burst_ps();
         }
-        let gap_ps = together(lanes.iter().map(|lane| lane.schedule.shortest_gap_ps()));
+        let limit_ps = shortest_at_once_ps(lanes.iter().map(Lane::part));
         let mut sending = (0..lanes.len()).filter(|&lane| lanes[lane].departures.peek() != u64::MAX);
         Self {
             only: sending.next().filter(|_| sending.next().is_none()),
@@ -257,8 +271,9 @@ impl Sender {
             exact: info.exact_time,
             rate_bps: info.rate_bps,
             line_bps,
+            bursts_bps: lanes.iter().map(|lane| lane.schedule.bursts_bps()).max().unwrap_or(0),
             waits: bursts_ps > 0,
-            pace: Pace::new(percent, room(line_bps, lowest), gap_ps),
+            pace: Pace::new(percent, room(line_bps, lowest), limit_ps),
             start_ps: u64::MAX,
             free_ps: 0,
             last_departure_ps: 0,
@@ -369,24 +384,20 @@ impl Sender {
     /// If the port is gone or the system refuses.
     pub fn send(&mut self, port: &mut dyn Port, now: Instant, until_ps: Option<u64>, bursts: usize) -> Result<(), PortError> {
         if self.exact || until_ps.is_none() {
-            return self.send_due(port, now, now.ps, until_ps, bursts);
+            let all = Leave {
+                until_ps: now.ps,
+                frames: u64::MAX,
+            };
+            return self.send_due(port, now, all, until_ps, bursts);
         }
         let (before, sent) = (self.next_test().unwrap_or(u64::MAX), self.frames - self.own_frames);
         let on_line_ps = self.next_on_line(before);
-        let (lanes, line_bps) = (&self.lanes, self.line_bps);
-        let load = || {
-            let loads = || {
-                let more = lanes.iter().filter(|lane| lane.departures.peek() != u64::MAX);
-                more.map(|lane| (lane, lane.schedule.bps_at(lane.departures.peek())))
-            };
-            Load {
-                gap_ps: together(loads().map(|(lane, bps)| lane.schedule.gap_ps(bps))),
-                room: room(line_bps, loads().map(|(_, bps)| bps).sum()),
-                step_ps: loads().map(|(lane, bps)| lane.schedule.step_ps(bps)).max().unwrap_or(0),
-            }
-        };
-        let due_ps = self.pace.until(now.ps, before, on_line_ps, load);
-        self.send_due(port, now, due_ps, until_ps, bursts)?;
+        let (lanes, line_bps, bursts_bps, start_ps) = (&self.lanes, self.line_bps, self.bursts_bps, self.start_ps);
+        let leave = self.pace.leave(now.ps, before, on_line_ps, || {
+            let parts = lanes.iter().map(Lane::part);
+            Load::of(parts, line_bps, bursts_bps, before - start_ps, now.ps - start_ps)
+        });
+        self.send_due(port, now, leave, until_ps, bursts)?;
         let next = self.next_test().unwrap_or(u64::MAX);
         let (on_line_ps, sent) = (self.next_on_line(next), self.frames - self.own_frames - sent);
         self.pace.sent(now.ps, before, next, on_line_ps, sent);
@@ -404,8 +415,15 @@ impl Sender {
             .unwrap_or(next)
     }
 
-    /// As [`Self::send`], with the test frames that are due at or before `due_ps`.
-    fn send_due(&mut self, port: &mut dyn Port, now: Instant, due_ps: u64, until_ps: Option<u64>, bursts: usize) -> Result<(), PortError> {
+    /// As [`Self::send`], with the test frames that may `leave`.
+    fn send_due(
+        &mut self,
+        port: &mut dyn Port,
+        now: Instant,
+        mut leave: Leave,
+        until_ps: Option<u64>,
+        bursts: usize,
+    ) -> Result<(), PortError> {
         let mut own_at = u64::MAX;
         if !self.exact {
             for _ in 0..OWN_A_ROUND {
@@ -425,15 +443,18 @@ impl Sender {
             }
             // By the clock, what is late beyond all catching up stays unsent.
             if let Some(until_ps) = until_ps.filter(|&until_ps| self.exact || now.ps <= until_ps) {
-                let bound = due_ps.min(until_ps).min(own_at.saturating_sub(1));
+                let bound = leave.until_ps.min(until_ps).min(own_at.saturating_sub(1));
                 if self
                     .next_test()
                     .is_some_and(|at| (if self.exact { at.max(self.free_ps) } else { at }) <= bound)
+                    && leave.frames > 0
                 {
                     // By the clock, each burst says when it departs itself: the ports and bursts that had their turn
                     // before it in this round took their time, and that is no latency of a device.
                     let departure = if self.exact { now } else { port.time(now) };
-                    if (!self.exact && departure.ps > until_ps) || !self.burst(port, departure, bound)? && !has_moved(port, room_ps) {
+                    if (!self.exact && departure.ps > until_ps)
+                        || !self.burst(port, departure, bound, &mut leave.frames)? && !has_moved(port, room_ps)
+                    {
                         return Ok(());
                     }
                     continue;
@@ -480,19 +501,22 @@ impl Sender {
         Ok(true)
     }
 
-    /// Sends one burst of the test frames due at or before `bound`. Whether all written were taken.
-    fn burst(&mut self, port: &mut dyn Port, now: Instant, bound: u64) -> Result<bool, PortError> {
+    /// Sends one burst of the test frames due at or before `bound`, of which no more than `left` may leave. Whether all written
+    /// were taken.
+    fn burst(&mut self, port: &mut dyn Port, now: Instant, bound: u64, left: &mut u64) -> Result<bool, PortError> {
         let mut written = 0;
         // No more slots than frames: a port has work with each one it lends.
         let latest = bound - self.start_ps;
         let ready: usize = self.lanes.iter().map(|lane| due(lane.departures.block().0, latest)).sum();
-        let taken = port.transmit(now, ready.min(BLOCK), &mut |burst| {
+        let most = (ready.min(BLOCK) as u64).min(*left) as usize;
+        let taken = port.transmit(now, most, &mut |burst| {
             written = match self.only {
                 Some(only) => self.write_one(only, burst, now, bound),
                 None => self.write_merged(burst, now, bound),
             };
             written
         })?;
+        *left -= taken as u64;
         if taken > 0 {
             self.account(taken);
         }
@@ -646,22 +670,6 @@ impl Sender {
             lane.lag.record(lag_ps, frames);
         }
     }
-}
-
-/// How much of a load a line carries, percent; `u64::MAX` if there is no load, or it is 0 as nobody knows it.
-fn room(line_bps: u64, load_bps: u64) -> u64 {
-    let room = (100 * u128::from(line_bps))
-        .checked_div(u128::from(load_bps))
-        .filter(|&room| room > 0);
-    room.map_or(u64::MAX, |room| room.try_into().unwrap_or(u64::MAX))
-}
-
-/// How far the frames of several streams are apart, all together, if those of each are so far: ps, `u64::MAX` is never.
-fn together(gaps: impl Iterator<Item = u64>) -> u64 {
-    const LONG: u128 = 1 << 100;
-    let per_long: u128 = gaps.filter(|&gap| gap != u64::MAX).map(|gap| LONG / u128::from(gap.max(1))).sum();
-    LONG.checked_div(per_long)
-        .map_or(u64::MAX, |gap| gap.try_into().unwrap_or(u64::MAX))
 }
 
 /// Whether the port takes frames from another time on than it did: one that had no room may yet have some now.

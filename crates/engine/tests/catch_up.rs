@@ -1,119 +1,12 @@
 //! A tester that was kept from its core, in real time by a clock that the test sets: what it sends in each round until it is
 //! on its schedule again. The port takes everything; only the pace holds it back.
 
-use netdyno_engine::result::TrialResult;
+use crate::stepped::{BITS_64, MS, US, run, sink, spec, sums};
+use netdyno_engine::Trial;
 use netdyno_engine::spec::TrialSpec;
-use netdyno_engine::{AHEAD_PS, Trial};
-use netdyno_io::backend::null::NullPort;
 use netdyno_io::drive::Node;
-use netdyno_io::port::{Burst, Port, PortCounters, PortError, PortInfo};
 use netdyno_io::time::Instant;
 use serde_json::{Value, json};
-
-const US: u64 = 1_000_000;
-const MS: u64 = 1_000 * US;
-/// L1 bits of a 64-byte frame.
-const BITS_64: u64 = 672;
-
-/// 64-byte frames, so many a second for 200 ms.
-fn spec(per_second: u64) -> Value {
-    let bps = BITS_64 * per_second;
-    json!({
-        "seed": 1,
-        "streams": [{
-            "name": "west-east", "tx_port": 0, "rx_port": 1,
-            "headers": [
-                {"type": "ethernet", "src": "02:00:00:00:00:01", "dst": "02:00:00:00:00:02"},
-                {"type": "ipv4", "src": "16.0.0.1", "dst": "48.0.0.1"},
-                {"type": "udp", "sport": 1025, "dport": 12},
-            ],
-            "destination": "written", "sizes": [{"size": 64, "weight": 1}], "flows": 1,
-            "schedule": [{"name": "traffic", "duration_ns": 200_000_000, "from_bps": bps, "to_bps": bps}],
-        }],
-        "ports": [{"mac": "02:00:00:00:00:01"}, {"mac": "02:00:00:00:00:02"}],
-        "settle_ns": 0, "drain_ns": 1_000_000, "sample_ns": 100_000_000,
-    })
-}
-
-/// A card: a ring of 1024 frames of 64 bytes, which its line takes out of it at 10 Gbit/s.
-struct Card {
-    taken: NullPort,
-    info: PortInfo,
-    /// When its line has sent all that is in the ring.
-    free_ps: u64,
-}
-
-impl Card {
-    const RING: u64 = 1024;
-    /// 84 bytes at 10 Gbit/s.
-    const FRAME_PS: u64 = 67_200;
-
-    fn open(name: &str) -> Box<dyn Port> {
-        let taken = NullPort::open(name, 60).expect("opens");
-        let info = PortInfo {
-            rate_bps: 10_000_000_000,
-            ..taken.info().clone()
-        };
-        Box::new(Self { taken, info, free_ps: 0 })
-    }
-}
-
-impl Port for Card {
-    fn info(&self) -> &PortInfo {
-        &self.info
-    }
-
-    fn transmit(&mut self, now: Instant, limit: usize, fill: &mut dyn FnMut(&mut Burst<'_>) -> usize) -> Result<usize, PortError> {
-        self.free_ps = self.free_ps.max(now.ps);
-        let room = Self::RING - (self.free_ps - now.ps).div_ceil(Self::FRAME_PS);
-        let taken = self.taken.transmit(now, limit.min(room as usize), fill)?;
-        self.free_ps += taken as u64 * Self::FRAME_PS;
-        Ok(taken)
-    }
-
-    fn receive(&mut self, _: Instant, _: usize, _: &mut dyn FnMut(&mut Burst<'_>)) -> Result<usize, PortError> {
-        Ok(0)
-    }
-
-    fn counters(&self) -> PortCounters {
-        self.taken.counters()
-    }
-}
-
-/// Runs the trial, over ports that take everything, by a clock that goes on by 10 us a round, but jumps from `from` over
-/// `away` once. The frames of each round with its time since the traffic began, and the result.
-fn run(spec: Value, from: u64, away: u64) -> (Vec<(u64, u64)>, TrialResult) {
-    let port = |name| Box::new(NullPort::open(name, 60).expect("opens")) as Box<dyn Port>;
-    run_over(vec![port("west"), port("east")], 10 * US, spec, from, away)
-}
-
-/// As [`run`], over these ports, by a clock that goes on by `round` ps.
-fn run_over(ports: Vec<Box<dyn Port>>, round: u64, spec: Value, from: u64, away: u64) -> (Vec<(u64, u64)>, TrialResult) {
-    let spec: TrialSpec = serde_json::from_value(spec).expect("a trial");
-    let mut trial = Trial::new(spec, ports).expect("fits");
-    let progress = trial.progress();
-    let (mut now, mut before, mut rounds) = (Instant::ZERO, 0, Vec::new());
-    while !trial.finished() {
-        trial.step(now);
-        let sent = progress.snapshot().ports[0].tx_frames;
-        let since = now.ps.checked_sub(AHEAD_PS);
-        rounds.extend(since.map(|since| (since, sent - before)));
-        before = sent;
-        now.ps += if since == Some(from) { away } else { round };
-    }
-    (rounds, trial.result())
-}
-
-/// What had left in all by the end of each round from `from` on.
-fn sums(rounds: &[(u64, u64)], from: u64) -> Vec<u64> {
-    let after = rounds.iter().filter(|(at, _)| *at >= from);
-    after
-        .scan(0, |sum, (_, frames)| {
-            *sum += frames;
-            Some(*sum)
-        })
-        .collect()
-}
 
 /// How many rounds the sums are those of 512 frames at once, as fast as the port takes them, and then `rate` tenths of a frame
 /// a round.
@@ -128,8 +21,7 @@ fn rounds_at(sums: &[u64], rate: u64) -> usize {
 #[test]
 fn the_first_frame_is_on_time_whatever_it_takes_to_begin() {
     let spec: TrialSpec = serde_json::from_value(spec(100_000)).expect("a trial");
-    let port = |name| Box::new(NullPort::open(name, 60).expect("opens")) as Box<dyn Port>;
-    let mut trial = Trial::new(spec, vec![port("west"), port("east")]).expect("fits");
+    let mut trial = Trial::new(spec, vec![sink("west"), sink("east")]).expect("fits");
     let progress = trial.progress();
     let (mut now, mut left) = (Instant { ps: 7 * MS }, Vec::new());
     trial.step(now);
@@ -247,35 +139,6 @@ fn what_leaves_late_at_its_own_load_is_not_made_up_for() {
     assert!(late > 149_000, "{late} frames left late");
 }
 
-/// All frames of a burst are handed to a card at once, and its line takes 275 us for 4096: that is no pause, and none of them
-/// is late.
-#[test]
-fn a_burst_that_waits_for_its_line_is_not_late() {
-    let mut trial = spec(7_440_476);
-    trial["streams"][0]["burst"] = json!(4096);
-    let ports = || vec![Card::open("west"), Card::open("east")];
-    let (_, found) = run_over(ports(), 5 * US, trial.clone(), u64::MAX, 0);
-    let stream = &found.streams[0];
-    assert_eq!((stream.offered, found.health.unsent), (1_488_096, 0));
-    let lag = stream.lag.as_ref().expect("sent");
-    // By more than a round: a frame is handed over in the first in which there is room for it.
-    assert!(
-        lag.late == 0 && found.health.latest_departure_ns <= 5_000,
-        "{lag:?}, {:?}",
-        found.health
-    );
-    let caught = found.health.catch_up.expect("in real time");
-    assert_eq!((caught.pauses, caught.frames), (0, 0));
-    // A pause is one on a card as well: bursts go on at twice the load, which is all of the line.
-    let (_, found) = run_over(ports(), 5 * US, trial, 50 * MS, 20 * MS);
-    assert_eq!((found.streams[0].offered, found.health.unsent), (1_488_096, 0));
-    let caught = found.health.catch_up.expect("in real time");
-    assert_eq!((caught.pauses, caught.percent), (1, 200));
-    assert!(caught.longest_ns.abs_diff(20_000_000) < 600_000, "{caught:?}");
-    // 20 ms of the schedule are owed, and while they are made up for 20 ms more fall due.
-    assert!(caught.frames.abs_diff(2 * 20 * 7440) < 3 * 4096, "{caught:?}");
-}
-
 /// 10 ms before the end it goes away for 40 ms: what is owed then is sent, late, within the overtime; with none it is not.
 #[test]
 fn what_is_late_at_the_end_is_sent_as_long_as_there_is_overtime() {
@@ -295,7 +158,6 @@ fn less_than_the_schedule_is_refused() {
     let mut slow = spec(1000);
     slow["catch_up_percent"] = json!(99);
     let spec: TrialSpec = serde_json::from_value(slow).expect("a trial");
-    let port = |name| Box::new(NullPort::open(name, 60).expect("opens")) as Box<dyn Port>;
-    let refused = Trial::new(spec, vec![port("west"), port("east")]).expect_err("refused");
+    let refused = Trial::new(spec, vec![sink("west"), sink("east")]).expect_err("refused");
     assert_eq!(refused.error.place, "catch_up_percent");
 }

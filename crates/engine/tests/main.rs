@@ -1,7 +1,9 @@
 //! The tests of this crate, one program: what they share is compiled and linked once.
 
+mod bursts;
 mod busy;
 mod catch_up;
+mod catch_up_workers;
 mod claims;
 mod common;
 mod fuzz;
@@ -11,5 +13,6 @@ mod muster;
 mod ports;
 mod quarrel;
 mod schedule;
+mod stepped;
 mod trial;
 mod workers;

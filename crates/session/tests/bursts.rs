@@ -78,22 +78,45 @@ fn a_burst_needs_a_line_to_be_at_the_rate_of() {
     assert!(refused(null.clone(), load(32)).contains("the rate of port `west` is not known"));
     let mut fast = load(32);
     fast["ports"][0]["line_bps"] = json!(100_000_000);
-    assert!(refused(null, fast).contains("a load of 500000000 bit/s on a line of 100000000"));
+    assert!(refused(null.clone(), fast).contains("a load of 500000000 bit/s on a line of 100000000"));
     assert!(refused(narrow(8), load(0)).contains("a burst of no frames"));
+    let mut beyond = load(32);
+    beyond["ports"][0]["line_bps"] = json!(u64::MAX);
+    assert!(refused(null, beyond).contains("a line of over 10 Tbit/s"));
+    let mut known = narrow(8);
+    let twenty_terabit = json!(2 * 10_u64.pow(13));
+    known["links"][0]["rate_bps"] = twenty_terabit.clone();
+    known["devices"][0]["ports"][0]["rate_bps"] = twenty_terabit;
+    let why = refused(known, load(32));
+    assert!(why.contains("which is over 10 Tbit/s"), "{why}");
 }
 
-/// By the clock too a burst is what is declared: as many frames leave, and none of one before its time.
+/// By the clock too a burst is what is declared; the engine's tests show it round by round on a clock of their own. On the real
+/// one: 117 bursts of 64 begin 86 us after each other and take 4.3 us. The squares of the gaps between frames are 116 x (82 us)^2
+/// = 780,000 us^2 then, and 116 x (39 us)^2 = 176,000 us^2 if all of them are made up for; frame by frame, 7440 x (1.34 us)^2 =
+/// 13,000 us^2. That of the longest pause of the tester is left out.
 #[test]
 fn in_real_time_bursts_are_sent_as_declared() {
+    let port = |name: &str| json!({"name": name, "backend": {"kind": "ring"}, "spacing": true});
+    let looped = json!({
+        "clock": "real",
+        "ports": [port("west"), port("east")],
+        "loops": [{"ports": [0, 1], "rate_bps": TEN_GIGABIT, "delay_ps": 0}],
+    });
     let mut spec = load(64);
     spec["ports"][0]["line_bps"] = json!(TEN_GIGABIT);
-    let null =
-        json!({"clock": "real", "ports": [{"name": "west", "backend": {"kind": "null"}}, {"name": "east", "backend": {"kind": "null"}}]});
-    let found = run(null, spec);
+    let found = run(looped, spec);
     let (stream, health) = (&found.trial.streams[0], &found.trial.health);
     assert_eq!(stream.offered + health.unsent, 7441);
+    let departures = &found.spacing[1][0].departures;
+    if stream.received < 7441 {
+        println!("the tester was kept from its core too long to send all, or to receive it: {health:?}");
+        return;
+    }
+    assert!(
+        departures.squares_ps2 > 500_000 * 1_000_000 * 1_000_000,
+        "{departures:?}, {health:?}"
+    );
     let caught = health.catch_up.as_ref().expect("in real time");
-    // More leave at once only where the tester was late.
-    assert!(caught.most_in_round <= 64 || health.latest_departure_ns > 4_000, "{health:?}");
-    assert!(caught.most_in_round >= 1);
+    assert!(caught.most_in_round <= 64 || health.latest_departure_ns > 80_000, "{health:?}");
 }

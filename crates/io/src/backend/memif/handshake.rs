@@ -271,8 +271,8 @@ pub fn greet(talk: &mut dyn Talk, queues: u16) -> Result<Init, String> {
     }
 }
 
-/// The server's side from there, once [`check_init`] found nothing, until the client has said all. Then the ends are there, and the client is to be told
-/// [`connected`].
+/// The server's side from there, once [`check_init`] found nothing, until the client has said all. Then the ends are there,
+/// and the client is to be told [`connected`].
 ///
 /// # Errors
 /// Why the two do not come together; the client is to be told.
