@@ -1,7 +1,7 @@
 //! The sending side of one port: its streams merged by departure, its line used by one frame at a time.
 
 use crate::lag::Lag;
-use crate::load::{Load, Part, room, shortest_at_once_ps};
+use crate::load::{AT_ONCE_FRAMES, Load, Part, room, shortest_at_once_ps};
 use crate::pace::{Leave, Pace};
 use crate::result::CatchUp;
 use crate::schedule::{BLOCK, Departures, Schedule};
@@ -204,6 +204,8 @@ pub struct Sender {
     pub lanes: Vec<Lane>,
     /// Which of them is the only one with anything to send, if there is one.
     only: Option<usize>,
+    /// Whether it sends no more than a part of some stream.
+    has_parts: bool,
     own: VecDeque<Own>,
     /// How many of them are answers.
     answers: usize,
@@ -265,6 +267,7 @@ impl Sender {
         Self {
             only: sending.next().filter(|_| sending.next().is_none()),
             places: vec![0; lanes.len()],
+            has_parts: lanes.iter().any(|lane| (1..lane.flows).contains(&lane.own_flows)),
             own: VecDeque::new(),
             answers: 0,
             own_frames: 0,
@@ -377,27 +380,28 @@ impl Sender {
         (next != u64::MAX).then(|| self.start_ps + next)
     }
 
-    /// Sends what is due at or before `now`: own frames and, up to `until_ps`, test frames; at most
-    /// `bursts` bursts. Stops early when the port has no room. By the clock, what is late leaves no faster than it may.
+    /// Sends what is due at or before `now`: own frames and, up to `until_ps`, test frames, by the clock as many as a round
+    /// hands over. Stops early when the port has no room. By the clock, what is late leaves no faster than it may.
     ///
     /// # Errors
     /// If the port is gone or the system refuses.
-    pub fn send(&mut self, port: &mut dyn Port, now: Instant, until_ps: Option<u64>, bursts: usize) -> Result<(), PortError> {
+    pub fn send(&mut self, port: &mut dyn Port, now: Instant, until_ps: Option<u64>) -> Result<(), PortError> {
         if self.exact || until_ps.is_none() {
             let all = Leave {
                 until_ps: now.ps,
                 frames: u64::MAX,
             };
-            return self.send_due(port, now, all, until_ps, bursts);
+            return self.send_due(port, now, all, until_ps);
         }
         let (before, sent) = (self.next_test().unwrap_or(u64::MAX), self.frames - self.own_frames);
         let on_line_ps = self.next_on_line(before);
         let (lanes, line_bps, bursts_bps, start_ps) = (&self.lanes, self.line_bps, self.bursts_bps, self.start_ps);
-        let leave = self.pace.leave(now.ps, before, on_line_ps, || {
+        let mut leave = self.pace.leave(now.ps, before, on_line_ps, || {
             let parts = lanes.iter().map(Lane::part);
             Load::of(parts, line_bps, bursts_bps, before - start_ps, now.ps - start_ps)
         });
-        self.send_due(port, now, leave, until_ps, bursts)?;
+        leave.frames = leave.frames.min(AT_ONCE_FRAMES);
+        self.send_due(port, now, leave, until_ps)?;
         let next = self.next_test().unwrap_or(u64::MAX);
         let (on_line_ps, sent) = (self.next_on_line(next), self.frames - self.own_frames - sent);
         self.pace.sent(now.ps, before, next, on_line_ps, sent);
@@ -416,14 +420,7 @@ impl Sender {
     }
 
     /// As [`Self::send`], with the test frames that may `leave`.
-    fn send_due(
-        &mut self,
-        port: &mut dyn Port,
-        now: Instant,
-        mut leave: Leave,
-        until_ps: Option<u64>,
-        bursts: usize,
-    ) -> Result<(), PortError> {
+    fn send_due(&mut self, port: &mut dyn Port, now: Instant, mut leave: Leave, until_ps: Option<u64>) -> Result<(), PortError> {
         let mut own_at = u64::MAX;
         if !self.exact {
             for _ in 0..OWN_A_ROUND {
@@ -435,7 +432,7 @@ impl Sender {
                 }
             }
         }
-        for _ in 0..bursts {
+        loop {
             let room_ps = port.room_from().ps;
             self.free_ps = self.free_ps.max(room_ps);
             if self.exact {
@@ -465,7 +462,6 @@ impl Sender {
                 return Ok(());
             }
         }
-        Ok(())
     }
 
     /// Does the first of what is to be done beside the streams; a frame departs at `at`. Whether there was room.
@@ -516,7 +512,10 @@ impl Sender {
             };
             written
         })?;
-        *left -= taken as u64;
+        // A round is one of so many bursts, which takes its time however short they are. But those of a part of a stream are
+        // short as such, and would never be as many frames.
+        let counted = if self.has_parts && taken == most { taken } else { BLOCK };
+        *left = left.saturating_sub(counted as u64);
         if taken > 0 {
             self.account(taken);
         }

@@ -6,7 +6,7 @@ use crate::transmit::Sender;
 use netdyno_io::port::{Port, PortCounters, PortError};
 use netdyno_io::time::Instant;
 
-/// Bursts a port sends or receives in a round in real time before the others have their turn.
+/// Bursts a port receives in a round in real time before the others have their turn.
 const BURSTS: usize = 4;
 
 /// How traffic kept a worker busy (real time).
@@ -105,11 +105,10 @@ impl Worker {
     /// # Errors
     /// If a port is gone or the system refuses.
     pub fn send(&mut self, now: Instant, until_ps: Option<u64>) -> Result<(), PortError> {
-        let bursts = if self.exact { usize::MAX } else { BURSTS };
         for place in 0..self.ports.len() {
             let number = self.in_turn(place);
             let sender = &mut self.senders[number];
-            sender.send(&mut *self.ports[number], now, until_ps, bursts)?;
+            sender.send(&mut *self.ports[number], now, until_ps)?;
             if self.is_alone {
                 for lane in &sender.lanes {
                     self.receiver.streams[lane.stream].sequences = lane.sequences();
