@@ -23,11 +23,12 @@ pub struct Lag {
 }
 
 impl Lag {
-    /// Of a stream with this schedule: late is what leaves over 10 us after its time, or over the time that as many frames
-    /// take as are sent at once, if that is less.
+    /// Of a worker that sends `own` of the `flows` flows of a stream with this schedule: late is what leaves over 10 us
+    /// after its time, or over the time that as many of its frames take as are sent at once, if that is less.
     #[must_use]
-    pub fn new(schedule: &Schedule) -> Self {
-        let at_once = schedule.shortest_gap_ps().saturating_mul(BLOCK as u64);
+    pub fn new(schedule: &Schedule, own: u64, flows: u64) -> Self {
+        let all = u128::from(schedule.shortest_gap_ps()) * BLOCK as u128 * u128::from(flows);
+        let at_once = all.checked_div(u128::from(own)).unwrap_or(0).try_into().unwrap_or(u64::MAX);
         Self {
             timing: Timing::new(),
             limit_ps: LATE_PS.min(at_once),
@@ -61,6 +62,7 @@ impl Lag {
     pub fn absorb(&mut self, other: &Self) {
         self.timing.absorb(&other.timing);
         self.late += other.late;
+        self.limit_ps = self.limit_ps.max(other.limit_ps);
     }
 
     /// What was found; `None` if nothing was sent.
@@ -85,7 +87,8 @@ mod tests {
     use super::*;
     use crate::spec::{Segment, SizeSpec};
 
-    fn lag(bps: u64) -> Lag {
+    /// Of a worker with so many of 8 flows.
+    fn lag(bps: u64, own: u64) -> Lag {
         let segment = |from_bps, to_bps| Segment {
             name: "s".to_owned(),
             duration_ns: 1000,
@@ -93,14 +96,15 @@ mod tests {
             to_bps,
         };
         let size = SizeSpec { size: 64, weight: 1 };
-        Lag::new(&Schedule::new(&[segment(bps / 2, bps), segment(bps, bps)], &[size], &[0]))
+        Lag::new(&Schedule::new(&[segment(bps / 2, bps), segment(bps, bps)], &[size], &[0]), own, 8)
     }
 
     /// A frame of 64 bytes is 672 bits on the line: at 672 Mbit/s one comes each microsecond, and 128 in 128 us.
     #[test]
     fn late_is_ten_microseconds_or_a_burst_at_the_highest_load() {
-        for (bps, limit_ns) in [(672_000_000, 10_000), (67_200_000_000, 1280)] {
-            let mut lag = lag(bps);
+        // Of two workers each sends every second frame: 128 of its own take twice as long.
+        for (bps, own, limit_ns) in [(672_000_000, 8, 10_000), (67_200_000_000, 8, 1280), (67_200_000_000, 4, 2560)] {
+            let mut lag = lag(bps, own);
             lag.record(limit_ns * 1000, 5);
             lag.record(limit_ns * 1000 + 1, 2);
             let found = lag.finish().expect("frames");
@@ -110,7 +114,7 @@ mod tests {
 
     #[test]
     fn lags_are_those_of_each_frame() {
-        let mut lag = lag(672_000_000);
+        let mut lag = lag(672_000_000, 8);
         lag.record_each(&[100_000, 100_900], &[0, 900], 100_000, 0);
         lag.record_each(&[1_100_000, 1_103_000], &[1_000_000, 1_000_000], 100_000, 3000);
         let found = lag.finish().expect("frames");

@@ -110,7 +110,7 @@ pub struct Lag {
     /// Frames that left more than `limit_ns` after their time: with any of them latency is tainted, that of a load that
     /// was not the intended one.
     pub late: u64,
-    /// 10 us, or what 128 frames take at the highest load if that is less.
+    /// 10 us, or what 128 frames of one worker take at the highest load if that is less.
     pub limit_ns: u64,
 }
 

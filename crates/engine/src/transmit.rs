@@ -73,17 +73,19 @@ impl Lane {
         let walk = Walk::new(share.unwrap_or(Share::all(template.flows())));
         let mut cursor = template.cursor();
         template.seek(&mut cursor, walk.number());
+        let flows = u64::from(template.flows());
+        let own_flows = share.map_or(0, |share| u64::from(share.count()));
         Self {
             stream,
             cursor,
             walk,
             ahead: walk,
             others_wait_ps: 0,
-            flows: u64::from(template.flows()),
+            flows,
             template,
-            own_flows: share.map_or(0, |share| u64::from(share.count())),
+            own_flows,
             others: Vec::new(),
-            lag: Lag::new(&schedule),
+            lag: Lag::new(&schedule, own_flows, flows),
             burst: (0, 0),
             moves_to: None,
             departures: share.map_or_else(Departures::none, |share| schedule.departures_of(share)),
