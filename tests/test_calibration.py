@@ -9,6 +9,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import textwrap
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -274,6 +275,27 @@ def test_a_ring_is_calibrated_and_kept_beside_the_runs(tmp_path: Path) -> None:
     (alone,) = (check for check in found.checks if check.name == "C4")
     assert alone.mark == "n/a"
     assert "one thread" in alone.reason
+
+
+def test_the_longest_frames_are_calibrated_where_no_line_is_enforced(little: None, tmp_path: Path) -> None:
+    """As many of them as nobody can send would be more bits than the engine takes."""
+    plan = tmp_path / "plan.yaml"
+    plan.write_text(
+        textwrap.dedent(f"""
+        title: Jumbo frames over a memif
+        lab:
+          nodes: {{tester: {{kind: netdyno}}, dut: {{kind: external}}}}
+          links:
+            - {{endpoints: ["tester:w", "dut:a"], rate: 10Gbps, backend: memif, socket: {tmp_path}/s, id: 0}}
+            - {{endpoints: ["tester:e", "dut:b"], rate: 10Gbps, backend: memif, socket: {tmp_path}/s, id: 1}}
+        traffic: {{9000b: {{size: 9000B}}}}
+        matrix: {{profile: [9000b], direction: [uni]}}
+        method: {{throughput: {{duration: 1s}}}}
+        """)
+    )
+    done, found = calibrated(str(plan), "--out", str(tmp_path))
+    no_contradiction(found)
+    assert [one.name for one in found.traffic] == ["9000b / uni"], done.stderr
 
 
 def test_what_runs_in_virtual_time_needs_none(tmp_path: Path) -> None:

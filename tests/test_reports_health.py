@@ -90,6 +90,9 @@ def test_trials_that_were_made_again_are_counted_with_why() -> None:
     found = health.made_again([away, away, "the link went down"])
     assert found is not None
     assert found.sentence == f"3 trials were made again: {away}; the link went down"
+    found = health.made_again([away, "the link went down", away.replace("25", "31.5")])
+    assert found is not None
+    assert found.sentence == f"3 trials were made again: {away} (and 1 more like it); the link went down"
 
 
 @READ

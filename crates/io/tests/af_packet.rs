@@ -65,7 +65,7 @@ fn what_a_port_sends_it_does_not_receive() {
 #[test]
 fn slots_follow_the_mtu_and_a_pretended_speed_is_not_believed() {
     namespace::with_veth("slots_follow_the_mtu_and_a_pretended_speed_is_not_believed", 1500, || {
-        let [mut west, _east] = pair(9018);
+        let [mut west, east] = pair(9018);
         // 1500 and the Ethernet header and one tag; veth says 10 Gbit/s to whoever asks.
         assert_eq!((west.info().max_frame, west.info().rate_bps), (1518, 0));
         let long = send_at(&mut west, Instant::ZERO, &[frame(1, 1518)]);
@@ -73,7 +73,23 @@ fn slots_follow_the_mtu_and_a_pretended_speed_is_not_believed() {
             panic!("an untagged frame of 1518 bytes is beyond the MTU: {long:?}")
         };
         assert!(why.contains("raise its MTU"), "{why}");
+        drop(east);
         assert_eq!(open("nd1", 300).info().max_frame, 300);
+    });
+}
+
+#[test]
+fn an_interface_is_a_port_of_one_tester_at_a_time() {
+    namespace::with_veth("an_interface_is_a_port_of_one_tester_at_a_time", 1500, || {
+        let [west, _east] = pair(1514);
+        let again = AfPacketPort::open("again", "nd0", 1514);
+        let Err(PortError::Unfit { why, .. }) = again else {
+            panic!("two testers on one interface: {again:?}")
+        };
+        assert!(why.contains("a port of another netdyno"), "{why}");
+        drop(west);
+        let queues = AfPacketPort::open_queues("again", "nd0", 1514, 2).expect("it is free");
+        assert_eq!(queues.len(), 2);
     });
 }
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from netdyno.arithmetic import FCS, line_rate
+from netdyno.arithmetic import FCS, line_rate, wire_bits
 from netdyno.calibration import traffic
 from netdyno.calibration.bench import Bench, Shot
 from netdyno.calibration.document import Check, Point, Traffic
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 NOBODY_FPS = Fraction(300_000_000)
 """No core sends so many: where nothing enforces a line, the search begins here."""
+HIGHEST_BPS = 10**13
+"""Nor so many bits (L1); the engine takes no higher load (crates/engine/src/compile.rs)."""
 
 ACCOUNTED = 1_000
 """Frames of each size that are counted one by one."""
@@ -154,13 +156,14 @@ def _most(
 ) -> tuple[Fraction | None, list[Check]]:
     """C3."""
     name = traffic.name(case)
-    search = most_without_loss(line or NOBODY_FPS, effort.resolution)
+    nobody = min(NOBODY_FPS, Fraction(HIGHEST_BPS // wire_bits(case.profile.mix.mean)))
+    search = most_without_loss(line or nobody, effort.resolution)
     asked = next(search)
     again, refused, flooded = 0, "", Fraction(0)
     while True:
-        say(f"{name}: {'as fast as it goes' if asked.fps == NOBODY_FPS else rounded(asked.fps) + ' fps'}")
         # A flood is to fail; what is asked of it is how much it sends.
-        flood = asked.fps == NOBODY_FPS
+        flood = line is None and asked.fps == nobody
+        say(f"{name}: {'as fast as it goes' if flood else rounded(asked.fps) + ' fps'}")
         length = effort.confirm_ns if asked.confirming else effort.trial_ns
         shot = (bench.shoot if flood else bench.steadiest)(case, asked.fps, length)
         # What goes at all, if not without loss: the first load is the highest.

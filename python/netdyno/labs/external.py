@@ -214,7 +214,8 @@ def _card(interface: str, backend: str, may: fit.Rights) -> nic.Nic:
         here = ", ".join(f"`{name}`" for _, name in sorted(socket.if_nameindex()))
         raise LabError(
             f"there is no interface `{interface}` on this machine",
-            f"give the link's `interface` as one of {here}",
+            f"give the link's `interface` as one of {here}; one of another network namespace is reached from"
+            " there: `ip netns exec NAME netdyno ...`",
         )
     kind = "af_packet" if backend == backends.AUTO else backend
     # A program that has just ended takes its XDP program with it, but not at once.

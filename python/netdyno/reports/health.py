@@ -5,6 +5,7 @@ From counts to sentences. A tester that did well has none, but for several worke
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -224,7 +225,14 @@ def made_again(reasons: Sequence[str]) -> Finding | None:
     if not reasons:
         return None
     trials = f"{counted(len(reasons), 'trial')} {'was' if len(reasons) == 1 else 'were'}"
-    why = "; ".join(dict.fromkeys(reasons))
+    # What differs in its figures alone is said once, with those of the first.
+    alike: dict[str, list[str]] = {}
+    for reason in reasons:
+        alike.setdefault(re.sub(r"[0-9][0-9.,]*", "#", reason), []).append(reason)
+    why = "; ".join(
+        first + ("" if all(one == first for one in more) else f" (and {len(more)} more like it)")
+        for first, *more in alike.values()
+    )
     return Finding("made again", Fraction(len(reasons)), f"{trials} made again: {why}")
 
 

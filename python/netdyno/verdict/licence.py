@@ -87,7 +87,7 @@ def across(cases: Iterable[StoredCase]) -> dict[int, tuple[StoredVerdict, ...]]:
 def hint(value: Value, result: Result, evidence: Evidence) -> str:
     """What to add to a verdict on the device whose rate in bits is a round figure, or nothing."""
     number = _lasting(result, value.scope)
-    if number is None or evidence.situation.mixed_receivers:
+    if not number or evidence.situation.mixed_receivers:
         return ""
     point = _Point(0, evidence.situation.mean_size, number)
     for layer in LAYERS:

@@ -8,7 +8,8 @@
 
 mod socket;
 
-use super::{Backend, BackendSpec, ClockFit, Open, check_max_frame, interface};
+use super::interface::{self, Hold, Link};
+use super::{Backend, BackendSpec, ClockFit, Open, check_max_frame};
 use crate::port::{Burst, MIN_SENT_BYTES, Port, PortCounters, PortError, PortInfo, Slot, refuse_count, refuse_length};
 use crate::region::{Region, stride_for};
 use crate::time::{Clock, Instant};
@@ -59,6 +60,7 @@ pub struct AfPacketPort {
     /// What the socket has dropped; the kernel's figure starts again at each reading.
     rx_dropped: Cell<u64>,
     clock: Option<Clock>,
+    _hold: Hold,
 }
 
 impl AfPacketPort {
@@ -68,10 +70,13 @@ impl AfPacketPort {
     /// that is less; `info().max_frame` says which.
     ///
     /// # Errors
-    /// If the interface does not exist (the message lists those that do), is down, or the system refuses.
+    /// If the interface does not exist (the message lists those that do), is down or another tester's, or the system refuses.
     pub fn open(name: &str, interface: &str, max_frame: u32) -> Result<Self, PortError> {
-        check_max_frame(name, max_frame)?;
-        let link = interface::look_up(name, interface)?;
+        let mut queues = Self::open_queues(name, interface, max_frame, 1)?;
+        Ok(queues.swap_remove(0))
+    }
+
+    fn open_queue(name: &str, interface: &str, max_frame: u32, link: &Link, hold: &Hold) -> Result<Self, PortError> {
         let socket = PacketSocket::open(interface, link.index)?;
         let max_frame = max_frame.min(link.mtu + ETHERNET_BYTES + TAG_BYTES as u32);
         Ok(Self {
@@ -94,6 +99,7 @@ impl AfPacketPort {
             rx_cut: 0,
             rx_dropped: Cell::new(0),
             clock: None,
+            _hold: hold.clone(),
         })
     }
 
@@ -102,7 +108,10 @@ impl AfPacketPort {
     /// # Errors
     /// As [`Self::open`].
     pub fn open_queues(name: &str, interface: &str, max_frame: u32, queues: usize) -> Result<Vec<Self>, PortError> {
-        let opened = (0..queues).map(|_| Self::open(name, interface, max_frame));
+        check_max_frame(name, max_frame)?;
+        let link = interface::look_up(name, interface)?;
+        let hold = Hold::take(name, interface, link.index)?;
+        let opened = (0..queues).map(|_| Self::open_queue(name, interface, max_frame, &link, &hold));
         let mut ports = opened.collect::<Result<Vec<_>, _>>()?;
         if queues > 1 {
             let mut group = None;

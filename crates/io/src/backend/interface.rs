@@ -5,6 +5,9 @@ use crate::port::PortError;
 use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::sync::Arc;
 
 /// An interface that is up.
 #[derive(Debug)]
@@ -18,6 +21,32 @@ pub(super) struct Link {
     pub cable: bool,
     /// Queues that frames come in by, where the driver says.
     pub receive_queues: Option<u32>,
+}
+
+/// An interface is a port of one tester at a time, for as long as this is kept: each of two would take the other's test
+/// frames for its own. By a name that belongs to the network namespace, as interfaces do, and goes with the process. For
+/// packet sockets, of which an interface has any number; of programs it has one.
+#[derive(Clone, Debug)]
+pub(super) struct Hold {
+    _name: Arc<UnixDatagram>,
+}
+
+impl Hold {
+    /// Takes the interface `index`, called `interface`, for port `port`.
+    pub(super) fn take(port: &str, interface: &str, index: i32) -> Result<Self, PortError> {
+        let bound = SocketAddr::from_abstract_name(format!("netdyno/interface/{index}")).and_then(|name| UnixDatagram::bind_addr(&name));
+        match bound {
+            Ok(name) => Ok(Self { _name: Arc::new(name) }),
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse => Err(PortError::Unfit {
+                port: port.to_owned(),
+                why: format!(
+                    "interface `{interface}` is a port of another netdyno that is running, and each would take the other's \
+                     frames for its own; wait until that one is done"
+                ),
+            }),
+            Err(error) => Err(PortError::system(format!("taking interface `{interface}` for one tester"), error)),
+        }
+    }
 }
 
 /// Looks up `interface` for port `port`.
