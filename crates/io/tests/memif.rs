@@ -126,7 +126,6 @@ fn a_full_ring_takes_what_fits_and_counts() {
     }
 }
 
-/// The client's buffers hold 124 bytes here, the server's frames up to 9014: they come in parts.
 /// Full at 5 us, of which nothing was known since the begin; looked at and found empty until 9 us, full again at 50.
 #[test]
 fn the_time_before_a_full_look_is_told() {
@@ -143,6 +142,7 @@ fn the_time_before_a_full_look_is_told() {
     assert_eq!(read_all(50, 60), 5_000 + 41_000);
 }
 
+/// The client's buffers hold 124 bytes here, the server's frames up to 9014: they come in parts.
 #[test]
 fn frames_in_several_buffers_are_put_together_or_dropped_whole() {
     let socket = abstract_socket();
@@ -155,6 +155,63 @@ fn frames_in_several_buffers_are_put_together_or_dropped_whole() {
     assert_eq!(collect(&mut client, 3), [frames[0].clone(), frames[2].clone(), frames[5].clone()]);
     assert_eq!((client.counters().rx_frames, client.counters().rx_cut), (3, 3));
     assert_eq!(server.counters().tx_frames, 6);
+}
+
+/// Frames in several of the peer's buffers, in a ring that is nearly full: as soon as the peer has read, there is room again,
+/// however few frames are sent at once.
+#[test]
+fn frames_in_several_buffers_go_on_when_a_full_ring_is_read() {
+    for at_once in [1, 3, 64] {
+        let socket = abstract_socket();
+        let make = |name, role, max_frame| {
+            let mut spec = MemifSpec::new(&socket, role);
+            spec.ring_log2 = 6;
+            open(name, &spec, max_frame, 1).expect("opens").remove(0)
+        };
+        let (mut server, mut client) = (make("server", Role::Server, 9014), make("client", Role::Client, 2042));
+        server.ready().expect("comes");
+        client.ready().expect("comes");
+        // 64 buffers, all filled but some that the next long frame needs more of.
+        send_all(&mut server, &[frame(1, 60), frame(2, 60)]);
+        let long = vec![frame(3, 8996); at_once];
+        while send_at(&mut server, Instant::ZERO, &long).expect("transmits") > 0 {}
+        let before = server.counters();
+        assert!((10..=15).contains(&before.tx_frames), "{before:?}");
+        // Short ones still fit, and are not held up by the long ones before them.
+        assert_eq!(send_at(&mut server, Instant::ZERO, &[frame(4, 60)]).expect("transmits"), 1);
+        // Longer than the client takes, so they are read and dropped.
+        assert_eq!(collect(&mut client, 3), [frame(1, 60), frame(2, 60), frame(4, 60)]);
+        assert_eq!(client.counters().rx_cut, before.tx_frames - 2);
+        let mut sent = 0;
+        until("sending on", || {
+            sent += send_at(&mut server, Instant::ZERO, &long).expect("transmits");
+            while client.receive(Instant::ZERO, 64, &mut |_| {}).expect("receives") > 0 {}
+            (sent >= 200).then_some(())
+        });
+        assert_eq!(client.counters().rx_cut, before.tx_frames - 2 + sent as u64);
+    }
+}
+
+/// A ring whose buffers together are shorter than a frame will never have room for it: that is said.
+#[test]
+fn a_frame_longer_than_all_buffers_of_the_peer_is_an_error() {
+    let socket = abstract_socket();
+    let make = |name, role, max_frame| {
+        let mut spec = MemifSpec::new(&socket, role);
+        spec.ring_log2 = 2;
+        open(name, &spec, max_frame, 1).expect("opens").remove(0)
+    };
+    let (mut server, mut client) = (make("server", Role::Server, 9014), make("client", Role::Client, 124));
+    server.ready().expect("comes");
+    client.ready().expect("comes");
+    send_all(&mut server, &[frame(1, 60)]);
+    assert_eq!(collect(&mut client, 1), [frame(1, 60)]);
+    let error = until("the reason", || send_at(&mut server, Instant::ZERO, &[frame(2, 8996)]).err());
+    assert!(matches!(error, PortError::Gone { .. }), "{error}");
+    assert!(
+        error.to_string().contains("a frame of 8996 bytes takes more than all 4 buffers"),
+        "{error}"
+    );
 }
 
 #[test]

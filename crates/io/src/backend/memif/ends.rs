@@ -40,6 +40,8 @@ pub struct Sender {
     /// Our index, and the peer's as last seen.
     own: u16,
     other: u16,
+    /// Descriptors that the last frame took, or that the one after it needs at least, which found no room.
+    parts: u16,
 }
 
 impl Sender {
@@ -58,6 +60,7 @@ impl Sender {
             buffers,
             own,
             other: own,
+            parts: 1,
         };
         if let Buffers::Own { stride, .. } = buffers {
             // Said once: frames only change the length.
@@ -84,16 +87,23 @@ impl Sender {
         }
     }
 
-    /// Descriptors that can be written: at least `wanted`, or all there are.
+    /// Frames that can be written, if they are as long as the last one: at least `wanted`, or all that there is room for. A
+    /// shorter one may find room where that one would not: with any room at all the answer is not 0.
     ///
     /// # Errors
     /// If the peer's index is impossible.
     #[inline]
     pub fn room_for(&mut self, wanted: usize) -> Result<usize, Violation> {
-        if usize::from(self.room()) < wanted {
+        if usize::from(self.room()) < wanted * usize::from(self.parts) {
             self.refresh()?;
         }
-        Ok(usize::from(self.room()))
+        let room = self.room();
+        let frames = if self.parts > 1 {
+            (room / self.parts).max(room.min(1))
+        } else {
+            room
+        };
+        Ok(usize::from(frames))
     }
 
     fn refresh(&mut self) -> Result<(), Violation> {
@@ -123,7 +133,7 @@ impl Sender {
     #[inline]
     pub fn send(&mut self, memory: &[u8], slots: &[Slot]) -> Result<(usize, bool), Violation> {
         let Self { ring, buffers, own, .. } = &*self;
-        let (mut index, mut room, mut sent) = (*own, self.room(), 0);
+        let (mut index, mut room, mut sent, mut parts) = (*own, self.room(), 0, self.parts);
         for slot in slots {
             let frame = Frame {
                 bytes: &memory[slot.offset as usize..],
@@ -139,14 +149,22 @@ impl Sender {
                 }
                 Some(_) => break,
                 None => match write_to_peer(ring, index, room, &frame)? {
-                    0 => break,
-                    used => used,
+                    0 => {
+                        // More than there are: so the peer's index is looked at before the next.
+                        parts = room + 1;
+                        break;
+                    }
+                    used => {
+                        parts = used;
+                        used
+                    }
                 },
             };
             index = index.wrapping_add(used);
             room -= used;
             sent += 1;
         }
+        self.parts = parts;
         if sent == 0 {
             return Ok((0, false));
         }
@@ -170,6 +188,9 @@ fn write_to_peer(ring: &Ring, index: u16, room: u16, frame: &Frame<'_>) -> Resul
         if given.length == 0 {
             return Err("a buffer of no bytes".to_owned());
         }
+        if used == 0 && frame.len > given.length as usize && !fits(ring, index, room, frame.len)? {
+            return Ok(0);
+        }
         let part = Frame {
             bytes: &frame.bytes[done..],
             len: (frame.len - done).min(given.length as usize),
@@ -183,7 +204,29 @@ fn write_to_peer(ring: &Ring, index: u16, room: u16, frame: &Frame<'_>) -> Resul
             return Ok(used);
         }
     }
+    // There is none, or the buffers got shorter since they were looked at.
     Ok(0)
+}
+
+/// Whether the peer's `room` buffers from `index` on have so many bytes: nothing is copied for a frame that has to wait.
+fn fits(ring: &Ring, index: u16, room: u16, bytes: usize) -> Result<bool, Violation> {
+    let mut held = 0;
+    for used in 0..room {
+        let length = ring.descriptor(index.wrapping_add(used)).length as usize;
+        if length == 0 {
+            return Err("a buffer of no bytes".to_owned());
+        }
+        held += length;
+        if held >= bytes {
+            return Ok(true);
+        }
+    }
+    if room == ring.size() {
+        return Err(format!(
+            "a frame of {bytes} bytes takes more than all {room} buffers it gives, {held} bytes"
+        ));
+    }
+    Ok(false)
 }
 
 /// The region that a descriptor of the peer lies in.
