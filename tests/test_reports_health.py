@@ -78,6 +78,11 @@ def test_what_was_made_up_for_after_pauses_is_said(tmp_path: Path, report: str) 
     text = rendered(tmp_path, report, replace(ALONE, catch_up=caught))
     assert "the tester fell behind its schedule 3 times, by up to 12.5 ms: 40,000 of " in text
     assert "left at up to 200 % of the rate to make up for it, at most 25,000 in a row" in text
+    assert "hardly ever" not in text
+    (tmp_path / "late").mkdir()
+    always = replace(caught, frames=20_000_000)
+    text = rendered(tmp_path / "late", report, replace(ALONE, catch_up=always))
+    assert "in a row, and it hardly ever was on time: leave it its core, or ask for less" in text
     (tmp_path / "well").mkdir()
     assert "fell behind" not in rendered(
         tmp_path / "well", report, replace(ALONE, catch_up=replace(caught, frames=0))

@@ -216,7 +216,12 @@ def _caught_up(results: Sequence[TrialResult]) -> Finding | None:
         f"the tester fell behind its schedule {pauses}{trials}, by up to"
         f" {_latest(one.longest_ns for one in caught)}: {made_up:,} of {sent:,} frames left at up to"
         f" {max(one.percent for one in caught)} % of the rate to make up for it, at most"
-        f" {max(one.longest_run for one in caught):,} in a row",
+        f" {max(one.longest_run for one in caught):,} in a row"
+        + (
+            ", and it hardly ever was on time: leave it its core, or ask for less"
+            if 2 * made_up > sent
+            else ""
+        ),
     )
 
 
