@@ -38,12 +38,38 @@ impl Memory {
             .find(|it| it.contains("/memfd:netdyno memif"))
             .expect("there is a connection");
         let start = line.split('-').next().expect("an address");
-        let memory = File::options().write(true).open("/proc/self/mem").expect("opens");
+        let memory = File::options().read(true).write(true).open("/proc/self/mem").expect("opens");
         Self(memory, u64::from_str_radix(start, 16).expect("an address"))
     }
 
     fn put(&self, at: u64, bytes: &[u8]) {
         self.0.write_all_at(bytes, self.1 + at).expect("writes");
+    }
+
+    fn get(&self, at: u64) -> [u8; 8] {
+        let mut bytes = [0; 8];
+        self.0.read_exact_at(&mut bytes, self.1 + at).expect("reads");
+        bytes
+    }
+}
+
+/// A client that never says that a frame ends with its buffer where one once did not: what the server has read it gives back
+/// with nothing left of that, and keeps the region and the length.
+#[test]
+fn buffers_that_were_joined_are_given_back_parted() {
+    let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let socket = abstract_socket();
+    let (mut server, mut client) = (one(&socket, Role::Server), one(&socket, Role::Client));
+    server.ready().expect("comes");
+    client.ready().expect("comes");
+    let memory = Memory::shared();
+    send_all(&mut client, &[frame(1, 60), frame(2, 70), frame(3, 80)]);
+    // The first two are one frame, which ends with the second.
+    memory.put(DESCRIPTORS, &[1, 0]);
+    let joined = [frame(1, 60), frame(2, 70)].concat();
+    assert_eq!(collect(&mut server, 2), [joined, frame(3, 80)]);
+    for (index, len) in [(0, 60), (1, 70), (2, 80)] {
+        assert_eq!(memory.get(DESCRIPTORS + 16 * index), [0, 0, 0, 0, len, 0, 0, 0]);
     }
 }
 

@@ -167,38 +167,28 @@ fn testpmd_as_client_gives_every_frame_back() {
     }
 }
 
-/// testpmd's buffers have 2048 bytes: longer frames come and go in several, and each time that the ring was full they go on.
+/// testpmd's buffers have 2048 bytes: longer frames come and go in several, and each time that the ring was full they go on, and
+/// shorter ones after them.
 #[test]
 fn testpmd_as_client_gives_long_frames_back() {
     let Some(folder) = Folder::with_testpmd("testpmd_long") else {
         return;
     };
-    for (round, len) in [8996, 5996].into_iter().enumerate() {
-        let mut spec = MemifSpec::new(&folder.socket(), Role::Server);
-        (spec.id, spec.patience_ms) = (3, Some(START_MS));
-        let mut port = open("west", &spec, 9014, 1).expect("opens").remove(0);
-        let _peer = Testpmd::start(&folder.0, "client", &folder.socket());
-        // All of one length: DPDK joins a shorter frame to the next where a longer one went before it in the ring.
-        let clock = Clock::start();
-        port.ready().expect("testpmd comes");
-        let probe = [frame(u64::MAX, len)];
-        while receive(&mut port, 64).is_empty() {
-            assert!(clock.now() < Instant::ZERO + PATIENCE, "testpmd does not forward");
-            send_at(&mut port, Instant::ZERO, &probe).expect("transmits");
-            sleep(Duration::from_ms(5));
-        }
-        let last = [frame(u64::MAX - 1, len)];
-        send_all(&mut port, &last);
-        while receive(&mut port, 1) != last {
-            assert!(clock.now() < Instant::ZERO + PATIENCE, "no end of the probes");
-        }
-        // Several times what the ring has room for, a few at a time.
-        for batch in 0..300 {
+    let mut spec = MemifSpec::new(&folder.socket(), Role::Server);
+    (spec.id, spec.patience_ms) = (3, Some(START_MS));
+    let mut port = open("west", &spec, 9014, 1).expect("opens").remove(0);
+    let _peer = Testpmd::start(&folder.0, "client", &folder.socket());
+    alive(&mut port);
+    // Several times what the ring has room for, a few at a time. Each length goes through places of the ring where the one
+    // before it left several buffers joined: DPDK 22.11's client does not part them for a frame that takes one.
+    for (round, len) in [8996, 5996, 60, 3996, 1514, 2048, 60].into_iter().enumerate() {
+        for batch in 0..400 {
             let frames: Vec<_> = (0..3).map(|index| frame(((round as u64) << 32) + batch * 3 + index, len)).collect();
             send_all(&mut port, &frames);
             assert!(gather(&mut port, frames.len(), 64) == frames, "{len} bytes, batch {batch}");
         }
     }
+    assert_eq!(port.counters().rx_cut, 0);
 }
 
 /// Two queues, in both roles: each is a way of its own, in order, and nothing comes by the other one.

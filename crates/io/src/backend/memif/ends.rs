@@ -468,6 +468,7 @@ impl Receiver {
             parts += 1;
             if descriptor.flags & NEXT == 0 {
                 self.most_parts = self.most_parts.max(parts);
+                self.part_again(parts);
                 let fits = u64::from(MIN_SENT_BYTES)..=u64::from(self.max_frame);
                 return Ok(Some((parts, fits.contains(&len).then_some(len as u32))));
             }
@@ -476,6 +477,18 @@ impl Receiver {
             return Err("a frame that takes the whole ring and does not end".to_owned());
         }
         Ok(None)
+    }
+
+    /// Takes the marks off the next descriptors that join them to one frame, before the peer gets them back. A client has to
+    /// set the flags of a descriptor anew for each frame; DPDK 22.11's does not where a frame takes one buffer
+    /// (`eth_memif_tx`, which then only writes the length), and so would join it to whatever comes next.
+    fn part_again(&self, parts: u16) {
+        // A client makes its own descriptors anew.
+        let Buffers::Peer = self.buffers else { return };
+        for index in (0..parts).map(|part| self.own.wrapping_add(part)) {
+            let Descriptor { region, length, .. } = self.ring.descriptor(index);
+            self.ring.set_length(index, 0, region, length);
+        }
     }
 
     /// Gives buffers to the peer (client): their descriptors are made anew, whatever it left in them.
