@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -26,8 +28,8 @@ lab:
   links:
     - {{endpoints: ["tester:west", "dut:a"], rate: 10Gbps, backend: memif, socket: {0}, role: server, id: 0}}
     - {{endpoints: ["tester:east", "dut:b"], rate: 10Gbps, backend: memif, socket: {0}, role: server, id: 1}}
-traffic: {{64b: {{size: 64B}}, 512b: {{size: 512B}}, 1518b: {{size: 1518B}}}}
-matrix: {{profile: [64b, 512b, 1518b], direction: [uni]}}
+traffic: {{4000b: {{size: 4000B}}, 1518b: {{size: 1518B}}, 64b: {{size: 64B}}, 2052b: {{size: 2052B}}}}
+matrix: {{profile: [4000b, 1518b, 64b, 2052b], direction: [uni]}}
 method: {{ramp: {{warmup: 200ms at 1kpps, ramp: 1s to 1%, hold: 200ms}}}}
 trial: {{settle: 50ms, drain: 200ms}}
 """
@@ -39,10 +41,10 @@ def test_a_testpmd_that_connects_once_is_measured_in_every_case(tmp_path: Path) 
         pytest.skip("no dpdk-testpmd: apt-get install dpdk-dev")
     if not {0, 1} <= os.sched_getaffinity(0):
         pytest.skip("testpmd takes cores 0 and 1")
-    socket = tmp_path / "dut.sock"
-    (tmp_path / "plan.yaml").write_text(PLAN.format(socket))
+    listens = tmp_path / "dut.sock"
+    (tmp_path / "plan.yaml").write_text(PLAN.format(listens))
     vdevs = [
-        f"--vdev=net_memif{number},role=client,id={number},socket={socket},socket-abstract=no"
+        f"--vdev=net_memif{number},role=client,id={number},socket={listens},socket-abstract=no"
         for number in (0, 1)
     ]
     environment = {**os.environ, "RUNTIME_DIRECTORY": str(tmp_path)}
@@ -57,7 +59,7 @@ def test_a_testpmd_that_connects_once_is_measured_in_every_case(tmp_path: Path) 
     ]
     with subprocess.Popen(run, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as netdyno:
         deadline = time.monotonic() + DEADLINE_S
-        while not socket.exists():
+        while not listens.exists():
             assert netdyno.poll() is None, netdyno.communicate()[1]
             assert time.monotonic() < deadline, "netdyno does not listen"
             time.sleep(0.05)
@@ -80,11 +82,13 @@ def test_a_testpmd_that_connects_once_is_measured_in_every_case(tmp_path: Path) 
     assert "start it now" in told, told
     (folder,) = (path for path in (tmp_path / "runs").iterdir() if (path / "run.sqlite").exists())
     with open_run(folder) as stored:
-        assert [case.state for case in stored.cases] == ["done"] * 3, told
+        assert [case.state for case in stored.cases] == ["done"] * 4, told
         for case in stored.cases:
             (trial,) = stored.trials(case.head.number)
             (stream,) = trial.result.streams
             assert stream.received > 0
+            # None came joined to another, and so longer than any that was sent.
+            assert trial.result.health.rx_dropped == 0, case.head.name
 
 
 def memif(role: str, **more: Any) -> dict[str, Any]:
@@ -178,3 +182,24 @@ def test_a_peer_with_too_few_queues_is_told_how_to_have_more() -> None:
     assert "`--rxq=2 --txq=2`" in hint
     assert "`workers: 1`" in hint
     assert "start netdyno first" in (peers.Peers(memif("server")).hint(["nobody has connected"]) or "")
+
+
+def test_the_file_of_a_peer_that_was_killed_is_to_be_removed(tmp_path: Path) -> None:
+    """What the system says of a socket whose owner has gone and left its file."""
+    place = str(tmp_path / "dut.sock")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as owner:
+        owner.bind(place)
+        owner.listen()
+    with (
+        socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as caller,
+        pytest.raises(ConnectionRefusedError) as caught,
+    ):
+        caller.connect(place)
+    gone = "port `west` is gone: no peer within 5000 ms: nobody listens at `{}` ({} (os error {}))"
+    refused = gone.format(place, caught.value.strerror, caught.value.errno)
+    device = peers.Peers(memif("client"))
+    assert f"remove it (`rm {place}`) and start the device again" in (device.hint([refused]) or "")
+    missing = gone.format(place, os.strerror(errno.ENOENT), errno.ENOENT)
+    assert "start the device first" in (device.hint([missing]) or "")
+    # An abstract name has no file.
+    assert "start the device first" in (device.hint([refused.replace(place, "@dut")]) or "")

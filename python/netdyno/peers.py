@@ -23,6 +23,10 @@ PATIENCE_S = 60.0
 came in one case: the next ones do not wait so long again."""
 
 
+_LEFT_OVER = re.compile(r"nobody listens at `([^`@][^`]*)` \(connection refused", re.IGNORECASE)
+"""A socket's file whose server was killed, or did not remove it: connect(2) finds it, and is refused."""
+
+
 class NotMeasuredError(NetdynoError):
     """The case ended without a result: no attempt at a trial was valid."""
 
@@ -96,6 +100,12 @@ class Peers:
             return (
                 "start netdyno first, and the device when netdyno says that it is listening: a client such as"
                 " testpmd looks for its server once, when it is started"
+            )
+        left = dict.fromkeys(place for reason in reasons for place in _LEFT_OVER.findall(reason))
+        if left:
+            return (
+                f"nobody listens at that file any more: remove it (`rm {' '.join(left)}`) and start the"
+                " device again; testpmd does not start where an earlier one left its file"
             )
         return (
             "start the device first, with a memif server at this socket and of this id; its own log says more"
