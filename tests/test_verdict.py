@@ -166,6 +166,8 @@ def test_device_when_frames_were_lost_and_the_tester_was_well() -> None:
         ({"tx_dropped": 400_000, "rx_dropped": 300_000}, "tester", "dropped 400000 frames it was to send"),
         ({"tx_dropped": 100_000}, "tester", "dropped 100000 frames it was to send"),
         ({"tx_dropped": 100_000, "rx_dropped": 100_000}, "tester", "dropped 100000 frames it was to send"),
+        ({"rx_too_long": 100_000}, "inconclusive", "100,000 frames longer than any that was sent came"),
+        ({"rx_too_long": 100_000, "rx_dropped": 100_000}, "receiver", "dropped 100000 frames"),
         ({"rx_full": 1}, "inconclusive", "and once the tester found a ring full"),
         ({"rx_full": 3}, "inconclusive", "and 3 times the tester found a ring full"),
         ({"rx_full": 3, "rx_dropped": 100_000}, "receiver", "dropped 100000 frames"),

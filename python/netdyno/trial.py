@@ -248,6 +248,9 @@ class Health:
     """What these take on their line at most: so much of a latency may be the tester's own queue."""
     unheard: int = 0
     """Frames that are no test frames and came so many at once that they were not listened to or answered."""
+    rx_too_long: int = 0
+    """Frames longer than any that was sent, which nobody looked into: test frames that are missing may be
+    joined in them."""
     catch_up: CatchUp | None = None
     """None in virtual time, and in a record of an older version."""
 

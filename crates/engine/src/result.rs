@@ -207,9 +207,12 @@ pub struct Health {
     pub latest_departure_ns: u64,
     /// The longest time between two rounds of the tester's loop, ns (real time only).
     pub longest_gap_ns: u64,
-    /// Frames the tester received too late to keep (ring or socket buffer full) while there was traffic and drain; with
-    /// those too long for the port, as far as test frames are missing there.
+    /// Frames the tester received too late to keep (ring or socket buffer full) while there was traffic and drain.
     pub rx_dropped: u64,
+    /// Frames that came meanwhile and were longer than the port was opened for, as far as test frames are missing there:
+    /// none of these is so long, but they may be in there (a peer or a kernel joins frames).
+    #[serde(default)]
+    pub rx_too_long: u64,
     /// Times a port had no room to send.
     pub tx_full: u64,
     /// Frames that were offered and that the tester's own kernel or driver dropped before the wire, as far as it says so.

@@ -13,6 +13,7 @@ from fractions import Fraction
 from netdyno.errors import counted
 from netdyno.reports import quantity
 from netdyno.trial import Health, TrialResult, WorkerHealth
+from netdyno.verdict.words import too_long
 
 ENOUGH_FRAMES = 1_000
 """Of fewer frames it says nothing how they were spread."""
@@ -42,6 +43,7 @@ def findings(results: Sequence[TrialResult]) -> tuple[Finding, ...]:
         _ahead(results),
         _not_sent(results),
         _full(healths),
+        _too_long(healths),
         _unheard(healths),
         _caught_up(results),
         _split(healths),
@@ -184,6 +186,11 @@ def _full(healths: Sequence[Health]) -> Finding | None:
         f"{'once' if full == 1 else f'{full:,} times'} the tester found a ring full that it receives into"
         f"{lasting}: what came then found no room, and nobody counts that",
     )
+
+
+def _too_long(healths: Sequence[Health]) -> Finding | None:
+    count = sum(health.rx_too_long for health in healths)
+    return Finding("too long", Fraction(count), too_long(count)) if count else None
 
 
 def _unheard(healths: Sequence[Health]) -> Finding | None:

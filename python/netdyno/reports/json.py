@@ -200,6 +200,7 @@ def _trial(trial: TrialView) -> dict[str, Any]:
                     "tx_ahead_frames": health.tx_ahead or None,
                     "tx_ahead_ns": health.tx_ahead_ns,
                     "unheard_frames": health.unheard or None,
+                    "rx_too_long_frames": health.rx_too_long or None,
                     "split_flows": health.split_flows or None,
                     "threads": health.threads or None,
                     "cores": health.cores or None,

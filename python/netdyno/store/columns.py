@@ -92,7 +92,7 @@ def to_mappings(text: str) -> tuple[dict[str, Any], ...]:
 
 THREADS = (
     *("split_flows", "threads", "cores", "tx_dropped", "rx_full", "rx_full_ns"),
-    *("tx_ahead", "tx_ahead_ns", "unheard"),
+    *("tx_ahead", "tx_ahead_ns", "unheard", "rx_too_long"),
 )
 """What of the tester's health has no column of its own. A store of before knows fewer of them."""
 

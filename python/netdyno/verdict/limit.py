@@ -26,7 +26,7 @@ from netdyno.verdict.evidence import (
 from netdyno.verdict.licence import hint
 from netdyno.verdict.neighbourhood import unsettled
 from netdyno.verdict.proof import doubt, near
-from netdyno.verdict.words import missing, rate, reached, share
+from netdyno.verdict.words import missing, rate, reached, share, too_long
 
 LATE_NS = 1_000_000
 """A frame that left this much after its time means a burst behind it, which a device may well lose."""
@@ -72,6 +72,8 @@ class _Counts:
     """By the tester itself, on receiving."""
     not_sent: int
     """By the tester itself, on sending: offered, and never on the line."""
+    too_long: int
+    """Longer than any that was sent: what is missing may be joined in them."""
     full: int
     """Looks of the tester's that found a ring of its own full."""
     while_full: Fraction | None
@@ -97,6 +99,7 @@ def _counts(value: Value, evidence: Evidence) -> _Counts:
         all_lost=all_lost(trials),
         dropped=sum(trial.dropped for trial in trials),
         not_sent=sum(trial.not_sent for trial in trials),
+        too_long=sum(trial.health.rx_too_long for trial in trials),
         full=sum(trial.health.rx_full for trial in trials),
         while_full=_while_full(trials, evidence),
         late_ns=max((trial.health.latest_departure_ns for trial in trials), default=0),
@@ -186,6 +189,8 @@ def _tester(counts: _Counts, evidence: Evidence) -> Verdict | None:
         )
     if noticeable(counts.dropped, counts.all_lost):
         return Verdict("receiver", _dropped(counts))
+    if noticeable(counts.too_long, counts.all_lost):
+        return Verdict("inconclusive", f"{gone} of {sent} frames were lost, and {too_long(counts.too_long)}")
     if _explained_by_full_rings(counts):
         return Verdict("inconclusive", _found_full(counts))
     real = evidence.clock == "real"
@@ -330,7 +335,11 @@ def _knee_before_tester(value: Value, result: Result, trials: Sequence[TrialResu
         return None
     health = [trial.health for trial in trials]
     # Where in the ramp a ring was full is not known: even once is once too many.
-    own = [sum(trial.dropped for trial in trials), sum(trial.not_sent for trial in trials)]
+    own = [
+        sum(trial.dropped for trial in trials),
+        sum(trial.not_sent for trial in trials),
+        sum(one.rx_too_long for one in health),
+    ]
     if any(noticeable(count, all_lost(trials)) for count in own) or any(one.rx_full for one in health):
         return None
     if any((one.core_share_ppm or 1_000_000) < OWN_CORE_PPM for one in health):

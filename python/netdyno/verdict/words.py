@@ -52,3 +52,12 @@ def of_line(number: Fraction, situation: Situation) -> str:
 def share(part: Fraction, whole: Fraction) -> str:
     """`99.4 %`."""
     return f"{decimal(part / whole * 100, 2)} %"
+
+
+def too_long(count: int) -> str:
+    """What is known of frames that came and were longer than any that was sent, a clause."""
+    return (
+        f"{count:,} {'frame' if count == 1 else 'frames'} longer than any that was sent came: frames were"
+        " joined on their way, and nobody can say which; DPDK's memif does that when frame sizes change in"
+        " a connection, a kernel with GRO on: measure one size a run, or restart the device before each"
+    )
