@@ -2,6 +2,7 @@
 //! and then while it works.
 
 use crate::port::PortError;
+use crate::time::{Duration, sleep};
 use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -31,10 +32,22 @@ pub(super) struct Hold {
     _name: Arc<UnixDatagram>,
 }
 
+/// Who has just let go may have a child that is being started, and has a copy of all that was open until it runs.
+const HOLD_ROUNDS: u32 = 50;
+const HOLD_PAUSE: Duration = Duration::from_ms(10);
+
 impl Hold {
     /// Takes the interface `index`, called `interface`, for port `port`.
     pub(super) fn take(port: &str, interface: &str, index: i32) -> Result<Self, PortError> {
-        let bound = SocketAddr::from_abstract_name(format!("netdyno/interface/{index}")).and_then(|name| UnixDatagram::bind_addr(&name));
+        let bind = || SocketAddr::from_abstract_name(format!("netdyno/interface/{index}")).and_then(|name| UnixDatagram::bind_addr(&name));
+        let mut bound = bind();
+        for _ in 0..HOLD_ROUNDS {
+            match &bound {
+                Err(error) if error.kind() == io::ErrorKind::AddrInUse => sleep(HOLD_PAUSE),
+                _ => break,
+            }
+            bound = bind();
+        }
         match bound {
             Ok(name) => Ok(Self { _name: Arc::new(name) }),
             Err(error) if error.kind() == io::ErrorKind::AddrInUse => Err(PortError::Unfit {
