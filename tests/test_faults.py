@@ -51,7 +51,7 @@ def test_a_sender_throttled_by_a_cgroup_is_the_testers_limit() -> None:
 
 
 def test_a_receiver_with_a_ring_of_64_is_the_limit() -> None:
-    """In bursts of 256. What is lost is what its own socket dropped; tried again where it is kept from sending."""
+    """In bursts of 256. What is lost its own socket dropped; tried again where it is kept from sending."""
     for _ in range(4):
         told = case("small", "10kpps")
         assert told["lost"][-1] * 95 <= told["dropped"][-1] * 100, told
