@@ -332,8 +332,8 @@ def netdyno_routed(flows: int) -> Found:
             inside = [_program("ip", "iproute2"), "netns", "exec", away]
             subprocess.run([*inside, "sh", "-ec", forward], check=True, capture_output=True, text=True)
             before = _forwarded(inside)
-            # What comes back is taken in the driver: a generic program sits behind a queue of the kernel's that all
-            # frames of a core share, and that the flood towards the router has filled.
+            # What comes back is taken in the driver: a generic program sits behind a queue of the kernel's
+            # that all frames of a core share, and that the flood towards the router has filled.
             backends = [
                 {"kind": "af_xdp", "interface": f"to-{end}", "attach": attach}
                 for end, attach in (("near", "auto"), ("far", "native"))
