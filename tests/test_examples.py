@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import subprocess
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
+import testpmd
 from netdyno import run as runner
 from netdyno.labs import KINDS, LabError, LabLink, Wiring
 from netdyno.live import watcher
@@ -110,28 +107,12 @@ def test_the_example_with_testpmd_runs(tmp_path: Path) -> None:
     text = (EXAMPLES / "memif.yaml").read_text().replace("/tmp/dut.sock", f"{tmp_path}/dut.sock")
     comment = " ".join(line.removeprefix("#").strip(" \\") for line in text.splitlines() if line[:1] == "#")
     (command,) = re.findall(r"dpdk-testpmd .*total-num-mbufs=\d+", comment)
-    if shutil.which("dpdk-testpmd") is None:
-        pytest.skip("no dpdk-testpmd: apt-get install dpdk-dev")
-    if not {0, 1} <= os.sched_getaffinity(0):
-        pytest.skip("testpmd and the tester take cores 0 and 1")
+    testpmd.skip_without()
     (tmp_path / "plan.yaml").write_text(text)
-    environment = {**os.environ, "RUNTIME_DIRECTORY": str(tmp_path)}
-    with subprocess.Popen(
-        command.split(),
-        env=environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    ) as device:
-        try:
-            deadline = time.monotonic() + 60
-            while not (tmp_path / "dut.sock").exists():
-                assert time.monotonic() < deadline, "testpmd does not listen"
-                time.sleep(0.05)
-            only = {"profile": "1518b"}
-            selection = runner.Selection(Fraction(1, 20), only)
-            outcome = runner.run(load(tmp_path / "plan.yaml"), tmp_path, watcher(), selection)
-        finally:
-            device.kill()
+    with testpmd.running(command.split(), tmp_path):
+        testpmd.wait_for(tmp_path / "dut.sock")
+        only = {"profile": "1518b"}
+        selection = runner.Selection(Fraction(1, 20), only)
+        outcome = runner.run(load(tmp_path / "plan.yaml"), tmp_path, watcher(), selection)
     with open_run(outcome.folder) as run:
         sound(run, only, 1)

@@ -5,6 +5,7 @@ use netdyno_engine::Trial;
 use netdyno_engine::result::TrialResult;
 use netdyno_engine::spec::TrialSpec;
 use netdyno_frame::arp::Arp;
+use netdyno_frame::probe::Probe;
 use netdyno_frame::spec::Mac;
 use netdyno_io::backend::{LinkSpec, wire};
 use netdyno_io::drive::{Node, run_virtual};
@@ -203,6 +204,32 @@ fn the_first_frame_that_did_not_arrive_intact_is_the_first_lost_or_corrupted_one
             );
         }
     }
+}
+
+/// Frame 5 has a broken probe, and words before it that sum up to what a probe's do, with a departure of 5 ps. Frame 7 is
+/// what a device held since an earlier trial.
+#[test]
+fn what_reads_as_a_probe_by_chance_is_of_no_earlier_trial() {
+    fn fate(number: u64, frame: &mut [u8]) -> bool {
+        const UDP: usize = 34;
+        const PROBE: usize = 42;
+        if number == 5 {
+            let mut is_by_chance = |check: u16| {
+                frame[PROBE..PROBE + 2].copy_from_slice(&check.to_be_bytes());
+                Probe::read(&frame[UDP..]).is_some()
+            };
+            assert!((0..=u16::MAX).any(&mut is_by_chance));
+        } else if number == 7 {
+            let probe = Probe::read(&frame[PROBE..]).expect("a test frame");
+            Probe { departure_ps: 0, ..probe }.write(&mut frame[PROBE..]);
+        }
+        true
+    }
+    let stream = stream(false, 1, 1_000_000, BITS_64 * 100_000);
+    let found = run(spec(&[stream]), ports(fate, 0, Vec::new()), Duration::from_us(8));
+    let stream = &found.streams[0];
+    assert_eq!((stream.offered, stream.received, stream.corrupted, stream.lost), (100, 98, 1, 1));
+    assert_eq!((found.ports[1].stale, found.ports[1].foreign), (1, 0));
 }
 
 /// Of five flows, flow 1 arrives with broken checksums only, flow 2 with broken probes only, flow 3 not at all.

@@ -27,6 +27,15 @@ fn one(socket: &str, role: Role) -> MemifPort {
     open("west", &spec, 1514, 1).expect("opens").remove(0)
 }
 
+/// A server and its client.
+fn connected() -> (MemifPort, MemifPort) {
+    let socket = abstract_socket();
+    let (mut server, mut client) = (one(&socket, Role::Server), one(&socket, Role::Client));
+    server.ready().expect("comes");
+    client.ready().expect("comes");
+    (server, client)
+}
+
 /// The memory of the one connection there is, to lie in: this process's own, and where the region begins.
 struct Memory(File, u64);
 
@@ -58,10 +67,7 @@ impl Memory {
 #[test]
 fn buffers_that_were_joined_are_given_back_parted() {
     let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let socket = abstract_socket();
-    let (mut server, mut client) = (one(&socket, Role::Server), one(&socket, Role::Client));
-    server.ready().expect("comes");
-    client.ready().expect("comes");
+    let (mut server, mut client) = connected();
     let memory = Memory::shared();
     send_all(&mut client, &[frame(1, 60), frame(2, 70), frame(3, 80)]);
     // The first two are one frame, which ends with the second.
@@ -76,10 +82,7 @@ fn buffers_that_were_joined_are_given_back_parted() {
 /// What the victim says once `lie` was told in the shared memory; the liar is told the same.
 fn caught(victim_is: Role, lie: impl Fn(&Memory)) -> String {
     let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let socket = abstract_socket();
-    let (mut server, mut client) = (one(&socket, Role::Server), one(&socket, Role::Client));
-    server.ready().expect("comes");
-    client.ready().expect("comes");
+    let (mut server, mut client) = connected();
     let memory = Memory::shared();
     let (victim, liar) = match victim_is {
         Role::Server => (&mut server, &mut client),

@@ -83,6 +83,7 @@ def _served(engine: str, cores: Sequence[int], injected: Injected) -> tuple[int,
         (device,), (stream,) = result.devices, result.streams
         entered, left = device["ports"][0]["rx_frames"], device["ports"][1]["tx_frames"]
         all_of_it = (entered, left) == (stream.offered, result.ports[1].rx_frames) and not device["held"]
+        # The device's thread may have been away for as long again.
         if all_of_it and result.health.longest_gap_ns < HELD_NS // 2:
             return int(device["injected"].get(injected.name, 0)), stream
     return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from netdyno.errors import counted
 from netdyno.methods import rounded
 from netdyno.trial import Result, Situation, StreamResult, Value
 from netdyno.units import decimal
@@ -57,7 +58,7 @@ def share(part: Fraction, whole: Fraction) -> str:
 def too_long(count: int) -> str:
     """What is known of frames that came and were longer than any that was sent, a clause."""
     return (
-        f"{count:,} {'frame' if count == 1 else 'frames'} longer than any that was sent came: frames were"
+        f"{counted(count, 'frame')} longer than any that was sent came: frames were"
         " joined on their way, and nobody can say which; DPDK's memif does that when frame sizes change in"
         " a connection, a kernel with GRO on: measure one size a run, or restart the device before each"
     )

@@ -40,25 +40,20 @@ impl Hold {
     /// Takes the interface `index`, called `interface`, for port `port`.
     pub(super) fn take(port: &str, interface: &str, index: i32) -> Result<Self, PortError> {
         let bind = || SocketAddr::from_abstract_name(format!("netdyno/interface/{index}")).and_then(|name| UnixDatagram::bind_addr(&name));
-        let mut bound = bind();
         for _ in 0..HOLD_ROUNDS {
-            match &bound {
+            match bind() {
+                Ok(name) => return Ok(Self { _name: Arc::new(name) }),
                 Err(error) if error.kind() == io::ErrorKind::AddrInUse => sleep(HOLD_PAUSE),
-                _ => break,
+                Err(error) => return Err(PortError::system(format!("taking interface `{interface}` for one tester"), error)),
             }
-            bound = bind();
         }
-        match bound {
-            Ok(name) => Ok(Self { _name: Arc::new(name) }),
-            Err(error) if error.kind() == io::ErrorKind::AddrInUse => Err(PortError::Unfit {
-                port: port.to_owned(),
-                why: format!(
-                    "interface `{interface}` is a port of another netdyno that is running, and each would take the other's \
-                     frames for its own; wait until that one is done"
-                ),
-            }),
-            Err(error) => Err(PortError::system(format!("taking interface `{interface}` for one tester"), error)),
-        }
+        Err(PortError::Unfit {
+            port: port.to_owned(),
+            why: format!(
+                "interface `{interface}` is a port of another netdyno that is running, and each would take the other's frames \
+                 for its own; wait until that one is done"
+            ),
+        })
     }
 }
 
