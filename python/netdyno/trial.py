@@ -39,20 +39,35 @@ class Segment:
 
 @dataclass(frozen=True)
 class Trial:
-    """What a method asks for: the load over time. Everything else follows from the case."""
+    """What a method asks for: the load over time, and what else differs from the case and its plan."""
 
     name: str
     segments: tuple[Segment, ...]
+    """The load of every sending port; its streams have their shares of it (`Situation.shares`)."""
+    loads: Mapping[str, tuple[Segment, ...]] = field(default_factory=dict)
+    """Streams whose own load is another, by name, in frames per second of that stream; none: it is silent."""
+    burst: int | None = None
+    """Frames of a burst; None: the profile's."""
+    settle_ns: int | None = None
+    """None: the plan's, as is the drain."""
+    drain_ns: int | None = None
 
     @property
     def duration_ns(self) -> int:
         """Time with traffic, without resolving, settling and draining."""
-        return sum(segment.duration_ns for segment in self.segments)
+        return max(sum(segment.duration_ns for segment in load) for load in self._loads)
 
     @property
     def constant(self) -> bool:
-        """Whether all of it is one load."""
-        return len({rate for segment in self.segments for rate in (segment.from_fps, segment.to_fps)}) == 1
+        """Whether each stream has one load in all of it."""
+        return all(
+            len({rate for segment in load for rate in (segment.from_fps, segment.to_fps)}) <= 1
+            for load in self._loads
+        )
+
+    @property
+    def _loads(self) -> tuple[tuple[Segment, ...], ...]:
+        return (self.segments, *self.loads.values())
 
 
 @dataclass(frozen=True)
@@ -384,6 +399,55 @@ class Value:
     note: str = ""
 
 
+Cell: TypeAlias = Fraction | str | None
+"""Of a table: an exact number in its column's unit, a text, or nothing, which was not measured."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table. unit: `fps`, `ns`, `B`, `frames`, `share` (of 1; shown per cent), or empty: text
+    or a plain number."""
+
+    name: str
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """How a table is drawn: one line for each column of `ys`, over the column `x`.
+
+    reference: those of the lines that were not measured (a line rate, what was asked for). x_range, y_range:
+    the ends of the axes where the standard forces them (RFC 2544 section 26.3: 0 to 100 %), in the columns'
+    units. log_x: for percentiles, 1/(1-p) grows tenfold from tick to tick. by: a column that tells lines
+    apart, one for each of its values.
+    """
+
+    x: str
+    ys: tuple[str, ...]
+    reference: tuple[str, ...] = ()
+    x_range: tuple[Fraction, Fraction] | None = None
+    y_range: tuple[Fraction, Fraction] | None = None
+    log_x: bool = False
+    by: str | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a result, as its standard asks for it.
+
+    name: what it shows, `Frame loss rate`. caption: one sentence with the standard and what must be known to
+    read it. Tables of one name and the same columns, of several cases, are shown as one, with a column for
+    each axis in which the cases differ; figures likewise, with a line for each case. An axis that follows
+    from a column (the profile, where a column has the frame size) is left to it.
+    """
+
+    name: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    caption: str = ""
+    figure: Figure | None = None
+
+
 @dataclass(frozen=True)
 class Result:
     """What a method found, with the numbers (from 0) of the trials in this case it rests on."""
@@ -394,6 +458,7 @@ class Result:
     compliance: tuple[str, ...] = ()
     """Deviations from the standard, each one a sentence; empty: none."""
     notes: tuple[str, ...] = field(default=())
+    tables: tuple[Table, ...] = ()
 
 
 @dataclass(frozen=True)
