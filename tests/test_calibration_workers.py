@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from netdyno.calibration import Calibration, inventory, shelf
+from netdyno.calibration import Calibration, inventory, shelf, traffic_checks
 from netdyno.calibration.bench import Shot
 from netdyno.calibration.document import Check, Traffic
 from netdyno.calibration.points import point
@@ -31,7 +31,7 @@ from netdyno.matrix import cases
 from netdyno.plan import load, parse
 from netdyno.run import ENGINE, versions
 from netdyno.spec import session_spec
-from netdyno.trial import Health, TrialResult
+from netdyno.trial import Health, PortResult, StreamResult, TrialResult
 from test_calibration import LITTLE, calibrated, calibration, needs_root, no_contradiction
 
 needs_two_cores = pytest.mark.skipif(
@@ -251,6 +251,42 @@ def test_the_rate_of_a_direction_is_that_of_its_workers_together() -> None:
     # One frame in each queue is two frames of the direction.
     both = point(50, shot(((noted(1, 0, 0), noted(1, 2 * us, 2 * us)),), 1_000_000), 0.0)
     assert both.rate_error_ppm == -500_000.0
+
+
+def accounted(received: int, foreign: int, driver: int) -> tuple[Shot, list[dict[str, int]]]:
+    """1000 frames sent; of what came, so many of somebody else; and what the driver saw each way."""
+    counts = {"intended": 1000, "offered": 1000, "offered_bytes": 64_000, "received_bytes": 64 * received}
+    none = dict.fromkeys(("duplicates", "elsewhere", "out_of_order", "corrupted", "beyond_window"), 0)
+    rest = {"lost": 1000 - received, "flows_received": 1, "latency": None, "tx": (), "rx": (), "arrived": ()}
+    stream = StreamResult("west-east", received=received, first_loss_ns=None, **counts, **none, **rest)  # type: ignore[arg-type]
+    ports = (
+        PortResult("west", 1000, 64_000, 0, 0, 0, (), (), (), ()),
+        PortResult("east", 0, 0, received + foreign, 0, foreign, (), (), (), ()),
+    )
+    found = shot((), 10_000)
+    result = replace(found.result, streams=(stream,), ports=ports)
+    return replace(found, result=result), [{"tx_packets": driver}, {"rx_packets": driver}]
+
+
+def test_what_a_kernel_sends_on_a_new_link_is_no_wrong_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two frames of the kernel's are counted by all; the next trial has none. What is lost is told at once."""
+    case = cases(parse(two_ports("af_packet")))[0]
+
+    def told(*trials: tuple[Shot, list[dict[str, int]]]) -> tuple[Check, int]:
+        left = list(trials)
+        monkeypatch.setattr(traffic_checks, "_accounted", lambda bench, case: left.pop(0))
+        (check,) = traffic_checks.accounting(SimpleNamespace(), case, set())  # type: ignore[arg-type]
+        return check, len(trials) - len(left)
+
+    quiet, disturbed = accounted(1000, 0, 1000), accounted(1000, 2, 1002)
+    assert [told(quiet)[0].mark, told(disturbed, disturbed, quiet)[0].mark] == ["pass", "pass"]
+    check, trials = told(accounted(999, 2, 1002), quiet)
+    assert (check.mark, trials) == ("fail", 1)
+    assert "999 of 1000 frames came back" in check.reason
+    check, trials = told(accounted(1000, 0, 999), quiet)
+    assert (check.mark, trials) == ("fail", 1), "a driver that does not count all is found"
+    check, trials = told(*[disturbed] * 9)
+    assert (check.mark, trials) == ("fail", 5), "and so is one that counts too much each time"
 
 
 def test_what_a_disturbed_machine_left_is_no_figure_and_said_at_the_end() -> None:

@@ -32,6 +32,8 @@ HIGHEST_BPS = 10**13
 ACCOUNTED = 1_000
 """Frames of each size that are counted one by one."""
 ACCOUNT_FPS = 10_000
+ACCOUNTINGS = 5
+"""Trials to find one into which nobody else sends: a kernel has frames of its own for a new link."""
 
 FOUND = Fraction(1, 4)
 """Less than this share of a flood, found on a disturbed machine, is no figure of the tester's."""
@@ -51,16 +53,36 @@ def accounting(bench: Bench, case: Case, counted: set[tuple[int, str]]) -> Itera
         counted.add((size, case.direction))
         profile = case.profile.model_copy(update={"size": Mix(f"{size}B", ((size, 1),))})
         alone = replace(case, profile=profile)
-        interfaces = [port["backend"].get("interface") for port in bench.wiring.session["ports"]]
-        before = [netlink.link(name) if name else None for name in interfaces]
-        shot = bench.shoot(alone, Fraction(ACCOUNT_FPS), ACCOUNTED * 10**9 // ACCOUNT_FPS)
-        after = [netlink.link(name) if name else None for name in interfaces]
-        known = [
-            counters.difference(earlier.counters, later.counters)
-            for earlier, later in zip(before, after, strict=True)
-            if earlier and later
-        ]
-        yield judge_accounting(size, case.direction, shot, known if len(known) == len(interfaces) else None)
+        for _ in range(ACCOUNTINGS):
+            shot, known = _accounted(bench, alone)
+            found = judge_accounting(size, case.direction, shot, known)
+            if found.mark == "pass" or not _others(shot, known):
+                break
+        yield found
+
+
+def _accounted(bench: Bench, case: Case) -> tuple[Shot, list[dict[str, int]] | None]:
+    """A trial, and what moved meanwhile in each interface's counters; None: they are not known."""
+    interfaces = [port["backend"].get("interface") for port in bench.wiring.session["ports"]]
+    before = [netlink.link(name) if name else None for name in interfaces]
+    shot = bench.shoot(case, Fraction(ACCOUNT_FPS), ACCOUNTED * 10**9 // ACCOUNT_FPS)
+    after = [netlink.link(name) if name else None for name in interfaces]
+    known = [
+        counters.difference(earlier.counters, later.counters)
+        for earlier, later in zip(before, after, strict=True)
+        if earlier and later
+    ]
+    return shot, known if len(known) == len(interfaces) else None
+
+
+def _others(shot: Shot, driver: Sequence[Mapping[str, int]] | None) -> bool:
+    """Whether all came back, and with it frames of somebody else, which the counts hold too: a kernel's own,
+    when an interface has just come up (RFC 4861 section 6.3.7, RFC 3810), or a daemon's."""
+    sent = sum(stream.offered for stream in shot.result.streams)
+    if shot.lost or sent != sum(stream.received for stream in shot.result.streams):
+        return False
+    more = any(_sum(driver, counter) > sent for counter in ("tx_packets", "rx_packets")) if driver else False
+    return more or any(port.foreign for port in shot.result.ports)
 
 
 def judge_accounting(
@@ -72,7 +94,7 @@ def judge_accounting(
     received = sum(stream.received for stream in shot.result.streams)
     ports = (
         sum(port.tx_frames for port in shot.result.ports),
-        sum(port.rx_frames for port in shot.result.ports),
+        sum(port.rx_frames - port.foreign for port in shot.result.ports),
     )
     value = f"{sent} sent, {received} received"
     wrong = []
