@@ -269,7 +269,7 @@ def accounted(received: int, foreign: int, driver: int) -> tuple[Shot, list[dict
 
 
 def test_what_a_kernel_sends_on_a_new_link_is_no_wrong_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two frames of the kernel's are counted by all; the next trial has none. What is lost is told at once."""
+    """Two frames of the kernel's are counted by all; the next trial has none. What is lost is told."""
     case = cases(parse(two_ports("af_packet")))[0]
 
     def told(*trials: tuple[Shot, list[dict[str, int]]]) -> tuple[Check, int]:
