@@ -34,6 +34,7 @@ SIDE_BY_SIDE = frozenset(
         "run",
         "spec",
         "store",
+        "tables",
         "units",
         "verdict",
     ]

@@ -4,7 +4,7 @@ forwards at most so many frames a second and drops the rest. Nothing random, eve
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
@@ -67,6 +67,8 @@ class Asked:
     axes: Mapping[str, str]
     capacity_fps: int | None
     rate_bps: int = 10**10
+    size: int | None = None
+    """Of every frame, bytes; None: as the profile's name says."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,8 @@ class Sample:
     health: Health = field(default=Health(0, 0, 0, 0, 0, None))
     lag: Lag | None = None
     """Of each stream."""
+    found: Callable[[Asked, Result], Result] = field(default=lambda asked, result: result)
+    """What a method made of a case, from what a ramp would have."""
 
 
 def axes(forwarding: str, lag: str, profile: str, direction: str) -> dict[str, str]:
@@ -168,7 +172,7 @@ def _write_case(writer: RunWriter, number: int, asked: Asked, sample: Sample) ->
     if asked.capacity_fps is None:
         writer.case_ended(number, "failed", "port Te0/2/0/0 has no route to 48.0.0.0/8", "add the route", now)
         return
-    sizes = SIZES[asked.axes["profile"]]
+    sizes = SIZES[asked.axes["profile"]] if asked.size is None else ((asked.size, 1),)
     mean = Fraction(sum(s * w for s, w in sizes), sum(w for _, w in sizes))
     line = Fraction(asked.rate_bps) / ((mean + 20) * 8)
     streams = ("west-east",) if asked.axes["direction"] == "uni" else ("west-east", "east-west")
@@ -181,7 +185,7 @@ def _write_case(writer: RunWriter, number: int, asked: Asked, sample: Sample) ->
         Segment("ramp", ramp, Fraction(0), line),
         Segment("hold", hold, line, line),
     )
-    result = TrialResult(
+    counted = TrialResult(
         streams=found,
         ports=tuple(_port(name, stream) for name, stream in zip(("west", "east"), found, strict=False)),
         health=sample.health,
@@ -206,9 +210,10 @@ def _write_case(writer: RunWriter, number: int, asked: Asked, sample: Sample) ->
     }
     ended = now + timedelta(minutes=3)
     writer.add_trial(
-        StoredTrial(number, 0, 0, "ramp", "done", segments, json.dumps(spec), result, now, ended)
+        StoredTrial(number, 0, 0, "ramp", "done", segments, json.dumps(spec), counted, now, ended)
     )
-    writer.case_done(number, *_judge(asked.capacity_fps, line, found, sample), (), ended)
+    result, verdicts = _judge(asked.capacity_fps, line, found, sample)
+    writer.case_done(number, sample.found(asked, result), verdicts, (), ended)
 
 
 def _judge(

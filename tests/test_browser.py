@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from netdyno.reports import render
 from report_sample import article, write
+from table_sample import SUITE
 
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 
@@ -132,6 +133,29 @@ def test_a_case_opens_by_its_link(opened: Opened) -> None:
     page.locator("table.heat a").nth(5).click()
     page.wait_for_function("document.querySelectorAll('details[open]').length === 1", timeout=10_000)
     assert page.locator("details[open] table").first.is_visible()
+
+
+def test_the_methods_tables_are_drawn_and_said(browser: Any, tmp_path: Path) -> None:
+    with write(tmp_path, SUITE) as run:
+        file = tmp_path / "report.html"
+        file.write_text(render(run, "html"), encoding="utf-8")
+    found = Opened(browser, file)
+    page = found.live()
+    assert found.asked == [file.as_uri()]
+    assert found.said == []
+    section = page.locator("section", has=page.locator("h3", has_text="Frame loss rate"))
+    assert section.locator("figure .live svg").count() == 2
+    labels = section.locator("figure .live svg").first.locator("text").all_text_contents()
+    assert {"0", "100", "Load, %", "Loss, %", "64b", "1518b"} <= set(labels)
+    assert not section.locator("table").is_visible(), "140 rows are folded"
+    section.locator("summary").click()
+    assert section.locator("tbody tr").count() == 140
+    marks = section.locator("figure .live path[aria-roledescription='circle']")
+    marks.nth(0).hover(force=True)
+    tip = page.locator("#vg-tooltip-element.visible")
+    tip.wait_for(timeout=10_000)
+    assert "Loss, %" in tip.inner_text()
+    found.context.close()
 
 
 def test_it_prints(opened: Opened, tmp_path: Path) -> None:

@@ -170,10 +170,9 @@ def test_a_device_that_passes_high_loads_only_still_ends() -> None:
 
 def test_compliance_names_every_departure_from_the_rfc() -> None:
     result, _ = throughput(wall(5_000_000))
-    text = "\n".join(result.compliance)
-    assert "section 24 asks for at least 60 s" in text
+    assert "section 24 asks for at least 60 s" in "\n".join(result.recommended), "SHOULD, says the RFC"
     full, _ = throughput(wall(5_000_000), duration="60s")
-    assert full.compliance == ()
+    assert full.compliance == full.recommended == ()
 
 
 def test_the_trials_named_are_the_one_that_passed_and_the_one_that_did_not() -> None:

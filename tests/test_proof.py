@@ -143,3 +143,62 @@ def test_a_search_passes_no_load_that_took_longer_to_send() -> None:
             break
     assert value.number is None
     assert "longer than" in value.note
+
+
+# Times and shares, which are measured at a load and are none themselves
+
+
+def timed(ns: int | None, given: Proven | None, *, clock: str = "real", unit: str = "ns") -> tuple[str, str]:
+    """The verdict on a time measured at a full line that a device passes."""
+    found = measure(Trial("t", (Segment("traffic", 10**9, LINE, LINE),)), passes_everything(), UNI)
+    exact = None if ns is None else Fraction(ns)
+    value = Value("latency", "west-east", exact, unit, note="no frame was timed")
+    result = Result("m", (value,), (0,), headlines={"latency": "the median"})
+    verdict = judge(result, Evidence(UNI, clock, True, (found,), (10**9,), given))  # type: ignore[arg-type]
+    assert verdict.keys() == {"west-east"}
+    return verdict["west-east"].limit, verdict["west-east"].reason
+
+
+FLOOR = replace(proven(int(LINE)), latency_floor_ns=20_000, latency_noise_ns=5_000)
+
+
+@pytest.mark.parametrize(
+    ("ns", "given", "clock", "expected", "why"),
+    [
+        (25_001, FLOOR, "real", "device", "sent all it was asked to"),
+        (25_000, FLOOR, "real", "tester", "no longer than the tester's own latency, 25000 ns"),
+        (25_001, None, "real", "inconclusive", "not calibrated"),
+        (
+            25_001,
+            replace(FLOOR, expired="the kernel is another"),
+            "real",
+            "inconclusive",
+            "the kernel is another",
+        ),
+        (25_001, replace(FLOOR, latency_floor_ns=None), "real", "inconclusive", "found no latency"),
+        (25_001, replace(FLOOR, max_fps=LINE - 1), "real", "inconclusive", "up to 9999999 fps only"),
+        (None, FLOOR, "real", "inconclusive", "no frame was timed"),
+        (1, None, "virtual", "device", "sent all it was asked to"),
+    ],
+)
+def test_a_time_is_the_devices_as_far_as_it_is_longer_than_the_testers_own(
+    ns: int | None, given: Proven | None, clock: str, expected: str, why: str
+) -> None:
+    limit, reason = timed(ns, given, clock=clock)
+    assert limit == expected, reason
+    assert why in reason
+
+
+def test_a_share_needs_no_latency_of_the_tester() -> None:
+    assert timed(1, replace(FLOOR, latency_floor_ns=None), unit="share")[0] == "device"
+
+
+def test_a_time_at_a_load_that_was_not_offered_is_the_testers() -> None:
+    found = measure(Trial("t", (Segment("traffic", 10**9, LINE, LINE),)), passes_everything(), UNI)
+    (stream,) = found.streams
+    short = replace(found, streams=(replace(stream, intended=stream.intended * 2),))
+    value = Value("latency", "sum", Fraction(10**6), "ns")
+    result = Result("m", (value,), (0,), headlines={"latency": "the median"})
+    verdict = judge(result, Evidence(UNI, "real", True, (short,), (10**9,), FLOOR))["sum"]
+    assert verdict.limit == "tester"
+    assert "at another load than was asked for" in verdict.reason

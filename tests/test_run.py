@@ -64,10 +64,11 @@ def test_compliance_counts_sizes_and_phases(tmp_path: Path) -> None:
     with open_run(folder) as run:
         result = run.cases[0].result
         assert result is not None
-        text = "\n".join(result.compliance)
-        assert "at least 60 s" in text
-        assert "2 frame sizes are tested" in text
-        assert "section 23 phase d" in text
+        assert "section 23 phase d" in "\n".join(result.compliance)
+        recommended = "\n".join(result.recommended)
+        assert "at least 60 s" in recommended
+        assert "2 frame sizes are tested" in recommended
+        assert (result.standard, result.conformity) == ("RFC 2544 section 26.1", "deviating")
 
 
 def test_an_invalid_trial_is_repeated_and_every_attempt_kept(tmp_path: Path) -> None:

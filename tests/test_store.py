@@ -33,8 +33,11 @@ from netdyno.store import (
 from netdyno.store.columns import MAX_SAMPLES, from_series, to_series, to_threads
 from netdyno.store.schema import NoRoomError, open_for_writing
 from netdyno.trial import (
+    HEADLINES,
     CatchUp,
+    Column,
     Conflict,
+    Figure,
     Health,
     HopChange,
     HopSilence,
@@ -48,6 +51,7 @@ from netdyno.trial import (
     Segment,
     Situation,
     StreamResult,
+    Table,
     TrialResult,
     Value,
     WorkerHealth,
@@ -162,6 +166,26 @@ RESULT = Result(
     trials=(0,),
     compliance=("a deviation",),
     notes=("a note", "another"),
+    tables=(
+        Table(
+            "Loss",
+            (Column("Size", "B"), Column("Stream"), Column("Loss", "share"), Column("Asked", "share")),
+            ((Fraction(64), "7/3", Fraction(1, 3), None), (Fraction(2**70), "", None, Fraction(-7, 3))),
+            "a caption",
+            Figure(
+                "Size",
+                ("Loss", "Asked"),
+                ("Asked",),
+                (Fraction(0), Fraction(1, 3)),
+                (Fraction(-1), Fraction(1)),
+                by="Stream",
+            ),
+        ),
+        Table("Nothing", (), ()),
+    ),
+    recommended=("a shortcut",),
+    standard="RFC 2544",
+    headlines={"knee": "where loss begins"},
 )
 
 
@@ -341,6 +365,34 @@ def test_migrations_are_applied_in_order_and_once(tmp_path: Path, monkeypatch: p
     connection.close()
 
 
+def test_a_result_of_before_methods_named_their_headlines_has_the_two_there_were(tmp_path: Path) -> None:
+    """A store of the netdyno before tables, brought up to date."""
+    folder = new_folder(tmp_path, "old", NOW)
+    connection = sqlite3.connect(folder / FILE, isolation_level=None)
+    for number, sql in schema.migrations()[:7]:
+        for statement in schema.statements(sql):
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version={number}")
+    run = (1, "old", "", "", "", "", "1", "{}", 1, "{}", "done", "2026-11-21T19:12:03.123456Z", None)
+    connection.execute(f"INSERT INTO run VALUES ({', '.join('?' * len(run))})", run)
+    connection.execute(
+        "INSERT INTO cases (number, name, axes, kind, kind_title, emulated, settings, method, parameters,"
+        " notes, seed, state) VALUES (0, 'x', '{}', 'k', 'K', 1, '{}', 'ramp', '{}', '[]', 1, 'done')"
+    )
+    connection.execute("INSERT INTO results VALUES (0, 'ramp', '[]', '[\"too short\"]', '[]')")
+    connection.close()
+    with open_run(folder) as run_:
+        result = run_.cases[0].result
+    assert result is not None
+    assert dict(result.headlines) == dict(HEADLINES)
+    assert (result.compliance, result.standard, result.conformity, result.tables) == (
+        ("too short",),
+        "",
+        None,
+        (),
+    )
+
+
 def test_a_migration_that_fails_leaves_the_store_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -480,6 +532,21 @@ def read_all(folder: Path) -> None:
         "UPDATE verdicts SET who = 'the moon'",
         "UPDATE result_values SET exact = '1/0'",
         "UPDATE results SET trials = '{}'",
+        "UPDATE results SET tables = '{}'",
+        "UPDATE results SET tables = '[{}]'",
+        "UPDATE results SET tables = replace(tables, '\"64\"', '64')",
+        "UPDATE results SET tables = replace(tables, '\"64\"', '\"1/0\"')",
+        "UPDATE results SET tables = replace(tables, '\"64\"', '\"1e99\"')",
+        "UPDATE results SET tables = replace(tables, '\"64\", ', '')",
+        'UPDATE results SET tables = replace(tables, \'{"text": "7/3"}\', \'{"text": 7}\')',
+        'UPDATE results SET tables = replace(tables, \'["Size", "B"]\', \'["Size"]\')',
+        'UPDATE results SET tables = replace(tables, \'["Size", "B"]\', \'["Loss", "B"]\')',
+        'UPDATE results SET tables = replace(tables, \'"x": "Size"\', \'"x": "Colour"\')',
+        'UPDATE results SET tables = replace(tables, \'"-1", "1"\', \'"1", "-1"\')',
+        'UPDATE results SET tables = replace(tables, \'"ys": ["Loss", "Asked"]\', \'"ys": []\')',
+        "UPDATE results SET headlines = '[]'",
+        'UPDATE results SET headlines = \'{"": "nothing"}\'',
+        "UPDATE results SET recommended = '{}'",
         "DROP TABLE phases",
         "ALTER TABLE cases RENAME COLUMN hint TO advice",
     ],

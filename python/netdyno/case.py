@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 ATTEMPTS = 3
 """How often a trial is made if it turns out invalid (bounded; every attempt is kept)."""
 
+NO_STANDARD = "none"
+"""What the `standard` of a method begins with that follows none."""
+
 RFC_SIZES = 5
 """RFC 2544 section 9: at least five frame sizes."""
 
@@ -277,8 +280,7 @@ class _Trials:
             try:
                 trial = method.send(self.outcomes[-1])
             except StopIteration as stop:
-                result: Result = stop.value
-                return replace(result, compliance=(*result.compliance, *deviations(self.plan)))
+                return _with_plan(stop.value, self.plan)
 
     def _outcome(self, number: int, trial: Trial) -> TrialResult:
         """The trial as stored, if it was made before the run was killed; else as it goes now."""
@@ -372,14 +374,27 @@ class _Trials:
         time.sleep(seconds)
 
 
-def deviations(plan: Plan) -> tuple[str, ...]:
-    """What the plan as a whole does against the method's standard, a sentence each."""
-    sentences = list(plan.deviations)
-    if METHODS[plan.method].standard.startswith("RFC 2544"):
-        used = dict(plan.axes)["profile"]
-        mixes = [plan.profiles[name].mix.weights for name in used]
-        sizes = {weights[0][0] for weights in mixes if len(weights) == 1}
-        if len(sizes) < RFC_SIZES:
-            tested = "1 frame size is tested" if len(sizes) == 1 else f"{len(sizes)} frame sizes are tested"
-            sentences.append(f"{tested}, RFC 2544 section 9 asks for at least five")
-    return tuple(sentences)
+def _with_plan(result: Result, plan: Plan) -> Result:
+    """A result with its method's standard, and with what the plan as a whole does against it."""
+    standard = result.standard or METHODS[plan.method].standard
+    if standard.startswith(NO_STANDARD):
+        standard = ""
+    return replace(
+        result,
+        standard=standard,
+        compliance=(*result.compliance, *plan.deviations),
+        recommended=(*result.recommended, *_few_sizes(plan, standard)),
+    )
+
+
+def _few_sizes(plan: Plan, standard: str) -> tuple[str, ...]:
+    """What RFC 2544 section 9 says of frame sizes ("at least five frame sizes SHOULD be tested")."""
+    if not standard.startswith("RFC 2544"):
+        return ()
+    used = dict(plan.axes)["profile"]
+    mixes = [plan.profiles[name].mix.weights for name in used]
+    sizes = {weights[0][0] for weights in mixes if len(weights) == 1}
+    if len(sizes) >= RFC_SIZES:
+        return ()
+    tested = "1 frame size is tested" if len(sizes) == 1 else f"{len(sizes)} frame sizes are tested"
+    return (f"{tested}, RFC 2544 section 9 asks for at least five",)

@@ -195,7 +195,7 @@ class PlainView:
             self.say(f"{place}: not measured: {event.message}{hint}")
             return
         verdict = next((verdict.limit for verdict in event.verdicts if verdict.scope == "sum"), "no verdict")
-        found = next((value for value in event.result.values if value.scope == "sum"), None)
+        found = event.result.headline(("sum",))
         self.say(f"{place}: {headline(found)}, limit: {verdict}")
         tester = health.in_short([now.done[number] for number in event.result.trials if number in now.done])
         if tester is not None:
@@ -313,7 +313,7 @@ def headline(value: Value | None) -> str:
         # No more digits than the bounds bear.
         bounds = grid.span(rate(low, "pps"), rate(high, "pps"))
         return f"{value.name} {bounds if value.number == low else grid.number(value)}"
-    return f"{value.name} {pps(float(value.number))}"
+    return f"{value.name} {pps(float(value.number)) if value.unit == 'fps' else grid.number(value)}"
 
 
 def pps(rate: float) -> str:

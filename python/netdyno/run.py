@@ -42,7 +42,6 @@ from netdyno.store import (
     new_folder,
     open_run,
 )
-from netdyno.trial import HEADLINES
 from netdyno.verdict import across
 from netdyno.workers import Workers
 
@@ -289,8 +288,10 @@ def _exit_code(cases: Sequence[StoredCase]) -> int:
 
 def _has_number(case: StoredCase) -> bool:
     """Whether there is a number of the device, and not only of the tester or bounds of what was not found."""
-    values = case.result.values if case.result is not None else ()
-    return any(value.name in HEADLINES and value.number is not None for value in values)
+    if case.result is None:
+        return False
+    headlines = case.result.headlines
+    return any(value.name in headlines and value.number is not None for value in case.result.values)
 
 
 def _record(store: RunWriter, event: Event, calibrations: Mapping[str, Calibration]) -> None:

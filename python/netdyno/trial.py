@@ -6,7 +6,7 @@ does not measure, sleep, print or store, so a ten-line device can stand in for t
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
@@ -16,11 +16,17 @@ Limit: TypeAlias = Literal[
 ]
 """Who was the limit on a result; every headline number carries one."""
 
-HEADLINES = ("throughput", "ramp max Rx")
-"""Names of values that stand for a case: the one each method is about, judged and shown; first match wins.
+HEADLINES: Mapping[str, str] = {
+    "throughput": "the highest load at which no frame was lost (RFC 1242, section 3.17)",
+    "ramp max Rx": "the best rate received in the rise or the hold, over at least 1,000 frames at line rate"
+    " and 1/120 of the rise; frames may be lost at it, so it is not a throughput",
+}
+"""What stands for a case whose method names nothing else (`Result.headlines`), as in records of before
+methods could: a value's name, and what it is."""
 
-Here and not with the methods: reports show them and know no methods (docs/design.md, section 2).
-"""
+Conformity: TypeAlias = Literal["unconditional", "conditional", "deviating"]
+"""How a result agrees with its standard, as RFC 2544 section 3 has it: every MUST and every SHOULD was
+heeded, every MUST but not every SHOULD, or not every MUST."""
 
 
 @dataclass(frozen=True)
@@ -405,8 +411,11 @@ Cell: TypeAlias = Fraction | str | None
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table. unit: `fps`, `ns`, `B`, `frames`, `share` (of 1; shown per cent), or empty: text
-    or a plain number."""
+    """A column of a table.
+
+    unit: `fps`; `ns`, a time; `at`, an instant, ns from the start of the traffic; `B`, a frame size;
+    `frames`; `share` (of 1; shown per cent); or empty: text or a plain number.
+    """
 
     name: str
     unit: str = ""
@@ -447,6 +456,31 @@ class Table:
     caption: str = ""
     figure: Figure | None = None
 
+    def __post_init__(self) -> None:
+        """Raises ValueError if rows or figure do not fit the columns: of a method's bug, or of a stranger."""
+        units = {column.name: column.unit for column in self.columns}
+        if len(units) != len(self.columns):
+            raise ValueError(f"the table `{self.name}` has two columns of one name")
+        if any(len(row) != len(self.columns) for row in self.rows):
+            raise ValueError(f"the table `{self.name}` has a row of other than {len(self.columns)} cells")
+        if self.figure is not None:
+            self._check_figure(self.figure, units)
+
+    def _check_figure(self, figure: Figure, units: Mapping[str, str]) -> None:
+        what = f"the figure of the table `{self.name}`"
+        named = (figure.x, *figure.ys, *(() if figure.by is None else (figure.by,)))
+        for name in named:
+            if name not in units:
+                raise ValueError(f"{what} has no column `{name}`")
+        if len({units[name] for name in figure.ys}) != 1:
+            raise ValueError(f"{what} draws no column, or columns of several units")
+        if not set(figure.reference) <= set(figure.ys):
+            raise ValueError(f"{what} has a reference line that it does not draw")
+        if figure.log_x and units[figure.x] != "share":
+            raise ValueError(f"{what} has percentiles that are no shares")
+        if any(ends is not None and not ends[0] < ends[1] for ends in (figure.x_range, figure.y_range)):
+            raise ValueError(f"{what} has an axis that ends before it begins")
+
 
 @dataclass(frozen=True)
 class Result:
@@ -456,9 +490,32 @@ class Result:
     values: tuple[Value, ...]
     trials: tuple[int, ...]
     compliance: tuple[str, ...] = ()
-    """Deviations from the standard, each one a sentence; empty: none."""
+    """Deviations from what the standard requires (MUST, or the procedure itself), each one a sentence."""
     notes: tuple[str, ...] = field(default=())
     tables: tuple[Table, ...] = ()
+    recommended: tuple[str, ...] = ()
+    """What it recommends (SHOULD) and was not done, each one a sentence."""
+    standard: str = ""
+    """Which one, `RFC 2544 section 26.1`; the method's own unless it says another. Empty: there is none."""
+    headlines: Mapping[str, str] = field(default_factory=lambda: dict(HEADLINES))
+    """Names of the values that stand for the case, judged and shown, each with what it is, a clause. Of
+    several that a case has the first one stands in tables of all cases."""
+
+    @property
+    def conformity(self) -> Conformity | None:
+        """How it agrees with its standard; None: there is none."""
+        if not self.standard:
+            return None
+        return "deviating" if self.compliance else "conditional" if self.recommended else "unconditional"
+
+    def headline(self, scopes: Sequence[str]) -> Value | None:
+        """The value that stands for the first of these scopes that has one; its number may be missing."""
+        for name in self.headlines:
+            for scope in scopes:
+                for value in self.values:
+                    if (value.name, value.scope) == (name, scope):
+                        return value
+        return None
 
 
 @dataclass(frozen=True)

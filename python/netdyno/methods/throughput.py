@@ -166,8 +166,14 @@ def _result(
         )
     # The one that passed first: it is the one the number is of.
     trials = tuple(place for place in (passed, failed) if place is not None)
-    compliance = tuple(_deviations(parameters, None if passed is None else seen.outcomes[passed]))
-    return Result(THROUGHPUT.name, tuple(values), trials, compliance, tuple(notes))
+    return Result(
+        method=THROUGHPUT.name,
+        values=tuple(values),
+        trials=trials,
+        compliance=tuple(_waits(None if passed is None else seen.outcomes[passed])),
+        notes=tuple(notes),
+        recommended=tuple(_short_trial(parameters)),
+    )
 
 
 def _why_failed(fps: Fraction, outcome: TrialResult) -> str:
@@ -190,10 +196,14 @@ def _why_failed(fps: Fraction, outcome: TrialResult) -> str:
     return f"at {rounded(fps)} fps: {', '.join(parts)}"
 
 
-def _deviations(parameters: ThroughputParameters, final: TrialResult | None) -> Iterator[str]:
-    """Where the trial that the result rests on departs from the RFC, a sentence each."""
+def _short_trial(parameters: ThroughputParameters) -> Iterator[str]:
+    """What the RFC recommends of the trial that the result rests on ("SHOULD be at least 60 seconds")."""
     if parameters.duration.ns < RFC_TRIAL_NS:
         yield f"the final trial lasted {parameters.duration}, RFC 2544 section 24 asks for at least 60 s"
+
+
+def _waits(final: TrialResult | None) -> Iterator[str]:
+    """Where that trial departs from the procedure of the RFC, a sentence each."""
     if final is None:
         return
     phases = {phase.name: phase.duration_ns for phase in final.phases}

@@ -42,6 +42,7 @@ REPORTS: dict[str, Report] = {
         ),
         Report("markdown", ".md", "the tables, for an article or a wiki"),
         Report("csv", ".csv", "one row a value, exact counts, units in the column names"),
+        Report("tables", ".tables.csv", "the tables of the methods as CSV, one after the other"),
         Report("json", ".json", "everything but the series: settings, values, counts, phases, health"),
     )
 }

@@ -24,7 +24,7 @@ def render(run: RunView) -> str:
         *["ns", "low_ns", "high_ns", "ratio", "other", "other_unit"],
         *["limit", "reason", "mean_frame_size_bytes", "flows", "emulated"],
         *(f"{name}_frames" for name in COUNTS),
-        *["tester", "deviations", "note", "error"],
+        *["tester", "standard", "compliance", "deviations", "not_as_recommended", "note", "error"],
     ]
     target = io.StringIO()
     writer = csv.DictWriter(target, columns, lineterminator="\n")
@@ -51,6 +51,13 @@ def _rows(run: RunView) -> list[dict[str, str]]:
             "tester": "; ".join(finding.sentence for finding in case.tester),
             "error": case.error,
         }
+        if case.result is not None:
+            common |= {
+                "standard": case.result.standard,
+                "compliance": case.result.conformity or "",
+                "deviations": "; ".join(case.result.compliance),
+                "not_as_recommended": "; ".join(case.result.recommended),
+            }
         for value in case.result.values if case.result else ():
             verdict = case.verdict(value.scope)
             counts = totals(case.resting_trials, value.scope) or {}
@@ -64,7 +71,6 @@ def _rows(run: RunView) -> list[dict[str, str]]:
                 "line_fps": quantity.exact(line),
                 "line_l1_bps": _l1(case.l1_bps(line)) if line is not None else "",
                 "share_of_line_percent": "" if share is None else quantity.exact(share * HUNDRED),
-                "deviations": "; ".join(case.result.compliance) if case.result else "",
                 "note": value.note,
                 **{f"{name}_frames": str(number) for name, number in counts.items()},
             }

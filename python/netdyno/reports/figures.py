@@ -1,25 +1,21 @@
 """The figures of a report as Vega-Lite: one per profile, received against offered, loss below.
 
 Altair builds and checks the specs; nothing here draws. Colour stands for the first setting that varies,
-dash and marker for the others, so that lines can be told apart without colour. The palette is that of
-Okabe and Ito, chosen for readers who are colour-blind.
+dash and marker for the others, so that lines can be told apart without colour.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import altair as alt
 
-from netdyno.reports import grid, quantity, series
+from netdyno.reports import grid, quantity, series, vega
+from netdyno.reports.vega import AXIS, DASHES, PALETTE, SHAPES
 from netdyno.reports.view import CaseView, RunView
 
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F3C8D", "#4D4D4D")
-DASHES = ((1, 0), (7, 4), (2, 2.5), (10, 3, 2, 3))
-SHAPES = ("circle", "square", "diamond", "triangle-up")
 BUCKETS = 120
 DOTS = 24
 """Buckets from one dot of a line to its next."""
@@ -27,43 +23,8 @@ HEADROOM = 1.5
 """What was received fills at least this part of the height (as a divisor), however much more was offered."""
 LINE_IN_SIGHT = Fraction(3, 2)
 """A line rate is drawn if it is at most this many times the load: else the data is a dot in a corner."""
-WIDTHS = {1: 860, 2: 440}
+WIDTHS = {1: vega.WIDTH, 2: 440}
 """Of a panel, by the number of panels beside each other."""
-FONT = "Helvetica Neue, Arial, Liberation Sans, sans-serif"
-INK, SOFT, AXIS, GRID = "#1f2933", "#52606d", "#9aa5b1", "#e4e7eb"
-CONFIG = {
-    "background": "white",
-    "padding": 4,
-    "view": {"stroke": None},
-    "title": {
-        "font": FONT,
-        "fontSize": 12.5,
-        "fontWeight": "bold",
-        "color": INK,
-        "anchor": "start",
-        "offset": 8,
-    },
-    "legend": {
-        "labelFont": FONT,
-        "titleFont": FONT,
-        "labelFontSize": 12,
-        "labelColor": INK,
-        "columnPadding": 18,
-    },
-    "axis": {
-        "labelFont": FONT,
-        "titleFont": FONT,
-        "labelFontSize": 11,
-        "titleFontSize": 11.5,
-        "titleFontWeight": "normal",
-        "titlePadding": 8,
-        "labelColor": SOFT,
-        "titleColor": SOFT,
-        "gridColor": GRID,
-        "domainColor": AXIS,
-        "tickColor": AXIS,
-    },
-}
 
 
 @dataclass(frozen=True)
@@ -132,13 +93,12 @@ def _figure(run: RunView, profile: str, lines: list[_Line], key: str) -> Figure:
     ]
     live = {
         "$schema": alt.SCHEMA_URL,
-        "config": CONFIG,
-        "params": [_zoom(name) for name in names],
+        "config": vega.CONFIG,
+        "params": [vega.zoom(name, (f"{name}_received", f"{name}_lost")) for name in names],
         "datasets": scales.datasets,
         "hconcat": panels,
         "spacing": 36,
     }
-    still = _without_hover({key: part for key, part in live.items() if key != "params"})
     note = "The grey diagonal is what a perfect device would return."
     if len(lines) > len(directions):
         note += " Dots repeat the colour of each line, so that lines that coincide are told apart."
@@ -150,7 +110,7 @@ def _figure(run: RunView, profile: str, lines: list[_Line], key: str) -> Figure:
         note += " A small open mark is the hold phase: mean, with a bar from least to most."
     size = next((quantity.size(line.case.sizes) for line in lines if line.case.sizes), "")
     title = " · ".join(part for part in (profile, size) if part)
-    return Figure(key, profile, title, note, live, still)
+    return Figure(key, profile, title, note, live, vega.still(live))
 
 
 class _Scales:
@@ -162,21 +122,15 @@ class _Scales:
         colours = list(dict.fromkeys(line.colour for line in lines))
         dashes = list(dict.fromkeys(line.dash for line in lines))
 
-        def scale(domain: list[str], marks: Iterable[Any]) -> alt.Scale:
-            wheel = list(marks)
-            return alt.Scale(domain=domain, range=[wheel[i % len(wheel)] for i in range(len(domain))])
-
-        legend = alt.Legend(
-            title=None, orient="top", symbolStrokeWidth=2.5, symbolOpacity=1, symbolSize=110, padding=6
-        )
-        self.colour = alt.Color("colour:N", scale=scale(colours, PALETTE), legend=legend)
+        self.colour = alt.Color("colour:N", scale=vega.scale(colours, PALETTE), legend=vega.legend())
         # Where lines coincide the later one is thinner, and their dots take turns, so that each is seen.
         self.widths = {name: 1.8 + 1.4 * (len(colours) - 1 - i) for i, name in enumerate(colours)}
         self.width = alt.StrokeWidth("width:Q", scale=None, legend=None)
         # Vega-Lite draws the legend of a lone nameless dash as an empty entry.
-        lines_only = alt.Legend(**{**legend.to_dict(), "symbolType": "stroke", "symbolSize": 400})
-        shown = lines_only if dashes != [""] else None
-        self.dash = alt.StrokeDash("dash:N", scale=scale(dashes, map(list, DASHES)), legend=shown)
+        shown = vega.legend(symbolType="stroke", symbolSize=400) if dashes != [""] else None
+        self.dash = alt.StrokeDash(
+            "dash:N", scale=vega.scale(dashes, [list(dash) for dash in DASHES]), legend=shown
+        )
         # The rows name their marker: a second scale's legend would be merged with that of the dashes.
         self.markers = {name: SHAPES[i % len(SHAPES)] for i, name in enumerate(dashes)}
         self.shape = alt.Shape("marker:N", scale=None, legend=None)
@@ -244,20 +198,10 @@ def _panel(lines: list[_Line], direction: str, scales: _Scales, width: int, name
         "resolve": {"scale": {"x": "shared"}},
         "spacing": 10,
         "vconcat": [
-            {"title": heading, "width": width, "height": 270, "layer": _units(layers)},
-            {"width": width, "height": 90, "layer": _units(loss)},
+            {"title": heading, "width": width, "height": 270, "layer": vega.plain(layers)},
+            {"width": width, "height": 90, "layer": vega.plain(loss)},
         ],
     }
-
-
-def _units(charts: list[alt.Chart]) -> list[dict[str, Any]]:
-    """Layers as plain specs. Altair would copy every layer at every level above it, and check it there; the
-    tests check the whole figure, once."""
-    extra = ("$schema", "config")
-    return [
-        {key: part for key, part in chart.to_dict(validate=False).items() if key not in extra}
-        for chart in charts
-    ]
 
 
 def _rows(line: _Line, scales: _Scales) -> list[dict[str, Any]]:
@@ -319,27 +263,6 @@ def _hover(base: alt.Chart, x: alt.X, y: alt.Y, scales: _Scales) -> alt.Chart:
     ]
     marks: alt.Chart = base.mark_circle(size=90, opacity=0, clip=True)
     return marks.encode(x, y, scales.colour, alt.Detail(["case:N"]), tooltip=tooltip)
-
-
-def _without_hover(spec: Any) -> Any:
-    """The spec without the points nobody sees: in a still they would be most of its bytes."""
-    if isinstance(spec, dict):
-        return {key: part if key == "datasets" else _without_hover(part) for key, part in spec.items()}
-    if isinstance(spec, list):
-        return [_without_hover(part) for part in spec if not _unseen(part)]
-    return spec
-
-
-def _unseen(part: Any) -> bool:
-    mark = part.get("mark") if isinstance(part, dict) else None
-    return isinstance(mark, dict) and mark.get("opacity") == 0
-
-
-def _zoom(name: str) -> dict[str, Any]:
-    """Both views of a panel move together. A plain wheel turns the page; with shift it zooms."""
-    select = {"type": "interval", "encodings": ["x"], "zoom": "wheel![event.shiftKey]"}
-    views = [f"{name}_received", f"{name}_lost"]
-    return {"name": f"zoom_{name}", "select": select, "bind": "scales", "views": views}
 
 
 def _knee_marks(lines: list[_Line], scales: _Scales, x: alt.X) -> list[alt.Chart]:

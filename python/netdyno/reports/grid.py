@@ -16,6 +16,9 @@ from netdyno.trial import Value
 DIRECTIONS = {"uni": "Unidirectional", "uni-reverse": "Reverse", "bidir": "Bidirectional"}
 """In the order of the columns."""
 
+ABOUT_SIZES = "Frame sizes count the FCS"
+ABOUT_RATES = "L1 counts preamble and gap, 20 B a frame; frame sizes count the FCS"
+
 
 def direction_title(direction: str) -> str:
     """`Unidirectional`; a direction without a title of its own is its own title."""
@@ -27,10 +30,12 @@ class Cell:
     """One case in a table."""
 
     case: CaseView
-    fps: str
+    number: str
+    """What stands for the case, with its unit."""
     l1_bps: str
+    """Of a rate, else empty."""
     share: str
-    """Percent of line; empty where nothing enforces the line rate."""
+    """Percent of line; empty where nothing enforces the line rate, and of what is no rate."""
     share_of_line: Fraction | None
     limit: str
 
@@ -65,6 +70,11 @@ def together(run: RunView) -> str:
     return f"Each port sends a stream: rates are those of all {most} together." if most > 2 else ""
 
 
+def what(run: RunView) -> str:
+    """What the numbers of the tables are, for their headings."""
+    return "pps" if run.rated else ", ".join(run.headline_names)
+
+
 def tables(run: RunView) -> tuple[Table, ...]:
     """The tables of a run."""
     columns = directions(run)
@@ -85,10 +95,12 @@ def cell(case: CaseView) -> Cell:
     unknown = "n/a" if case.line_enforced else ""
     if value is None or value.number is None:
         return Cell(case, "n/a", "n/a", unknown, None, case.limit())
+    if value.unit != "fps":
+        return Cell(case, _quantity(value.number, value.unit), "", "", None, case.limit(value.scope))
     l1, share = case.l1_bps(value.number), case.share_of_line(value)
     return Cell(
         case=case,
-        fps=quantity.rate(value.number, "pps"),
+        number=quantity.rate(value.number, "pps"),
         l1_bps="n/a" if l1 is None else quantity.rate(l1, "bps"),
         share=unknown if share is None else quantity.percent(share),
         share_of_line=share,
@@ -128,23 +140,23 @@ def _quantity(number: Fraction, unit: str) -> str:
         return quantity.rate(number, "pps")
     if unit == "ns":
         return quantity.duration(number)
-    if unit == "ratio":
+    if unit in ("ratio", "share"):
         return quantity.percent(number, 3)
+    if unit == "at":
+        return quantity.instant(number)
     return f"{quantity.exact(number)} {unit}".strip()
 
 
 def caption(run: RunView) -> str:
     """What the numbers of the tables are, in one sentence."""
     about = {
-        "ramp max Rx": "the best rate received in the rise or the hold, over at least 1,000 frames at line"
-        " rate and 1/120 of the rise; frames may be lost at it, so it is not a throughput",
-        "throughput": "the highest load at which no frame was lost (RFC 1242, section 3.17)",
+        name: clause
+        for case in run.cases
+        for name, clause in (case.result.headlines.items() if case.result else ())
     }
     if not run.headline_names:
         return "No case has a result that stands for it."
-    return " ".join(
-        f"{name[0].upper()}{name[1:]}: {about.get(name, 'see the method')}." for name in run.headline_names
-    )
+    return " ".join(f"{name[0].upper()}{name[1:]}: {about[name]}." for name in run.headline_names)
 
 
 def summary(run: RunView) -> list[str]:
@@ -169,13 +181,13 @@ def summary(run: RunView) -> list[str]:
 
 
 def _extremes(run: RunView) -> list[str]:
-    """The least and the most: as shares of line rate, or as rates where no line rate is enforced."""
-    rated = [(value, case) for case in run.cases if (value := case.headline) and value.number is not None]
-    if run.line_enforced:
-        ranked = [(share, case) for value, case in rated if (share := case.share_of_line(value)) is not None]
+    """The least and the most: as shares of line rate, or as they are where there is none that is enforced."""
+    found = [(value, case) for case in run.cases if (value := case.headline) and value.number is not None]
+    if run.shares:
+        ranked = [(share, case) for value, case in found if (share := case.share_of_line(value)) is not None]
     else:
-        ranked = [(value.number, case) for value, case in rated if value.number is not None]
-    if len(ranked) < 2:
+        ranked = [(value.number, case) for value, case in found if value.number is not None]
+    if len(ranked) < 2 or len({(value.name, value.unit) for value, _ in found}) > 1:
         return []
     sentences = []
     for word, (_, case) in (
@@ -183,9 +195,9 @@ def _extremes(run: RunView) -> list[str]:
         ("Most", max(ranked, key=lambda found: found[0])),
     ):
         text = cell(case)
-        what = f"{text.share} of line rate ({text.fps})" if run.line_enforced else text.fps
-        sentences.append(f"{word}: {what} with {case.name}; limit: {text.limit}.")
-    if not run.line_enforced:
+        reached = f"{text.share} of line rate ({text.number})" if run.shares else text.number
+        sentences.append(f"{word}: {reached} with {case.name}; limit: {text.limit}.")
+    if run.rated and not run.line_enforced:
         sentences.append("Nothing enforces the line rate that the plan declares, so no share of it is given.")
     return sentences
 

@@ -22,8 +22,19 @@ from markupsafe import Markup, escape
 
 from netdyno.histogram import percentiles
 from netdyno.printable import printable_lines
-from netdyno.reports import grid, health, proof, quantity, reasons, series, sparkline
+from netdyno.reports import (
+    compliance,
+    grid,
+    health,
+    proof,
+    quantity,
+    reasons,
+    series,
+    sparkline,
+    table_figures,
+)
 from netdyno.reports.figures import Figure, figures
+from netdyno.reports.joined import Joined, joined
 from netdyno.reports.markdown import provenance
 from netdyno.reports.view import ABOUT_THE_TESTER, ALL, CaseView, RunView, TrialView, stream_results
 from netdyno.trial import Latency, StreamResult, Value
@@ -31,13 +42,17 @@ from netdyno.trial import Latency, StreamResult, Value
 EDITOR_URL = "https://vega.github.io/editor/"
 """The bundle's only address that could be opened (by a menu that the page turns off)."""
 
+LONG = 30
+"""Rows of a method's table from which it stands folded in the page."""
+
 PERCENTILES = (Fraction(1, 2), Fraction(9, 10), Fraction(99, 100), Fraction(999, 1000), Fraction(9999, 10000))
 
 
 def render(run: RunView) -> str:
     """The page."""
     drawn = figures(run)
-    scripts = [_bundle(), _asset("report.js")] if drawn else []
+    details = [_detail(table, f"table-{number}") for number, table in enumerate(joined(run), 1)]
+    scripts = [_bundle(), _asset("report.js")] if drawn or any(one["figures"] for one in details) else []
     page = _environment().get_template("report.html.j2")
     return page.render(
         run=run,
@@ -46,10 +61,14 @@ def render(run: RunView) -> str:
         scripts=[Markup(script) for script in scripts],
         sentences=grid.summary(run),
         caption=grid.caption(run),
+        about=grid.ABOUT_RATES if run.rated else grid.ABOUT_SIZES,
+        what=grid.what(run),
         together=grid.together(run),
         provenance=provenance(run),
         overview=_overview(run),
         tables=grid.tables(run),
+        details=details,
+        statements=compliance.statements(run),
         direction_title=grid.direction_title,
         figures=[_drawn(run, figure) for figure in drawn],
         cases=[_case(case) for case in run.cases],
@@ -151,15 +170,31 @@ def _overview(run: RunView) -> _Overview | None:
 
 
 def _drawn(run: RunView, figure: Figure) -> dict[str, Any]:
+    rows = [_figure_row(case) for case in run.cases if case.profile == figure.profile and case.result]
+    return {"figure": figure, **_pictures(figure), "rows": rows}
+
+
+def _pictures(figure: Figure | table_figures.Drawn) -> dict[str, Markup]:
+    """A figure as it stands in the page, and as the script draws it."""
     # Before it is drawn: what draws fails altogether on some of what cannot be shown.
     still: str = vl_convert.vegalite_to_svg(_shown_in(figure.still))
     spec = json.dumps(_shown_in(figure.live), ensure_ascii=False, separators=(",", ":"))
+    # Within a script element only `<` can end it; JSON has it in strings alone.
+    return {"still": Markup(still), "spec": Markup(spec.replace("<", "\\u003c"))}
+
+
+def _detail(table: Joined, key: str) -> dict[str, Any]:
+    """A table of a method with its figures. Cells: text, whether it is a number, the case of the row."""
+    drawn = table_figures.drawn(table, key)
     return {
-        "figure": figure,
-        "still": Markup(still),
-        # Within a script element only `<` can end it; JSON has it in strings alone.
-        "spec": Markup(spec.replace("<", "\\u003c")),
-        "rows": [_figure_row(case) for case in run.cases if case.profile == figure.profile and case.result],
+        "table": table,
+        "columns": list(zip(table.headings, table.numeric, strict=True)),
+        "rows": [
+            (number, list(zip(row, table.numeric, strict=True)))
+            for number, row in zip(table.cases, table.texts, strict=True)
+        ],
+        "long": len(table.rows) > LONG,
+        "figures": [{"figure": figure, **_pictures(figure)} for figure in drawn],
     }
 
 

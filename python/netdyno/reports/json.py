@@ -15,7 +15,7 @@ from netdyno import response
 from netdyno.calibration.proven import Proven
 from netdyno.histogram import percentiles
 from netdyno.reports.view import ABOUT_THE_TESTER, CaseView, RunView, TrialView, counts
-from netdyno.trial import CatchUp, Lag, Latency, Value
+from netdyno.trial import CatchUp, Figure, Lag, Latency, Table, Value
 
 FORMAT = "netdyno/report/1"
 PERCENTILES = {
@@ -81,7 +81,11 @@ def _case(case: CaseView) -> dict[str, Any]:
             "seed": case.seed,
             "method": case.result.method if case.result else None,
             "values": [_value(case, value) for value in case.result.values] if case.result else None,
+            "standard": case.result.standard or None if case.result else None,
+            "compliance": case.result.conformity if case.result else None,
             "deviations": list(case.result.compliance) if case.result else None,
+            "not_as_recommended": list(case.result.recommended) or None if case.result else None,
+            "tables": [_table(table) for table in case.result.tables] or None if case.result else None,
             "notes": [*case.result.notes, *case.neighbours, *(one.sentence for one in case.tester)]
             if case.result
             else None,
@@ -130,6 +134,44 @@ def _value(case: CaseView, value: Value) -> dict[str, Any]:
             "limit": case.limit_of(value) or None,
             "reason": verdict.reason if verdict and case.limit_of(value) else None,
             "note": value.note or None,
+        }
+    )
+
+
+def _table(table: Table) -> dict[str, Any]:
+    """A table, its cells in the units of its columns; where any is not whole, all of those exact as well."""
+    exact = [[_exact(cell) if isinstance(cell, Fraction) else None for cell in row] for row in table.rows]
+    return _present(
+        {
+            "table": table.name,
+            "caption": table.caption or None,
+            "columns": [_present({"name": one.name, "unit": one.unit or None}) for one in table.columns],
+            "rows": [
+                [cell if isinstance(cell, str) else _number(cell) for cell in row] for row in table.rows
+            ],
+            "rows_exact": exact if any(cell is not None for row in exact for cell in row) else None,
+            "figure": _figure(table.figure),
+        }
+    )
+
+
+def _figure(figure: Figure | None) -> dict[str, Any] | None:
+    """How a table is drawn."""
+    if figure is None:
+        return None
+
+    def ends(pair: tuple[Fraction, Fraction] | None) -> list[int | float | None] | None:
+        return None if pair is None else [_number(end) for end in pair]
+
+    return _present(
+        {
+            "x": figure.x,
+            "ys": list(figure.ys),
+            "reference": list(figure.reference) or None,
+            "x_range": ends(figure.x_range),
+            "y_range": ends(figure.y_range),
+            "log_x": figure.log_x or None,
+            "by": figure.by,
         }
     )
 

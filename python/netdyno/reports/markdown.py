@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from netdyno.printable import printable
-from netdyno.reports import grid, proof, quantity
+from netdyno.reports import compliance, grid, proof, quantity
+from netdyno.reports.joined import joined
 from netdyno.reports.view import CaseView, RunView
 
 _SPECIAL = str.maketrans({c: f"\\{c}" for c in "\\`*_[]<>|#"} | {"\n": " ", "\r": " "})
@@ -23,10 +24,7 @@ def _lines(run: RunView) -> Iterator[str]:
         yield f"- {escape(sentence)}"
     yield ""
     yield escape(grid.caption(run))
-    yield (
-        "L1 counts preamble and gap, 20 B a frame; frame sizes count the FCS; "
-        "bidirectional is both directions together."
-    )
+    yield f"{grid.ABOUT_RATES if run.rated else grid.ABOUT_SIZES}; bidirectional is both directions together."
     if grid.together(run):
         yield grid.together(run)
     for table in grid.tables(run):
@@ -34,7 +32,13 @@ def _lines(run: RunView) -> Iterator[str]:
         if table.title:
             yield f"## {escape(table.title)}"
             yield ""
-        yield from _article(table, run.line_enforced)
+        yield from _article(table, run)
+    for detail in joined(run):
+        yield from ["", f"## {escape(detail.name)}", ""]
+        for caption in detail.captions:
+            yield from [escape(caption), ""]
+        alignment = "".join("r" if number else "l" for number in detail.numeric)
+        yield from _table(detail.headings, alignment, detail.texts)
     reasons = _reasons(run)
     if reasons:
         yield from ["", "## What says so", ""]
@@ -47,7 +51,14 @@ def _lines(run: RunView) -> Iterator[str]:
         yield from _table(proof.COLUMNS, "lrrrrl", proofs)
     special = (f"{settings}: {note}" for settings, note in run.special_notes)
     errors = (f"{case.name}: {case.error}" for case in run.cases if case.error)
-    remarks = (*run.notes, *special, *run.neighbours, *run.tester, *run.compliance, *_too_late(run), *errors)
+    stated = compliance.statements(run)
+    if stated:
+        yield from ["", "## Compliance", ""]
+        for statement in stated:
+            yield escape(statement.sentence)
+            if statement.deviations:
+                yield from ["", *(f"- {escape(deviation)}" for deviation in statement.deviations), ""]
+    remarks = (*run.notes, *special, *run.neighbours, *run.tester, *_too_late(run), *errors)
     if remarks:
         yield from ["", "## Notes", ""]
         yield from (f"- {escape(remark)}" for remark in remarks)
@@ -55,18 +66,20 @@ def _lines(run: RunView) -> Iterator[str]:
     yield escape(provenance(run))
 
 
-def _article(table: grid.Table, shares: bool) -> Iterator[str]:
+def _article(table: grid.Table, run: RunView) -> Iterator[str]:
     columns, alignment = ["Loadtest"], "l"
+    wanted = (True, run.rated, run.shares, True)
     for direction in table.directions:
         word = grid.direction_title(direction)
-        columns += [f"{word} (pps)".strip(), f"L1 {word} (bps)", *(["% of line"] if shares else []), "Limit"]
-        alignment += "rrrl" if shares else "rrl"
+        every = (f"{word} ({grid.what(run)})".strip(), f"L1 {word} (bps)", "% of line", "Limit")
+        columns += [name for name, shown in zip(every, wanted, strict=True) if shown]
+        alignment += "".join(side for side, shown in zip("rrrl", wanted, strict=True) if shown)
     rows = []
     for row in table.rows:
         texts = [row.profile]
         for cell in row.cells:
-            found = ("", "", "", "") if cell is None else (cell.fps, cell.l1_bps, cell.share, cell.limit)
-            texts += [text for place, text in enumerate(found) if shares or place != 2]
+            found = ("", "", "", "") if cell is None else (cell.number, cell.l1_bps, cell.share, cell.limit)
+            texts += [text for text, shown in zip(found, wanted, strict=True) if shown]
         rows.append(tuple(texts))
     yield from _table(columns, alignment, rows)
 

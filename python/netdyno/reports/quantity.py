@@ -67,6 +67,32 @@ def duration(ns: int | Fraction) -> str:
     return f"{_trim(fixed(value, 1))} ns"
 
 
+def share(number: Fraction) -> str:
+    """A share per cent with the digits it has: `90 %`, `99.99 %`, `0.0123 %`; never rounded to all."""
+    text = fixed(number * 100, 6)
+    if Fraction(text) == number * 100:
+        return f"{_trim(text)} %"
+    if abs(number) >= Fraction(1, 1000):
+        text = percent(number, 3).removesuffix(" %")
+        return f"{_trim(text)} %"
+    # Three digits, wherever they begin.
+    places = 2
+    while abs(number) * 10**places < 1:
+        places += 1
+    return f"{_trim(fixed(number * 100, places))} %"
+
+
+def instant(ns: int | Fraction) -> str:
+    """A time of a clock that began at 0, to the microsecond: `0:00:01.500000`, `12:02:05.000317`."""
+    seconds, rest = divmod(round(Fraction(ns) / 1000), 10**6)
+    sign, seconds, rest = (
+        ("-", *divmod(-round(Fraction(ns) / 1000), 10**6)) if seconds < 0 else ("", seconds, rest)
+    )
+    minutes, second = divmod(seconds, 60)
+    hours, minute = divmod(minutes, 60)
+    return f"{sign}{hours}:{minute:02}:{second:02}.{rest:06}"
+
+
 def latency(ns: int | Fraction) -> str:
     """A time that a frame took. None takes no time: a 0 is less than the clock can tell."""
     return "below the clock's resolution" if ns == 0 else duration(ns)

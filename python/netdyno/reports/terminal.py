@@ -14,13 +14,17 @@ from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
+from netdyno import listing
 from netdyno.printable import printable
-from netdyno.reports import grid, proof, reasons
+from netdyno.reports import compliance, grid, proof, reasons
+from netdyno.reports.joined import Joined, joined
 from netdyno.reports.view import RunView
 
 NARROWEST = 60
 USUAL = 100
 """Columns, where there is no terminal that knows."""
+MOST_ROWS = 40
+"""Of a table of a method."""
 GAP = "  "
 STYLES = {
     "line": "green",
@@ -62,11 +66,12 @@ def _parts(run: RunView, width: int) -> Iterator[RenderableType]:
     if sections:
         yield from _fitting(run, sections, width).lines(width)
     yield Text(printable(grid.caption(run)))
-    yield Text(
-        "pps: frames per second. L1: with preamble and gap, 20 B a frame. bidir: both directions together."
-    )
+    rates = "pps: frames per second. L1: with preamble and gap, 20 B a frame. " if run.rated else ""
+    yield Text(f"{rates}bidir: both directions together.")
     if grid.together(run):
         yield Text(grid.together(run))
+    for detail in joined(run):
+        yield from _detail(detail, width)
     why = reasons.of_run(run)
     if why:
         yield from (Text(""), Text("Why that was the limit:", style="bold"))
@@ -80,8 +85,11 @@ def _parts(run: RunView, width: int) -> Iterator[RenderableType]:
             f"{name.lower()} {cell}" for name, cell in zip(proof.COLUMNS[1:], row[1:], strict=True) if cell
         ]
         yield Text(printable(f"Tester alone, {row[0]}: {', '.join(told)}"))
-    for note in (*run.notes, *run.neighbours, *run.tester, *run.compliance):
+    for note in (*run.notes, *run.neighbours, *run.tester):
         yield Text(f"Note: {printable(note)}")
+    for statement in compliance.statements(run):
+        yield Text(printable(statement.sentence))
+        yield from (Text(printable(f"  {deviation}")) for deviation in statement.deviations)
     # What befell several cases is told once, with the names of all.
     errors: dict[str, list[str]] = {}
     for case in run.cases:
@@ -90,6 +98,32 @@ def _parts(run: RunView, width: int) -> Iterator[RenderableType]:
     for error, names in errors.items():
         named = ", ".join(names) if len(names) <= 4 else f"{names[0]} and {len(names) - 1} others"
         yield Text(printable(f"{named}: {error}"), style="red")
+
+
+def _detail(table: Joined, width: int) -> Iterator[Text]:
+    """A table of a method; of a long one the first rows."""
+    yield Text("")
+    yield Text(printable(table.name), style="bold")
+    shown = [[printable(cell) for cell in row] for row in table.texts[:MOST_ROWS]]
+    headings = [printable(heading) for heading in table.headings]
+    widths = [max(map(cell_len, column)) for column in zip(headings, *shown, strict=True)]
+    rows = [
+        [
+            " " * (wide - cell_len(cell)) + cell if number else cell
+            for cell, wide, number in zip(row, widths, table.numeric, strict=True)
+        ]
+        for row in (headings, *shown)
+    ]
+    if sum(widths) + len(GAP) * (len(widths) - 1) > width:
+        # Wrapped, numbers cannot stand to the right.
+        rows = [headings, *shown]
+    for line in listing.lines(rows[0], rows[1:], width):
+        yield Text(line, no_wrap=True)
+    left = len(table.rows) - len(shown)
+    if left:
+        yield Text(f"and {left:,} rows more: `netdyno report --as html` has all of them")
+    for caption in table.captions:
+        yield Text(printable(caption))
 
 
 @dataclass(frozen=True)
@@ -143,26 +177,34 @@ class _Table:
 def _fitting(run: RunView, sections: tuple[grid.Table, ...], width: int) -> _Table:
     """The fullest of the shapes that fits."""
     shapes = [
-        _Shape(beside, l1, run.line_enforced) for beside, l1 in ((True, True), (True, False), (False, True))
+        _Shape(grid.what(run), beside, l1 and run.rated, run.shares)
+        for beside, l1 in ((True, True), (True, False), (False, True))
     ]
     tables = [shape.table(sections) for shape in shapes]
-    last = _Shape(False, False, run.line_enforced).table(sections)
+    last = _Shape(grid.what(run), False, False, run.shares).table(sections)
     return next((table for table in tables if table.width <= width), last)
 
 
 @dataclass(frozen=True)
 class _Shape:
-    """What columns there are. beside: directions beside each other; else a row for each."""
+    """What columns there are. number: what the first one of each direction has; beside: directions beside
+    each other; else a row for each."""
 
+    number: str
     beside: bool
     l1: bool
     share: bool
 
     def table(self, sections: tuple[grid.Table, ...]) -> _Table:
-        numbers = ["pps", *(["L1 bps"] if self.l1 else []), *(["of line"] if self.share else []), "limit"]
+        numbers = [
+            self.number,
+            *(["L1 bps"] if self.l1 else []),
+            *(["of line"] if self.share else []),
+            "limit",
+        ]
         names = sections[0].directions
         if self.beside:
-            columns = [f"{name} {n}".strip() if n == "pps" else n for name in names for n in numbers]
+            columns = [f"{name} {n}".strip() if n == self.number else n for name in names for n in numbers]
         else:
             columns = ["direction", *numbers]
         return _Table(
@@ -183,5 +225,5 @@ class _Shape:
     def _texts(self, cell: grid.Cell | None) -> list[str]:
         if cell is None:
             return [""] * (2 + self.l1 + self.share)
-        shown = [(True, cell.fps), (self.l1, cell.l1_bps), (self.share, cell.share), (True, cell.limit)]
+        shown = [(True, cell.number), (self.l1, cell.l1_bps), (self.share, cell.share), (True, cell.limit)]
         return [text for wanted, text in shown if wanted]

@@ -16,7 +16,7 @@ from netdyno.arithmetic import wire_bits
 from netdyno.calibration.proven import Proven
 from netdyno.neighbours import sentences
 from netdyno.reports import health, quantity
-from netdyno.trial import HEADLINES, Result, Segment, StreamResult, TrialResult, Value, Verdict
+from netdyno.trial import Result, Segment, StreamResult, TrialResult, Value, Verdict
 
 ALL = "sum"
 """The scope of a value that is of all streams together."""
@@ -179,15 +179,12 @@ class CaseView:
     def headline(self) -> Value | None:
         """The value that stands for the case: over all streams if there is one, else of its only stream.
 
-        Another rate (of the tester, of the hold) never takes the place of a headline without a number.
+        Another value never takes the place of a headline without a number.
         """
-        rates = [v for v in self.result.values if v.unit == "fps"] if self.result else []
-        rates = [v for v in rates if self._stands_for_all(v) and v.name not in ABOUT_THE_TESTER]
-        for name in HEADLINES:
-            for value in sorted(rates, key=lambda v: v.scope != ALL):
-                if value.name == name:
-                    return None if value.number is None else value
-        return next((v for v in rates if v.name != "knee" and v.number is not None), None)
+        if self.result is None:
+            return None
+        found = self.result.headline((ALL, *(self.streams if len(self.streams) == 1 else ())))
+        return None if found is None or found.number is None else found
 
     def value(self, name: str) -> Value | None:
         """The value of that name over all streams (or of the only stream)."""
@@ -301,11 +298,6 @@ class RunView:
         return health.worst((case.name, case.tester) for case in self.cases)
 
     @property
-    def compliance(self) -> tuple[str, ...]:
-        """Deviations from the standards, each sentence once."""
-        return tuple(dict.fromkeys(s for case in self.cases if case.result for s in case.result.compliance))
-
-    @property
     def setting_names(self) -> tuple[str, ...]:
         """Every setting some case has, in order of appearance."""
         return tuple(dict.fromkeys(name for case in self.cases for name in case.settings))
@@ -338,6 +330,16 @@ class RunView:
     def line_enforced(self) -> bool:
         """Whether a share of line rate means anything here: False where every line is only declared."""
         return not self.cases or any(case.line_enforced for case in self.cases)
+
+    @property
+    def rated(self) -> bool:
+        """Whether the numbers that stand for the cases are rates; else they are times, shares or counts."""
+        return all(case.headline.unit == "fps" for case in self.cases if case.headline)
+
+    @property
+    def shares(self) -> bool:
+        """Whether the numbers that stand for the cases have shares of a line rate that means anything."""
+        return self.line_enforced and self.rated
 
     @property
     def headline_names(self) -> tuple[str, ...]:

@@ -13,7 +13,17 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any, TypeVar, get_args
 
-from netdyno.trial import CatchUp, Health, InterfaceResult, Segment, WorkerHealth
+from netdyno.trial import (
+    CatchUp,
+    Cell,
+    Column,
+    Figure,
+    Health,
+    InterfaceResult,
+    Segment,
+    Table,
+    WorkerHealth,
+)
 
 T = TypeVar("T")
 
@@ -203,3 +213,70 @@ def to_interfaces(text: str) -> tuple[InterfaceResult, ...]:
 def _counts(found: Any) -> dict[str, int]:
     _all(int, list(found.values()))
     return dict(found)
+
+
+def from_tables(tables: Iterable[Table]) -> str:
+    """Tables of a result as JSON: of their cells numbers are text (`7/3`), and texts `{"text": ...}`."""
+    rows = [
+        {
+            "name": table.name,
+            "caption": table.caption,
+            "columns": [[column.name, column.unit] for column in table.columns],
+            "rows": [[_from_cell(cell) for cell in row] for row in table.rows],
+            "figure": None if table.figure is None else _from_figure(table.figure),
+        }
+        for table in tables
+    ]
+    return json.dumps(rows, ensure_ascii=False)
+
+
+def to_tables(text: str) -> tuple[Table, ...]:
+    """What `from_tables` wrote. That rows and figures fit the columns is looked at by `Table`."""
+    return tuple(
+        Table(
+            name=_text(row["name"]),
+            columns=tuple(Column(_text(name), _text(unit)) for name, unit in row["columns"]),
+            rows=tuple(tuple(_to_cell(cell) for cell in cells) for cells in _all(list, row["rows"])),
+            caption=_text(row["caption"]),
+            figure=None if row["figure"] is None else _to_figure(row["figure"]),
+        )
+        for row in to_mappings(text)
+    )
+
+
+def _from_cell(cell: Cell) -> Any:
+    return {"text": cell} if isinstance(cell, str) else from_fraction(cell)
+
+
+def _to_cell(found: Any) -> Cell:
+    return _text(found["text"]) if isinstance(found, dict) else to_fraction(found)
+
+
+def _from_figure(figure: Figure) -> dict[str, Any]:
+    def ends(pair: tuple[Fraction, Fraction] | None) -> list[str] | None:
+        return None if pair is None else [str(end) for end in pair]
+
+    return {**asdict(figure), "x_range": ends(figure.x_range), "y_range": ends(figure.y_range)}
+
+
+def _to_figure(found: dict[str, Any]) -> Figure:
+    def ends(pair: list[str] | None) -> tuple[Fraction, Fraction] | None:
+        if pair is None:
+            return None
+        first, last = pair
+        return exact(first), exact(last)
+
+    return Figure(
+        x=_text(found["x"]),
+        ys=tuple(_all(str, found["ys"])),
+        reference=tuple(_all(str, found["reference"])),
+        x_range=ends(found["x_range"]),
+        y_range=ends(found["y_range"]),
+        log_x=bool(found["log_x"]),
+        by=None if found["by"] is None else _text(found["by"]),
+    )
+
+
+def _text(found: Any) -> str:
+    (text,) = _all(str, [found])
+    return text

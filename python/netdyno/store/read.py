@@ -28,6 +28,7 @@ from netdyno.store.columns import (
     to_segments,
     to_sentences,
     to_series,
+    to_tables,
     to_threads,
     to_time,
     word,
@@ -288,6 +289,10 @@ class StoredRun:
             trials=to_numbers(row["trials"]),
             compliance=to_sentences(row["compliance"]),
             notes=to_sentences(row["notes"]),
+            tables=to_tables(row["tables"]),
+            recommended=to_sentences(row["recommended"]),
+            standard=row["standard"],
+            headlines={_named(name): what for name, what in to_names(row["headlines"]).items()},
         )
 
     def _trial(self, row: sqlite3.Row) -> StoredTrial:

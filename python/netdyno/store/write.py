@@ -20,6 +20,7 @@ from netdyno.store.columns import (
     from_segments,
     from_sentences,
     from_series,
+    from_tables,
     from_threads,
     from_time,
 )
@@ -221,13 +222,18 @@ class RunWriter:
         """A case has ended with a result."""
         with self._transaction() as sql:
             sql.execute(
-                "INSERT INTO results VALUES (?, ?, ?, ?, ?)",
+                "INSERT INTO results (case_number, method, trials, compliance, notes, tables, recommended,"
+                " standard, headlines) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     number,
                     result.method,
                     json.dumps(list(result.trials)),
                     from_sentences(result.compliance),
                     from_sentences(result.notes),
+                    from_tables(result.tables),
+                    from_sentences(result.recommended),
+                    result.standard,
+                    json.dumps(dict(result.headlines), ensure_ascii=False),
                 ),
             )
             for place, value in enumerate(result.values):

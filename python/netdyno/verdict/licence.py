@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from netdyno.arithmetic import ETHERNET, FCS, WIRE_OVERHEAD
 from netdyno.store.records import StoredCase, StoredVerdict
-from netdyno.trial import HEADLINES, Result, Value, Verdict
+from netdyno.trial import Result, Value, Verdict
 from netdyno.units import decimal
 from netdyno.verdict.directions import judge_sum
 from netdyno.verdict.evidence import Evidence
@@ -124,9 +124,11 @@ def _point(case: StoredCase, scope: str) -> _Point | None:
 def _lasting(result: Result, scope: str) -> Fraction | None:
     """The rate that lasts: of a ramp its hold, for a bucket that was full lets more through for a while; of a
     search the middle of its bounds."""
-    for name in ("hold rate", *HEADLINES):
+    for name in ("hold rate", *result.headlines):
         for value in result.values:
-            if (value.name, value.scope) == (name, scope) and value.number is not None:
+            if value.number is None or value.unit != "fps":
+                continue
+            if (value.name, value.scope) == (name, scope):
                 searched = name == "throughput" and value.high is not None
                 return (value.number + value.high) / 2 if searched and value.high else value.number
     return None

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from netdyno.methods import milliseconds, rounded, starved
-from netdyno.trial import HEADLINES, Result, StreamResult, TrialResult, Value, Verdict
+from netdyno.trial import Result, StreamResult, TrialResult, Value, Verdict
 from netdyno.verdict.directions import judge_sum
 from netdyno.verdict.evidence import (
     LINE_SHARE,
@@ -25,7 +25,7 @@ from netdyno.verdict.evidence import (
 )
 from netdyno.verdict.licence import hint
 from netdyno.verdict.neighbourhood import unsettled
-from netdyno.verdict.proof import doubt, near
+from netdyno.verdict.proof import doubt, near, own_part
 from netdyno.verdict.words import missing, rate, reached, share, too_long
 
 LATE_NS = 1_000_000
@@ -47,15 +47,20 @@ OWN_CORE_PPM = 900_000
 
 def judge(result: Result, evidence: Evidence) -> dict[str, Verdict]:
     """A verdict for each scope of the headline value: every stream, and their sum."""
-    headlines = {value.scope: value for value in result.values if value.name in HEADLINES}
     verdicts = {
-        scope: _judge_stream(value, result, evidence)
-        for scope, value in headlines.items()
-        if scope in evidence.situation.streams
+        scope: _judge_value(value, result, evidence)
+        for scope in evidence.situation.streams
+        if (value := result.headline((scope,))) is not None
     }
-    if "sum" in headlines:
-        verdicts["sum"] = judge_sum(verdicts)
+    together = result.headline(("sum",))
+    if together is not None:
+        verdicts["sum"] = judge_sum(verdicts) if verdicts else _judge_value(together, result, evidence)
     return verdicts
+
+
+def _judge_value(value: Value, result: Result, evidence: Evidence) -> Verdict:
+    judged = _judge_stream if value.unit == "fps" else _judge_measured
+    return judged(value, result, evidence)
 
 
 @dataclass(frozen=True)
@@ -90,7 +95,8 @@ def _counts(value: Value, evidence: Evidence) -> _Counts:
     trials = evidence.trials
     # A search ends where any direction fails, so what limited one of them limited the load of all.
     search = value.name == "throughput"
-    streams = [stream for trial in trials for stream in trial.streams if search or stream.name == value.scope]
+    every = search or value.scope == "sum"
+    streams = [stream for trial in trials for stream in trial.streams if every or stream.name == value.scope]
     return _Counts(
         streams=tuple(streams),
         lost=lost(streams),
@@ -106,10 +112,30 @@ def _counts(value: Value, evidence: Evidence) -> _Counts:
     )
 
 
-def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:
-    """The verdict on one direction."""
-    trials = evidence.trials
+def _judge_measured(value: Value, result: Result, evidence: Evidence) -> Verdict:
+    """The verdict on one direction's time or share, that was measured at a load and is none itself."""
     counts = _counts(value, evidence)
+    wrong = _invalid(counts, evidence)
+    if wrong is not None:
+        return wrong
+    short = _short(evidence, value.scope)
+    if short is not None:
+        return Verdict("tester", f"{short}, so it was measured at another load than was asked for")
+    if value.number is None:
+        return Verdict("inconclusive", value.note or "no value was found")
+    own = _tester(counts, evidence) or _fixture(counts, evidence.trials)
+    late = sum(stream.lag.late for stream in counts.streams if stream.lag is not None)
+    if own is None and late and evidence.clock == "real" and value.unit == "ns":
+        own = Verdict(
+            "inconclusive",
+            f"{late} of {counts.sent} frames left so late that their times are those of another load",
+        )
+    found = f"{missing(counts.streams)}, and the tester sent all it was asked to, on time"
+    return own or own_part(value, evidence) or Verdict("device", found)
+
+
+def _invalid(counts: _Counts, evidence: Evidence) -> Verdict | None:
+    """Whether what was counted can be of no device."""
     for stream in counts.streams:
         if stream.lost < 0:
             return Verdict(
@@ -118,6 +144,19 @@ def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:
             )
     if not counts.streams or not counts.sent:
         return Verdict("invalid", "no frame was sent in the trials this rests on")
+    strangers = unsettled(evidence.trials) if counts.excusable else None
+    if strangers is not None:
+        return Verdict("invalid", f"{counts.lost} of {counts.sent} frames were lost, and {strangers}")
+    return None
+
+
+def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:
+    """The verdict on one direction's rate."""
+    trials = evidence.trials
+    counts = _counts(value, evidence)
+    wrong = _invalid(counts, evidence)
+    if wrong is not None:
+        return wrong
     apart = sum(trial.health.split_flows for trial in trials)
     if apart:
         # Two workers saw a part each: what came to both counts twice, and hides as much that is missing.
@@ -126,9 +165,6 @@ def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:
             f"{apart} flows came in on more than one worker, and copies across workers cannot be told from"
             " frames: what is missing is not known; one worker would tell",
         )
-    strangers = unsettled(trials) if counts.excusable else None
-    if strangers is not None:
-        return Verdict("invalid", f"{counts.lost} of {counts.sent} frames were lost, and {strangers}")
     full = _line(value, result, evidence)
     short = _short(evidence, value.scope)
     # Where nothing enforces the line, a burst that makes up for a pause can look like a full one.

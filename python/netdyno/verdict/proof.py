@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from netdyno.methods import rounded
-from netdyno.trial import Value, Verdict
+from netdyno.methods import rounded, sending_ns
+from netdyno.trial import TrialResult, Value, Verdict
 from netdyno.verdict.evidence import LINE_SHARE, Evidence
 from netdyno.verdict.words import rate, share
 
@@ -49,6 +49,49 @@ def doubt(value: Value, evidence: Evidence) -> Verdict | None:
         "inconclusive",
         f"frames are missing at {rate(value)}, and the tester was proven to lose none up to {rounded(most)}"
         f" fps only; {rounded(needed)} fps are wanted before a device is named",
+    )
+
+
+def own_part(value: Value, evidence: Evidence) -> Verdict | None:
+    """The verdict in place of `device` on a time or a share that may be the tester's own; None: it is not.
+
+    What was measured at a load is the device's as far as the tester passes that load itself; a time, as far
+    as it is longer than the tester's own.
+    """
+    if evidence.clock == "virtual":
+        return None
+    unproven = _unproven(evidence)
+    if unproven is not None:
+        return Verdict("inconclusive", f"{unproven}, so how much of it is the tester's own is not known")
+    proven, most = evidence.proven, _most(evidence)
+    assert proven is not None
+    assert most is not None
+    sent = max(
+        (_offered(trial, planned_ns) for trial, planned_ns in evidence.timed_trials), default=Fraction(0)
+    )
+    if sent > most:
+        return Verdict(
+            "inconclusive",
+            f"it was measured at {rounded(sent)} fps, and the tester was proven to lose none up to"
+            f" {rounded(most)} fps only",
+        )
+    if value.unit != "ns" or value.number is None:
+        return None
+    if proven.latency_floor_ns is None:
+        return Verdict("inconclusive", f"calibration {proven.id} found no latency of the tester's own")
+    own = proven.latency_floor_ns + (proven.latency_noise_ns or 0)
+    if value.number > own:
+        return None
+    return Verdict(
+        "tester", f"it is no longer than the tester's own latency, {own} ns without a device: an upper bound"
+    )
+
+
+def _offered(trial: TrialResult, planned_ns: int | None) -> Fraction:
+    """Frames a second of the stream that sent the most, on average."""
+    ns = planned_ns or sending_ns(trial)
+    return max(
+        (Fraction(stream.offered * 10**9, max(ns, 1)) for stream in trial.streams), default=Fraction(0)
     )
 
 

@@ -1,0 +1,106 @@
+"""How every figure looks, and the parts of Vega-Lite specs that figures have in common.
+
+The palette is that of Okabe and Ito, chosen for readers who are colour-blind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F3C8D", "#4D4D4D")
+DASHES = ((1, 0), (7, 4), (2, 2.5), (10, 3, 2, 3))
+SHAPES = ("circle", "square", "diamond", "triangle-up")
+WIDTH = 860
+"""Of a figure as wide as the page."""
+FONT = "Helvetica Neue, Arial, Liberation Sans, sans-serif"
+INK, SOFT, AXIS, GRID = "#1f2933", "#52606d", "#9aa5b1", "#e4e7eb"
+CONFIG = {
+    "background": "white",
+    "padding": 4,
+    "view": {"stroke": None},
+    "title": {
+        "font": FONT,
+        "fontSize": 12.5,
+        "fontWeight": "bold",
+        "color": INK,
+        "anchor": "start",
+        "offset": 8,
+    },
+    "legend": {
+        "labelFont": FONT,
+        "titleFont": FONT,
+        "labelFontSize": 12,
+        "labelColor": INK,
+        "columnPadding": 18,
+    },
+    "axis": {
+        "labelFont": FONT,
+        "titleFont": FONT,
+        "labelFontSize": 11,
+        "titleFontSize": 11.5,
+        "titleFontWeight": "normal",
+        "titlePadding": 8,
+        "labelColor": SOFT,
+        "titleColor": SOFT,
+        "gridColor": GRID,
+        "domainColor": AXIS,
+        "tickColor": AXIS,
+    },
+}
+
+
+def legend(**more: Any) -> alt.Legend:
+    """A legend above the figure, as all of them have it."""
+    usual = {
+        "title": None,
+        "orient": "top",
+        "symbolStrokeWidth": 2.5,
+        "symbolOpacity": 1,
+        "symbolSize": 110,
+        "padding": 6,
+    }
+    return alt.Legend(**{**usual, **more})
+
+
+def scale(domain: Sequence[str], marks: Sequence[Any]) -> alt.Scale:
+    """Each name its mark, in turns if there are more names than marks."""
+    wheel = list(marks)
+    return alt.Scale(domain=list(domain), range=[wheel[i % len(wheel)] for i in range(len(domain))])
+
+
+def plain(charts: Sequence[alt.Chart]) -> list[dict[str, Any]]:
+    """Layers as plain specs. Altair would copy every layer at every level above it, and check it there; the
+    tests check the whole figure, once."""
+    extra = ("$schema", "config")
+    return [
+        {key: part for key, part in chart.to_dict(validate=False).items() if key not in extra}
+        for chart in charts
+    ]
+
+
+def zoom(name: str, views: Sequence[str]) -> dict[str, Any]:
+    """These views move together. A plain wheel turns the page; with shift it zooms."""
+    select = {"type": "interval", "encodings": ["x"], "zoom": "wheel![event.shiftKey]"}
+    return {"name": f"zoom_{name}", "select": select, "bind": "scales", "views": list(views)}
+
+
+def still(spec: dict[str, Any]) -> dict[str, Any]:
+    """The spec without what only moves: no zoom, no points nobody sees, which would be most of its bytes."""
+    found: dict[str, Any] = _without_hover({key: part for key, part in spec.items() if key != "params"})
+    return found
+
+
+def _without_hover(spec: Any) -> Any:
+    if isinstance(spec, dict):
+        return {key: part if key == "datasets" else _without_hover(part) for key, part in spec.items()}
+    if isinstance(spec, list):
+        return [_without_hover(part) for part in spec if not _unseen(part)]
+    return spec
+
+
+def _unseen(part: Any) -> bool:
+    mark = part.get("mark") if isinstance(part, dict) else None
+    return isinstance(mark, dict) and mark.get("opacity") == 0
