@@ -110,11 +110,11 @@ def test_a_lab_that_cannot_be_is_refused_with_a_sentence() -> None:
     for name in ("emulated/cross-connect", "emulated/asr9006", *LINUX):
         with pytest.raises(ValueError, match="takes two links, not 1"):
             KINDS[name].wire(LINKS[:1], {})
-    with pytest.raises(ValueError, match="`emulated/bridge` takes two to eight links, not 1"):
+    with pytest.raises(ValueError, match="`emulated/bridge` takes two to 64 links, not 1"):
         KINDS["emulated/bridge"].wire(LINKS[:1], {})
     for name in ("emulated/router", "external"):
-        with pytest.raises(ValueError, match="takes one to eight links, not 9"):
-            KINDS[name].wire(tuple(LabLink(f"p{n}", f"d{n}", 1) for n in range(9)), {})
+        with pytest.raises(ValueError, match="takes one to 64 links, not 65"):
+            KINDS[name].wire(tuple(LabLink(f"p{n}", f"d{n}", 1) for n in range(65)), {})
 
 
 def test_an_ideal_device_takes_a_capacity() -> None:

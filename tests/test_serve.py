@@ -151,7 +151,7 @@ def test_mistakes_are_a_line_each() -> None:
     assert refused(ports=(("west", "@w"), ("west", "@e"))) == ["the name of a port `west` is given twice"]
     alone = (("west", "@w"),)
     assert refused(kind="emulated/bridge", ports=alone) == [
-        "`emulated/bridge` takes two to eight ports, not 1"
+        "`emulated/bridge` takes two to 64 ports, not 1"
     ]
     assert refused(settings={"capacity": "9"}) == ["`capacity` of `emulated/router` cannot be `9`"]
 

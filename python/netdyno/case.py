@@ -286,7 +286,7 @@ class _Trials:
         """The trial as stored, if it was made before the run was killed; else as it goes now."""
         stored = self.stored.get(number)
         if stored is not None:
-            if stored.segments != trial.segments:
+            if stored.segments != trial.segments or _asked(stored.spec) != _asked(self._spec(trial)):
                 raise NotMeasuredError(
                     f"trial {number} of the stored run asked for another load than the plan does now",
                     "start a new run instead of resuming this one",
@@ -318,6 +318,9 @@ class _Trials:
                 break
         raise NotMeasuredError(f"trial `{trial.name}` was invalid {attempt + 1} times: {'; '.join(reasons)}")
 
+    def _spec(self, trial: Trial) -> str:
+        return json.dumps(trial_spec(self.plan, self.case, self.wiring, trial))
+
     def _attempt(self, number: int, attempt: int, trial: Trial, *, again: bool) -> StoredTrial:
         """again: a load that a pause spoiled may be made again."""
         if self.stopping():
@@ -325,7 +328,7 @@ class _Trials:
         waited = await_lines(
             self.wiring, lambda why: self.emit(Waiting(self.case.number, trial.name, why)), self._sleep
         )
-        spec = json.dumps(trial_spec(self.plan, self.case, self.wiring, trial))
+        spec = self._spec(trial)
         started = datetime.now(UTC)
         watch = Watch(self.wiring, waited)
         cancelled = self._offer(number, trial, spec)
@@ -372,6 +375,13 @@ class _Trials:
         if self.stopping():
             raise StopRequestedError
         time.sleep(seconds)
+
+
+def _asked(spec: str) -> list[Any]:
+    """What a trial asks of each stream: what a stored one must have in common with one that it stands for."""
+    return [
+        (stream["name"], stream["schedule"], stream.get("burst", 1)) for stream in json.loads(spec)["streams"]
+    ]
 
 
 def _with_plan(result: Result, plan: Plan) -> Result:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from netdyno.arithmetic import FCS, load_fps
 from netdyno.labs import backends, nic
 from netdyno.labs.nic import fit
-from netdyno.matrix import directions
+from netdyno.matrix import streams
 from netdyno.units import L1Rate, decimal
 
 if TYPE_CHECKING:
@@ -127,7 +127,8 @@ def _candidate(
         return Candidate(kind, how, known.max_fps, proven=True)
     if any("zero-copy" in one for one in hows):
         return Candidate(kind, how, None, proven=False)
-    return Candidate(kind, how, USUAL[kind] / len(directions(case, wiring)), proven=False)
+    senders = {stream.place.tx for stream in streams(case, wiring)}
+    return Candidate(kind, how, USUAL[kind] / len(senders), proven=False)
 
 
 def _amount(candidate: Candidate) -> tuple[bool, Fraction]:

@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
+from netdyno import patterns
 from netdyno.arithmetic import line_rate
-from netdyno.trial import Situation
+from netdyno.patterns import Direction
+from netdyno.trial import Place, Situation
 from netdyno.units import L1Rate
 
 if TYPE_CHECKING:
     from netdyno.labs.wiring import Wiring
     from netdyno.plan import Plan, Profile
 
-Direction = Literal["uni", "uni-reverse", "bidir"]
+
+@dataclass(frozen=True)
+class Stream:
+    """A stream of a case. reverse: its frames have source and destination of the profile swapped."""
+
+    name: str
+    place: Place
+    reverse: bool
 
 
 @dataclass(frozen=True)
@@ -37,6 +47,8 @@ class Case:
     profile: Profile
     direction: Direction
     seed: int
+    pattern: str = patterns.PAIRS
+    """Who sends to whom (patterns.py)."""
 
 
 def cases(plan: Plan) -> tuple[Case, ...]:
@@ -63,6 +75,7 @@ def cases(plan: Plan) -> tuple[Case, ...]:
                 profile=plan.profiles[chosen["profile"]],
                 direction=chosen["direction"],  # type: ignore[arg-type]
                 seed=case_seed(plan.seed, name),
+                pattern=chosen.get("pattern", patterns.PAIRS),
             )
         )
     return tuple(found)
@@ -82,46 +95,25 @@ def case_seed(seed: int, name: str) -> int:
     return int.from_bytes(digest[:8], "big") >> 1
 
 
-def possible(links: int) -> tuple[tuple[Direction, ...], str]:
-    """Which directions a lab of so many links has, and why not the others."""
-    if links == 1:
-        return ("uni",), "one link has one stream: from its port, through the device, back to the same port"
-    if links == 2:
-        return ("uni", "bidir", "uni-reverse"), ""
-    why = (
-        "with three or more links each port would send two streams, and a load is that of one on a full line"
-    )
-    return ("uni", "uni-reverse"), why
+def streams(case: Case, wiring: Wiring) -> tuple[Stream, ...]:
+    """What is sent, in the order in which a port's frames of one instant leave.
 
-
-def directions(case: Case, wiring: Wiring) -> tuple[tuple[int, int], ...]:
-    """Sending and receiving port of each stream, as indices into the wiring's ports.
-
-    One port sends to itself. Of three or more each sends to the next, and the last one to the first. So a
-    port sends one stream at most and receives one at most: its line is that stream's alone.
+    Between two ports of several classes each class is a stream of its own.
     """
-    ports = len(wiring.ports)
-    if case.direction not in possible(ports)[0]:
-        raise ValueError(f"`direction` cannot be `{case.direction}`: {possible(ports)[1]}")
-    forward = ((0, 1),) if ports == 2 else tuple((port, (port + 1) % ports) for port in range(ports))
-    backward = tuple((receiver, sender) for sender, receiver in forward)
-    match case.direction:
-        case "uni":
-            return forward
-        case "uni-reverse":
-            return backward
-        case "bidir":
-            return forward + backward
-
-
-def is_reverse(case: Case, stream: int, streams: Sequence[Any]) -> bool:
-    """Whether a stream of `directions` goes backward: its frames have source and destination swapped."""
-    return case.direction == "uni-reverse" or (case.direction == "bidir" and stream >= len(streams) // 2)
-
-
-def stream_names(case: Case, wiring: Wiring) -> tuple[str, ...]:
-    """`west-east`, after the ports."""
-    return tuple(f"{wiring.ports[a].name}-{wiring.ports[b].name}" for a, b in directions(case, wiring))
+    ways = patterns.ways(case.pattern, case.direction, len(wiring.ports))
+    sent = Counter(way.tx for way in ways)
+    found = []
+    for way in ways:
+        name = f"{wiring.ports[way.tx].name}-{wiring.ports[way.rx].name}"
+        share = way.share if way.share is not None else Fraction(1, sent[way.tx])
+        classes = case.profile.classes
+        if not classes:
+            found.append(Stream(name, Place(way.tx, way.rx, share), way.reverse))
+        for traffic, of in classes.items():
+            assert of.share is not None  # As checked with the plan.
+            place = Place(way.tx, way.rx, share * of.share.amount, traffic)
+            found.append(Stream(f"{name}/{traffic}", place, way.reverse))
+    return tuple(found)
 
 
 def situation(case: Case, wiring: Wiring) -> Situation:
@@ -131,13 +123,16 @@ def situation(case: Case, wiring: Wiring) -> Situation:
     member = min(port.member_bps for port in wiring.ports)
     # One flow stays on one member of a group, whatever the hash: that member's line is its ceiling.
     single = case.profile.flows == 1 and member < slowest
+    sent = streams(case, wiring)
+    receivers = [stream.place.rx for stream in sent]
+    mixed = len(case.profile.mix.weights) > 1 and len(set(receivers)) == len(receivers)
     return Situation(
-        streams=stream_names(case, wiring),
+        streams=tuple(stream.name for stream in sent),
         line_fps=line_rate(L1Rate(Fraction(slowest)), mean).amount,
         mean_size=mean,
         flow_ceiling_fps=line_rate(L1Rate(Fraction(member)), mean).amount if single else None,
-        mixed_receivers=tuple(receiver for _, receiver in directions(case, wiring))
-        if len(case.profile.mix.weights) > 1
-        else (),
+        # Of a port that receives several streams nobody knows which of its bytes are whose.
+        mixed_receivers=tuple(receivers) if mixed else (),
         burst=case.profile.burst,
+        places=tuple(stream.place for stream in sent),
     )

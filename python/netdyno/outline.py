@@ -6,23 +6,30 @@ from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from netdyno.errors import counted
-from netdyno.matrix import cases, stream_names
+from netdyno.matrix import cases, streams
+from netdyno.patterns import PAIRS
 
 if TYPE_CHECKING:
     from netdyno.plan import Plan
+
+MOST_SHOWN = 12
+"""Streams of a case that are named."""
 
 
 def lines(plan: Plan) -> Iterator[str]:
     """The streams of each direction, bursts, and port by port the networks a router must have a route to."""
     found = cases(plan)
-    streams: dict[str, tuple[str, ...]] = {}
+    sent: dict[str, tuple[str, ...]] = {}
     routed = False
     for case in found:
         wiring = plan.kind.wire(plan.lab.links, case.settings)
-        streams.setdefault(case.direction, stream_names(case, wiring))
+        way = case.direction if case.pattern == PAIRS else f"{case.pattern}, {case.direction}"
+        classes = f" ({case.profile_name})" if case.profile.classes else ""
+        sent.setdefault(way + classes, tuple(stream.name for stream in streams(case, wiring)))
         routed = routed or any(port.destination != "peer" for port in wiring.ports)
-    for direction, names in streams.items():
-        yield f"  {direction}: {', '.join(names)}"
+    for way, names in sent.items():
+        more = f" and {len(names) - MOST_SHOWN} more" if len(names) > MOST_SHOWN + 1 else ""
+        yield f"  {way}: {', '.join(names[:MOST_SHOWN] if more else names)}{more}"
     profiles = {case.profile_name: case.profile for case in found}
     for name, profile in profiles.items():
         if profile.burst > 1:

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from netdyno.arithmetic import FCS, wire_bits
-from netdyno.matrix import Case, directions, is_reverse, stream_names
+from netdyno.matrix import Case, Stream, streams
 from netdyno.neighbours import conflict, next_hop
 from netdyno.trial import (
     CatchUp,
@@ -31,6 +31,7 @@ from netdyno.trial import (
 if TYPE_CHECKING:
     from netdyno.labs.wiring import WiredPort, Wiring
     from netdyno.plan import Plan
+    from netdyno.plan.classes import TrafficClass
 
 OVERTIME_NS = {"real": 100_000_000, "virtual": 1_000_000}
 """By the clock late frames leave until this long after the schedule's end: as long as a pause of a tester
@@ -50,25 +51,22 @@ def session_spec(wiring: Wiring, *cases: Case) -> dict[str, Any]:
 
 def trial_spec(plan: Plan, case: Case, wiring: Wiring, trial: Trial) -> dict[str, Any]:
     """The whole trial: crates/engine/src/spec.rs, TrialSpec."""
-    ways = directions(case, wiring)
-    streams = [
+    sent = [
         {
-            "name": name,
-            "tx_port": sender,
-            "rx_port": receiver,
-            **_frames(case, wiring, sender, receiver, reverse=is_reverse(case, number, ways)),
+            "name": stream.name,
+            "tx_port": stream.place.tx,
+            "rx_port": stream.place.rx,
+            **_frames(case, wiring, stream),
             "sizes": [{"size": size, "weight": weight} for size, weight in case.profile.mix.weights],
             "flows": case.profile.flows,
-            "burst": _burst(case, wiring.ports[sender], trial),
-            "schedule": [_segment(segment, case) for segment in trial.segments],
+            "burst": _burst(case, wiring.ports[stream.place.tx], trial),
+            "schedule": _schedule(case, stream, trial),
         }
-        for number, (name, (sender, receiver)) in enumerate(
-            zip(stream_names(case, wiring), ways, strict=True)
-        )
+        for stream in streams(case, wiring)
     ]
     return {
         "seed": case.seed,
-        "streams": streams,
+        "streams": sent,
         "ports": [
             {
                 "mac": port.mac,
@@ -84,8 +82,8 @@ def trial_spec(plan: Plan, case: Case, wiring: Wiring, trial: Trial) -> dict[str
         "poll_ns": plan.trial.poll.ns,
         "catch_up_percent": int(plan.trial.catch_up.amount * 100),
         "overtime_ns": OVERTIME_NS[wiring.clock],
-        "settle_ns": plan.trial.settle.ns,
-        "drain_ns": plan.trial.drain.ns,
+        "settle_ns": plan.trial.settle.ns if trial.settle_ns is None else trial.settle_ns,
+        "drain_ns": plan.trial.drain.ns if trial.drain_ns is None else trial.drain_ns,
         "sample_ns": plan.trial.sample.ns,
         "learn": wiring.learn,
         "verify": plan.trial.verify,
@@ -96,26 +94,37 @@ def _burst(case: Case, port: WiredPort, trial: Trial) -> int:
     """Frames of a burst; at a load above the line there are none, for nothing is between them."""
     bits = wire_bits(case.profile.mix.mean)
     most = max((rate for one in trial.segments for rate in (one.from_fps, one.to_fps)), default=Fraction(0))
-    return 1 if most * bits > port.rate_bps else case.profile.burst
+    asked = case.profile.burst if trial.burst is None else trial.burst
+    return 1 if most * bits > port.rate_bps else asked
 
 
-def _segment(segment: Segment, case: Case) -> dict[str, Any]:
-    """Loads as L1 bits per second, rounded down: never more than was asked."""
-    bits = wire_bits(case.profile.mix.mean)
-    return {
-        "name": segment.name,
-        "duration_ns": segment.duration_ns,
-        "from_bps": (segment.from_fps * bits).__floor__(),
-        "to_bps": (segment.to_fps * bits).__floor__(),
-    }
+def _schedule(case: Case, stream: Stream, trial: Trial) -> list[dict[str, Any]]:
+    """Loads of a stream as L1 bits per second, rounded down: never more than was asked."""
+    own = trial.loads.get(stream.name)
+    segments, share = (trial.segments, stream.place.share) if own is None else (own, Fraction(1))
+    if not segments:
+        segments = (Segment("silent", trial.duration_ns, Fraction(0), Fraction(0)),)
+    bits = wire_bits(case.profile.mix.mean) * share
+    return [
+        {
+            "name": segment.name,
+            "duration_ns": segment.duration_ns,
+            "from_bps": (segment.from_fps * bits).__floor__(),
+            "to_bps": (segment.to_fps * bits).__floor__(),
+        }
+        for segment in segments
+    ]
 
 
-def _frames(case: Case, wiring: Wiring, sender: int, receiver: int, *, reverse: bool) -> dict[str, Any]:
+def _frames(case: Case, wiring: Wiring, stream: Stream) -> dict[str, Any]:
     """Header stack of one stream, and who its destination MAC is."""
-    port = wiring.ports[sender]
-    ends = (receiver, sender) if reverse else (sender, receiver)
+    place, reverse = stream.place, stream.reverse
+    port = wiring.ports[place.tx]
+    ends = (place.rx, place.tx) if reverse else (place.tx, place.rx)
     stack = case.profile.between(*ends, ports=len(wiring.ports))
     headers = [header.model_dump(mode="json") for header in stack]
+    if place.traffic:
+        _mark(headers, case.profile.classes[place.traffic])
     for header in headers:
         if reverse and "src" in header and header["type"] in ("ipv4", "ipv6"):
             header["src"], header["dst"] = header["dst"], header["src"]
@@ -135,6 +144,15 @@ def _frames(case: Case, wiring: Wiring, sender: int, receiver: int, *, reverse: 
     hop = _next_hop(case, port)
     destination: Any = "written" if written else "peer" if hop == "peer" else {"gateway": hop}
     return {"headers": headers, "destination": destination}
+
+
+def _mark(headers: list[dict[str, Any]], traffic: TrafficClass) -> None:
+    """Writes a class into the outermost header that has room for it."""
+    for field, kinds in (("dscp", ("ipv4", "ipv6")), ("pcp", ("vlan",))):
+        value = getattr(traffic, field)
+        outermost = next((header for header in headers if header["type"] in kinds), None)
+        if value is not None and outermost is not None:
+            outermost[field] = value
 
 
 def _next_hop(case: Case, port: WiredPort) -> str:

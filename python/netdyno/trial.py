@@ -368,13 +368,27 @@ class TrialResult:
 
 
 @dataclass(frozen=True)
+class Place:
+    """Where a stream runs: its ports, by number, its share of its sending port's load, and its class of
+    traffic, if the profile has classes."""
+
+    tx: int
+    rx: int
+    share: Fraction = Fraction(1)
+    traffic: str = ""
+
+
+@dataclass(frozen=True)
 class Situation:
-    """What a method may know of its case."""
+    """What a method may know of its case.
+
+    Loads are per port and direction: what a port sends, its streams together.
+    """
 
     streams: tuple[str, ...]
-    """Names of the sending streams: one for uni, two for bidir, one a port of three or more."""
+    """Names of the sending streams: one for uni, two for bidir, n * (n - 1) of a full mesh of n ports."""
     line_fps: Fraction
-    """The most frames per second one direction can carry: the slowest link on the path."""
+    """The most frames per second one direction of a port can carry: the slowest link on the path."""
     mean_size: Fraction
     """Average frame size, bytes, FCS counted."""
     flow_ceiling_fps: Fraction | None = None
@@ -386,6 +400,24 @@ class Situation:
     """
     burst: int = 1
     """Frames of a burst: a window of time may hold so many more or less than the rate says. Not stored."""
+    places: tuple[Place, ...] = ()
+    """Where each of `streams` runs; empty in a record of an older version: each has its ports to itself."""
+
+    def share(self, scope: str) -> Fraction:
+        """A scope's part of what a port is asked for: a stream's share, of `sum` as many as ports send."""
+        if scope == "sum":
+            return sum((place.share for place in self.places), Fraction(0)) or Fraction(len(self.streams))
+        return self.places[self.streams.index(scope)].share if self.places else Fraction(1)
+
+    def line(self, scope: str) -> Fraction:
+        """The most frames per second that can come of a scope.
+
+        Of a stream what its port can send of it beside its others; of `sum` what the receiving ports take.
+        """
+        share = self.share(scope)
+        if scope == "sum" and self.places:
+            share = min(share, Fraction(len({place.rx for place in self.places})))
+        return self.line_fps * share
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ipaddress
 
-MOST_PORTS = 8
-"""Tester ports a lab may have: so many parts of a network there are for them, see `part`."""
+MOST_PORTS = 64
+"""Tester ports a lab may have."""
+
+PARTS = (8, MOST_PORTS)
+"""Parts a network has for the ports of a lab, see `part`: eight as long as they are enough."""
 
 BEHIND = (("16.0.0.0/8", "198.18.0.0/16"), ("48.0.0.0/8", "198.19.0.0/16"))
 """What lies behind each of two tester ports: half of the article's networks, half of RFC 2544's."""
@@ -32,19 +35,25 @@ def _behind(halves: tuple[tuple[str, ...], ...], port: int, ports: int) -> tuple
     if ports == len(halves):
         return halves[port]
     both = tuple(prefix for half in halves for prefix in half)
-    return both if ports == 1 else tuple(part(prefix, port) for prefix in both)
+    return both if ports == 1 else tuple(part(prefix, port, ports) for prefix in both)
 
 
-def part(prefix: str, port: int) -> str:
-    """The eighth of a network that is behind tester port 0 to 7, where a lab has three or more.
+def parts(ports: int) -> int:
+    """Into how many parts a network is cut for a lab of so many ports."""
+    return next(count for count in PARTS if ports <= count)
 
-    Eighths however many ports there are: another link more moves nobody's addresses. ValueError if the
-    network has fewer than eight addresses.
+
+def part(prefix: str, port: int, ports: int) -> str:
+    """The part of a network that is behind a tester port, where a lab has three or more of them.
+
+    Eighths for up to eight ports, then 64ths: another link moves nobody's addresses as long as it can be
+    avoided. ValueError if the network has fewer addresses than parts.
     """
     network = ipaddress.ip_network(prefix)
-    new = network.prefixlen + (MOST_PORTS - 1).bit_length()
+    count = parts(ports)
+    new = network.prefixlen + (count - 1).bit_length()
     if new > network.max_prefixlen:
-        raise ValueError(f"{prefix} has fewer than {MOST_PORTS} addresses")
+        raise ValueError(f"{prefix} has fewer than {count} addresses")
     first = int(network.network_address) + (port << (network.max_prefixlen - new))
     return f"{type(network.network_address)(first)}/{new}"
 

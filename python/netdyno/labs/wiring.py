@@ -176,7 +176,9 @@ _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight"
 
 def in_words(links: range) -> str:
     """A number of links for people: `two`, `one to eight`."""
-    least, most = (_NUMBERS[count] for count in (links[0], links[-1]))
+    least, most = (
+        _NUMBERS[count] if count < len(_NUMBERS) else str(count) for count in (links[0], links[-1])
+    )
     return least if least == most else f"{least} to {most}"
 
 

@@ -139,7 +139,7 @@ def ramp(parameters: RampParameters, situation: Situation) -> Method:
         rise = inside(samples, trial, "ramp", outcome.sample_ns)
         hold = inside(samples, trial, "hold", outcome.sample_ns)
         kept = kept_up(rise, outcome.sample_ns)
-        width = _window(outcome.sample_ns, rise_ns, situation)
+        width = _window(scope, outcome.sample_ns, rise_ns, situation)
         latest_ns = outcome.health.latest_departure_ns
         values.append(_max_rx(scope, (rise, hold), width, outcome.sample_ns, situation, latest_ns))
         if situation.mixed_receivers:
@@ -194,7 +194,7 @@ def _kept_up_to(scope: str, kept: Sequence[Sample], samples: int, sample_ns: int
     return Value("kept up to", scope, load, "fps", note="then the tester fell behind for good")
 
 
-def _window(sample_ns: int, rise_ns: int, situation: Situation) -> int:
+def _window(scope: str, sample_ns: int, rise_ns: int, situation: Situation) -> int:
     """How many whole samples a rate is read from: enough to tell it from noise.
 
     They hold 1000 frames at line rate, for a count is within one frame of the rate times the time. And
@@ -202,7 +202,8 @@ def _window(sample_ns: int, rise_ns: int, situation: Situation) -> int:
     minutes: the best of many very short samples is the luckiest of them.
     """
     share = rise_ns // (MAX_RX_SHARE * sample_ns)
-    return max(math.ceil(MIN_FRAMES * 10**9 / (situation.line_fps * sample_ns)), share, 1)
+    line_fps = situation.line_fps * min(situation.share(scope), Fraction(1))
+    return max(math.ceil(MIN_FRAMES * 10**9 / (line_fps * sample_ns)), share, 1)
 
 
 def _max_rx(
@@ -231,6 +232,7 @@ def _max_rx(
     """
     mixed = bool(situation.mixed_receivers)
     streams = len(situation.streams) if scope == "sum" else 1
+    most_fps = situation.line(scope)
     edge = streams * (LONGEST_FRAME / (situation.mean_size + WIRE_OVERHEAD) if mixed else Fraction(1))
     edge = max(edge, Fraction(streams * situation.burst))
     if all(len(part) < width for part in parts):
@@ -244,7 +246,7 @@ def _max_rx(
     while True:
         counted, whole, room = max(_received(runs, width))
         length = width * sample_ns
-        line = situation.line_fps * streams * length / 10**9
+        line = most_fps * length / 10**9
         near = counted - edge <= line
         if not mixed or counted <= line or (near and whole) or width == room:
             break
@@ -306,7 +308,7 @@ def _line_utilisation(
         )
     length = width * sample_ns
     streams = len(situation.streams) if scope == "sum" else 1
-    line = situation.line_fps * (situation.mean_size + WIRE_OVERHEAD) * streams * length / 10**9
+    line = situation.line(scope) * (situation.mean_size + WIRE_OVERHEAD) * length / 10**9
     most = Fraction(max(sums))
     # A window may hold one frame more than its time has room for.
     if most - streams * LONGEST_FRAME <= line < most:

@@ -49,9 +49,10 @@ def scopes(outcome: TrialResult, trial: Trial, situation: Situation) -> Iterator
     for number, stream in enumerate(outcome.streams):
         samples, behind, late = [], Fraction(0), False
         on_line = _line_bytes(outcome, number, situation)
-        asked = [_asked(trial, edge * outcome.sample_ns) for edge in range(len(stream.tx) + 1)]
+        share = situation.share(stream.name)
+        asked = [share * _asked(trial, edge * outcome.sample_ns) for edge in range(len(stream.tx) + 1)]
         peaks = [
-            _peak(trial, edge * outcome.sample_ns, (edge + 1) * outcome.sample_ns)
+            share * _peak(trial, edge * outcome.sample_ns, (edge + 1) * outcome.sample_ns)
             for edge in range(len(stream.tx))
         ]
         counts = zip(pairwise(asked), stream.tx, stream.rx, stream.arrived, on_line, peaks, strict=False)
@@ -91,7 +92,7 @@ def _line_bytes(outcome: TrialResult, number: int, situation: Situation) -> Sequ
 
 
 def _asked(trial: Trial, until_ns: int) -> Fraction:
-    """Frames a stream is asked to send by `until_ns` from the start of traffic, whole or not."""
+    """Frames a port is asked to send by `until_ns` from the start of traffic, whole or not."""
     asked, begin = Fraction(0), 0
     for segment in trial.segments:
         length = min(max(until_ns - begin, 0), segment.duration_ns)
@@ -102,7 +103,7 @@ def _asked(trial: Trial, until_ns: int) -> Fraction:
 
 
 def _peak(trial: Trial, start_ns: int, end_ns: int) -> Fraction:
-    """The highest load asked of a stream between two times from the start of traffic, frames per second."""
+    """The highest load asked of a port between two times from the start of traffic, frames per second."""
     peak, begin = Fraction(0), 0
     for segment in trial.segments:
         first, last = max(start_ns - begin, 0), min(end_ns - begin, segment.duration_ns)

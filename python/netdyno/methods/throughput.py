@@ -152,7 +152,8 @@ def _result(
     if not final:
         number, note = None, f"{FINAL_TRIALS} trials of full length failed one after the other"
     values = []
-    for scope, times in [*((stream, 1) for stream in situation.streams), ("sum", len(situation.streams))]:
+    for scope in (*situation.streams, "sum"):
+        times = situation.share(scope)
         values.append(
             Value(
                 "throughput",

@@ -9,7 +9,8 @@ from typing import Any
 
 from netdyno.arithmetic import line_rate, load_fps
 from netdyno.errors import names, suggestion
-from netdyno.matrix import cases, possible, situation
+from netdyno.matrix import cases, situation
+from netdyno.patterns import PAIRS, PATTERNS, possible
 from netdyno.plan import Plan, Tables, problems
 from netdyno.plan import models as m
 from netdyno.plan.check_lab import include, lab
@@ -151,8 +152,13 @@ def _cases(source: Source, plan: Plan) -> None:
     known = {
         **plan.kind.settings,
         "profile": tuple(plan.profiles),
-        "direction": possible(len(plan.lab.links))[0],
+        "pattern": tuple(name for name in PATTERNS if possible(name, len(plan.lab.links))[0]),
     }
+    patterns = _understood(dict(plan.axes).get("pattern", (PAIRS,)), known["pattern"])
+    # What none of the patterns has was told with the matrix.
+    known["direction"] = tuple(
+        way for way in m.DIRECTIONS if any(way in possible(name, len(plan.lab.links))[0] for name in patterns)
+    )
     axes = tuple((axis, _understood(values, known.get(axis))) for axis, values in plan.axes)
     found = cases(replace(plan, axes=axes))
     if not found and not source.errors:
@@ -163,6 +169,17 @@ def _cases(source: Source, plan: Plan) -> None:
     shared: set[str] = set()
     wirings: dict[tuple[tuple[str, str], ...], Any] = {}
     for case in found:
+        ways, why = possible(case.pattern, len(plan.lab.links))
+        if case.direction not in ways:
+            if (case.pattern, case.direction) not in told:
+                told.add((case.pattern, case.direction))
+                source.report(
+                    ("matrix",),
+                    f"`{case.direction}` is no direction of `{case.pattern}` in case `{case.name}`: {why}",
+                    f"`skip` it: {{pattern: {case.pattern}, direction: {case.direction}}}",
+                    key=True,
+                )
+            continue
         chosen = tuple(case.settings.items())
         if chosen not in wirings:
             try:
@@ -178,7 +195,7 @@ def _cases(source: Source, plan: Plan) -> None:
         if len(wirings[chosen].ports) > 2 and case.profile_name not in shared:
             shared.add(case.profile_name)
             routed = any(port.destination != "peer" for port in wirings[chosen].ports)
-            shared_out(source, case.profile_name, case.profile, routed=routed)
+            shared_out(source, case.profile_name, case.profile, len(wirings[chosen].ports), routed=routed)
         at_hand = situation(case, wirings[chosen])
         slowest = L1Rate(Fraction(min(port.rate_bps for port in wirings[chosen].ports)))
         for path, load in plan.parameters.loads():

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from itertools import chain
 from typing import Any
 
 from netdyno.errors import names, suggestion
-from netdyno.matrix import possible
+from netdyno.patterns import PAIRS, PATTERNS, possible
 from netdyno.plan import Tables
 from netdyno.plan.models import DIRECTIONS
 from netdyno.plan.source import Source
@@ -32,7 +33,12 @@ def axes(
         if kind is not None
         else {setting: None for any_kind in tables.kinds.values() for setting in any_kind.settings}
     )
-    known = {"profile": profiles or None, "direction": DIRECTIONS, **of_device}
+    known = {
+        "profile": profiles or None,
+        "direction": DIRECTIONS,
+        "pattern": tuple(PATTERNS),
+        **of_device,
+    }
     found: dict[str, tuple[str, ...]] = {}
     for name, values in matrix.items():
         if name not in known:
@@ -41,8 +47,9 @@ def axes(
         if isinstance(values, list):
             found[str(name)] = _values(source, name, values, known.get(name))
     found.setdefault("profile", profiles)
-    _directions(source, found.get("direction", ()), links)
-    found.setdefault("direction", ("uni", "bidir") if links == 2 else ("uni",))
+    patterns = [name for name in found.get("pattern", (PAIRS,)) if name in PATTERNS]
+    ways = _directions(source, found.get("direction", ()), patterns, links)
+    found.setdefault("direction", ways)
     count = math.prod(len(values) for values in found.values())
     if count > MAX_CASES:
         message = f"the matrix has {count} cases"
@@ -51,16 +58,30 @@ def axes(
     return tuple(found.items())
 
 
-def _directions(source: Source, values: tuple[str, ...], links: int) -> None:
-    """Those that a lab of so many links has."""
-    known, why = possible(links)
+def _directions(source: Source, values: tuple[str, ...], patterns: list[str], links: int) -> tuple[str, ...]:
+    """Tells of directions that no pattern has with so many links; what is taken if none is given."""
+    known, reasons = [], []
+    for number, pattern in enumerate(patterns):
+        found, why = possible(pattern, links)
+        known.append(found)
+        if not found:
+            source.report(("matrix", "pattern", number), why, None)
+        reasons.append(why)
     for index, value in enumerate(values):
-        if value in DIRECTIONS and value not in known:
+        if value in DIRECTIONS and all(known) and not any(value in found for found in known):
             source.report(
                 ("matrix", "direction", index),
-                f"`{value}` is no direction of a lab with {'one link' if links == 1 else f'{links} links'}",
-                f"{why}: {names(known)}",
+                f"`{value}` is no direction of a lab with {'one link' if links == 1 else f'{links} links'}"
+                if patterns == [PAIRS]
+                else f"`{value}` is no direction of {names(patterns)}",
+                f"{'; '.join(filter(None, reasons)) or 'there are'}: {names(dict.fromkeys(chain(*known)))}",
             )
+    # Both ways where that is what pairs are for; of a pattern what it is named for.
+    usual = {PAIRS: ("uni", "bidir") if links == 2 else ("uni",)}
+    first = dict.fromkeys(
+        way for name, ways in zip(patterns, known, strict=True) for way in usual.get(name, ways[:1])
+    )
+    return tuple(way for way in first if all(way in ways for ways in known)) or tuple(first) or ("uni",)
 
 
 def _values(source: Source, axis: Any, values: list[Any], known: tuple[str, ...] | None) -> tuple[str, ...]:

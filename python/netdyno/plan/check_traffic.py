@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from netdyno.labs.addresses import MOST_PORTS
+from netdyno.labs.addresses import parts
 from netdyno.plan.headers import Vlan, distinct_flows, length, smallest_frame
 from netdyno.plan.problems import salvaged
 from netdyno.plan.source import Source
@@ -78,7 +78,7 @@ def _flows(source: Source, place: tuple[str | int, ...], profile: Profile) -> No
         source.report((*place, "flows"), message, "fewer flows, or fields with more values")
 
 
-def shared_out(source: Source, name: str, profile: Profile, *, routed: bool) -> None:
+def shared_out(source: Source, name: str, profile: Profile, ports: int, *, routed: bool) -> None:
     """That three or more ports can have addresses of their own, each enough for the flows."""
     place = ("traffic", name)
     if profile.headers is not None:
@@ -91,12 +91,13 @@ def shared_out(source: Source, name: str, profile: Profile, *, routed: bool) -> 
             )
         return
     try:
-        have = distinct_flows(profile.between(0, 1, ports=MOST_PORTS))
+        have = distinct_flows(profile.between(0, 1, ports=ports))
     except ValueError as error:
         source.report((*place, "addresses"), f"{error}: too few for three or more links", "a larger network")
         return
     if profile.flows > have:
-        message = f"{profile.flows} flows, but an eighth of the addresses, which each port has, makes {have}"
+        which = {8: "an eighth", 64: "a 64th"}[parts(ports)]
+        message = f"{profile.flows} flows, but {which} of the addresses, which each port has, makes {have}"
         source.report((*place, "flows"), message, "fewer flows, or larger networks")
 
 

@@ -358,7 +358,8 @@ class PlanFile(Element):
     lab: Lab = Field(description="The lab, or the name of a file that holds it.")
     traffic: dict[Name, Profile] = Field(min_length=1, description="Traffic profiles by name.")
     matrix: dict[Name, Annotated[list[AxisValue], Field(min_length=1)]] = Field(
-        default={}, description="Axes in order: `profile`, `direction`, and settings of the device."
+        default={},
+        description="Axes in order: `profile`, `direction`, `pattern`, and settings of the device.",
     )
     only: list[Filter] = Field(default=[], description="Keep the cases that match one of these.")
     skip: list[Filter] = Field(default=[], description="Leave out the cases that match one of these.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from netdyno.patterns import PATTERNS
 from netdyno.plan import Tables
 from netdyno.plan.models import DIRECTIONS, TESTER, PlanFile
 
@@ -35,7 +36,11 @@ def schema(tables: Tables) -> dict[str, Any]:
     for kind in tables.kinds.values():
         for setting, values in kind.settings.items():
             settings.setdefault(setting, set()).update(values)
-    values_of = {"direction": list(DIRECTIONS), **{name: sorted(values) for name, values in settings.items()}}
+    values_of = {
+        "direction": list(DIRECTIONS),
+        "pattern": list(PATTERNS),
+        **{name: sorted(values) for name, values in settings.items()},
+    }
     axes = {"profile": {"type": "array", "items": {"type": "string"}, "minItems": 1, "uniqueItems": True}} | {
         name: {
             "type": "array",
@@ -46,7 +51,7 @@ def schema(tables: Tables) -> dict[str, Any]:
         for name, values in values_of.items()
     }
     top["properties"]["matrix"] = {
-        "description": "Axes in order: profile, direction, and settings of the device.",
+        "description": "Axes in order: profile, direction, pattern, and settings of the device.",
         "type": "object",
         "properties": axes,
         "additionalProperties": False,

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, Pl
 from netdyno.errors import Problem, Problems, names, suggestion
 from netdyno.labs import addresses
 from netdyno.mixes import MIXES, Mix, read_mix
+from netdyno.plan.classes import Classes
 from netdyno.plan.headers import Element, Ethernet, Header, Ipv4, Ipv6, Tcp, Udp, Vlan, check_order
 from netdyno.units import FrameSize
 
@@ -171,6 +172,12 @@ class Profile(Element):
         default=None, description="The whole header stack, instead of ip, protocol, vlan and addresses."
     )
 
+    classes: Classes = Field(
+        default={},
+        max_length=64,
+        description="Classes of traffic by name, each a stream of its own with a share of the load.",
+    )
+
     @property
     def mix(self) -> Mix:
         """Its sizes."""
@@ -200,7 +207,8 @@ class Profile(Element):
         if ports <= 2 or self.headers is not None:
             return self.stack
         pool = self.pool
-        source, destination = addresses.part(pool.source, first), addresses.part(pool.destination, second)
+        source = addresses.part(pool.source, first, ports)
+        destination = addresses.part(pool.destination, second, ports)
         return self._stack(replace(pool, source=source, destination=destination, one=None))
 
     def networks(self, port: int, ports: int) -> tuple[str, ...]:
@@ -210,7 +218,7 @@ class Profile(Element):
         both = (self.pool.source, self.pool.destination)
         if ports == 2:
             return (both[port],)
-        return both if ports == 1 else tuple(addresses.part(prefix, port) for prefix in both)
+        return both if ports == 1 else tuple(addresses.part(prefix, port, ports) for prefix in both)
 
     def _stack(self, pool: Addresses) -> tuple[Any, ...]:
         if self.headers is not None:

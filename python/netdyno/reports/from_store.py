@@ -49,6 +49,7 @@ def _case(case: StoredCase, trials: tuple[StoredTrial, ...]) -> CaseView:
         state=case.state,
         streams=wiring.situation.streams if wiring else (),
         line_fps=wiring.situation.line_fps if wiring else None,
+        places=wiring.situation.places if wiring else (),
         mean_size=wiring.situation.mean_size if wiring else None,
         sizes=tuple((size["size"], size["weight"]) for size in stream.get("sizes", ())),
         flows=stream.get("flows"),

@@ -66,8 +66,8 @@ def directions(run: RunView) -> tuple[str, ...]:
 
 def together(run: RunView) -> str:
     """What the columns add up, a sentence for those of a run that have several streams; empty: nothing."""
-    most = max((len(case.streams) for case in run.cases), default=0)
-    return f"Each port sends a stream: rates are those of all {most} together." if most > 2 else ""
+    most = max((case.senders for case in run.cases), default=0)
+    return f"Rates are those of all {most} sending ports together." if most > 2 else ""
 
 
 def what(run: RunView) -> str:

@@ -70,6 +70,7 @@ def _case(case: CaseView) -> dict[str, Any]:
             "clock": case.clock or None,
             "lab_notes": list(case.notes) or None,
             "streams": list(case.streams),
+            "stream_shares": [str(place.share) for place in case.places] or None,
             "line_fps": _number(case.line_fps),
             "line_fps_exact": _exact(case.line_fps),
             "line_l1_bps": _number(case.line_bps),

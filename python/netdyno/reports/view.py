@@ -16,7 +16,16 @@ from netdyno.arithmetic import wire_bits
 from netdyno.calibration.proven import Proven
 from netdyno.neighbours import sentences
 from netdyno.reports import health, quantity
-from netdyno.trial import Result, Segment, StreamResult, TrialResult, Value, Verdict
+from netdyno.trial import (
+    Place,
+    Result,
+    Segment,
+    Situation,
+    StreamResult,
+    TrialResult,
+    Value,
+    Verdict,
+)
 
 ALL = "sum"
 """The scope of a value that is of all streams together."""
@@ -111,6 +120,8 @@ class CaseView:
     """False where the line rate is declared and nothing enforces it (veth)."""
     burst: int = 1
     """Frames were sent in bursts of so many; 1: one by one."""
+    places: tuple[Place, ...] = ()
+    """Where each stream runs; empty: each has its ports to itself."""
     goals: tuple[tuple[str, bool | None, str], ...] = ()
     """Name, passed (None: could not be judged), reason."""
     error: str = ""
@@ -153,7 +164,13 @@ class CaseView:
         """Line rate in frames per second for a scope: one stream, or all of them together."""
         if self.line_fps is None:
             return None
-        return self.line_fps * len(self.streams) if scope == ALL else self.line_fps
+        known = Situation(self.streams, self.line_fps, Fraction(0), places=self.places)
+        return known.line(scope) if scope in (ALL, *self.streams) else self.line_fps
+
+    @property
+    def senders(self) -> int:
+        """How many ports send."""
+        return len({place.tx for place in self.places}) or len(self.streams)
 
     def l1_bps(self, fps: Fraction) -> Fraction | None:
         """L1 bits per second of that many frames of average size."""

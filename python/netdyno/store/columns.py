@@ -20,6 +20,7 @@ from netdyno.trial import (
     Figure,
     Health,
     InterfaceResult,
+    Place,
     Segment,
     Table,
     WorkerHealth,
@@ -175,6 +176,26 @@ def to_segments(text: str) -> tuple[Segment, ...]:
         Segment(str(row["name"]), int(row["duration_ns"]), exact(row["from_fps"]), exact(row["to_fps"]))
         for row in to_mappings(text)
     )
+
+
+def from_places(places: Iterable[Place]) -> str:
+    """Places as JSON, shares exact."""
+    rows = [
+        {"tx": place.tx, "rx": place.rx, "share": str(place.share), "traffic": place.traffic}
+        for place in places
+    ]
+    return json.dumps(rows, ensure_ascii=False)
+
+
+def to_places(text: str, streams: int) -> tuple[Place, ...]:
+    """What `from_places` wrote, one for each of so many streams, or none."""
+    found = tuple(
+        Place(int(row["tx"]), int(row["rx"]), exact(row["share"]), str(row["traffic"]))
+        for row in to_mappings(text)
+    )
+    if found and len(found) != streams:
+        raise ValueError(f"{len(found)} places of {streams} streams")
+    return found
 
 
 def from_interfaces(interfaces: Iterable[InterfaceResult]) -> str:

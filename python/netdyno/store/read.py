@@ -25,6 +25,7 @@ from netdyno.store.columns import (
     to_mappings,
     to_names,
     to_numbers,
+    to_places,
     to_segments,
     to_sentences,
     to_series,
@@ -373,13 +374,15 @@ def _named(name: str) -> str:
 def _wiring(row: sqlite3.Row) -> CaseWiring | None:
     if row["streams"] is None:
         return None
+    streams = to_sentences(row["streams"])
     return CaseWiring(
         clock=word(row["clock"], Literal["virtual", "real"]),
         situation=Situation(
-            streams=to_sentences(row["streams"]),
+            streams=streams,
             line_fps=exact(row["line_fps"]),
             mean_size=exact(row["mean_size"]),
             flow_ceiling_fps=to_fraction(row["flow_ceiling_fps"]),
+            places=to_places(row["places"], len(streams)),
         ),
         enforced_rate=bool(row["enforced_rate"]),
         notes=to_sentences(row["notes"]),

@@ -17,6 +17,7 @@ from typing import Any
 from netdyno.store.columns import (
     from_fraction,
     from_interfaces,
+    from_places,
     from_segments,
     from_sentences,
     from_series,
@@ -177,7 +178,7 @@ class RunWriter:
             sql.execute(
                 "UPDATE cases SET state = 'running', started = ?, ended = NULL, error = NULL, hint = NULL,"
                 " clock = ?, streams = ?, line_fps = ?, mean_size = ?, flow_ceiling_fps = ?,"
-                " enforced_rate = ?, notes = ?, session = ?, proven = ? WHERE number = ?",
+                " enforced_rate = ?, notes = ?, session = ?, proven = ?, places = ? WHERE number = ?",
                 (
                     from_time(now),
                     wiring.clock,
@@ -189,6 +190,7 @@ class RunWriter:
                     from_sentences(wiring.notes),
                     wiring.session,
                     None if wiring.proven is None else wiring.proven.to_json(),
+                    from_places(situation.places),
                     number,
                 ),
             )

@@ -328,7 +328,7 @@ def _line(value: Value, result: Result, evidence: Evidence) -> Verdict | None:
     knee = next((one for one in result.values if (one.name, one.scope) == ("knee", value.scope)), None)
     before = None if knee is None or knee.high is None else knee.high * KNEE_MARGIN
     situation = evidence.situation
-    line = situation.line_fps
+    line = situation.line(value.scope)
     # A search that gives an upper bound has lost frames below the line: it knows closer than this share.
     searched = value.name == "throughput" and value.high is not None
     early = (before is not None and before < line) or _lossy_end(value, result)

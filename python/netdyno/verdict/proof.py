@@ -41,6 +41,7 @@ def doubt(value: Value, evidence: Evidence) -> Verdict | None:
     close = near(value, evidence)
     if close is not None:
         return close
+    most *= evidence.situation.share(value.scope)
     needed = value.high if value.name == "throughput" and value.high is not None else Fraction(0)
     needed = max(needed, CLAIM * (value.number or value.low or Fraction(0)))
     if most >= needed:
@@ -97,7 +98,10 @@ def _offered(trial: TrialResult, planned_ns: int | None) -> Fraction:
 
 def near(value: Value, evidence: Evidence) -> Verdict | None:
     """The verdict on a result that is near, at or above what was proven: a lower bound."""
+    # What was proven is of a port, and a stream may be a part of what its port sends.
     most, number = _most(evidence), value.number
+    if most is not None:
+        most *= evidence.situation.share(value.scope)
     if evidence.clock == "virtual" or most is None or number is None or number < NEAR * most:
         return None
     return Verdict(

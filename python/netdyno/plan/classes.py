@@ -1,0 +1,77 @@
+"""Classes of traffic: how a device tells one stream's frames from another's, and their shares of the load."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Annotated
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from netdyno.errors import Problem
+from netdyno.plan.headers import Element
+from netdyno.units import Percent
+
+CODE_POINTS: Mapping[str, int] = {
+    "default": 0,
+    **{f"cs{number}": 8 * number for number in range(8)},
+    **{f"af{row}{drop}": 8 * row + 2 * drop for row in range(1, 5) for drop in range(1, 4)},
+    "va": 44,
+    "ef": 46,
+}
+"""DSCPs by name: RFC 2474 section 4.2.2.2, RFC 2597 section 6, RFC 3246 section 2.7, RFC 5865 section 2.3."""
+
+
+def _code_point(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    if value.lower() not in CODE_POINTS:
+        raise Problem(
+            f"`{value[:40]}` is no code point", f"a number from 0 to 63, or one of {', '.join(CODE_POINTS)}"
+        )
+    return CODE_POINTS[value.lower()]
+
+
+class TrafficClass(Element):
+    """Frames of one class: a stream of its own in each direction."""
+
+    dscp: Annotated[int, BeforeValidator(_code_point), Field(ge=0, le=63)] | None = Field(
+        default=None,
+        description="DSCP of the outermost IP header: 0 to 63, or a name (`ef`, `af31`, `cs6`).",
+        json_schema_extra={"anyOf": [{"type": "integer"}, {"enum": list(CODE_POINTS)}]},
+    )
+    pcp: int | None = Field(
+        default=None, ge=0, le=7, description="Priority code point of the outermost VLAN tag (802.1Q)."
+    )
+    share: Percent | None = Field(
+        default=None, description="Share of the load; of classes without one, an even part of the rest."
+    )
+
+
+def shared(classes: dict[str, TrafficClass]) -> dict[str, TrafficClass]:
+    """The classes with their shares, which make up the whole load."""
+    if not classes:
+        return classes
+    given = sum((one.share.amount for one in classes.values() if one.share is not None), Fraction(0))
+    open_ = [name for name, one in classes.items() if one.share is None]
+    if given > 1 or (given == 1 and open_):
+        raise Problem(
+            f"the shares of the classes make {Percent(given)}"
+            + (f", and `{open_[0]}` has none left" if open_ else ""),
+            "shares are of the whole load: together 100 %",
+        )
+    if given < 1 and not open_:
+        raise Problem(
+            f"the shares of the classes make {Percent(given)} of the load",
+            "together they are 100 %: leave one class without a share, and it has the rest",
+        )
+    if any(one.share is not None and one.share.amount == 0 for one in classes.values()):
+        raise Problem("a class with no share of the load", "leave the class out, or give it a share")
+    rest = Percent((1 - given) / len(open_)) if open_ else None
+    return {
+        name: one if one.share is not None else one.model_copy(update={"share": rest})
+        for name, one in classes.items()
+    }
+
+
+Classes = Annotated[dict[str, TrafficClass], AfterValidator(shared)]
