@@ -18,6 +18,7 @@ SIDE_BY_SIDE = frozenset(
         "browser",
         "cli",
         "confusion",
+        "emulated",
         "frames_tshark",
         "histogram",
         "house",

@@ -15,8 +15,8 @@ class Session:
     def ports(self) -> str:
         """What each port turned out to be: PortInfo, in the order of the spec. Not while a trial runs."""
 
-    def start(self, trial_json: str) -> None:
-        """Starts a trial (a TrialSpec) and returns at once."""
+    def start(self, trial_json: str, events_json: str | None = None) -> None:
+        """Starts a trial (a TrialSpec), in which these Events happen, and returns at once."""
 
     def snapshot(self) -> str:
         """Where the trial stands: phase, elapsed_ns, total_ns and counters per port."""

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from netdyno import choose, peers
 from netdyno.calibration import Calibration, Proven, inventory, shelf, traffic
 from netdyno.errors import NetdynoError, advice
+from netdyno.happening import Course
 from netdyno.labs import KINDS, Wiring
 from netdyno.matrix import cases, situation
 from netdyno.methods import METHODS, kept_away, spoiled
@@ -286,7 +287,9 @@ class _Trials:
         """The trial as stored, if it was made before the run was killed; else as it goes now."""
         stored = self.stored.get(number)
         if stored is not None:
-            if stored.segments != trial.segments or _asked(stored.spec) != _asked(self._spec(trial)):
+            happened = tuple(event.event for event in stored.result.happened)
+            same = stored.segments == trial.segments and happened == trial.events
+            if not same or _asked(stored.spec) != _asked(self._spec(trial)):
                 raise NotMeasuredError(
                     f"trial {number} of the stored run asked for another load than the plan does now",
                     "start a new run instead of resuming this one",
@@ -331,12 +334,13 @@ class _Trials:
         spec = self._spec(trial)
         started = datetime.now(UTC)
         watch = Watch(self.wiring, waited)
-        cancelled = self._offer(number, trial, spec)
-        result = watch.told(read_result(self.session.result()))
+        course = Course(self.session, self.wiring, trial)
+        cancelled = self._offer(number, trial, course, spec)
+        result = course.told(watch.told(read_result(self.session.result())))
         while not (cancelled or result.began) and self.peers.patient(result.invalid):
             # Nothing was sent: it is no attempt yet.
-            cancelled = self._offer(number, trial, spec)
-            result = watch.told(read_result(self.session.result()))
+            cancelled = self._offer(number, trial, course, spec)
+            result = course.told(watch.told(read_result(self.session.result())))
         away = kept_away(trial, result)
         if away is None and again:
             # The last one stands as it is: that it was spoiled is in its health, and is judged.
@@ -356,10 +360,10 @@ class _Trials:
             ended=datetime.now(UTC),
         )
 
-    def _offer(self, number: int, trial: Trial, spec: str) -> bool:
+    def _offer(self, number: int, trial: Trial, course: Course, spec: str) -> bool:
         """Has the engine make the trial, and says how it goes; whether it was cut short."""
-        self.session.start(spec)
-        while not self.session.wait(SNAPSHOT_S):
+        course.start(spec)
+        while not course.wait(SNAPSHOT_S):
             if self.stopping():
                 self.session.cancel()
                 self.session.wait(GRACE_S)

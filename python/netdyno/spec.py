@@ -7,7 +7,7 @@ the spec of a trial, with its seed, is the whole description of what was done.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from netdyno.matrix import Case, Stream, streams
 from netdyno.neighbours import conflict, next_hop
 from netdyno.trial import (
     CatchUp,
+    Event,
     Health,
     Lag,
     Latency,
@@ -88,6 +89,12 @@ def trial_spec(plan: Plan, case: Case, wiring: Wiring, trial: Trial) -> dict[str
         "learn": wiring.learn,
         "verify": plan.trial.verify,
     }
+
+
+def event_spec(event: Event, ports: Sequence[str]) -> dict[str, Any]:
+    """An event as a session is told it: crates/session/src/spec.rs, Event. ports: the tester's, by name."""
+    port = None if event.port is None else ports.index(event.port)
+    return {"at_ns": event.at_ns, "kind": event.kind, "port": port}
 
 
 def _burst(case: Case, port: WiredPort, trial: Trial) -> int:

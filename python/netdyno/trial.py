@@ -43,6 +43,38 @@ class Segment:
     to_fps: Fraction
 
 
+EventKind: TypeAlias = Literal["reset", "link-down", "link-up", "forget"]
+"""What can be asked of a device while traffic runs: a reset (of all of it), a link down or up, and to forget
+the addresses and neighbours it has learned."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something asked of the device while traffic runs. The tester has no part in it.
+
+    at_ns: from the begin of traffic. port: the tester port whose link it is about; None: every one.
+    """
+
+    at_ns: int
+    kind: EventKind
+    port: str | None = None
+
+
+@dataclass(frozen=True)
+class Happened:
+    """An event as it came about, ns from the begin of traffic: the device was asked at from_ns and had done
+    it, or said so, by until_ns. In virtual time both are when it was to be."""
+
+    event: Event
+    from_ns: int
+    until_ns: int
+
+    @classmethod
+    def of(cls, table: Mapping[str, Any]) -> Happened:
+        """From a store's JSON; TypeError or KeyError if a field is too few or too many."""
+        return cls(Event(**table["event"]), **{name: at for name, at in table.items() if name != "event"})
+
+
 @dataclass(frozen=True)
 class Trial:
     """What a method asks for: the load over time, and what else differs from the case and its plan."""
@@ -57,6 +89,8 @@ class Trial:
     settle_ns: int | None = None
     """None: the plan's, as is the drain."""
     drain_ns: int | None = None
+    events: tuple[Event, ...] = ()
+    """What happens to the device meanwhile, in order of time."""
 
     @property
     def duration_ns(self) -> int:
@@ -345,6 +379,8 @@ class TrialResult:
     """What the interfaces under the ports counted; of those ports that have one."""
     next_hops: tuple[NextHop, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
+    happened: tuple[Happened, ...] = ()
+    """What happened to the device, and when it really did."""
 
     @property
     def began(self) -> bool:

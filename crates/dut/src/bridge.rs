@@ -121,12 +121,22 @@ impl Bridge {
     }
 
     fn forget_old(&mut self, t: u64) {
+        let ageing = self.ageing;
+        self.keep(|entry| t.saturating_sub(entry.seen) <= ageing);
+    }
+
+    /// Forgets the addresses behind one port, or all.
+    pub(crate) fn forget(&mut self, port: Option<usize>) {
+        self.keep(|entry| port.is_some_and(|port| entry.port != port as u32));
+    }
+
+    fn keep(&mut self, stays: impl Fn(&Entry) -> bool) {
         let empty = vec![Entry::default(); self.table.len()];
         let old = std::mem::replace(&mut self.table, empty);
         self.entries = 0;
         self.oldest_expiry = u64::MAX;
         for entry in old {
-            if entry.key != 0 && t.saturating_sub(entry.seen) <= self.ageing {
+            if entry.key != 0 && stays(&entry) {
                 let at = self.place(entry.key & !USED);
                 self.table[at] = entry;
                 self.entries += 1;
@@ -198,6 +208,18 @@ mod tests {
         bridge.forward(&frame(A, C), 2, 1501);
         assert_eq!(bridge.forward(&frame(C, A), 0, 1501), Path::To(2));
         assert_eq!(bridge.forward(&frame(B, A), 0, 1501), Path::Flood);
+    }
+
+    #[test]
+    fn a_link_that_goes_takes_its_addresses_along() {
+        let mut bridge = Bridge::new(10, 1000);
+        bridge.forward(&frame(C, A), 0, 0);
+        bridge.forward(&frame(C, B), 1, 0);
+        bridge.forget(Some(0));
+        assert_eq!(bridge.forward(&frame(A, C), 2, 1), Path::Flood);
+        assert_eq!(bridge.forward(&frame(B, C), 2, 1), Path::To(1));
+        bridge.forget(None);
+        assert_eq!(bridge.forward(&frame(B, C), 2, 2), Path::Flood);
     }
 
     #[test]

@@ -4,16 +4,20 @@ use crate::bridge::Bridge;
 use crate::device::{Core, Count, Device, Forwarder};
 use crate::egress::{Delay, MEMBERS, Member, Output};
 use crate::error::{DeviceError, mac};
+use crate::happen::Course;
 use crate::impair::Impair;
 use crate::ingress::{Input, Lane, PartnerLine, Scratch, Shared};
 use crate::lag::Spread;
+use crate::limits::{BitServer, Boxed, Card, Hurried, Limits};
+use crate::pauses::Pauses;
 use crate::police::Bucket;
 use crate::pool::Pool;
 use crate::queue::Queue;
 use crate::router::Router;
 use crate::service::{Line, Server};
-use crate::spec::{DevicePortSpec, DeviceSpec, Forwarding, FrameRate, When};
+use crate::spec::{self, BitRate, DevicePortSpec, DeviceSpec, Forwarding, FrameRate, When};
 use crate::straight::outs;
+use crate::weary::Memory;
 use netdyno_io::port::Port;
 use std::collections::VecDeque;
 
@@ -37,8 +41,14 @@ impl Device {
             }
             outputs.push(output(index, port, &spec)?);
         }
+        let limits = limits(&spec)?;
         let core = Core {
-            server: server("box_fps".to_owned(), spec.box_fps, spec.box_queue)?,
+            server: if limits.is_some() {
+                None
+            } else {
+                server("box_fps".to_owned(), spec.box_fps, spec.box_queue)?
+            },
+            limits,
             forwarder: forwarder(&spec)?,
             delay: Delay {
                 fixed: picoseconds("delay_ns", spec.delay_ns)?,
@@ -63,6 +73,7 @@ impl Device {
             horizon: 0,
             // Our own ND messages must fit whatever the ports carry.
             pool: Pool::new(max_frame as usize),
+            course: Course::new(spec.ports.len(), picoseconds("reset_ns", spec.reset_ns)?),
         })
     }
 }
@@ -126,8 +137,12 @@ fn impairments(spec: &DeviceSpec) -> Result<(), DeviceError> {
         }
         match impairment.when {
             When::Every { every: 0, .. } => return Err(DeviceError::new(field("when.every"), "0: the same frame for ever")),
-            When::Chance { of: 0, .. } => return Err(DeviceError::new(field("when.of"), "a chance of parts in 0")),
-            When::Chance { parts, of, .. } if parts > of => {
+            When::Chance { of: 0, .. } | When::Window { of: 0, .. } => {
+                return Err(DeviceError::new(field("when.of"), "a chance of parts in 0"));
+            }
+            When::Window { window_ns: 0, .. } => return Err(DeviceError::new(field("when.window_ns"), "windows of no length")),
+            When::Period { every_ns: 0, .. } => return Err(DeviceError::new(field("when.every_ns"), "0: the same time for ever")),
+            When::Chance { parts, of, .. } | When::Window { parts, of, .. } if parts > of => {
                 return Err(DeviceError::new(
                     field("when.parts"),
                     format!("a chance of {parts} in {of} is more than all"),
@@ -165,6 +180,68 @@ fn server(field: String, rate: Option<FrameRate>, queue: u32) -> Result<Option<S
     }
 }
 
+/// The capacities of the box and its cards, if there are any beyond a plain `box_fps`.
+fn limits(spec: &DeviceSpec) -> Result<Option<Box<Limits>>, DeviceError> {
+    if spec.box_haste.is_none() && spec.box_bits.is_none() && spec.cards.is_empty() {
+        return Ok(None);
+    }
+    let mut card_of = vec![None; spec.ports.len()];
+    for (index, card) in spec.cards.iter().enumerate() {
+        let field = || format!("cards[{index}].ports");
+        for &port in &card.ports {
+            match card_of.get_mut(port) {
+                None => return Err(no_such_port(field(), port, spec)),
+                Some(Some(_)) => return Err(DeviceError::new(field(), format!("port {port} is on two cards"))),
+                Some(place) => *place = Some(index),
+            }
+        }
+    }
+    let card = |(index, card): (usize, &spec::Card)| {
+        Ok(Card {
+            server: server(format!("cards[{index}].in_fps"), card.in_fps, card.in_queue)?,
+            bits: bits(format!("cards[{index}].in_bits"), card.in_bits, card.in_queue)?,
+        })
+    };
+    Ok(Some(Box::new(Limits {
+        cards: spec.cards.iter().enumerate().map(card).collect::<Result<_, DeviceError>>()?,
+        card_of,
+        server: boxed(spec)?,
+        bits: bits("box_bits".to_owned(), spec.box_bits, spec.box_queue)?,
+        card_drops: 0,
+        box_drops: 0,
+    })))
+}
+
+fn boxed(spec: &DeviceSpec) -> Result<Option<Boxed>, DeviceError> {
+    let steady = server("box_fps".to_owned(), spec.box_fps, spec.box_queue)?;
+    let Some(haste) = spec.box_haste else {
+        return Ok(steady.map(Boxed::Steady));
+    };
+    let field = || "box_haste".to_owned();
+    let Some(rate) = spec.box_fps else {
+        return Err(DeviceError::new(field(), "without `box_fps` there is nothing to be quicker than"));
+    };
+    let hurried = Hurried::new(rate, haste, spec.box_queue);
+    let bad =
+        || DeviceError::new(field(), "two rates that have no common measure, or none at all").hint("give both in whole frames per second");
+    hurried.map(|server| Some(Boxed::Hurried(server))).ok_or_else(bad)
+}
+
+fn bits(field: String, rate: Option<BitRate>, queue: u32) -> Result<Option<BitServer>, DeviceError> {
+    let server = rate.map(|rate| BitServer::new(rate, queue).ok_or_else(|| DeviceError::new(field, "0 bit/s: nothing would ever pass")));
+    server.transpose()
+}
+
+fn weary(index: usize, port: &DevicePortSpec) -> Result<Option<Box<Memory>>, DeviceError> {
+    let Some(weary) = port.weary else { return Ok(None) };
+    let field = || format!("ports[{index}].weary");
+    if port.in_fps.is_none() {
+        return Err(DeviceError::new(field(), "without `in_fps` the port is never overloaded"));
+    }
+    let memory = Memory::new(weary).ok_or_else(|| DeviceError::new(field(), "every 0th frame, or for more than a day"));
+    memory.map(|memory| Some(Box::new(memory)))
+}
+
 fn line(field: String, rate_bps: u64) -> Result<Line, DeviceError> {
     Line::new(rate_bps).ok_or_else(|| DeviceError::new(field, "0 bit/s: nothing would ever leave"))
 }
@@ -188,6 +265,7 @@ fn input(index: usize, port: &DevicePortSpec, first_lane: usize, max_frame: u32)
         max_frame: max_frame as usize,
         partner_drops: 0,
         malformed: 0,
+        down_drops: 0,
         scratch: Box::new(Scratch::new()),
     })
 }
@@ -198,6 +276,7 @@ fn lane(index: usize, member: usize, port: &DevicePortSpec) -> Result<Lane, Devi
         port: index,
         member,
         server: server(format!("ports[{index}].in_fps"), port.in_fps, port.in_queue)?,
+        memory: weary(index, port)?,
         police: police(index, port)?,
         policed: 0,
         shared: shared.map(|server| Box::new(Shared::new(server))),
@@ -216,15 +295,8 @@ fn police(index: usize, port: &DevicePortSpec) -> Result<Option<Box<Bucket>>, De
 
 fn output(index: usize, port: &DevicePortSpec, spec: &DeviceSpec) -> Result<Output, DeviceError> {
     let member = |_| {
-        Ok(Member {
-            line: line(format!("ports[{index}].rate_bps"), port.rate_bps)?,
-            queue: Queue::with_room(64),
-            room: port.out_queue as usize,
-            begun: 0,
-            stalls: VecDeque::new(),
-            tx_frames: 0,
-            drops: 0,
-        })
+        let line = line(format!("ports[{index}].rate_bps"), port.rate_bps)?;
+        Ok(Member::new(line, port.out_queue as usize, Pauses::of(&spec.impairments, index)))
     };
     Ok(Output {
         spread: Spread::new(port.hash, port.members),
@@ -233,6 +305,8 @@ fn output(index: usize, port: &DevicePortSpec, spec: &DeviceSpec) -> Result<Outp
         last: 0,
         impair: Impair::new(&spec.impairments, index),
         held: Vec::new(),
+        kept: VecDeque::new(),
+        down_drops: 0,
     })
 }
 

@@ -75,6 +75,7 @@ impl Device {
                 self.depart(out, Flight { at, ..frame.flight });
             }
         }
+        self.let_go(t.saturating_add(self.core.delay.fixed));
         while let Forwarder::Router(router) = &mut self.core.forwarder {
             match router.neighbours.due(t) {
                 Some(Due::Request(neighbour)) => self.ask(neighbour, t),
@@ -90,12 +91,31 @@ impl Device {
         self.set_alarm();
     }
 
-    fn set_alarm(&mut self) {
+    /// Frames that were kept, and leave the delay by `until`.
+    fn let_go(&mut self, until: u64) {
+        for out in 0..self.outputs.len() {
+            while let Some(&flight) = self.outputs[out].kept.front().filter(|flight| flight.at <= until) {
+                self.outputs[out].kept.pop_front();
+                let at = flight.at.max(self.outputs[out].last);
+                self.outputs[out].last = at;
+                self.depart(out, Flight { at, ..flight });
+            }
+        }
+    }
+
+    pub(crate) fn set_alarm(&mut self) {
         let neighbours = match &self.core.forwarder {
             Forwarder::Router(router) => router.neighbours.next_due(),
             _ => u64::MAX,
         };
         let held = self.outputs.iter().flat_map(|output| &output.held).map(|frame| frame.until).min();
-        self.core.alarm = neighbours.min(held.unwrap_or(u64::MAX));
+        let kept = self
+            .outputs
+            .iter()
+            .filter_map(|output| output.kept.front())
+            .map(|flight| flight.at)
+            .min();
+        let kept = kept.map_or(u64::MAX, |at| at.saturating_sub(self.core.delay.fixed));
+        self.core.alarm = neighbours.min(held.unwrap_or(u64::MAX)).min(kept);
     }
 }

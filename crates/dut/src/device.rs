@@ -18,8 +18,10 @@
 use crate::bridge::{Bridge, Path};
 use crate::egress::{BURST, Delay, Held, Output, earliest};
 use crate::flight::Flight;
+use crate::happen::Course;
 use crate::impair::{self, HOLD_PS};
 use crate::ingress::{Input, Lane};
+use crate::limits::Limits;
 use crate::pool::Pool;
 use crate::router::{Router, Verdict};
 use crate::service::Server;
@@ -52,12 +54,15 @@ pub struct Device {
     /// Everything that reaches the switching point by now has been switched.
     pub(crate) horizon: u64,
     pub(crate) pool: Pool,
+    pub(crate) course: Course,
 }
 
 /// The switching point.
 #[derive(Debug)]
 pub(crate) struct Core {
     pub(crate) server: Option<Server>,
+    /// Other capacities of the box and its cards; `server` is then among them. Boxed: few devices have any.
+    pub(crate) limits: Option<Box<Limits>>,
     pub(crate) forwarder: Forwarder,
     pub(crate) delay: Delay,
     /// When the device has to act by itself: a neighbour to ask, a held frame to let go.
@@ -86,6 +91,7 @@ pub(crate) struct Count {
     pub(crate) filtered: u64,
     pub(crate) consumed: u64,
     pub(crate) originated: u64,
+    pub(crate) reset_drops: u64,
 }
 
 impl std::fmt::Debug for Device {
@@ -106,6 +112,18 @@ impl Node for Device {
     }
 
     fn step(&mut self, now: Instant) {
+        while self.course.next <= now.ps {
+            let at = self.course.next;
+            self.advance(Instant { ps: at });
+            self.happen(at);
+        }
+        self.advance(now);
+    }
+}
+
+impl Device {
+    /// Does all that is due by `now`, nothing happening to the device meanwhile.
+    fn advance(&mut self, now: Instant) {
         for port in 0..self.ports.len() {
             self.receive(port, now);
         }
@@ -119,9 +137,7 @@ impl Node for Device {
             self.transmit(port, now);
         }
     }
-}
 
-impl Device {
     fn receive(&mut self, port: usize, now: Instant) {
         let Self {
             ports,
@@ -136,11 +152,18 @@ impl Device {
         }
         let (from, input) = (&mut ports[port], &mut inputs[port]);
         input.floor = input.floor.max(self.horizon);
+        let deaf = self.course.is_deaf(port);
         // In virtual time all that has arrived must be seen before anything is decided. In real time a
         // bounded number, so that a flooded port does not keep the others waiting.
         let rounds = if from.info().exact_time { usize::MAX } else { 4 };
         for _ in 0..rounds {
-            let got = from.receive(now, BURST, &mut |burst| input.arrive(burst, lanes, pool));
+            let got = from.receive(now, BURST, &mut |burst| {
+                if deaf {
+                    input.down_drops += burst.len() as u64;
+                } else {
+                    input.arrive(burst, lanes, pool);
+                }
+            });
             match got {
                 Ok(0) => return,
                 Ok(_) => {}
@@ -155,6 +178,9 @@ impl Device {
     fn transmit(&mut self, port: usize, now: Instant) {
         if self.failed[port].is_some() {
             return;
+        }
+        if self.course.is_down(port) {
+            return self.outputs[port].spill(now.ps, &mut self.pool);
         }
         if let Err(error) = self.outputs[port].transmit(&mut *self.ports[port], now, &mut self.pool) {
             self.failed[port] = Some(error.to_string());
@@ -252,6 +278,11 @@ impl Device {
                     return self.pool.give_back(flight.frame);
                 }
             }
+        } else if let Some(limits) = &mut core.limits {
+            match limits.admit(port, flight) {
+                Some(done) => t = done,
+                None => return self.pool.give_back(flight.frame),
+            }
         }
         let flight = Flight { at: t, ..flight };
         let dropped = match &mut core.forwarder {
@@ -313,7 +344,7 @@ impl Device {
 
     #[cold]
     fn impair(&mut self, out: usize, flight: Flight) {
-        let Some(hit) = self.outputs[out].impair.as_mut().map(crate::impair::Impair::next) else {
+        let Some(hit) = self.outputs[out].impair.as_mut().map(|impair| impair.next(flight.at)) else {
             return;
         };
         if hit.lose {
@@ -324,7 +355,7 @@ impl Device {
         }
         if hit.stall > 0 {
             for member in &mut self.outputs[out].members {
-                member.stalls.push_back((flight.at, hit.stall));
+                member.pause(flight.at, hit.stall);
             }
         }
         for copy in 0..=hit.duplicates {
@@ -335,6 +366,10 @@ impl Device {
                 self.pool.duplicate(flight.frame)
             };
             let flight = Flight { frame, ..flight };
+            if hit.hold > 0 {
+                self.keep(out, flight, hit.hold);
+                continue;
+            }
             if hit.reorder == 0 {
                 self.depart(out, flight);
                 continue;
@@ -344,9 +379,18 @@ impl Device {
             self.outputs[out].held.push(Held { left, until, flight });
             self.core.alarm = self.core.alarm.min(until);
         }
-        if hit.reorder == 0 {
+        if hit.reorder == 0 && hit.hold == 0 {
             self.overtaken(out, flight.at);
         }
+    }
+
+    /// A frame leaves the delay so much later than it would.
+    fn keep(&mut self, out: usize, flight: Flight, hold: u64) {
+        let at = flight.at.saturating_add(hold);
+        let kept = &mut self.outputs[out].kept;
+        let place = kept.partition_point(|other| other.at <= at);
+        kept.insert(place, Flight { at, ..flight });
+        self.core.alarm = self.core.alarm.min(at.saturating_sub(self.core.delay.fixed));
     }
 
     /// A frame has passed those held back: lets go which have been passed often enough.

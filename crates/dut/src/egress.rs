@@ -3,6 +3,7 @@
 use crate::flight::{self, Flight};
 use crate::impair::Impair;
 use crate::lag::Spread;
+use crate::pauses::Pauses;
 use crate::pool::{self, Pool};
 use crate::queue::Queue;
 use crate::service::{Line, wire_bytes};
@@ -27,6 +28,10 @@ pub(crate) struct Output {
     pub(crate) impair: Option<Impair>,
     /// Frames held back to be overtaken.
     pub(crate) held: Vec<Held>,
+    /// Frames that leave the delay later than others, by the time they do.
+    pub(crate) kept: VecDeque<Flight>,
+    /// Frames lost because the link was down.
+    pub(crate) down_drops: u64,
 }
 
 /// Forwarding delay, in picoseconds.
@@ -58,11 +63,24 @@ pub(crate) struct Member {
     pub(crate) room: usize,
     /// At least so many at the front of `queue` have begun.
     pub(crate) begun: usize,
-    /// Pauses of the line to come: when, and for how long. Each member has its own, though all pause at once:
-    /// behind a shared server members are served one after another, each up to the same time.
-    pub(crate) stalls: VecDeque<(u64, u64)>,
+    /// Pauses of the line to come, in order. Each member has its own, though all pause at once: behind a shared server
+    /// members are served one after another, each up to the same time.
+    stalls: VecDeque<Stall>,
+    /// Rows of pauses that come by the clock; of each one is in `stalls`.
+    rows: Vec<Pauses>,
+    /// Pauses by the clock so far.
+    pub(crate) paused: u64,
     pub(crate) tx_frames: u64,
     pub(crate) drops: u64,
+}
+
+/// A pause of a line.
+#[derive(Clone, Copy, Debug)]
+struct Stall {
+    at: u64,
+    length: u64,
+    /// The row it is from, which knows the next one.
+    row: Option<usize>,
 }
 
 impl Output {
@@ -115,10 +133,32 @@ impl Output {
         }
     }
 
+    /// The link is down: what begins by `now` is lost.
+    #[cold]
+    pub(crate) fn spill(&mut self, now: u64, pool: &mut Pool) {
+        for member in &mut self.members {
+            if !member.stalls.is_empty() {
+                member.stall(now);
+            }
+            while let count @ 1.. = member.due(now) {
+                member.give_back(count, pool);
+                self.down_drops += count as u64;
+            }
+        }
+    }
+
+    /// All that has not begun to leave by `t` is lost, and nothing begins before `until`; how many frames that are.
+    pub(crate) fn cut(&mut self, t: u64, until: u64, pool: &mut Pool) -> u64 {
+        let held = self.held.drain(..).map(|held| held.flight).chain(self.kept.drain(..));
+        let behind: u64 = held.map(|flight| pool.give_back(flight.frame)).map(|()| 1).sum();
+        behind + self.members.iter_mut().map(|member| member.cut(t, until, pool)).sum::<u64>()
+    }
+
     /// The first `count` frames in [`Self::order`] have left.
     fn forget(&mut self, count: usize, pool: &mut Pool) {
         if let [only] = &mut self.members[..] {
             only.give_back(count, pool);
+            only.tx_frames += count as u64;
             return;
         }
         let mut counts = [0; MEMBERS];
@@ -127,11 +167,64 @@ impl Output {
         }
         for (member, count) in self.members.iter_mut().zip(counts) {
             member.give_back(count, pool);
+            member.tx_frames += count as u64;
         }
     }
 }
 
 impl Member {
+    /// A line with room for so many frames to wait, which pauses as told.
+    pub(crate) fn new(line: Line, room: usize, rows: Vec<Pauses>) -> Self {
+        let mut member = Self {
+            line,
+            queue: Queue::with_room(64),
+            room,
+            begun: 0,
+            stalls: VecDeque::new(),
+            rows,
+            paused: 0,
+            tx_frames: 0,
+            drops: 0,
+        };
+        (0..member.rows.len()).for_each(|row| member.await_row(row));
+        member
+    }
+
+    /// The line is to pause at `at`.
+    pub(crate) fn pause(&mut self, at: u64, length: u64) {
+        self.put(Stall { at, length, row: None });
+    }
+
+    fn await_row(&mut self, row: usize) {
+        let (at, length) = self.rows[row].next();
+        self.put(Stall {
+            at,
+            length,
+            row: Some(row),
+        });
+    }
+
+    fn put(&mut self, stall: Stall) {
+        let place = self.stalls.partition_point(|other| other.at <= stall.at);
+        self.stalls.insert(place, stall);
+    }
+
+    fn cut(&mut self, t: u64, until: u64, pool: &mut Pool) -> u64 {
+        if !self.stalls.is_empty() {
+            self.stall(t);
+        }
+        // Pauses that frames had brought are gone with them.
+        self.stalls.retain(|stall| stall.row.is_some());
+        let first = self.queue.len() - self.waiting(t);
+        let waiting = &self.queue.records()[first..];
+        let next = waiting.first().map(|flight| flight.at + u64::from(flight.frame.is_late()));
+        self.line.pause(next, until);
+        waiting.iter().for_each(|flight| pool.give_back(flight.frame));
+        let count = waiting.len() as u64;
+        self.queue.truncate(first);
+        count
+    }
+
     /// A frame reaches the line at `flight.at`. In order of time.
     #[inline(always)]
     pub(crate) fn enqueue(&mut self, flight: Flight, pool: &mut Pool) {
@@ -178,8 +271,15 @@ impl Member {
     /// Applies the pauses that begin by `now`: frames that would have begun later wait for their end.
     #[cold]
     fn stall(&mut self, now: u64) {
-        while let Some(&(at, length)) = self.stalls.front().filter(|(at, _)| *at <= now) {
+        while let Some(&Stall { at, length, row }) = self.stalls.front().filter(|stall| stall.at <= now) {
             self.stalls.pop_front();
+            if let Some(row) = row {
+                self.await_row(row);
+            }
+            if length == 0 {
+                continue;
+            }
+            self.paused += u64::from(row.is_some());
             let first = self.queue.len() - self.waiting(at);
             let Self { line, queue, .. } = self;
             let waiting = &mut queue.records_mut()[first..];
@@ -194,7 +294,7 @@ impl Member {
         }
     }
 
-    /// The first `count` frames, of which there are as many, have been handed to the port.
+    /// The first `count` frames, of which there are as many, are no longer here.
     #[inline]
     fn give_back(&mut self, count: usize, pool: &mut Pool) {
         for flight in self.first(count) {
@@ -203,7 +303,6 @@ impl Member {
         self.queue.skip(count);
         self.queue.tidy();
         self.begun = self.begun.saturating_sub(count);
-        self.tx_frames += count as u64;
     }
 
     /// Frames that begin by `now`, at most a burst.
@@ -277,22 +376,14 @@ mod tests {
     #[test]
     fn a_frame_that_begins_within_the_picosecond_of_a_pause_waits_for_its_end() {
         let mut pool = Pool::new(1514);
-        let mut member = Member {
-            line: Line::new(11_000_000_000).expect("a rate"),
-            queue: Queue::with_room(4),
-            room: 4,
-            begun: 0,
-            stalls: VecDeque::new(),
-            tx_frames: 0,
-            drops: 0,
-        };
+        let mut member = Member::new(Line::new(11_000_000_000).expect("a rate"), 4, Vec::new());
         for _ in 0..3 {
             let frame = pool.store(&[0; 60]);
             member.enqueue(Flight { at: 0, frame }, &mut pool);
         }
         let starts = |member: &Member| -> Vec<_> { member.queue.records().iter().map(|it| (it.at, it.frame.is_late())).collect() };
         assert_eq!(starts(&member), [(0, false), (61_090, true), (122_181, true)]);
-        member.stalls.push_back((61_090, 1_000_000));
+        member.pause(61_090, 1_000_000);
         member.stall(61_090);
         assert_eq!(starts(&member), [(0, false), (1_061_090, false), (1_122_180, true)]);
     }

@@ -4,11 +4,11 @@
 //! whatever becomes of it (a duplicate does not count again). Of several faults that meet one frame,
 //! `lose` ends it; the others add up.
 //!
-//! `chance` draws for frame `n` the `n`-th output of SplitMix64 (Steele, Lea, Flood 2014) started from the
-//! seed, takes the upper 64 bits of `draw * of`, and hits if that is below `parts`. So which frames are hit
-//! depends on the seed and on `n` alone.
+//! Pauses that come by the clock are none of these: see `pauses.rs`.
 
+use crate::chance::{draw, hits};
 use crate::header::{self, be16};
+use crate::pauses::Pauses;
 use crate::spec::{Fault, Impairment, When};
 
 /// A held frame that nobody overtakes any more is let go after this long.
@@ -26,6 +26,8 @@ pub(crate) struct Hit {
     pub(crate) corrupt: Option<u64>,
     /// Picoseconds.
     pub(crate) stall: u64,
+    /// How much later it leaves, picoseconds.
+    pub(crate) hold: u64,
 }
 
 /// How often each fault was injected.
@@ -36,16 +38,18 @@ pub(crate) struct Injected {
     pub(crate) reorder: u64,
     pub(crate) corrupt: u64,
     pub(crate) stall: u64,
+    pub(crate) hold: u64,
 }
 
 impl Injected {
-    pub(crate) fn named(&self) -> [(&'static str, u64); 5] {
+    pub(crate) fn named(&self) -> [(&'static str, u64); 6] {
         [
             ("lose", self.lose),
             ("duplicate", self.duplicate),
             ("reorder", self.reorder),
             ("corrupt", self.corrupt),
             ("stall", self.stall),
+            ("hold", self.hold),
         ]
     }
 }
@@ -76,11 +80,32 @@ enum Chosen {
         of: u64,
         seed: u64,
     },
+    /// The window looked at last, and whether it is hit.
+    Window {
+        window: u64,
+        parts: u64,
+        of: u64,
+        seed: u64,
+        last: Option<(u64, bool)>,
+    },
+    Period {
+        every: u64,
+        first: u64,
+        length: u64,
+    },
+    /// When the port had something to send last, and how many more it takes to wake it.
+    AfterIdle {
+        idle: u64,
+        frames: u64,
+        last: Option<u64>,
+        asleep: u64,
+    },
 }
 
 impl Chosen {
+    /// Whether frame number `frame`, which comes at `t`, is hit.
     #[inline]
-    fn hits(&mut self, frame: u64) -> bool {
+    fn hits(&mut self, frame: u64, t: u64) -> bool {
         match self {
             Self::Every { next, every } => {
                 let hit = frame == *next;
@@ -94,7 +119,39 @@ impl Chosen {
                 *next += usize::from(hit);
                 hit
             }
-            Self::Chance { parts, of, seed } => ((u128::from(draw(*seed, frame)) * u128::from(*of)) >> 64) < u128::from(*parts),
+            Self::Chance { parts, of, seed } => hits(*seed, frame, *parts, *of),
+            Self::Window {
+                window,
+                parts,
+                of,
+                seed,
+                last,
+            } => {
+                let index = t / *window;
+                match *last {
+                    Some((known, hit)) if known == index => hit,
+                    _ => {
+                        let hit = hits(*seed, index, *parts, *of);
+                        *last = Some((index, hit));
+                        hit
+                    }
+                }
+            }
+            Self::Period { every, first, length } => t >= *first && (t - *first) % *every < *length,
+            Self::AfterIdle {
+                idle,
+                frames,
+                last,
+                asleep,
+            } => {
+                if last.is_none_or(|last| t - last > *idle) {
+                    *asleep = *frames;
+                }
+                *last = Some(t);
+                let hit = *asleep > 0;
+                *asleep -= u64::from(hit);
+                hit
+            }
         }
     }
 }
@@ -103,7 +160,8 @@ impl Impair {
     /// The faults of egress port `port`; `None` if it has none.
     pub(crate) fn new(all: &[Impairment], port: usize) -> Option<Self> {
         let ours = all.iter().filter(|impairment| impairment.port.is_none_or(|at| at == port));
-        let faults: Vec<_> = ours.map(|impairment| (impairment.fault, chosen(&impairment.when))).collect();
+        let with_frames = ours.filter(|impairment| Pauses::new(impairment.fault, &impairment.when).is_none());
+        let faults: Vec<_> = with_frames.map(|impairment| (impairment.fault, chosen(&impairment.when))).collect();
         (!faults.is_empty()).then_some(Self {
             faults,
             count: 0,
@@ -111,13 +169,13 @@ impl Impair {
         })
     }
 
-    /// What meets the next frame.
-    pub(crate) fn next(&mut self) -> Hit {
+    /// What meets the next frame, which comes at `t`.
+    pub(crate) fn next(&mut self, t: u64) -> Hit {
         let frame = self.count;
         self.count += 1;
         let mut hit = Hit::default();
         for (fault, chosen) in &mut self.faults {
-            if !chosen.hits(frame) {
+            if !chosen.hits(frame, t) {
                 continue;
             }
             match fault {
@@ -126,6 +184,7 @@ impl Impair {
                 Fault::Reorder { by } => hit.reorder = hit.reorder.max(*by),
                 Fault::Corrupt => hit.corrupt = Some(draw(!frame, 0)),
                 Fault::Stall { for_ns } => hit.stall = hit.stall.max(for_ns.saturating_mul(1000)),
+                Fault::Hold { for_ns } => hit.hold = hit.hold.max(for_ns.saturating_mul(1000)),
             }
         }
         if hit.lose {
@@ -139,6 +198,7 @@ impl Impair {
         self.injected.reorder += u64::from(hit.reorder > 0);
         self.injected.corrupt += u64::from(hit.corrupt.is_some());
         self.injected.stall += u64::from(hit.stall > 0);
+        self.injected.hold += u64::from(hit.hold > 0);
         hit
     }
 }
@@ -160,15 +220,34 @@ fn chosen(when: &When) -> Chosen {
             of: *of,
             seed: *seed,
         },
+        When::Window {
+            window_ns,
+            parts,
+            of,
+            seed,
+        } => Chosen::Window {
+            window: window_ns.saturating_mul(1000),
+            parts: *parts,
+            of: *of,
+            seed: *seed,
+            last: None,
+        },
+        When::Period {
+            every_ns,
+            first_ns,
+            for_ns,
+        } => Chosen::Period {
+            every: every_ns.saturating_mul(1000),
+            first: first_ns.saturating_mul(1000),
+            length: for_ns.saturating_mul(1000),
+        },
+        When::AfterIdle { idle_ns, frames } => Chosen::AfterIdle {
+            idle: idle_ns.saturating_mul(1000),
+            frames: *frames,
+            last: None,
+            asleep: 0,
+        },
     }
-}
-
-/// Output `index` (from 0) of SplitMix64 seeded with `seed`.
-fn draw(seed: u64, index: u64) -> u64 {
-    let mut z = seed.wrapping_add((index.wrapping_add(1)).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ z >> 31
 }
 
 /// Flips one bit where a checksum can see it: from the network header on to the end of the IP packet, never
@@ -205,20 +284,6 @@ pub(crate) fn flip(frame: &mut [u8], draw: u64) {
 mod tests {
     use super::*;
 
-    /// The reference implementation's first outputs for seed 1234567 (also in Rosetta Code and many test suites).
-    #[test]
-    fn splitmix64_is_the_published_one() {
-        let published = [
-            6_457_827_717_110_365_317,
-            3_203_168_211_198_807_973,
-            9_817_491_932_198_370_423,
-            4_593_380_528_125_082_431,
-        ];
-        for (index, value) in published.into_iter().enumerate() {
-            assert_eq!(draw(1_234_567, index as u64), value);
-        }
-    }
-
     fn hits(when: When, count: u64) -> Vec<u64> {
         let impairment = Impairment {
             port: None,
@@ -226,7 +291,7 @@ mod tests {
             when,
         };
         let mut impair = Impair::new(&[impairment], 0).unwrap();
-        (0..count).filter(|_| impair.next().lose).collect()
+        (0..count).filter(|_| impair.next(0).lose).collect()
     }
 
     #[test]

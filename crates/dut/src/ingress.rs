@@ -7,6 +7,7 @@ use crate::police::Bucket;
 use crate::pool::Pool;
 use crate::queue::Queue;
 use crate::service::{Line, Passage, Server, wire_bytes};
+use crate::weary::{Fate, Memory};
 use netdyno_io::port::Burst;
 
 /// What a port takes in, and how it is spread over lanes.
@@ -23,6 +24,8 @@ pub(crate) struct Input {
     pub(crate) max_frame: usize,
     pub(crate) partner_drops: u64,
     pub(crate) malformed: u64,
+    /// Frames lost because the link was down or the device was being reset.
+    pub(crate) down_drops: u64,
     pub(crate) scratch: Box<Scratch>,
 }
 
@@ -42,6 +45,8 @@ pub(crate) struct Lane {
     pub(crate) port: usize,
     pub(crate) member: usize,
     pub(crate) server: Option<Server>,
+    /// What an overload of the server leaves behind. Boxed: lanes without it stay small.
+    pub(crate) memory: Option<Box<Memory>>,
     /// In front of the server. Boxed: lanes without it stay small.
     pub(crate) police: Option<Box<Bucket>>,
     /// Frames it dropped.
@@ -185,7 +190,9 @@ impl Lane {
             self.policed += police_each(police, burst, arrived);
         }
         let count = arrived.count;
-        if let Some(server) = &mut self.server {
+        if let (Some(server), Some(memory)) = (&mut self.server, &mut self.memory) {
+            self.drops += remember_each(server, memory, arrived);
+        } else if let Some(server) = &mut self.server {
             // A copy of its own is kept in registers.
             let mut copy = server.clone();
             arrived.count = 0;
@@ -211,6 +218,21 @@ impl Lane {
     }
 }
 
+/// Leaves of what has arrived what a server takes that remembers its overloads; how many it dropped for a full queue.
+#[cold]
+fn remember_each(server: &mut Server, memory: &mut Memory, arrived: &mut Arrived) -> u64 {
+    let count = std::mem::take(&mut arrived.count);
+    let mut full = 0;
+    for place in 0..count {
+        let fate = memory.offer(server, arrived.at[place]);
+        full += u64::from(fate == Fate::Full);
+        if let Fate::Served(done) = fate {
+            arrived.add(arrived.index[place], done, true);
+        }
+    }
+    full
+}
+
 /// Leaves of what has arrived what the policer lets through; how many it dropped.
 #[cold]
 fn police_each(police: &mut Bucket, burst: &Burst<'_>, arrived: &mut Arrived) -> u64 {
@@ -221,6 +243,27 @@ fn police_each(police: &mut Bucket, burst: &Burst<'_>, arrived: &mut Arrived) ->
         arrived.add(index, at, passes);
     }
     (count - arrived.count) as u64
+}
+
+impl Lane {
+    /// A reset: all that is on its way is lost; how many frames that are.
+    pub(crate) fn clear(&mut self, pool: &mut Pool) -> u64 {
+        let mut lost = drain(&mut self.ready, pool);
+        self.server.iter_mut().for_each(Server::clear);
+        self.memory.iter_mut().for_each(|memory| memory.clear());
+        if let Some(shared) = &mut self.shared {
+            shared.server.clear();
+            lost += drain(&mut shared.inbound, pool) + drain(&mut shared.outbound, pool) + drain(&mut shared.leaving, pool);
+        }
+        lost
+    }
+}
+
+fn drain(queue: &mut Queue<Flight>, pool: &mut Pool) -> u64 {
+    let lost = queue.len() as u64;
+    queue.records().iter().for_each(|flight| pool.give_back(flight.frame));
+    queue.clear();
+    lost
 }
 
 /// Frames served at once, then moved on.

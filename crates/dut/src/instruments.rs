@@ -15,10 +15,15 @@ impl Device {
                 *injected.entry(name.to_owned()).or_insert(0) += frames;
             }
         }
+        // Pauses by the clock are the same on every member.
+        let pauses = self.outputs.iter().map(|output| output.members[0].paused).sum::<u64>();
+        *injected.entry("stall".to_owned()).or_insert(0) += pauses;
         injected.retain(|_, frames| *frames > 0);
         DeviceCounters {
             ports: (0..self.ports.len()).map(|port| self.port_counters(port)).collect(),
-            box_drops: count.box_drops,
+            box_drops: count.box_drops + self.core.limits.as_ref().map_or(0, |limits| limits.box_drops),
+            card_drops: self.core.limits.as_ref().map_or(0, |limits| limits.card_drops),
+            reset_drops: count.reset_drops,
             no_route: count.no_route,
             ttl_expired: count.ttl_expired,
             malformed: count.malformed + self.inputs.iter().map(|input| input.malformed).sum::<u64>(),
@@ -37,11 +42,13 @@ impl Device {
         let lanes = &self.lanes[input.first_lane..][..output.members.len()];
         DevicePortCounters {
             name: self.names[port].clone(),
-            rx_frames: input.malformed + lanes.iter().map(|lane| lane.rx_frames).sum::<u64>(),
+            rx_frames: input.malformed + input.down_drops + lanes.iter().map(|lane| lane.rx_frames).sum::<u64>(),
             tx_frames: output.members.iter().map(|member| member.tx_frames).sum(),
             partner_drops: input.partner_drops,
             policed: lanes.iter().map(|lane| lane.policed).sum(),
             in_drops: lanes.iter().map(|lane| lane.drops).sum(),
+            weary_drops: lanes.iter().filter_map(|lane| Some(lane.memory.as_ref()?.drops)).sum(),
+            down_drops: input.down_drops + output.down_drops,
             both_drops: lanes
                 .iter()
                 .filter_map(|lane| lane.shared.as_ref())
@@ -56,14 +63,21 @@ impl Device {
     /// Sets all counters to zero. What is in the device, learned or still to be injected stays.
     pub fn reset_counters(&mut self) {
         self.core.count = Count::default();
+        if let Some(limits) = &mut self.core.limits {
+            (limits.card_drops, limits.box_drops) = (0, 0);
+        }
         for input in &mut self.inputs {
             input.partner_drops = 0;
             input.malformed = 0;
+            input.down_drops = 0;
         }
         for lane in &mut self.lanes {
             lane.rx_frames = 0;
             lane.drops = 0;
             lane.policed = 0;
+            if let Some(memory) = &mut lane.memory {
+                memory.drops = 0;
+            }
             if let Some(shared) = &mut lane.shared {
                 shared.drops = 0;
             }
@@ -72,7 +86,9 @@ impl Device {
             for member in &mut output.members {
                 member.tx_frames = 0;
                 member.drops = 0;
+                member.paused = 0;
             }
+            output.down_drops = 0;
             if let Some(impair) = &mut output.impair {
                 impair.injected = Injected::default();
             }

@@ -3,17 +3,21 @@
 
 mod bridge;
 mod build;
+mod chance;
 mod control;
 mod device;
 mod egress;
 mod error;
 mod flight;
+mod happen;
 mod header;
 mod impair;
 mod ingress;
 mod instruments;
 mod lag;
+mod limits;
 mod lpm;
+mod pauses;
 mod police;
 mod pool;
 mod queue;
@@ -22,6 +26,7 @@ mod service;
 pub mod spec;
 mod straight;
 pub mod truth;
+mod weary;
 
 pub use device::Device;
 pub use error::DeviceError;

@@ -72,6 +72,11 @@ impl<T: Copy> Queue<T> {
         self.head += count;
     }
 
+    /// Takes out all but the first `count` records; there must be as many.
+    pub(crate) fn truncate(&mut self, count: usize) {
+        self.records.truncate(self.head + count);
+    }
+
     /// Moves what is left to the front, if at least as much was taken out: so a queue that is emptied again and again
     /// stays in the same few cache lines, and each record is moved at most once for one that left.
     #[inline]
@@ -114,6 +119,11 @@ mod tests {
                     plain.extend([step, step + 1]);
                 }
                 4 | 5 => assert_eq!(queue.pop(), plain.pop_front()),
+                6 if step % 3 == 0 => {
+                    let count = plain.len() / 2;
+                    queue.truncate(count);
+                    plain.truncate(count);
+                }
                 6 => {
                     let count = plain.len() / 2;
                     queue.skip(count);

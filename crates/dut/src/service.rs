@@ -50,6 +50,11 @@ impl Server {
         })
     }
 
+    /// What it was serving is gone.
+    pub(crate) fn clear(&mut self) {
+        self.free = (0, 0);
+    }
+
     /// A frame arrives at `t`: when it will be done, or `None` if it finds the queue full.
     ///
     /// With equal service times, completions of a busy period are one service apart, so `queue + 1` frames
@@ -141,6 +146,11 @@ impl Line {
             late: begin.1 > 0,
             last_bit: self.after(begin, wire_bytes - GAP_BYTES).0,
         }
+    }
+
+    /// What it was carrying is gone.
+    pub(crate) fn clear(&mut self) {
+        self.free = (0, 0);
     }
 
     /// Nothing starts before `until`. The caller then lets the line [carry](Self::carry) again, in order, what had

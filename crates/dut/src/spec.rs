@@ -19,9 +19,18 @@ pub struct DeviceSpec {
     /// Frames per second the whole box can switch, all ports together. `None`: no such limit.
     #[serde(default)]
     pub box_fps: Option<FrameRate>,
-    /// Frames that wait for the box (not counting the one in service).
+    /// The box makes haste when frames wait for long: it is then quicker than `box_fps`, which there must be.
+    #[serde(default)]
+    pub box_haste: Option<Haste>,
+    /// Bits per second the whole box can switch, behind `box_fps`. `None`: no such limit.
+    #[serde(default)]
+    pub box_bits: Option<BitRate>,
+    /// Frames that wait for the box (not counting the one in service), for `box_fps` and again for `box_bits`.
     #[serde(default = "default_queue")]
     pub box_queue: u32,
+    /// Cards: ports that share what a card can do, in front of the box. A port is on one card at most.
+    #[serde(default)]
+    pub cards: Vec<Card>,
     /// Fixed forwarding delay between ingress and egress processing.
     #[serde(default = "default_delay")]
     pub delay_ns: u64,
@@ -32,6 +41,46 @@ pub struct DeviceSpec {
     /// Faults to inject.
     #[serde(default)]
     pub impairments: Vec<Impairment>,
+    /// How long the device forwards nothing after a reset ([`EventKind::Reset`]).
+    #[serde(default)]
+    pub reset_ns: u64,
+}
+
+/// A server that is quicker when it is behind, as software is that works in batches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Haste {
+    /// A frame that has to wait for at least so long is served at `fps`.
+    pub behind_ns: u64,
+    /// Frames per second then.
+    pub fps: FrameRate,
+}
+
+/// A capacity in bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BitRate {
+    /// Bits per second.
+    pub rate_bps: u64,
+    /// Which bytes of a frame count.
+    pub layer: Layer,
+}
+
+/// What the ports of one card can take in together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Card {
+    /// Its ports.
+    pub ports: Vec<usize>,
+    /// Frames per second.
+    #[serde(default)]
+    pub in_fps: Option<FrameRate>,
+    /// Bits per second, behind `in_fps`.
+    #[serde(default)]
+    pub in_bits: Option<BitRate>,
+    /// Frames that wait, for each of the two.
+    #[serde(default = "default_queue")]
+    pub in_queue: u32,
 }
 
 fn default_queue() -> u32 {
@@ -77,6 +126,9 @@ pub struct DevicePortSpec {
     /// Frames that wait for ingress processing (`in_fps`, and again for `both_fps`).
     #[serde(default = "default_queue")]
     pub in_queue: u32,
+    /// What an overload of `in_fps` leaves behind.
+    #[serde(default)]
+    pub weary: Option<Weary>,
     /// Frames that wait for the egress line, per member.
     #[serde(default = "default_queue")]
     pub out_queue: u32,
@@ -102,6 +154,17 @@ pub struct Police {
     pub layer: Layer,
     /// What the bucket holds. Frames that count more never pass.
     pub burst_bytes: u64,
+}
+
+/// A port that has to recover from an overload (RFC 2544 section 26.5): once its queue was full it loses some of the frames
+/// it could take in, for a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Weary {
+    /// How long after the last frame that found the queue full.
+    pub for_ns: u64,
+    /// Of the frames that come meanwhile every so many one is lost; 1 is all.
+    pub every: u64,
 }
 
 /// Which bytes of a frame count.
@@ -218,9 +281,15 @@ pub enum Fault {
     },
     /// One bit is flipped, in the network header or behind it (not in Ethernet header or tags).
     Corrupt,
-    /// Nothing leaves the port for this long; what arrives waits, as far as the queues allow.
+    /// Nothing leaves the port for this long; what arrives waits, as far as the queues allow. With `window` and `period` it
+    /// begins when they do, whether a frame comes or not.
     Stall {
         /// How long.
+        for_ns: u64,
+    },
+    /// It leaves so much later, and others overtake it. Longer than a tester's drain, it comes when nobody counts it any more.
+    Hold {
+        /// How much later.
         for_ns: u64,
     },
 }
@@ -249,6 +318,49 @@ pub enum When {
         /// Seed.
         seed: u64,
     },
+    /// All that come in some windows of time: time since the device was made is cut into windows of `window_ns`, and window
+    /// `n` is hit with chance `parts` in `of` like frame `n` of `chance`.
+    Window {
+        /// Length of a window.
+        window_ns: u64,
+        /// Numerator.
+        parts: u64,
+        /// Denominator.
+        of: u64,
+        /// Seed.
+        seed: u64,
+    },
+    /// All that come within `for_ns` from `first_ns`, `first_ns + every_ns`, ... since the device was made.
+    Period {
+        /// From one begin to the next.
+        every_ns: u64,
+        /// The first one.
+        first_ns: u64,
+        /// How long.
+        for_ns: u64,
+    },
+    /// The first `frames` frames after the port had nothing to send for longer than `idle_ns`: of a device that falls asleep,
+    /// and so loses at low loads and not at high ones.
+    AfterIdle {
+        /// The longest distance of two frames that keeps it awake.
+        idle_ns: u64,
+        /// How many it takes to wake it.
+        frames: u64,
+    },
+}
+
+/// What happens to a device at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EventKind {
+    /// The device is reset: it loses what it holds and what it has learned, and forwards nothing for `reset_ns`.
+    Reset,
+    /// A link goes down: nothing passes it, what waits for it is lost, and what was learned behind it forgotten.
+    LinkDown,
+    /// It comes up again.
+    LinkUp,
+    /// MAC addresses and neighbours that were learned are forgotten.
+    Forget,
 }
 
 /// The device's own instruments: what it counted.
@@ -258,6 +370,12 @@ pub struct DeviceCounters {
     pub ports: Vec<DevicePortCounters>,
     /// Dropped because the box was busy and its queue full.
     pub box_drops: u64,
+    /// Dropped because a card was.
+    #[serde(default)]
+    pub card_drops: u64,
+    /// Held by the device when it was reset, and lost.
+    #[serde(default)]
+    pub reset_drops: u64,
     /// Dropped: no route, no neighbour, no cross connect. None of those below.
     pub no_route: u64,
     /// TTL or hop limit ran out.
@@ -283,7 +401,7 @@ pub struct DeviceCounters {
     /// filtered + consumed + lost by injection + held.
     #[serde(default)]
     pub held: u64,
-    /// Faults injected, by name: `lose`, `duplicate`, `reorder`, `corrupt`, `stall`.
+    /// Faults injected, by name: `lose`, `duplicate`, `reorder`, `corrupt`, `stall`, `hold`.
     pub injected: std::collections::BTreeMap<String, u64>,
 }
 
@@ -303,6 +421,12 @@ pub struct DevicePortCounters {
     pub policed: u64,
     /// Dropped by ingress capacity (`in_fps`).
     pub in_drops: u64,
+    /// Dropped while recovering from an overload.
+    #[serde(default)]
+    pub weary_drops: u64,
+    /// Lost because the link was down or the device was being reset, on the way in or out.
+    #[serde(default)]
+    pub down_drops: u64,
     /// Dropped by shared capacity (`both_fps`), on the way in or out.
     pub both_drops: u64,
     /// Dropped because the egress queue was full.

@@ -9,7 +9,9 @@ use crate::ingress::Lane;
 /// behind the switching point.
 pub(crate) fn outs(core: &Core, outputs: &[Output]) -> Vec<Option<usize>> {
     let out_of = |port: usize| match &core.forwarder {
-        Forwarder::CrossConnect(peers) if core.server.is_none() => peers[port].filter(|out| outputs[*out].impair.is_none()),
+        Forwarder::CrossConnect(peers) if core.server.is_none() && core.limits.is_none() => {
+            peers[port].filter(|out| outputs[*out].impair.is_none())
+        }
         _ => None,
     };
     (0..outputs.len()).map(out_of).collect()

@@ -2,7 +2,8 @@
 //! accounted for, order is kept where nothing was told to break it, and no bytes make a device panic.
 
 use crate::common::{Rig, Timed, bridge, cross_connect, mac, router, udp4};
-use netdyno_dut::spec::{DeviceSpec, Fault, Hash, Impairment, When};
+use netdyno_dut::spec::{BitRate, Card, DeviceSpec, EventKind, Fault, Hash, Haste, Impairment, Layer, Weary, When};
+use netdyno_io::time::Instant;
 use proptest::prelude::*;
 
 const MICROSECOND: u64 = 1_000_000;
@@ -60,11 +61,24 @@ fn fault() -> impl Strategy<Value = Impairment> {
         (1..6u32).prop_map(|by| Fault::Reorder { by }),
         Just(Fault::Corrupt),
         (1..30_000u64).prop_map(|for_ns| Fault::Stall { for_ns }),
+        (1..90_000u64).prop_map(|for_ns| Fault::Hold { for_ns }),
     ];
     let when = prop_oneof![
         (1..20u64, 0..20u64).prop_map(|(every, first)| When::Every { every, first }),
         prop::collection::vec(0..200u64, 0..6).prop_map(When::Frames),
         (0..3u64, any::<u64>()).prop_map(|(parts, seed)| When::Chance { parts, of: 10, seed }),
+        (100..9_000u64, 0..3u64, any::<u64>()).prop_map(|(window_ns, parts, seed)| When::Window {
+            window_ns,
+            parts,
+            of: 10,
+            seed
+        }),
+        (10_000..90_000u64, 0..50_000u64, 0..9_000u64).prop_map(|(every_ns, first_ns, for_ns)| When::Period {
+            every_ns,
+            first_ns,
+            for_ns
+        }),
+        (0..5_000u64, 0..3u64).prop_map(|(idle_ns, frames)| When::AfterIdle { idle_ns, frames }),
     ];
     (prop::option::of(0..2usize), fault, when).prop_map(|(port, fault, when)| Impairment { port, fault, when })
 }
@@ -108,6 +122,47 @@ fn devices(faults: bool) -> impl Strategy<Value = DeviceSpec> {
     )
 }
 
+/// What few devices have: capacities beyond plain ones, and a memory of overloads.
+fn extras(devices: impl Strategy<Value = DeviceSpec>) -> impl Strategy<Value = DeviceSpec> {
+    let bits = || {
+        prop::option::of((500_000_000..9_000_000_000u64, any::<bool>()).prop_map(|(rate_bps, l1)| BitRate {
+            rate_bps,
+            layer: if l1 { Layer::L1 } else { Layer::L2 },
+        }))
+    };
+    let fps = || prop::option::of((500_000..20_000_000u64, 1..4u64));
+    let haste = prop::option::of((0..20_000u64, (900_000..20_000_000u64, 1..4u64)));
+    let card = (prop::sample::subsequence(vec![0usize, 1], 0..=2), fps(), bits(), 0..9u32);
+    let card = card.prop_map(|(ports, in_fps, in_bits, in_queue)| Card {
+        ports,
+        in_fps,
+        in_bits,
+        in_queue,
+    });
+    let weary = prop::option::of((0..90_000u64, 1..4u64).prop_map(|(for_ns, every)| Weary { for_ns, every }));
+    (devices, haste, bits(), prop::collection::vec(card, 0..2), weary, 0..90_000u64).prop_map(
+        |(mut spec, haste, box_bits, cards, weary, reset_ns)| {
+            (spec.box_bits, spec.cards, spec.reset_ns) = (box_bits, cards, reset_ns);
+            spec.box_haste = haste
+                .filter(|_| spec.box_fps.is_some())
+                .map(|(behind_ns, fps)| Haste { behind_ns, fps });
+            spec.ports[0].weary = weary.filter(|_| spec.ports[0].in_fps.is_some());
+            spec
+        },
+    )
+}
+
+fn events() -> impl Strategy<Value = Vec<(Instant, EventKind, Option<usize>)>> {
+    let kind = prop_oneof![
+        Just(EventKind::Reset),
+        Just(EventKind::LinkDown),
+        Just(EventKind::LinkUp),
+        Just(EventKind::Forget)
+    ];
+    let event = (0..300 * MICROSECOND, kind, prop::option::of(0..2usize));
+    prop::collection::vec(event.prop_map(|(ps, kind, port)| (Instant { ps }, kind, port)), 0..5)
+}
+
 fn flow_and_sequence(frame: &Timed) -> Option<([u8; 8], u32)> {
     let bytes = frame.bytes.get(26..46)?;
     (frame.bytes[12..14] == [8, 0]).then(|| {
@@ -122,10 +177,16 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
     #[test]
-    fn how_far_time_jumps_does_not_matter(spec in devices(true), frames in frames(), coarse in 1..40 * MICROSECOND) {
+    fn how_far_time_jumps_does_not_matter(
+        spec in prop_oneof![devices(true).boxed(), extras(devices(true)).boxed()],
+        frames in frames(),
+        events in events(),
+        coarse in 1..40 * MICROSECOND,
+    ) {
         let frames = timed(&frames, &spec);
         let outcome = |quantum: u64| {
             let mut rig = Rig::new(spec.clone());
+            rig.device.happens(&events).unwrap();
             let received = rig.run(&frames, quantum, UNTIL);
             rig.assert_conserved();
             (received, rig.device.counters())
@@ -138,7 +199,7 @@ proptest! {
     }
 
     #[test]
-    fn every_flow_stays_in_order_and_nothing_comes_twice(spec in devices(false), frames in frames()) {
+    fn every_flow_stays_in_order_and_nothing_comes_twice(spec in extras(devices(false)), frames in frames()) {
         let frames = timed(&frames, &spec);
         let mut rig = Rig::new(spec);
         let received = rig.run(&frames, 10 * MICROSECOND, UNTIL);

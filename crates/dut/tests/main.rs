@@ -2,7 +2,10 @@
 
 mod common;
 mod forwarding;
+mod happen;
 mod invariants;
+mod limits;
+mod noise;
 mod police;
 mod real_time;
 mod truth;

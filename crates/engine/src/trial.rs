@@ -235,6 +235,12 @@ impl Trial {
         Arc::clone(&self.progress)
     }
 
+    /// When traffic began, once it has.
+    #[must_use]
+    pub fn began(&self) -> Option<Instant> {
+        self.took_place.then_some(Instant { ps: self.times.traffic })
+    }
+
     /// Readies the ports, which may take their time: before the first step, and not counted in any. A trial without one
     /// of its ports has finished, and is invalid.
     pub fn ready(&mut self) {

@@ -66,9 +66,13 @@ impl Session {
         self.with(py, |running| running.ports())
     }
 
-    /// Starts a trial and returns at once.
-    fn start(&self, py: Python<'_>, trial_json: &str) -> PyResult<()> {
-        self.with(py, |running| running.start(parse("trial", trial_json)?))
+    /// Starts a trial, in which these events happen to emulated devices, and returns at once.
+    #[pyo3(signature = (trial_json, events_json = None))]
+    fn start(&self, py: Python<'_>, trial_json: &str, events_json: Option<&str>) -> PyResult<()> {
+        self.with(py, |running| {
+            let events = events_json.map_or(Ok(Vec::new()), |json| parse("list of events", json))?;
+            running.start(parse("trial", trial_json)?, events)
+        })
     }
 
     /// Where the trial stands, as JSON.

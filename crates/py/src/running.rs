@@ -1,6 +1,6 @@
 //! A session and the thread its trial runs in.
 
-use netdyno_session::spec::SessionSpec;
+use netdyno_session::spec::{Event, SessionSpec};
 use netdyno_session::{Outcome, Progress, Session, SessionError, TrialSpec};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -61,7 +61,7 @@ impl Running {
     }
 
     /// Starts a trial in a thread.
-    pub fn start(&mut self, trial: TrialSpec) -> Result<(), SessionError> {
+    pub fn start(&mut self, trial: TrialSpec, events: Vec<Event>) -> Result<(), SessionError> {
         if self.thread.is_some() && !self.done.wait(0.0) {
             return Err(error("a trial is running", "wait for it or cancel it first"));
         }
@@ -69,7 +69,8 @@ impl Running {
         let Some(mut session) = self.session.take() else {
             return Err(error("the session is closed", "open another one"));
         };
-        let progress = match session.prepare(trial) {
+        let prepared = session.prepare(trial);
+        let progress = match prepared.and_then(|progress| session.expect(events).map(|()| progress)) {
             Ok(progress) => progress,
             Err(refused) => {
                 self.session = Some(session);

@@ -3,10 +3,10 @@
 use crate::error::SessionError;
 use crate::open::{self, Opened};
 use crate::spacing::{self, Spacing};
-use crate::spec::{ClockKind, SessionSpec};
+use crate::spec::{ClockKind, Event, SessionSpec};
 use crate::threads::{self, Places};
 use netdyno_dut::Device;
-use netdyno_dut::spec::DeviceCounters;
+use netdyno_dut::spec::{DeviceCounters, EventKind};
 use netdyno_engine::result::TrialResult;
 use netdyno_engine::spec::TrialSpec;
 use netdyno_engine::{ANSWER_PS, Progress, Trial, claims};
@@ -55,6 +55,8 @@ pub struct Session {
     /// What the ports turned out to be when they were opened last.
     ports: Vec<PortInfo>,
     trial: Option<Trial>,
+    /// What is to happen while it runs.
+    events: Vec<Event>,
 }
 
 impl std::fmt::Debug for Session {
@@ -86,6 +88,7 @@ impl Session {
             ports: infos(&opened),
             opened: Some(opened),
             trial: None,
+            events: Vec::new(),
         })
     }
 
@@ -109,6 +112,7 @@ impl Session {
         if let Some(unused) = self.trial.take() {
             self.give_back(unused);
         }
+        self.events.clear();
         let sizes = trial.streams.iter().flat_map(|stream| &stream.sizes).map(|size| size.size);
         let longest = sizes.max().unwrap_or(0).saturating_sub(FCS_BYTES);
         // Not opened anew for these: the ports could turn out to be others than was told of them.
@@ -148,6 +152,29 @@ impl Session {
         }
     }
 
+    /// What is to happen to the emulated devices while the trial that was prepared runs. In virtual time only: by the clock
+    /// whoever built the lab does it.
+    ///
+    /// # Errors
+    /// If an event cannot be: which one and why.
+    pub fn expect(&mut self, events: Vec<Event>) -> Result<(), SessionError> {
+        if self.clock.is_some() && !events.is_empty() {
+            return Err(SessionError::new(
+                "events of a trial happen to emulated devices in virtual time only",
+            ));
+        }
+        for (number, event) in events.iter().enumerate() {
+            if event.port.is_some_and(|port| port >= self.spec.ports.len()) {
+                return Err(SessionError::new(format!(
+                    "events[{number}]: there is no port {}",
+                    event.port.unwrap_or(0)
+                )));
+            }
+        }
+        self.events = events;
+        Ok(())
+    }
+
     /// Runs the trial that was prepared, to its end.
     ///
     /// # Errors
@@ -166,7 +193,11 @@ impl Session {
         let mut reports = Vec::new();
         match (self.clock, &self.places) {
             (Some(clock), Some(places)) => reports = threads::run(&mut trial, &mut opened.devices, clock, places)?,
-            _ => self.now = run_in_virtual_time(&mut trial, &mut opened.devices, self.now, self.quantum),
+            _ => {
+                let events = std::mem::take(&mut self.events);
+                let happens = to_devices(&self.spec, &events);
+                self.now = run_in_virtual_time(&mut trial, &mut opened.devices, happens, self.now, self.quantum);
+            }
         }
         let mut result = trial.result();
         if let Some(places) = &self.places {
@@ -224,8 +255,75 @@ fn quantum(spec: &SessionSpec) -> Duration {
     Duration { ps: QUANTUM.ps / times }
 }
 
-fn run_in_virtual_time(trial: &mut Trial, devices: &mut [Device], start: Instant, quantum: Duration) -> Instant {
-    let mut nodes: Vec<&mut dyn Node> = vec![trial];
-    nodes.extend(devices.iter_mut().map(|device| device as &mut dyn Node));
-    run_virtual(&mut nodes, start, quantum, Instant::NEVER, &|| false)
+/// An event of a device: ns from the begin of traffic, what, and its port if it is of one.
+type Happens = (u64, EventKind, Option<usize>);
+
+/// What is to happen to each device.
+fn to_devices(spec: &SessionSpec, events: &[Event]) -> Vec<Vec<Happens>> {
+    let mut all = vec![Vec::new(); spec.devices.len()];
+    for event in events {
+        match event.port {
+            None => all.iter_mut().for_each(|its| its.push((event.at_ns, event.kind, None))),
+            Some(port) => {
+                for link in spec.links.iter().filter(|link| link.port == port) {
+                    all[link.device].push((event.at_ns, event.kind, Some(link.device_port)));
+                }
+            }
+        }
+    }
+    all
+}
+
+fn run_in_virtual_time(
+    trial: &mut Trial,
+    devices: &mut [Device],
+    happens: Vec<Vec<Happens>>,
+    start: Instant,
+    quantum: Duration,
+) -> Instant {
+    // Links that an earlier trial took down are up again.
+    hand_over(devices, start, vec![Vec::new(); happens.len()]);
+    let happens = Some(happens).filter(|happens| happens.iter().any(|its| !its.is_empty()));
+    let mut lab = Lab { trial, devices, happens };
+    run_virtual(&mut [&mut lab], start, quantum, Instant::NEVER, &|| false)
+}
+
+/// The trial and the devices, which learn what happens to them once it is known when traffic begins.
+struct Lab<'a> {
+    trial: &'a mut Trial,
+    devices: &'a mut [Device],
+    happens: Option<Vec<Vec<Happens>>>,
+}
+
+fn hand_over(devices: &mut [Device], begin: Instant, happens: Vec<Vec<Happens>>) {
+    for (device, its) in devices.iter_mut().zip(happens) {
+        let at = |ns: u64| Instant {
+            ps: begin.ps.saturating_add(ns.saturating_mul(1000)),
+        };
+        let its: Vec<_> = its.into_iter().map(|(ns, kind, port)| (at(ns), kind, port)).collect();
+        let known = device.happens(&its);
+        debug_assert!(known.is_ok(), "ports of links are the device's: {known:?}");
+    }
+}
+
+impl Node for Lab<'_> {
+    fn next_wakeup(&self) -> Option<Instant> {
+        let devices = self.devices.iter().filter_map(Node::next_wakeup);
+        self.trial.next_wakeup().into_iter().chain(devices).min()
+    }
+
+    fn step(&mut self, now: Instant) {
+        self.trial.step(now);
+        // The devices are not past the begin yet: it lies in this round.
+        if self.happens.is_some()
+            && let Some(begin) = self.trial.began()
+        {
+            hand_over(self.devices, begin, self.happens.take().unwrap_or_default());
+        }
+        self.devices.iter_mut().for_each(|device| device.step(now));
+    }
+
+    fn finished(&self) -> bool {
+        self.trial.finished()
+    }
 }

@@ -1,6 +1,6 @@
 //! What is joined to what, as plain values.
 
-use netdyno_dut::spec::DeviceSpec;
+use netdyno_dut::spec::{DeviceSpec, EventKind};
 use netdyno_io::limit::PortLimit;
 use serde::{Deserialize, Serialize};
 
@@ -97,4 +97,18 @@ pub struct Link {
     /// Propagation delay.
     #[serde(default)]
     pub delay_ps: u64,
+}
+
+/// Something that happens to the emulated devices while a trial runs. It stands beside the trial, for the tester has no part
+/// in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Event {
+    /// From the begin of traffic.
+    pub at_ns: u64,
+    /// What.
+    pub kind: EventKind,
+    /// Tester port whose link it is about; none: all of them.
+    #[serde(default)]
+    pub port: Option<usize>,
 }

@@ -4,6 +4,7 @@ mod bursts;
 mod clean;
 mod common;
 mod faults;
+mod happen;
 mod jumps;
 mod late;
 mod limits;

@@ -12,10 +12,7 @@ __all__ = ["KINDS", "Kind", "LabError", "LabLink", "Loopback", "Preflight", "Wir
 KINDS: Mapping[str, Kind] = {
     kind.name: kind
     for kind in (
-        emulated.CROSS_CONNECT,
-        emulated.BRIDGE,
-        emulated.ROUTER,
-        emulated.ASR9006,
+        *emulated.KINDS,
         linux.ROUTER,
         linux.BRIDGE,
         linux.XCONNECT,

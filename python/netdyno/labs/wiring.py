@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, runtime_checkable
@@ -99,6 +99,9 @@ class Wiring:
     """False where no frame of the case has a VLAN tag: what a card does to tags is then nothing to it."""
     knows_tags: bool = True
     """False where the device takes no frame with a VLAN tag: a router whose ports have no VLANs."""
+    ask: Callable[[str, int | None], None] | None = field(default=None, compare=False)
+    """Has the device that was built do something (an `EventKind`), on one port (its number) or on all; it
+    returns when that is done. None: nobody can (and emulated devices are told by the session). Raises `LabError`."""
 
 
 class Kind(Protocol):

@@ -252,6 +252,7 @@ def _trial(trial: TrialView) -> dict[str, Any]:
             ),
             "invalid": list(result.invalid) or None,
             "devices": [dict(device) for device in result.devices] or None,
+            "happened": [asdict(happened) for happened in result.happened] or None,
             "interfaces": [
                 {
                     "port": one.port,

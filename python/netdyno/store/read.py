@@ -52,6 +52,7 @@ from netdyno.store.records import (
 )
 from netdyno.store.schema import FILE, StoreError, open_for_reading
 from netdyno.trial import (
+    Happened,
     Health,
     Lag,
     Latency,
@@ -326,6 +327,7 @@ class StoredRun:
             interfaces=to_interfaces(row["interfaces"]),
             next_hops=tuple(next_hop(hop) for hop in to_mappings(row["next_hops"])),
             conflicts=tuple(conflict(table) for table in to_mappings(row["conflicts"])),
+            happened=tuple(Happened.of(table) for table in to_mappings(row["happened"])),
         )
         return StoredTrial(
             case=row["case_number"],

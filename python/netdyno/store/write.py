@@ -327,8 +327,8 @@ def _insert_trial(sql: sqlite3.Connection, trial: StoredTrial) -> None:
     cursor = sql.execute(
         "INSERT INTO trials (case_number, number, attempt, name, state, segments, spec, sample_ns, unsent,"
         " latest_departure_ns, longest_gap_ns, rx_dropped, tx_full, core_share_ppm, threads, invalid,"
-        " devices, interfaces, next_hops, conflicts, started, ended)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " devices, interfaces, next_hops, conflicts, happened, started, ended)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             trial.case,
             trial.number,
@@ -350,6 +350,7 @@ def _insert_trial(sql: sqlite3.Connection, trial: StoredTrial) -> None:
             from_interfaces(result.interfaces),
             json.dumps([asdict(hop) for hop in result.next_hops]),
             json.dumps([asdict(conflict) for conflict in result.conflicts]),
+            json.dumps([asdict(happened) for happened in result.happened]),
             from_time(trial.started),
             from_time(trial.ended),
         ),

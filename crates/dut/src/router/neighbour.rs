@@ -168,6 +168,24 @@ impl Neighbours {
         (displaced, first)
     }
 
+    /// Forgets those behind one port, or all, but those of the specification; the frames that waited for one.
+    pub(crate) fn forget(&mut self, port: Option<usize>) -> Vec<Frame> {
+        let mut waited = Vec::new();
+        for neighbour in &mut self.all {
+            if neighbour.fixed || port.is_some_and(|port| neighbour.port != port) {
+                continue;
+            }
+            neighbour.mac = None;
+            neighbour.requests = 0;
+            neighbour.next_request = u64::MAX;
+            waited.extend(neighbour.waiting.drain(..));
+        }
+        let all = &self.all;
+        self.asked.retain(|index| all[*index].requests > 0);
+        self.reschedule();
+        waited
+    }
+
     fn requested(&mut self, index: usize, t: u64) {
         self.all[index].requests += 1;
         self.all[index].next_request = t + RETRY_PS;

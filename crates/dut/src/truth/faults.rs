@@ -61,6 +61,7 @@ pub(crate) fn apply(spec: &DeviceSpec, streams: &[Offered], index: usize, passed
         }
         Fault::Reorder { by } => reorder(spec, out, &streams[index], &hits, by, times_unknown(plain, hit))?,
         Fault::Stall { .. } => return refuse("what a stalled line loses depends on all that waits for it"),
+        Fault::Hold { .. } => return refuse("how many frames overtake one that is held depends on their times"),
     })
 }
 
@@ -103,6 +104,7 @@ fn hits(when: &When, frames: u64) -> Result<Vec<u64>, NoClosedForm> {
         return refuse(format!("{frames} frames with faults; at most {MOST} are counted"));
     }
     Ok(match when {
+        When::Window { .. } | When::Period { .. } | When::AfterIdle { .. } => return refuse("faults that come by time"),
         When::Every { every, first } => (*first..frames).step_by((*every).max(1) as usize).collect(),
         When::Frames(list) => {
             let mut list: Vec<u64> = list.iter().copied().filter(|frame| *frame < frames).collect();

@@ -2,7 +2,7 @@
 
 use super::ratio::{Ratio, SECOND};
 use super::{Departures, NoClosedForm, Offered, interval, refuse};
-use crate::spec::{DeviceSpec, Forwarding, FrameRate};
+use crate::spec::{BitRate, DeviceSpec, Forwarding, FrameRate, Layer};
 
 /// One stage.
 #[derive(Clone, Debug)]
@@ -37,6 +37,12 @@ impl Path {
         if input.police.is_some() {
             return refuse(format!("a policer on port `{}`", input.name));
         }
+        if input.weary.is_some() {
+            return refuse(format!("port `{}` has to recover from overloads", input.name));
+        }
+        if spec.box_haste.is_some() {
+            return refuse("a box that makes haste");
+        }
         let size = u64::from(stream.size);
         let members = |port: &crate::spec::DevicePortSpec| u64::from(port.members);
         // Preamble and SFD are sent before the frame, the gap behind it: the last bit is in after size + 8 bytes.
@@ -44,9 +50,8 @@ impl Path {
         let wire_out = exact(size + 8, output.rate_bps * members(output))?;
         let (in_member, out_member) = stream.flow.as_ref().map_or((0, 0), |flow| (flow.in_member, flow.out_member));
         let mut stages = Vec::new();
-        let mut server = |name: String, rate: Option<FrameRate>, queue: u32, behind_faults: bool| {
-            if let Some((frames, seconds)) = rate {
-                let service = Ratio::new(SECOND * u128::from(seconds), u128::from(frames));
+        let mut put = |name: String, service: Option<Ratio>, queue: u32, behind_faults: bool| {
+            if let Some(service) = service {
                 stages.push(Stage {
                     name,
                     service,
@@ -57,17 +62,28 @@ impl Path {
                 });
             }
         };
-        server(format!("in_fps of {}/{in_member}", input.name), input.in_fps, input.in_queue, false);
-        server(
+        let queue = input.in_queue;
+        put(format!("in_fps of {}/{in_member}", input.name), a_frame(input.in_fps), queue, false);
+        put(
             format!("both_fps of {}/{in_member}", input.name),
-            input.both_fps,
-            input.in_queue,
+            a_frame(input.both_fps),
+            queue,
             false,
         );
-        server("box_fps".to_owned(), spec.box_fps, spec.box_queue, false);
-        server(
+        if let Some((index, card)) = (0..).zip(&spec.cards).find(|(_, card)| card.ports.contains(&stream.in_port)) {
+            put(format!("in_fps of card {index}"), a_frame(card.in_fps), card.in_queue, false);
+            put(
+                format!("in_bits of card {index}"),
+                its_bits(card.in_bits, size),
+                card.in_queue,
+                false,
+            );
+        }
+        put("box_fps".to_owned(), a_frame(spec.box_fps), spec.box_queue, false);
+        put("box_bits".to_owned(), its_bits(spec.box_bits, size), spec.box_queue, false);
+        put(
             format!("both_fps of {}/{out_member}", output.name),
-            output.both_fps,
+            a_frame(output.both_fps),
             output.in_queue,
             true,
         );
@@ -100,6 +116,17 @@ impl Path {
             fixed: wire_in + delay + wire_out,
         })
     }
+}
+
+/// Time that a frame takes, by their rate.
+fn a_frame(rate: Option<FrameRate>) -> Option<Ratio> {
+    rate.map(|(frames, seconds)| Ratio::new(SECOND * u128::from(seconds), u128::from(frames)))
+}
+
+/// Time that a frame of `size` (FCS counted) takes, by the rate of its bits.
+fn its_bits(rate: Option<BitRate>, size: u64) -> Option<Ratio> {
+    let bytes = |layer| if layer == Layer::L1 { size + 20 } else { size };
+    rate.map(|rate| Ratio::new(u128::from(bytes(rate.layer)) * 8 * SECOND, u128::from(rate.rate_bps)))
 }
 
 fn check_way(spec: &DeviceSpec, stream: &Offered) -> Result<(), NoClosedForm> {

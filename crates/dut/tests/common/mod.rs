@@ -106,8 +106,11 @@ impl Rig {
         let of = |name: &str| counters.injected.get(name).copied().unwrap_or(0);
         let sum = |value: fn(&netdyno_dut::spec::DevicePortCounters) -> u64| counters.ports.iter().map(value).sum::<u64>();
         let sources = sum(|port| port.rx_frames) + counters.originated + counters.copies + of("duplicate");
-        let sinks = sum(|port| port.tx_frames + port.policed + port.in_drops + port.both_drops + port.out_drops)
-            + counters.box_drops
+        let sinks = sum(|port| {
+            port.tx_frames + port.policed + port.in_drops + port.weary_drops + port.both_drops + port.out_drops + port.down_drops
+        }) + counters.box_drops
+            + counters.card_drops
+            + counters.reset_drops
             + counters.no_route
             + counters.ttl_expired
             + counters.malformed
@@ -173,6 +176,7 @@ pub fn port(name: &str, index: u8) -> DevicePortSpec {
         in_fps: None,
         both_fps: None,
         in_queue: 1024,
+        weary: None,
         out_queue: 1024,
         ipv4: None,
         ipv6: None,
@@ -185,10 +189,14 @@ pub fn device(forwarding: Forwarding, ports: Vec<DevicePortSpec>) -> DeviceSpec 
         ports,
         forwarding,
         box_fps: None,
+        box_haste: None,
+        box_bits: None,
         box_queue: 1024,
+        cards: Vec::new(),
         delay_ns: 5_000,
         delay_per_byte_ps: 0,
         impairments: Vec::new(),
+        reset_ns: 0,
     }
 }
 

@@ -20,6 +20,7 @@ from netdyno.labs import addresses, backends
 from netdyno.labs.backends import PortBackend
 from netdyno.labs.linux import device as dut
 from netdyno.labs.linux import leftovers, namespaces
+from netdyno.labs.linux.events import asking
 from netdyno.labs.threads import Threads, cores_of, workers_of
 from netdyno.labs.wiring import TWO_LINKS, LabError, LabLink, WiredPort, Wiring, in_words, joined
 
@@ -101,7 +102,7 @@ class Linux:
             try:
                 _join(device, _mtu(wiring), workers_of(wiring.session))
                 dut.set_up(device, self.service)
-                built = _as_built(wiring, device)
+                built = replace(_as_built(wiring, device), ask=asking(device, self.service))
                 if ended:
                     some = "a device's process" if len(ended) == 1 else f"{len(ended)} processes of devices"
                     left = f"A run that was killed had left {some}, ended before this lab was built."

@@ -180,16 +180,24 @@ def _router() -> list[str]:
         "for s in all default d0 d1; do echo 0 > /proc/sys/net/ipv4/conf/$s/rp_filter; done",
         "for s in all default d0 d1; do echo 0 > /proc/sys/net/ipv4/conf/$s/send_redirects; done",
     ]
-    for port, name in enumerate(PORTS):
+    # Both ports first: a route wants its next hop's network.
+    for port in range(len(PORTS)):
         lines += [
-            f"ip address add {addresses.device(port)}/30 dev {name}",
-            f"ip link set {name} up",
-            f"ip neighbour replace {addresses.tester(port)} lladdr {addresses.tester_mac(port)}"
-            f" dev {name} nud permanent",
+            f"ip address add {addresses.device(port)}/30 dev {PORTS[port]}",
+            f"ip link set {PORTS[port]} up",
         ]
     for port in range(len(PORTS)):
-        lines += [f"ip route add {prefix} via {addresses.tester(port)}" for prefix in addresses.BEHIND[port]]
+        lines += router_port(port)
     return lines
+
+
+def router_port(port: int) -> list[str]:
+    """What a router's port loses when its link goes down: the neighbour it was given, and routes by it."""
+    tester = addresses.tester(port)
+    return [
+        f"ip neighbour replace {tester} lladdr {addresses.tester_mac(port)} dev {PORTS[port]} nud permanent",
+        *(f"ip route replace {prefix} via {tester}" for prefix in addresses.BEHIND[port]),
+    ]
 
 
 def _bridge() -> list[str]:
@@ -201,7 +209,12 @@ def _bridge() -> list[str]:
 
 
 def _xconnect() -> list[str]:
-    lines = [f"ip link set {name} up" for name in PORTS]
+    return [*(f"ip link set {name} up" for name in PORTS), *redirects()]
+
+
+def redirects() -> list[str]:
+    """What comes in on one port leaves by the other."""
+    lines = []
     for name, other in zip(PORTS, reversed(PORTS), strict=True):
         lines += [
             f"tc qdisc add dev {name} ingress",

@@ -1,0 +1,155 @@
+//! What happens to a device at a time it is told beforehand: it is reset, a link goes, its tables are forgotten.
+//!
+//! All that is due by then is done first, so what happens at `t` meets the device as it is behind `t`, however far time
+//! jumps. A frame that has begun to leave is out; one that has not come in whole is not in.
+
+use crate::device::{Device, Forwarder};
+use crate::error::DeviceError;
+use crate::spec::EventKind;
+use netdyno_io::time::Instant;
+use std::collections::VecDeque;
+
+/// What is to happen, and what has happened and lasts.
+#[derive(Debug)]
+pub(crate) struct Course {
+    /// In order of time.
+    to_come: VecDeque<(u64, What)>,
+    /// When the first of them happens.
+    pub(crate) next: u64,
+    /// How long a reset lasts, picoseconds.
+    reset: u64,
+    /// Until when the device does nothing.
+    off_until: u64,
+    down: Vec<bool>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum What {
+    /// To one port, or to all.
+    Event(EventKind, Option<usize>),
+    /// The device has come back from a reset.
+    Back,
+}
+
+impl Course {
+    pub(crate) fn new(ports: usize, reset_ps: u64) -> Self {
+        Self {
+            to_come: VecDeque::new(),
+            next: u64::MAX,
+            reset: reset_ps,
+            off_until: 0,
+            down: vec![false; ports],
+        }
+    }
+
+    /// Whether what comes in on a port is lost.
+    #[inline]
+    pub(crate) fn is_deaf(&self, port: usize) -> bool {
+        self.off_until > 0 || self.down[port]
+    }
+
+    /// Whether what leaves by it is.
+    #[inline]
+    pub(crate) fn is_down(&self, port: usize) -> bool {
+        self.down[port]
+    }
+
+    fn put(&mut self, at: u64, what: What) {
+        let place = self.to_come.partition_point(|other| other.0 <= at);
+        self.to_come.insert(place, (at, what));
+        self.next = self.to_come[0].0;
+    }
+}
+
+impl Device {
+    /// What is to happen from now on, instead of what was to happen before: when, what, and to which port (`None`: all). A
+    /// reset is one of the whole device. Links are up again, and a reset under way comes to its end.
+    ///
+    /// # Errors
+    /// If there is no such port.
+    pub fn happens(&mut self, events: &[(Instant, EventKind, Option<usize>)]) -> Result<(), DeviceError> {
+        let ports = self.ports.len();
+        if let Some(port) = events.iter().filter_map(|event| event.2).find(|port| *port >= ports) {
+            return Err(DeviceError::new(
+                "events",
+                format!("there is no port {port}; the device has {ports}"),
+            ));
+        }
+        self.course.to_come.retain(|(_, what)| *what == What::Back);
+        self.course.next = self.course.to_come.front().map_or(u64::MAX, |first| first.0);
+        self.course.down.fill(false);
+        for &(at, kind, port) in events {
+            // What was decided before stays decided.
+            self.course.put(at.ps.max(self.horizon), What::Event(kind, port));
+        }
+        Ok(())
+    }
+
+    /// What is to happen at `t`, all before it having been done.
+    #[cold]
+    pub(crate) fn happen(&mut self, t: u64) {
+        while let Some(&(_, what)) = self.course.to_come.front().filter(|first| first.0 <= t) {
+            self.course.to_come.pop_front();
+            match what {
+                What::Back if self.course.off_until <= t => self.course.off_until = 0,
+                // Another reset came meanwhile.
+                What::Back => {}
+                What::Event(EventKind::Reset, _) => self.reset(t),
+                What::Event(EventKind::Forget, port) => self.forget(port),
+                What::Event(kind, port) => {
+                    let ports = port.map_or(0..self.ports.len(), |port| port..port + 1);
+                    ports.for_each(|port| self.link(port, kind == EventKind::LinkUp, t));
+                }
+            }
+        }
+        self.course.next = self.course.to_come.front().map_or(u64::MAX, |first| first.0);
+    }
+
+    fn reset(&mut self, t: u64) {
+        self.forget(None);
+        let until = t.saturating_add(self.course.reset);
+        let mut lost = 0;
+        for lane in &mut self.lanes {
+            lost += lane.clear(&mut self.pool);
+        }
+        for output in &mut self.outputs {
+            lost += output.cut(t, until, &mut self.pool);
+        }
+        self.core.server.iter_mut().for_each(crate::service::Server::clear);
+        self.core.limits.iter_mut().for_each(|limits| limits.clear());
+        self.core.count.reset_drops += lost;
+        self.set_alarm();
+        if self.course.reset > 0 {
+            self.course.off_until = until;
+            self.course.put(until, What::Back);
+        }
+    }
+
+    fn link(&mut self, port: usize, up: bool, t: u64) {
+        if self.course.down[port] != up {
+            return;
+        }
+        self.course.down[port] = !up;
+        if up {
+            return;
+        }
+        self.forget(Some(port));
+        let output = &mut self.outputs[port];
+        output.down_drops += output.cut(t, t, &mut self.pool);
+        self.set_alarm();
+    }
+
+    /// Forgets what was learned behind one port, or behind all. Frames that waited for a neighbour have no way to go.
+    fn forget(&mut self, port: Option<usize>) {
+        match &mut self.core.forwarder {
+            Forwarder::CrossConnect(_) => {}
+            Forwarder::Bridge(bridge) => bridge.forget(port),
+            Forwarder::Router(router) => {
+                let waited = router.neighbours.forget(port);
+                self.core.count.no_route += waited.len() as u64;
+                waited.into_iter().for_each(|frame| self.pool.give_back(frame));
+            }
+        }
+        self.set_alarm();
+    }
+}

@@ -1,0 +1,219 @@
+//! What the whole box and its cards can do, beyond a plain `box_fps`: a box that makes haste, capacities in bits, ports
+//! that share a card. Served first come first served in the order in which frames reach the switching point, the card
+//! first.
+
+use crate::flight::Flight;
+use crate::queue::Queue;
+use crate::service::{Line, Server};
+use crate::spec::{BitRate, FrameRate, Haste, Layer};
+use netdyno_io::port::{MIN_SLOT_BYTES, WIRE_OVERHEAD_BYTES};
+
+/// Bytes of the FCS.
+const FCS_BYTES: u64 = netdyno_frame::FCS_BYTES as u64;
+
+/// All of them.
+#[derive(Debug)]
+pub(crate) struct Limits {
+    pub(crate) cards: Vec<Card>,
+    /// Of each port, the card it is on.
+    pub(crate) card_of: Vec<Option<usize>>,
+    pub(crate) server: Option<Boxed>,
+    pub(crate) bits: Option<BitServer>,
+    pub(crate) card_drops: u64,
+    pub(crate) box_drops: u64,
+}
+
+/// The server of the box.
+#[derive(Debug)]
+pub(crate) enum Boxed {
+    Steady(Server),
+    Hurried(Hurried),
+}
+
+impl Boxed {
+    fn admit(&mut self, t: u64) -> Option<u64> {
+        match self {
+            Self::Steady(server) => server.admit(t),
+            Self::Hurried(server) => server.admit(t),
+        }
+    }
+
+    fn clear(&mut self) {
+        match self {
+            Self::Steady(server) => server.clear(),
+            Self::Hurried(server) => server.clear(),
+        }
+    }
+}
+
+/// What the ports of one card share.
+#[derive(Debug)]
+pub(crate) struct Card {
+    pub(crate) server: Option<Server>,
+    pub(crate) bits: Option<BitServer>,
+}
+
+impl Limits {
+    /// A frame that came in on `port` reaches the switching point: when it is through, or `None` if it is lost.
+    pub(crate) fn admit(&mut self, port: usize, flight: Flight) -> Option<u64> {
+        let bytes = u64::from(flight.frame.len()).max(MIN_SLOT_BYTES);
+        let mut t = flight.at;
+        if let Some(card) = self.card_of[port] {
+            let Some(done) = self.cards[card].admit(t, bytes) else {
+                self.card_drops += 1;
+                return None;
+            };
+            t = done;
+        }
+        let through = match &mut self.server {
+            Some(server) => server.admit(t),
+            None => Some(t),
+        };
+        let through = match (&mut self.bits, through) {
+            (Some(bits), Some(t)) => bits.admit(t, bytes),
+            _ => through,
+        };
+        self.box_drops += u64::from(through.is_none());
+        through
+    }
+
+    /// All that was being served is gone.
+    pub(crate) fn clear(&mut self) {
+        for card in &mut self.cards {
+            card.server.iter_mut().for_each(Server::clear);
+            card.bits.iter_mut().for_each(BitServer::clear);
+        }
+        self.server.iter_mut().for_each(Boxed::clear);
+        self.bits.iter_mut().for_each(BitServer::clear);
+    }
+}
+
+impl Card {
+    fn admit(&mut self, t: u64, bytes: u64) -> Option<u64> {
+        let t = match &mut self.server {
+            Some(server) => server.admit(t)?,
+            None => t,
+        };
+        match &mut self.bits {
+            Some(bits) => bits.admit(t, bytes),
+            None => Some(t),
+        }
+    }
+}
+
+/// A server that takes as long for a frame as its bits take, with a finite queue.
+#[derive(Debug)]
+pub(crate) struct BitServer {
+    line: Line,
+    /// Bytes each frame counts beyond its own.
+    beyond: u64,
+    room: usize,
+    /// When the frames that wait begin, rounded up to whole picoseconds.
+    starts: Queue<u64>,
+}
+
+impl BitServer {
+    /// `None` at 0 bit/s.
+    pub(crate) fn new(rate: BitRate, queue: u32) -> Option<Self> {
+        Some(Self {
+            line: Line::new(rate.rate_bps)?,
+            beyond: match rate.layer {
+                Layer::L1 => WIRE_OVERHEAD_BYTES,
+                Layer::L2 => FCS_BYTES,
+            },
+            room: queue as usize,
+            starts: Queue::with_room(16),
+        })
+    }
+
+    /// A frame of `bytes` (no FCS) arrives at `t`, no earlier than the one before it: when it is done.
+    pub(crate) fn admit(&mut self, t: u64, bytes: u64) -> Option<u64> {
+        if !enter(&mut self.starts, self.room, t, self.line.free()) {
+            return None;
+        }
+        self.line.carry(t, bytes + self.beyond);
+        Some(self.line.free())
+    }
+
+    fn clear(&mut self) {
+        self.starts.clear();
+        self.line.clear();
+    }
+}
+
+/// A server that is quicker for frames that have waited for long.
+#[derive(Debug)]
+pub(crate) struct Hurried {
+    /// Service times in whole picoseconds and in parts of one, of which `den` make one.
+    slow: (u64, u64),
+    fast: (u64, u64),
+    den: u64,
+    /// From this wait on a frame is served fast.
+    behind: u64,
+    free: (u64, u64),
+    room: usize,
+    starts: Queue<u64>,
+}
+
+impl Hurried {
+    /// `None` if a rate is none, or the two have no common measure in 63 bits.
+    pub(crate) fn new(rate: FrameRate, haste: Haste, queue: u32) -> Option<Self> {
+        const SECOND: u128 = 1_000_000_000_000;
+        let den = rate.0.checked_mul(haste.fps.0).filter(|den| (1..1 << 63).contains(den))?;
+        let service = |rate: FrameRate| {
+            let parts = SECOND.checked_mul(u128::from(rate.1))?.checked_mul(u128::from(den / rate.0))?;
+            let whole = u64::try_from(parts / u128::from(den)).ok()?;
+            (rate.1 > 0 && whole < u64::MAX / 4).then_some((whole, (parts % u128::from(den)) as u64))
+        };
+        Some(Self {
+            slow: service(rate)?,
+            fast: service(haste.fps)?,
+            den,
+            behind: haste.behind_ns.checked_mul(1000)?,
+            free: (0, 0),
+            room: queue as usize,
+            starts: Queue::with_room(16),
+        })
+    }
+
+    /// A frame arrives at `t`: when it is done, or `None` if it finds the queue full.
+    fn admit(&mut self, t: u64) -> Option<u64> {
+        if !enter(&mut self.starts, self.room, t, up(self.free)) {
+            return None;
+        }
+        let begin = self.free.max((t, 0));
+        let service = if begin.0 - t >= self.behind { self.fast } else { self.slow };
+        // Both parts are below 2^63.
+        let part = begin.1 + service.1;
+        let over = part >= self.den;
+        self.free = (begin.0 + service.0 + u64::from(over), if over { part - self.den } else { part });
+        Some(up(self.free))
+    }
+
+    fn clear(&mut self) {
+        self.starts.clear();
+        self.free = (0, 0);
+    }
+}
+
+/// The first whole picosecond at or after an exact instant.
+fn up(at: (u64, u64)) -> u64 {
+    at.0 + u64::from(at.1 > 0)
+}
+
+/// A frame arrives at `t` in front of a server that is free from `free` on: whether there is room for it. `starts` are those
+/// of the frames that wait.
+fn enter(starts: &mut Queue<u64>, room: usize, t: u64, free: u64) -> bool {
+    while starts.front().is_some_and(|start| start <= t) {
+        starts.pop();
+    }
+    starts.tidy();
+    if free <= t {
+        return true;
+    }
+    let fits = starts.len() < room;
+    if fits {
+        starts.push(free);
+    }
+    fits
+}

@@ -1,0 +1,10 @@
+"""Emulated devices: rehearsals in virtual time. Nothing here is a measurement of a real device."""
+
+from __future__ import annotations
+
+from netdyno.labs.emulated.asr1000 import ASR1000_ESP20
+from netdyno.labs.emulated.asr9006 import ASR9006
+from netdyno.labs.emulated.plain import BRIDGE, CROSS_CONNECT, ROUTER
+
+KINDS = (CROSS_CONNECT, BRIDGE, ROUTER, ASR9006, ASR1000_ESP20)
+"""Every emulated kind, in the order the reference pages list them."""

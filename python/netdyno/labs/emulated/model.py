@@ -1,0 +1,163 @@
+"""What the emulated kinds have in common: a model of a device in, the wiring of a case out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from netdyno.labs import addresses
+from netdyno.labs.wiring import TWO_LINKS, LabLink, WiredPort, Wiring, in_words
+
+Forwarding: TypeAlias = Literal["l2-xconnect", "bridge-domain", "ipv4"]
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """What a port (each member of a group) can do, frames per second; None: as much as the line brings.
+
+    west_in: taken in on the first port. east_in: on the others. both: in and out of a port together.
+    """
+
+    west_in: int | None = None
+    east_in: int | None = None
+    both: int | None = None
+    source: str = ""
+
+    def of(self, index: int) -> dict[str, Any]:
+        """The fields of a port."""
+        taken_in = self.east_in if index else self.west_in
+        return {"in_fps": fps(taken_in), "both_fps": fps(self.both)}
+
+
+@dataclass(frozen=True)
+class Model:
+    """An emulated device of one case.
+
+    ports: fields of each port (DevicePortSpec of crates/dut/src/spec.rs) beyond its name, addresses and
+    rate; none: plain ports. device: fields of the device (DeviceSpec) beyond those. notes: sentences for the
+    report.
+    """
+
+    forwarding: str
+    members: int = 1
+    ports: tuple[Mapping[str, Any], ...] = ()
+    device: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Emulated:
+    """A kind of emulated device. model: the device of a case, from its links and settings."""
+
+    name: str
+    title: str
+    model: Callable[[tuple[LabLink, ...], Mapping[str, str]], Model]
+    settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    emulated: bool = True
+    backends: tuple[str, ...] = ()
+    links: range = TWO_LINKS
+
+    def wire(self, links: tuple[LabLink, ...], settings: Mapping[str, str]) -> Wiring:
+        """A tester port for each link, the device between them, virtual time."""
+        if len(links) not in self.links:
+            raise ValueError(f"`{self.name}` takes {in_words(self.links)} links, not {len(links)}")
+        return _wire(links, self.model(links, _chosen(self.settings, settings)))
+
+    @contextmanager
+    def build(self, wiring: Wiring) -> Iterator[Wiring]:
+        """Nothing to build: the session holds the device."""
+        yield wiring
+
+
+def fps(rate: int | None) -> list[int] | None:
+    """Frames per second as the device's spec has them."""
+    return None if rate is None else [rate, 1]
+
+
+def hashes(forwarding: str) -> dict[str, str]:
+    """How groups spread frames, as the ASR9006's published test had it.
+
+    The far end was a switch with `dst-ip`; the device balanced `src-dst-ip` for its L2 services and `src-ip`
+    for IPv4. They decide which member each direction of a flow meets.
+    """
+    return {"partner_hash": "dst-ip", "hash": "src-ip" if forwarding == "ipv4" else "src-dst-ip"}
+
+
+def _chosen(known: Mapping[str, tuple[str, ...]], given: Mapping[str, str]) -> dict[str, str]:
+    """The settings of a case with defaults filled in; ValueError names what is not known."""
+    for name, value in given.items():
+        if name not in known:
+            raise ValueError(f"`{name}` is not a setting of this device; it has {_listed(known) or 'none'}")
+        if value not in known[name]:
+            raise ValueError(f"`{name}` cannot be `{value}`; it is one of {_listed(known[name])}")
+    return {name: given.get(name, values[0]) for name, values in known.items()}
+
+
+def _listed(names: Mapping[str, Any] | tuple[str, ...]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _wire(links: tuple[LabLink, ...], model: Model) -> Wiring:
+    routed = model.forwarding == "ipv4"
+    ports = tuple(
+        WiredPort(
+            name=link.tester_port,
+            rate_bps=link.rate_bps * model.members,
+            member_bps=link.rate_bps,
+            mac=addresses.tester_mac(index),
+            ipv4=addresses.tester(index) if routed else None,
+            ipv6=addresses.tester_ipv6(index) if routed else None,
+            destination=addresses.device(index) if routed else "peer",
+            destination_ipv6=addresses.device_ipv6(index) if routed else None,
+        )
+        for index, link in enumerate(links)
+    )
+    device = {
+        "name": "dut",
+        "ports": [
+            {
+                "name": link.device_port,
+                "mac": addresses.device_mac(index),
+                "rate_bps": link.rate_bps,
+                "members": model.members,
+                "ipv4": f"{addresses.device(index)}/30" if routed else None,
+                "ipv6": f"{addresses.device_ipv6(index)}/64" if routed else None,
+                **(model.ports[index] if model.ports else {}),
+            }
+            for index, link in enumerate(links)
+        ],
+        "forwarding": _forwarding(model.forwarding, len(links)),
+        **model.device,
+    }
+    session = {
+        "clock": "virtual",
+        "ports": [{"name": port.name, "backend": {"kind": "wire"}} for port in ports],
+        "devices": [device],
+        "links": [
+            {"port": index, "device": 0, "device_port": index, "rate_bps": port.rate_bps, "delay_ps": 0}
+            for index, port in enumerate(ports)
+        ],
+    }
+    emulated = "The device is emulated, in virtual time: nothing here was measured on a real device."
+    learn = model.forwarding == "bridge-domain"
+    return Wiring("virtual", ports, session, learn, (emulated, *model.notes), knows_tags=not routed)
+
+
+def _forwarding(forwarding: str, ports: int) -> Mapping[str, Any]:
+    """How a device with so many ports forwards: what crates/dut/src/spec.rs has for it."""
+    if forwarding == "l2-xconnect":
+        return {"kind": "cross-connect", "pairs": [[0, 1]]}
+    if forwarding == "bridge-domain":
+        return {"kind": "bridge"}
+    routes = [
+        {"prefix": prefix, "via": tester(port)}
+        for behind, tester in (
+            (addresses.behind, addresses.tester),
+            (addresses.behind_ipv6, addresses.tester_ipv6),
+        )
+        for port in range(ports)
+        for prefix in behind(port, ports)
+    ]
+    return {"kind": "router", "routes": routes}
