@@ -215,7 +215,10 @@ impl Member {
         }
         // Pauses that frames had brought are gone with them.
         self.stalls.retain(|stall| stall.row.is_some());
-        let first = self.queue.len() - self.waiting(t);
+        // Frames were put in that reach the line later than `t`, and `begun` may be that of their time.
+        let has_begun = |flight: &Flight| flight.at + u64::from(flight.frame.is_late()) <= t;
+        let first = self.queue.records().partition_point(has_begun);
+        self.begun = self.begun.min(first);
         let waiting = &self.queue.records()[first..];
         let next = waiting.first().map(|flight| flight.at + u64::from(flight.frame.is_late()));
         self.line.pause(next, until);

@@ -101,7 +101,7 @@ class Wiring:
     """False where the device takes no frame with a VLAN tag: a router whose ports have no VLANs."""
     ask: Callable[[str, int | None], None] | None = field(default=None, compare=False)
     """Has the device that was built do something (an `EventKind`), on one port (its number) or on all; it
-    returns when that is done. None: nobody can (and emulated devices are told by the session). Raises `LabError`."""
+    returns when that is done. None: nobody can; emulated devices are told by the session. Raises LabError."""
 
 
 class Kind(Protocol):
