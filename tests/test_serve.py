@@ -150,9 +150,7 @@ def test_mistakes_are_a_line_each() -> None:
     assert refused(kind="emulated/toaster") == ["`emulated/toaster` is no kind of device"]
     assert refused(ports=(("west", "@w"), ("west", "@e"))) == ["the name of a port `west` is given twice"]
     alone = (("west", "@w"),)
-    assert refused(kind="emulated/bridge", ports=alone) == [
-        "`emulated/bridge` takes two to 64 ports, not 1"
-    ]
+    assert refused(kind="emulated/bridge", ports=alone) == ["`emulated/bridge` takes two to 64 ports, not 1"]
     assert refused(settings={"capacity": "9"}) == ["`capacity` of `emulated/router` cannot be `9`"]
 
 
