@@ -26,6 +26,7 @@ SIDE_BY_SIDE = frozenset(
         "matrix",
         "methods",
         "number_of_ports",
+        "observations",
         "plan",
         "plan_together",
         "reports",

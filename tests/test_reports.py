@@ -21,7 +21,7 @@ from netdyno.reports import REPORTS, grid, quantity, reasons, render, series
 from netdyno.reports.from_store import view
 from netdyno.reports.terminal import render as render_terminal
 from netdyno.reports.view import CaseView, RunView
-from netdyno.trial import Value, Verdict
+from netdyno.trial import Gap, Gaps, Reordering, Silence, Value, Variation, Verdict
 from report_sample import PLAN, SMALL, Asked, Sample, article, axes, write
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -214,6 +214,36 @@ def test_json_gives_no_percentile_above_the_maximum(small: RunView) -> None:
     document = json.loads(REPORTS["json"].render(replace(small, cases=(changed,))))
     for stream in document["cases"][0]["trials"][0]["streams"]:
         assert [stream["latency"][name] for name in ("p50_ns", "p90_ns", "p99_ns", "max_ns")] == [997] * 4
+
+
+def test_json_has_what_was_observed_and_only_that(small: RunView) -> None:
+    case = small.cases[3]
+    (trial,) = case.trials[:1]
+    first, *others = trial.result.streams
+    assert first.latency is not None
+    observed = replace(
+        first,
+        received=900,
+        out_of_order=3,
+        gaps=Gaps((Gap(4, 5, 2, 40, 50),), 1, 7),
+        silence=Silence(30, 60),
+        order=Reordering(2, 10, 6, first.latency.histogram, 1, (2, 1)),
+        variation=Variation(1000, 1000, 50_000, 1_058_000, 0, first.latency.histogram, None),
+    )
+    changed = replace(
+        case, trials=(replace(trial, result=replace(trial.result, streams=(observed, *others))),)
+    )
+    document = json.loads(REPORTS["json"].render(replace(small, cases=(changed,))))
+    found, *rest = document["cases"][0]["trials"][0]["streams"]
+    assert found["gaps"]["missing_frames"] == 9
+    assert found["gaps"]["gaps"][0]["last_departure_ns"] == 50
+    assert found["longest_silence"] == {"from_ns": 30, "until_ns": 60}
+    assert (found["reordering"]["ratio_exact"], found["reordering"]["extent_mean_frames"]) == ("1/300", 5)
+    assert found["reordering"]["n_reordered_frames"] == [2, 1]
+    # 990 of the 1,000 values are 1,000 ns, the least.
+    assert found["delay_variation"]["ipdv_median_ns"] == 1000
+    assert "pdv_p99_9_ns" not in found["delay_variation"], "a thousand samples cannot say"
+    assert not {"gaps", "longest_silence", "reordering", "delay_variation"} & set().union(*rest)
 
 
 def test_files_do_not_follow_the_locale(small: RunView) -> None:

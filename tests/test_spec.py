@@ -54,7 +54,19 @@ def test_every_field_is_the_engines_and_none_is_left_out() -> None:
         assert set(stream) == rust_fields(SPEC, "StreamSpec")
         assert [set(size) for size in stream["sizes"]] == [rust_fields(SPEC, "SizeSpec")] * 3
         assert [set(part) for part in stream["schedule"]] == [rust_fields(SPEC, "Segment")]
+    assert set(spec["observe"]) == rust_fields(SPEC, "Observe")
     assert json.loads(json.dumps(spec)) == spec
+
+
+def test_what_is_observed_has_the_engines_fields() -> None:
+    for name in ("Gap", "Gaps", "Silence", "Reordering", "Variation"):
+        assert {field.name for field in fields(getattr(t, name))} == rust_fields("engine/src/result.rs", name)
+    plan = load(ARTICLE)
+    case = cases(plan)[0]
+    wanted = t.Observe(timed_from_ns=7, gaps=3, bridge=2, order=True, variation=True)
+    trial = t.Trial("x", (segment(Fraction(1000)),), observe=wanted)
+    spec = trial_spec(plan, case, plan.kind.wire(plan.lab.links, case.settings), trial)
+    assert spec["observe"] == {"timed_from_ns": 7, "gaps": 3, "bridge": 2, "order": True, "variation": True}
 
 
 # Tags are for what forwards them; the emulated router refuses them.
@@ -249,6 +261,10 @@ def test_a_result_is_read() -> None:
         "name": "west-east", "lost": -2, "arrived": [1, 2], "first_loss_ns": None,
         "latency": {"count": 1, "min_ns": 1, "sum_ns": 2**70, "max_ns": 3, "over": 0, "negative": 0, "histogram": "x"},
         "lag": dict.fromkeys(rust_fields(RESULT, "Lag"), 7),
+        "gaps": {"gaps": [dict.fromkeys(rust_fields(RESULT, "Gap"), 8)], "further": 9, "further_frames": 10},
+        "silence": dict.fromkeys(rust_fields(RESULT, "Silence"), 11),
+        "order": dict.fromkeys(rust_fields(RESULT, "Reordering"), 12) | {"extents": None, "n_reordered": [3, 2]},
+        "variation": dict.fromkeys(rust_fields(RESULT, "Variation"), 13) | {"above": None, "below": None},
     }  # fmt: skip
     port = (
         dict.fromkeys(rust_fields(RESULT, "PortResult"), 0)
@@ -271,6 +287,10 @@ def test_a_result_is_read() -> None:
     assert result.streams[0].arrived == (1, 2)
     assert result.streams[0].latency is not None
     assert result.streams[0].latency.sum_ns == 2**70
+    assert result.streams[0].gaps == t.Gaps((t.Gap(8, 8, 8, 8, 8),), 9, 10)
+    assert result.streams[0].silence == t.Silence(11, 11)
+    assert result.streams[0].order == t.Reordering(12, 12, 12, None, 12, (3, 2))
+    assert result.streams[0].variation == t.Variation(13, 13, 13, 13, 13, None, None)
     assert result.ports[0].rx_bytes_series == (6,)
     assert result.phases == (t.Phase("ramp", 1, 2),)
     assert result.resolved == (("100.64.0.1", "02:00:00:00:00:09"),)

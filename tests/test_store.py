@@ -38,6 +38,8 @@ from netdyno.trial import (
     Column,
     Conflict,
     Figure,
+    Gap,
+    Gaps,
     Health,
     HopChange,
     HopSilence,
@@ -47,13 +49,16 @@ from netdyno.trial import (
     NextHop,
     Phase,
     PortResult,
+    Reordering,
     Result,
     Segment,
+    Silence,
     Situation,
     StreamResult,
     Table,
     TrialResult,
     Value,
+    Variation,
     WorkerHealth,
 )
 
@@ -112,6 +117,12 @@ def stream(name: str, latency: Latency | None) -> StreamResult:
         arrived=(4, 5, 2**64 - 1),
         first_loss_ns=None if latency is None else 17,
         lag=None if latency is None else Lag(9, 0, 2**70, 2**40, 0, HISTOGRAM, 1, 10_000),
+        gaps=None
+        if latency is None
+        else Gaps((Gap(2**60, 2**60 + 1, 2, 3, 4), Gap(7, 9, 3, 5, 6)), 8, 2**50),
+        silence=None if latency is None else Silence(5, 2**45),
+        order=None if latency is None else Reordering(3, 12, 6, HISTOGRAM, 1, (3, 2, 1)),
+        variation=None if latency is None else Variation(8, -(2**40), 7, -(2**70), 0, None, HISTOGRAM),
     )
 
 
@@ -525,6 +536,10 @@ def read_all(folder: Path) -> None:
         "UPDATE streams SET latency_min_ns = NULL",
         "UPDATE streams SET latency_max_ns = NULL",
         "UPDATE streams SET latency_over = NULL",
+        "UPDATE streams SET observed = '{\"silence\": {}}'",
+        "UPDATE streams SET observed = '[]'",
+        'UPDATE streams SET observed = \'{"silence": {"from_ns": 1, "until_ns": "late"}}\'',
+        "UPDATE streams SET observed = replace(observed, 'HISTF', 'HISTG')",
         "UPDATE result_values SET name = ''",
         "UPDATE series SET samples = -1",
         "UPDATE series SET samples = 4000000000",

@@ -10,7 +10,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -25,7 +25,7 @@ from netdyno.methods import METHODS, kept_away, spoiled
 from netdyno.peers import NotMeasuredError, Peers, Session
 from netdyno.spec import read_result, session_spec, trial_spec
 from netdyno.store import CaseWiring, StoredGoal, StoredTrial, StoredVerdict
-from netdyno.trial import Result, Situation, Trial, TrialResult
+from netdyno.trial import Observe, Result, Situation, Trial, TrialResult
 from netdyno.verdict import Evidence, judge, judge_goals
 from netdyno.watch import Watch, await_lines
 
@@ -289,9 +289,10 @@ class _Trials:
         if stored is not None:
             happened = tuple(event.event for event in stored.result.happened)
             same = stored.segments == trial.segments and happened == trial.events
-            if not same or _asked(stored.spec) != _asked(self._spec(trial)):
+            if not same or asked(stored.spec) != asked(self._spec(trial)):
                 raise NotMeasuredError(
-                    f"trial {number} of the stored run asked for another load than the plan does now",
+                    f"trial {number} of the stored run asked for another load, or to observe something else,"
+                    " than the plan does now",
                     "start a new run instead of resuming this one",
                 )
             return stored.result
@@ -381,11 +382,17 @@ class _Trials:
         time.sleep(seconds)
 
 
-def _asked(spec: str) -> list[Any]:
-    """What a trial asks of each stream: what a stored one must have in common with one that it stands for."""
-    return [
-        (stream["name"], stream["schedule"], stream.get("burst", 1)) for stream in json.loads(spec)["streams"]
-    ]
+def asked(spec: str) -> dict[str, Any]:
+    """What a trial asks for: what a stored one must have in common with one that it stands for."""
+    found = json.loads(spec)
+    return {
+        "streams": [
+            (stream["name"], stream["schedule"], stream.get("burst", 1)) for stream in found["streams"]
+        ],
+        # Earlier versions observed nothing.
+        "observe": {**asdict(Observe()), **found.get("observe", {})},
+        "waits": (found["settle_ns"], found["drain_ns"]),
+    }
 
 
 def _with_plan(result: Result, plan: Plan) -> Result:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from netdyno import observations
 from netdyno.arithmetic import FCS, wire_bits
 from netdyno.matrix import Case, Stream, streams
 from netdyno.neighbours import conflict, next_hop
@@ -88,6 +90,7 @@ def trial_spec(plan: Plan, case: Case, wiring: Wiring, trial: Trial) -> dict[str
         "sample_ns": plan.trial.sample.ns,
         "learn": wiring.learn,
         "verify": plan.trial.verify,
+        "observe": asdict(trial.observe),
     }
 
 
@@ -216,6 +219,7 @@ def _stream(table: Mapping[str, Any]) -> StreamResult:
             **table,
             "latency": None if latency is None else Latency(**latency),
             "lag": None if lag is None else Lag(**lag),
+            **observations.of_table(table),
         },
         "tx",
         "rx",

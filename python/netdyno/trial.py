@@ -76,6 +76,23 @@ class Happened:
 
 
 @dataclass(frozen=True)
+class Observe:
+    """What a trial observes of each stream beyond counts and latency; see crates/engine/src/spec.rs.
+
+    timed_from_ns: only frames that departed so long after traffic began are timed. gaps: date so many gaps,
+    the first ones and the last, and the longest silence (0: none). bridge: missing frames with no more than
+    so many others between them are in one gap. order: how far frames came out of order (RFC 4737).
+    variation: how latency varies from frame to frame (RFC 5481).
+    """
+
+    timed_from_ns: int = 0
+    gaps: int = 0
+    bridge: int = 0
+    order: bool = False
+    variation: bool = False
+
+
+@dataclass(frozen=True)
 class Trial:
     """What a method asks for: the load over time, and what else differs from the case and its plan."""
 
@@ -91,6 +108,7 @@ class Trial:
     drain_ns: int | None = None
     events: tuple[Event, ...] = ()
     """What happens to the device meanwhile, in order of time."""
+    observe: Observe = Observe()
 
     @property
     def duration_ns(self) -> int:
@@ -141,6 +159,81 @@ class Lag:
 
 
 @dataclass(frozen=True)
+class Gap:
+    """Frames of a stream, numbered from 0 in order of departure, that did not arrive intact.
+
+    Frame k is number `k // flows` of flow `k % flows`. frames: how many of `first` to `last` are missing, all
+    of them unless `Observe.bridge` was set. first_ns, last_ns: when these were due to depart, from the start
+    of traffic.
+    """
+
+    first: int
+    last: int
+    frames: int
+    first_ns: int
+    last_ns: int
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """When frames of a stream were lost or corrupted: the first gaps and, at the end, the last.
+
+    further: gaps between those and the last, and the frames missing in them.
+    """
+
+    gaps: tuple[Gap, ...]
+    further: int
+    further_frames: int
+
+    @property
+    def frames(self) -> int:
+        """Missing in all gaps, kept or not."""
+        return self.further_frames + sum(gap.frames for gap in self.gaps)
+
+
+@dataclass(frozen=True)
+class Silence:
+    """A time in which no frame of a stream arrived: the arrivals before and after it, ns of the traffic."""
+
+    from_ns: int
+    until_ns: int
+
+
+@dataclass(frozen=True)
+class Reordering:
+    """How far frames came out of order, in the sequence of their flow (RFC 4737).
+
+    The ratio is `out_of_order / received`. placed: frames whose extent is known (section 4.2); unplaced: the
+    others. extents: HDR histogram. n_reordered: for n = 1, 2, ... how many frames are n-reordered (section
+    5.2).
+    """
+
+    placed: int
+    extent_sum: int
+    extent_max: int
+    extents: str | None
+    unplaced: int
+    n_reordered: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Variation:
+    """Latency of a frame less that of the one its stream sent before it, where both arrived (RFC 5481), ns.
+
+    above, below: HDR histograms of the differences that are not negative, and of the others without their
+    sign; None without any. over: beyond their range.
+    """
+
+    pairs: int
+    min_ns: int
+    max_ns: int
+    sum_ns: int
+    over: int
+    above: str | None
+    below: str | None
+
+
+@dataclass(frozen=True)
 class StreamResult:
     """Counts of one stream; see crates/engine/src/result.rs for what each one counts."""
 
@@ -164,11 +257,26 @@ class StreamResult:
     first_loss_ns: int | None
     lag: Lag | None = None
     """Actual less intended departure; None if nothing was sent, or in a record of an older version."""
+    gaps: Gaps | None = None
+    """None if that was not asked, as the next three."""
+    silence: Silence | None = None
+    """The longest; None also if fewer than two frames arrived, or what several workers kept does not tell."""
+    order: Reordering | None = None
+    variation: Variation | None = None
+    """None also if no two neighbours arrived."""
 
     @property
     def missing(self) -> int:
         """Frames sent that did not come back intact: lost (signed) or corrupted. What loss is, everywhere."""
         return self.lost + self.corrupted
+
+    @property
+    def last_loss_ns(self) -> int | None:
+        """When the last frame that did not arrive intact was due (RFC 2544 section 26.5, timestamp B).
+
+        None if all did, or gaps were not asked for.
+        """
+        return self.gaps.gaps[-1].last_ns if self.gaps and self.gaps.gaps else None
 
 
 @dataclass(frozen=True)

@@ -34,14 +34,36 @@ fn main() {
     send("build and send, null, 1 flow, 64 B", &small, 1, frames);
     send("build and send, null, 65,536 flows, 64 B", &small, 65_536, frames);
     send("build and send, null, 65,536 flows, imix", &mix, 65_536, frames / 4);
-    receive("receive and account, 1 flow, 64 B", 1, frames, false);
-    receive("receive and account, 65,536 flows, 64 B", 65_536, frames, false);
-    receive("receive and account, 1,048,576 flows, 64 B", 1 << 20, frames, false);
-    receive("the same, checksums checked", 1 << 20, frames, true);
+    let nothing = json!({});
+    receive("receive and account, 1 flow, 64 B", 1, frames, false, &nothing);
+    receive("receive and account, 65,536 flows, 64 B", 65_536, frames, false, &nothing);
+    receive("receive and account, 1,048,576 flows, 64 B", 1 << 20, frames, false, &nothing);
+    receive("the same, checksums checked", 1 << 20, frames, true, &nothing);
+    receive(
+        "receive and date losses, 65,536 flows",
+        65_536,
+        frames,
+        false,
+        &json!({"gaps": 1000}),
+    );
+    receive(
+        "receive and look at order, 65,536 flows",
+        65_536,
+        frames,
+        false,
+        &json!({"order": true}),
+    );
+    receive(
+        "receive and look at IPDV, 65,536 flows",
+        65_536,
+        frames,
+        false,
+        &json!({"variation": true}),
+    );
 }
 
 /// Ten billion bits a second for as long as `frames` take.
-fn spec(sizes: &Value, flows: u32, frames: u64, verify: bool) -> TrialSpec {
+fn spec(sizes: &Value, flows: u32, frames: u64, verify: bool, observe: &Value) -> TrialSpec {
     let random = |net: u8| json!({"random": {"min": format!("{net}.0.0.1"), "max": format!("{net}.255.255.254")}});
     serde_json::from_value(json!({
         "seed": 1,
@@ -56,7 +78,7 @@ fn spec(sizes: &Value, flows: u32, frames: u64, verify: bool) -> TrialSpec {
             "schedule": [{"name": "traffic", "duration_ns": frames * 672 / 10, "from_bps": 10_000_000_000_u64, "to_bps": 10_000_000_000_u64}],
         }],
         "ports": [{"mac": "02:00:00:00:00:01"}, {"mac": "02:00:00:00:00:02"}],
-        "settle_ns": 0, "drain_ns": 1_000_000, "sample_ns": 100_000_000, "verify": verify,
+        "settle_ns": 0, "drain_ns": 1_000_000, "sample_ns": 100_000_000, "verify": verify, "observe": observe,
     }))
     .expect("a trial")
 }
@@ -75,7 +97,7 @@ fn print(name: &str, ns: f64, more: &str) {
 /// Distinct flows among the first `frames` frames of the trial, and how many of these have a probe and right IP and UDP checksums.
 fn look(sizes: &Value, flows: u32, frames: u64) -> String {
     let (memory, ports) = ends(Fate::Kept, 1536);
-    rounds(spec(sizes, flows, frames, false), ports);
+    rounds(spec(sizes, flows, frames, false, &json!({})), ports);
     let kept = memory.lock().expect("not poisoned");
     let (mut seen, mut right, mut hint) = (vec![false; flows as usize], 0_usize, 0);
     for slot in &kept.slots {
@@ -100,7 +122,7 @@ fn send(name: &str, sizes: &Value, flows: u32, frames: u64) {
     let mut best = f64::INFINITY;
     for _ in 0..ROUNDS {
         let port = |name| Box::new(NullPort::open(name, 1514).expect("opens")) as Box<dyn Port>;
-        let (took, trial) = rounds(spec(sizes, flows, frames, false), vec![port("west"), port("east")]);
+        let (took, trial) = rounds(spec(sizes, flows, frames, false, &json!({})), vec![port("west"), port("east")]);
         let found = trial.result();
         assert_eq!(found.health.unsent, 0);
         best = best.min(took / found.streams[0].offered as f64);
@@ -214,15 +236,16 @@ fn rounds(spec: TrialSpec, ports: Vec<Box<dyn Port>>) -> (f64, Trial) {
     ((thread_cpu_time() - before).ps as f64 / 1000.0, trial)
 }
 
-fn receive(name: &str, flows: u32, frames: u64, verify: bool) {
+fn receive(name: &str, flows: u32, frames: u64, verify: bool, observe: &Value) {
     if !is_wanted(name) {
         return;
     }
     let small = json!([{"size": 64, "weight": 1}]);
     let (mut both, mut sending) = (f64::INFINITY, f64::INFINITY);
     for _ in 0..ROUNDS {
-        sending = sending.min(rounds(spec(&small, flows, frames, verify), ends(Fate::Forgotten, SMALL).1).0);
-        let (took, trial) = rounds(spec(&small, flows, frames, verify), ends(Fate::Received, SMALL).1);
+        let asked = spec(&small, flows, frames, verify, observe);
+        sending = sending.min(rounds(asked.clone(), ends(Fate::Forgotten, SMALL).1).0);
+        let (took, trial) = rounds(asked, ends(Fate::Received, SMALL).1);
         both = both.min(took);
         let found = trial.result();
         assert_eq!((found.streams[0].received, found.streams[0].lost), (found.streams[0].offered, 0));

@@ -2,6 +2,7 @@
 
 use crate::error::SpecError;
 use crate::host::{self, Host, same_vlans};
+use crate::observe::{Ledger, Losses, MOST_GAPS, Observer};
 use crate::receive::{Arrivals, Receiver};
 use crate::schedule::Schedule;
 use crate::share::deal;
@@ -17,6 +18,7 @@ use netdyno_frame::{FCS_BYTES, mix};
 use netdyno_io::port::{Port, PortInfo};
 use std::collections::HashSet;
 use std::net::IpAddr;
+use std::sync::{Arc, Mutex};
 
 /// The most flows of a trial, all streams together: 16 bytes each are 2 GiB.
 const MOST_FLOWS: u64 = 1 << 27;
@@ -94,6 +96,7 @@ fn hosts(spec: &TrialSpec, ports: usize) -> Result<Vec<Host>, SpecError> {
         ("drain_ns", spec.drain_ns),
         ("poll_ns", spec.poll_ns),
         ("overtime_ns", spec.overtime_ns),
+        ("observe.timed_from_ns", spec.observe.timed_from_ns),
     ] {
         if length > LONGEST_NS {
             return Err(SpecError::new(name, "more than 31 days", "durations are nanoseconds"));
@@ -105,6 +108,11 @@ fn hosts(spec: &TrialSpec, ports: usize) -> Result<Vec<Host>, SpecError> {
             format!("{} % of the intended rate", spec.catch_up_percent),
             format!("100 is not faster than intended, 200 is twice as fast, {MOST_CATCH_UP} the most"),
         ));
+    }
+    if spec.observe.gaps > MOST_GAPS {
+        let why = format!("{} gaps of each stream", spec.observe.gaps);
+        let hint = format!("{MOST_GAPS} is the most; what is beyond is counted all the same");
+        return Err(SpecError::new("observe.gaps", why, hint));
     }
     for (index, port) in spec.ports.iter().enumerate() {
         if port.line_bps > HIGHEST_BPS {
@@ -166,10 +174,11 @@ fn streams(spec: &TrialSpec, infos: &[PortInfo], hosts: &[Host], workers: usize)
             let why = format!("{longest} frames in each flow, and a probe tells {MOST_FRAMES} apart");
             return Err(SpecError::new(place, why, "ask for more flows, a lower load or a shorter trial"));
         }
-        first_flow += stream.flows;
         let signature = Signature::new(&template, sizes.len());
+        let observer = observer(spec, first_flow, stream.flows);
+        first_flow += stream.flows;
         for (worker, share) in deal(stream.flows, schedule.frames(), &mut loads).into_iter().enumerate() {
-            arrivals[worker].push(Arrivals::new(stream.rx_port, first_flow, signature.clone()));
+            arrivals[worker].push(Arrivals::new(stream.rx_port, first_flow, signature.clone(), observer()));
             let (template, schedule) = (template.clone(), schedule.clone());
             lanes[worker][stream.tx_port].push(Lane::new(index, template, schedule, &sizes, share, &infos[stream.tx_port]));
         }
@@ -185,6 +194,18 @@ fn streams(spec: &TrialSpec, infos: &[PortInfo], hosts: &[Host], workers: usize)
     });
     let lead = sides.next().expect("there is at least one worker");
     Ok((lead, sides.collect()))
+}
+
+/// Makes what observes a stream for each of its workers, if anything is to be observed.
+fn observer(spec: &TrialSpec, first_flow: u32, flows: u32) -> impl Fn() -> Option<Observer> {
+    let (asked, streams) = (&spec.observe, spec.streams.len());
+    let losses = (asked.gaps > 0).then(|| Losses::new(asked.gaps, asked.bridge));
+    let ledger = losses.map(|losses| Arc::new(Mutex::new(Ledger::new(streams, losses))));
+    move || {
+        asked
+            .is_any()
+            .then(|| Observer::new(asked, streams, first_flow, flows, ledger.as_ref()))
+    }
 }
 
 /// The schedule in the bursts that the stream asks for, sent by a port of kind `info`.

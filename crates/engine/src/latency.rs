@@ -109,7 +109,7 @@ impl Timing {
     }
 
     /// As [`Self::record_each`], of the first `count` lanes; the others repeat the first.
-    #[inline]
+    #[inline(always)]
     pub fn record_lanes(&mut self, departures: &[u64; LANES], arrivals: &[u64; LANES], count: usize) {
         let (mut low, mut high, mut wrong) = (u64::MAX, 0, 0);
         let mut taken = [0; LANES];

@@ -11,6 +11,7 @@ mod host;
 mod lag;
 mod latency;
 mod load;
+mod observe;
 mod order;
 mod pace;
 mod progress;

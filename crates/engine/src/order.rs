@@ -140,6 +140,13 @@ impl Flows {
         shared
     }
 
+    /// The next sequence number expected of flow `flow`: one more than the highest seen.
+    #[inline]
+    #[must_use]
+    pub fn next(&self, flow: usize) -> u32 {
+        self.flows[flow].next
+    }
+
     /// Takes note of frame `sequence` of flow `flow`.
     #[inline]
     pub fn see(&mut self, flow: usize, sequence: u32) -> Order {

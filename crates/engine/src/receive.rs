@@ -1,6 +1,7 @@
 //! The receiving side: whose frame it is, whether it is new, in order, intact, and how long it took.
 
 use crate::latency::Timing;
+use crate::observe::Observer;
 use crate::order::{Flows, Order};
 use crate::series::Series;
 use crate::signature::Signature;
@@ -42,6 +43,8 @@ pub struct Arrivals {
     pub beyond_window: u64,
     /// Latency of `received`.
     pub timing: Timing,
+    /// What is observed beyond that, if anything is.
+    pub observer: Option<Box<Observer>>,
     /// `received` by arrival.
     pub rx: Series,
     /// `received` by departure.
@@ -51,7 +54,7 @@ pub struct Arrivals {
 impl Arrivals {
     /// A stream whose flows have numbers below `end`, intended for port `rx_port`.
     #[must_use]
-    pub fn new(rx_port: usize, end: u32, signature: Signature) -> Self {
+    pub fn new(rx_port: usize, end: u32, signature: Signature, observer: Option<Observer>) -> Self {
         Self {
             rx_port,
             end,
@@ -66,6 +69,7 @@ impl Arrivals {
             first_corrupted: u64::MAX,
             beyond_window: 0,
             timing: Timing::new(),
+            observer: observer.map(Box::new),
             rx: Series::new(0, 1, 1),
             arrived: Series::new(0, 1, 1),
         }
@@ -82,8 +86,52 @@ impl Arrivals {
         self.first_corrupted = self.first_corrupted.min(more.first_corrupted);
         self.beyond_window += more.beyond_window;
         self.timing.absorb(&more.timing);
+        if let (Some(observer), Some(more)) = (&mut self.observer, &more.observer) {
+            observer.absorb(more);
+        }
         self.rx.absorb(&more.rx);
         self.arrived.absorb(&more.arrived);
+    }
+
+    /// Takes note of an intact frame: whether it is new. What it is to its flow is counted. If `OBSERVED`, the stream has an
+    /// observer.
+    #[inline(always)]
+    fn is_new<const OBSERVED: bool>(&mut self, flows: &mut Flows, probe: Probe) -> bool {
+        let flow = probe.flow as usize;
+        let expected = if OBSERVED { flows.next(flow) } else { 0 };
+        match flows.see(flow, probe.sequence) {
+            Order::Next => {
+                if OBSERVED && let Some(observer) = &mut self.observer {
+                    observer.came_next(flows, probe, expected);
+                }
+                return true;
+            }
+            Order::Late => {
+                self.out_of_order += 1;
+                if OBSERVED && let Some(observer) = &mut self.observer {
+                    observer.came_late(flows, probe);
+                }
+                return true;
+            }
+            Order::Copy => self.duplicates += 1,
+            Order::Beyond => self.beyond_window += 1,
+        }
+        false
+    }
+
+    /// Whether frames that departed at `departures` are all to be timed.
+    fn times_all(&self, departures: &[u64; LANES]) -> bool {
+        let (first, _) = extremes(departures);
+        self.observer.as_ref().is_none_or(|observer| observer.times(first))
+    }
+
+    /// Times frames that departed at `departures` and arrived at `arrivals`, as far as they are to be timed.
+    fn time_observed(&mut self, departures: &[u64], arrivals: &[u64]) {
+        for (&departure, &arrival) in departures.iter().zip(arrivals) {
+            if self.observer.as_ref().is_none_or(|observer| observer.times(departure)) {
+                self.timing.record(departure, arrival);
+            }
+        }
     }
 
     /// Counts a frame whose content is not as sent, though its probe is. `from` is the stream's first flow.
@@ -105,12 +153,16 @@ impl Arrivals {
 
     /// Counts the frames in `slots`, which departed at `departures`, except those with a bit in `again`.
     #[cold]
-    fn take_new(&mut self, departures: &[u64], slots: &[Slot], again: u64) {
+    fn take_new<const OBSERVED: bool>(&mut self, departures: &[u64], slots: &[Slot], again: u64) {
         let frames = departures.iter().zip(slots).enumerate();
         for (_, (&departure, slot)) in frames.filter(|(lane, _)| again >> lane & 1 == 0) {
             self.received += 1;
             self.received_bytes += u64::from(slot.len) + FCS_BYTES;
-            self.timing.record(departure, slot.at.ps);
+            if OBSERVED {
+                self.time_observed(&[departure], &[slot.at.ps]);
+            } else {
+                self.timing.record(departure, slot.at.ps);
+            }
             self.rx.add(slot.at.ps, 1);
             self.arrived.add(departure, 1);
         }
@@ -158,6 +210,8 @@ pub struct Receiver {
     /// What is remembered of each flow.
     pub flows: Flows,
     verify: bool,
+    /// Whether streams are observed: all of them or none.
+    observes: bool,
     /// Departures outside of these are not of this trial.
     from_ps: u64,
     until_ps: u64,
@@ -178,6 +232,7 @@ impl Receiver {
         };
         let flows = streams.last().map_or(0, |stream| stream.end);
         Self {
+            observes: streams.iter().any(|stream| stream.observer.is_some()),
             streams,
             ports: (0..ports).map(|_| silent()).collect(),
             flows: Flows::new(flows as usize),
@@ -193,6 +248,9 @@ impl Receiver {
         (self.from_ps, self.until_ps) = (start_ps, until_ps);
         for stream in &mut self.streams {
             (stream.rx, stream.arrived) = (series.clone(), series.clone());
+            if let Some(observer) = &mut stream.observer {
+                observer.begin(start_ps);
+            }
         }
         for port in &mut self.ports {
             (port.rx, port.rx_bytes) = (series.clone(), series.clone());
@@ -213,17 +271,36 @@ impl Receiver {
     /// Takes in a burst that arrived on `port`. Frames later than `until_ps` do not count. `foreign` is
     /// called with what is not a test frame and when it arrived.
     pub fn take(&mut self, port: usize, burst: &Burst<'_>, until_ps: u64, foreign: &mut dyn FnMut(&[u8], u64)) {
+        if self.observes {
+            self.take_burst::<true>(port, burst, until_ps, foreign);
+        } else {
+            self.take_burst::<false>(port, burst, until_ps, foreign);
+        }
+    }
+
+    /// As [`Self::take`], of streams that are `OBSERVED` or not: each of its own, so that the one is compiled as if the other
+    /// were not there.
+    #[inline(never)]
+    fn take_burst<const OBSERVED: bool>(&mut self, port: usize, burst: &Burst<'_>, until_ps: u64, foreign: &mut dyn FnMut(&[u8], u64)) {
         for first in (0..burst.len()).step_by(LANES) {
             let run = first..burst.len().min(first + LANES);
-            if !self.take_as_one(port, burst, run.clone(), until_ps) {
-                self.take_each(port, burst, run, until_ps, foreign);
+            if !self.take_as_one::<OBSERVED>(port, burst, run.clone(), until_ps) {
+                self.take_each::<OBSERVED>(port, burst, run, until_ps, foreign);
             }
+        }
+    }
+
+    /// Hands over what other workers that receive the same streams wait for.
+    pub fn tend(&mut self) {
+        if self.observes {
+            let observers = self.streams.iter_mut().filter_map(|stream| stream.observer.as_mut());
+            observers.for_each(|observer| observer.tend());
         }
     }
 
     /// Takes in up to [`LANES`] frames at once, if they are all frames of one stream, intended for this port and intact.
     /// If not, nothing has been counted.
-    fn take_as_one(&mut self, port: usize, burst: &Burst<'_>, run: Range<usize>, until_ps: u64) -> bool {
+    fn take_as_one<const OBSERVED: bool>(&mut self, port: usize, burst: &Burst<'_>, run: Range<usize>, until_ps: u64) -> bool {
         let to = &mut self.ports[port];
         if to.hint == 0 {
             return false;
@@ -270,25 +347,26 @@ impl Receiver {
         // Nothing but the flows' states depends on each other in this loop, so that waiting for memory overlaps.
         let mut again = 0_u64;
         for lane in 0..count {
-            let probe = probes.probe(lane);
-            match self.flows.see(probe.flow as usize, probe.sequence) {
-                Order::Next => continue,
-                Order::Late => {
-                    stream.out_of_order += 1;
-                    continue;
-                }
-                Order::Copy => stream.duplicates += 1,
-                Order::Beyond => stream.beyond_window += 1,
+            if !stream.is_new::<OBSERVED>(&mut self.flows, probes.probe(lane)) {
+                again |= 1 << lane;
             }
-            again |= 1 << lane;
+        }
+        if OBSERVED && let Some(observer) = &mut stream.observer {
+            for lane in (0..count).filter(|lane| again >> lane & 1 == 0) {
+                observer.arrived(probes.probe(lane), arrivals[lane]);
+            }
         }
         if again != 0 {
-            stream.take_new(&probes.departure_ps, slots, again);
+            stream.take_new::<OBSERVED>(&probes.departure_ps, slots, again);
             return true;
         }
         stream.received += count as u64;
         stream.received_bytes += bytes;
-        stream.timing.record_lanes(&probes.departure_ps, &arrivals, count);
+        if OBSERVED && !stream.times_all(&probes.departure_ps) {
+            stream.time_observed(&probes.departure_ps[..count], &arrivals);
+        } else {
+            stream.timing.record_lanes(&probes.departure_ps, &arrivals, count);
+        }
         stream.rx.add_each(&arrivals[..count], low, high);
         let (low, high) = extremes(&probes.departure_ps);
         stream.arrived.add_each(&probes.departure_ps[..count], low, high);
@@ -296,7 +374,14 @@ impl Receiver {
     }
 
     /// Takes in the frames of `run` one by one.
-    fn take_each(&mut self, port: usize, burst: &Burst<'_>, run: Range<usize>, until_ps: u64, foreign: &mut dyn FnMut(&[u8], u64)) {
+    fn take_each<const OBSERVED: bool>(
+        &mut self,
+        port: usize,
+        burst: &Burst<'_>,
+        run: Range<usize>,
+        until_ps: u64,
+        foreign: &mut dyn FnMut(&[u8], u64),
+    ) {
         let to = &mut self.ports[port];
         let (first_flow, flows) = (0, self.streams.last().map_or(0, |stream| stream.end));
         // The stream of the last frame and its flows: most frames are of the same one.
@@ -348,19 +433,13 @@ impl Receiver {
                 stream.take_broken(&mut self.flows, from, probe);
                 continue;
             }
-            match self.flows.see(probe.flow as usize, probe.sequence) {
-                Order::Next => {}
-                Order::Late => stream.out_of_order += 1,
-                Order::Copy => {
-                    stream.duplicates += 1;
-                    continue;
-                }
-                Order::Beyond => {
-                    stream.beyond_window += 1;
-                    continue;
-                }
+            if !stream.is_new::<OBSERVED>(&mut self.flows, probe) {
+                continue;
             }
-            stream.take_new(&[probe.departure_ps], std::slice::from_ref(slot), 0);
+            if OBSERVED && let Some(observer) = &mut stream.observer {
+                observer.arrived(probe, at);
+            }
+            stream.take_new::<OBSERVED>(&[probe.departure_ps], std::slice::from_ref(slot), 0);
         }
     }
 

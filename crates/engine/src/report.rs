@@ -1,9 +1,12 @@
 //! From a finished trial to its result: counts only.
 
 use crate::host::NextHop;
+use crate::observe::Observer;
 use crate::order::First;
+use crate::receive::Arrivals;
 use crate::result::{
-    CatchUp, ConflictResult, Health, HopChange, HopSilence, NextHopResult, PhaseResult, PortResult, StreamResult, TrialResult,
+    CatchUp, ConflictResult, Gap, Gaps, Health, HopChange, HopSilence, NextHopResult, PhaseResult, PortResult, Silence, StreamResult,
+    TrialResult,
 };
 use crate::spec::TrialSpec;
 use crate::transmit::{Lane, Sender};
@@ -157,6 +160,7 @@ fn stream(trial: &Trial, index: usize) -> StreamResult {
     };
     let arrivals = &trial.worker.receiver.streams[index];
     let lost = lane.offered as i64 - arrivals.received as i64 - arrivals.corrupted as i64;
+    let gaps = gaps(arrivals, lane);
     StreamResult {
         name: trial.spec.streams[index].name.clone(),
         intended: intended.max(lane.offered),
@@ -176,8 +180,48 @@ fn stream(trial: &Trial, index: usize) -> StreamResult {
         tx: lane.tx.bins().to_vec(),
         rx: arrivals.rx.bins().to_vec(),
         arrived: arrivals.arrived.bins().to_vec(),
-        first_loss_ns: (lost > 0 || arrivals.corrupted > 0).then(|| first_loss_ns(trial, lane)).flatten(),
+        silence: arrivals.observer.as_ref().and_then(|observer| silence(trial, observer)),
+        order: arrivals.observer.as_ref().and_then(|observer| observer.order()),
+        variation: arrivals.observer.as_ref().and_then(|observer| observer.variation()),
+        first_loss_ns: match &gaps {
+            // The first gap is among them unless there is room for the last only.
+            Some(gaps) if trial.spec.observe.gaps > 1 => gaps.gaps.first().map(|gap| gap.first_ns),
+            _ => (lost > 0 || arrivals.corrupted > 0).then(|| first_loss_ns(trial, lane)).flatten(),
+        },
+        gaps,
     }
+}
+
+/// When frames of a stream that did not arrive intact were due to depart, if that was asked.
+fn gaps(arrivals: &Arrivals, lane: &Lane) -> Option<Gaps> {
+    let flows = u64::from(lane.template.flows());
+    let (low, high) = lane.sent_between();
+    let is_sent = |number: u64| number / flows < lane.sent((number % flows) as u32);
+    let losses = arrivals.observer.as_ref()?.losses(low, high, is_sent)?;
+    let departure_ns = |number| lane.schedule().departure_ps(number).map_or(0, |ps| ps / 1000);
+    let gap = |gap: &crate::observe::Gap| Gap {
+        first: gap.first,
+        last: gap.last,
+        frames: gap.frames,
+        first_ns: departure_ns(gap.first),
+        last_ns: departure_ns(gap.last),
+    };
+    let (further, further_frames) = losses.further();
+    Some(Gaps {
+        gaps: losses.gaps().map(gap).collect(),
+        further,
+        further_frames,
+    })
+}
+
+/// The longest silence of a stream, if it is known.
+fn silence(trial: &Trial, observer: &Observer) -> Option<Silence> {
+    let (from, until) = observer.silence()?;
+    let ns = |ps: u64| ps.saturating_sub(trial.times.traffic) / 1000;
+    Some(Silence {
+        from_ns: ns(from),
+        until_ns: ns(until),
+    })
 }
 
 /// When the first frame that did not arrive intact, lost or corrupted, was due to depart: exactly, if each flow's

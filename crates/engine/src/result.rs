@@ -70,6 +70,94 @@ pub struct StreamResult {
     /// one; ns from start of traffic. Where a flow is missing more than its window remembers, the start of the first
     /// sample with `tx > arrived`.
     pub first_loss_ns: Option<u64>,
+    /// The frames that did not arrive intact, lost or corrupted, by departure, if that was asked.
+    #[serde(default)]
+    pub gaps: Option<Gaps>,
+    /// The longest time in which no frame of `received` arrived, if gaps were asked, two arrived, and, with several workers,
+    /// what each of them kept tells.
+    #[serde(default)]
+    pub silence: Option<Silence>,
+    /// How far frames came out of order, if that was asked.
+    #[serde(default)]
+    pub order: Option<Reordering>,
+    /// How latency varies from frame to frame, if that was asked and two neighbours arrived.
+    #[serde(default)]
+    pub variation: Option<Variation>,
+}
+
+/// When frames of a stream were lost. The frames of all gaps together, further ones too, are `offered - received`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gaps {
+    /// As many as were asked for, in order of departure: the first ones and, at the end, the last.
+    pub gaps: Vec<Gap>,
+    /// Gaps before the last one that are not among them.
+    pub further: u64,
+    /// Frames missing in those.
+    pub further_frames: u64,
+}
+
+/// Frames of a stream, counted from 0 in order of departure, that did not arrive intact: frame k is the `k / flows`-th of
+/// flow `k mod flows`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gap {
+    /// The first.
+    pub first: u64,
+    /// The last.
+    pub last: u64,
+    /// How many of those from the first to the last did not arrive: all, unless gaps were bridged.
+    pub frames: u64,
+    /// When the first was due to depart, ns from the start of traffic.
+    pub first_ns: u64,
+    /// And the last.
+    pub last_ns: u64,
+}
+
+/// A time in which no frame of a stream arrived, ns from the start of traffic (RFC 6201 section 3.2.2: timestamps A and B).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Silence {
+    /// The arrival before it.
+    pub from_ns: u64,
+    /// The arrival after it.
+    pub until_ns: u64,
+}
+
+/// Reordering by RFC 4737, in the sequences of the flows. The ratio is `out_of_order / received`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reordering {
+    /// Frames of `out_of_order` whose extent is known (section 4.2): how many arrivals of its flow ago the first one was that
+    /// it should have preceded.
+    pub placed: u64,
+    /// Sum of the extents.
+    pub extent_sum: u64,
+    /// The greatest.
+    pub extent_max: u64,
+    /// HDR histogram of the extents, as that of the latency; absent without any.
+    pub extents: Option<String>,
+    /// Frames of `out_of_order` whose extent is not known: what overtook them did so too long ago, or was corrupted.
+    pub unplaced: u64,
+    /// For n = 1, 2, ... how many frames of `placed` are n-reordered (section 5.2): the n arrivals of their flow right before
+    /// them are all of later frames. Up to the last n of which there are any, and 64 at most.
+    pub n_reordered: Vec<u64>,
+}
+
+/// Differences of latency between frames that the stream sent one after the other and that both arrived, later less earlier
+/// (RFC 5481 section 4.1), rounded towards zero to ns.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Variation {
+    /// How many.
+    pub pairs: u64,
+    /// The least, negative where frames came closer together than they were sent.
+    pub min_ns: i64,
+    /// The greatest.
+    pub max_ns: i64,
+    /// Sum.
+    pub sum_ns: i128,
+    /// Differences beyond the range of the histograms.
+    pub over: u64,
+    /// HDR histogram of those that are not negative, as that of the latency; absent without any.
+    pub above: Option<String>,
+    /// And of the negative ones, without their sign.
+    pub below: Option<String>,
 }
 
 /// Latency of one stream.

@@ -43,6 +43,33 @@ pub struct TrialSpec {
     /// Check the IP and UDP/TCP checksums of what is received, and the payload behind the probe by them.
     #[serde(default = "yes")]
     pub verify: bool,
+    /// What is observed of each stream beyond counts and latency.
+    #[serde(default)]
+    pub observe: Observe,
+}
+
+/// What a trial observes of each stream beyond counts and latency: nothing, unless it is asked. Each costs the receiver time.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Observe {
+    /// Only frames that departed so long after traffic began are timed (RFC 8219 section 7.2: from second 60 of 120 on).
+    pub timed_from_ns: u64,
+    /// Date so many gaps, the first ones and the last, and the longest silence; 0 is none.
+    pub gaps: u32,
+    /// Missing frames with no more than so many other frames of their stream between them are in one gap.
+    pub bridge: u64,
+    /// How far frames came out of order (RFC 4737).
+    pub order: bool,
+    /// How latency varies from frame to frame (RFC 3393, RFC 5481).
+    pub variation: bool,
+}
+
+impl Observe {
+    /// Whether the receiver has more to do with each frame than to count and time it.
+    #[must_use]
+    pub fn is_any(&self) -> bool {
+        self.timed_from_ns > 0 || self.gaps > 0 || self.order || self.variation
+    }
 }
 
 fn default_resolve() -> u64 {

@@ -117,6 +117,15 @@ impl Lane {
         walks.find_map(|walk| walk.passed(flow)).unwrap_or(0)
     }
 
+    /// Of the numbers of its frames, counted in order of departure: all below the first were sent, by whichever worker, and
+    /// none from the second on.
+    #[must_use]
+    pub fn sent_between(&self) -> (u64, u64) {
+        let walks = (self.own_flows > 0).then_some(&self.walk).into_iter().chain(&self.others);
+        let (low, high) = walks.fold((u64::MAX, 0), |(low, high), walk| (low.min(walk.number()), high.max(walk.number())));
+        (low.min(high), high)
+    }
+
     /// Adds what another worker sent of the same stream.
     fn absorb(&mut self, other: &Self) {
         self.offered += other.offered;

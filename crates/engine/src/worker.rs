@@ -138,6 +138,7 @@ impl Worker {
             }
         }
         self.turned = !self.exact && !self.turned;
+        self.receiver.tend();
         Ok(())
     }
 

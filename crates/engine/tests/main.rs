@@ -10,6 +10,7 @@ mod fuzz;
 mod hand;
 mod life;
 mod muster;
+mod observed;
 mod ports;
 mod quarrel;
 mod schedule;

@@ -75,6 +75,17 @@ impl Port for Queue {
 
 /// What a trial of so many workers finds, and every frame it sent.
 fn run(spec: &TrialSpec, workers: usize, takes: usize, route: fn(usize, &[u8]) -> usize) -> (TrialResult, Vec<Vec<u8>>) {
+    run_until(spec, workers, takes, route, u64::MAX)
+}
+
+/// As [`run`], cancelled at `until_ps`.
+fn run_until(
+    spec: &TrialSpec,
+    workers: usize,
+    takes: usize,
+    route: fn(usize, &[u8]) -> usize,
+    until_ps: u64,
+) -> (TrialResult, Vec<Vec<u8>>) {
     let between = Arc::new(Mutex::new(Between {
         queues: std::array::from_fn(|_| vec![Vec::new(); workers]),
         sent: Vec::new(),
@@ -106,6 +117,9 @@ fn run(spec: &TrialSpec, workers: usize, takes: usize, route: fn(usize, &[u8]) -
         trial.step(now);
         followers.iter_mut().for_each(|follower| follower.step(now));
         now.ps += 20_000_000;
+        if now.ps >= until_ps {
+            trial.progress().cancel();
+        }
         assert!(now < Instant::from_ns(10_000_000_000), "it never ends");
     }
     trial.rejoin(followers);
@@ -232,5 +246,55 @@ fn what_is_lost_is_found_whoever_sent_it() {
         assert_eq!(stream.first_loss_ns, Some(157 * 9280), "{workers} workers");
         // 5 ms of them, of flow 7 every 50th: frames 7, 57, ..., 507.
         assert_eq!((stream.offered, stream.lost), (539, 11 - 3), "{workers} workers");
+    }
+}
+
+/// Each flow to a queue of its own choice. A frame in fifty is lost, and of every eleven times eight frames of a flow the
+/// fourth: of all flows at once.
+fn lossy(own: usize, frame: &[u8]) -> usize {
+    let Some((probe, _)) = find(frame, &mut 0) else { return own };
+    let hash = |word: u32| word.wrapping_mul(2_654_435_761) >> 7;
+    let is_lost = hash(probe.sequence ^ hash(probe.flow)).is_multiple_of(50) || probe.sequence / 8 % 11 == 3;
+    if is_lost { NOWHERE } else { hash(probe.flow) as usize }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    /// What is lost is dated as by one worker, whichever of them sent it and whichever would have received it; and of a trial
+    /// that was cancelled nothing counts as lost that nobody sent.
+    #[test]
+    fn gaps_of_several_workers_are_those_of_one(
+        seed in any::<u64>(),
+        workers in 2_usize..5,
+        flows in [prop_oneof![1_u32..4, 1_u32..2000], prop_oneof![1_u32..4, 1_u32..2000]],
+        schedule in proptest::collection::vec((100_u64..2000, 0_u64..900, 1_u64..900), 1..4),
+        takes in prop_oneof![Just(usize::MAX), 1_usize..100],
+        cancel_us in 100_u64..3000,
+    ) {
+        let mut spec = streams(seed, flows, &[(96, 1)], &schedule);
+        spec.observe.gaps = 10_000;
+        let one = run(&spec, 1, takes, lossy);
+        let several = run(&spec, workers, takes, lossy);
+        let cancelled = run_until(&spec, workers, takes, lossy, cancel_us * 1_000_000);
+        let gaps = |found: &TrialResult| found.streams.iter().map(|stream| stream.gaps.clone()).collect::<Vec<_>>();
+        prop_assert_eq!(gaps(&several.0), gaps(&one.0));
+        for (found, sent) in [&one, &several, &cancelled] {
+            let mut missing = vec![Vec::new(); 3];
+            for frame in sent.iter().filter(|frame| lossy(0, frame) == NOWHERE) {
+                let (probe, _) = find(frame, &mut 0).expect("a test frame");
+                let first_flows = [0, flows[0], flows[0] + flows[1], 2 * flows[0] + flows[1]];
+                let stream = first_flows.iter().rposition(|&first| first <= probe.flow).expect("one begins at 0");
+                let flows = u64::from(first_flows[stream + 1] - first_flows[stream]);
+                missing[stream].push(u64::from(probe.sequence) * flows + u64::from(probe.flow - first_flows[stream]));
+            }
+            for (stream, missing) in found.streams.iter().zip(&mut missing) {
+                missing.sort_unstable();
+                let gaps = stream.gaps.as_ref().expect("asked");
+                let dated: Vec<u64> = gaps.gaps.iter().flat_map(|gap| gap.first..=gap.last).collect();
+                prop_assert_eq!((&dated, gaps.further), (&*missing, 0), "{}", stream.name);
+                prop_assert_eq!(stream.lost, missing.len() as i64);
+            }
+        }
     }
 }

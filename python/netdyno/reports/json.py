@@ -11,11 +11,11 @@ from dataclasses import asdict
 from fractions import Fraction
 from typing import Any
 
-from netdyno import response
+from netdyno import response, variation
 from netdyno.calibration.proven import Proven
 from netdyno.histogram import percentiles
 from netdyno.reports.view import ABOUT_THE_TESTER, CaseView, RunView, TrialView, counts
-from netdyno.trial import CatchUp, Figure, Lag, Latency, Table, Value
+from netdyno.trial import CatchUp, Figure, Gaps, Lag, Latency, StreamResult, Table, Value
 
 FORMAT = "netdyno/report/1"
 PERCENTILES = {
@@ -212,6 +212,10 @@ def _trial(trial: TrialView) -> dict[str, Any]:
                         "latency": _latency(stream.latency),
                         "lag": _lag(stream.lag),
                         "response_time": _response(stream.latency, stream.lag),
+                        "gaps": _gaps(stream.gaps),
+                        "longest_silence": None if stream.silence is None else asdict(stream.silence),
+                        "reordering": _order(stream),
+                        "delay_variation": _variation(stream),
                     }
                 )
                 for stream in result.streams
@@ -309,6 +313,63 @@ def _latency(latency: Latency | None) -> dict[str, Any] | None:
             **dict(zip(PERCENTILES, percentiles(latency, PERCENTILES.values()), strict=True)),
             "over_range": latency.over,
             "negative": latency.negative,
+        }
+    )
+
+
+def _gaps(gaps: Gaps | None) -> dict[str, Any] | None:
+    """When frames were lost or corrupted, by departure."""
+    if gaps is None:
+        return None
+    return {
+        "missing_frames": gaps.frames,
+        "gaps": [
+            {
+                "first_frame": gap.first,
+                "last_frame": gap.last,
+                "missing_frames": gap.frames,
+                "first_departure_ns": gap.first_ns,
+                "last_departure_ns": gap.last_ns,
+            }
+            for gap in gaps.gaps
+        ],
+        "further_gaps": gaps.further,
+        "missing_frames_in_further_gaps": gaps.further_frames,
+    }
+
+
+def _order(stream: StreamResult) -> dict[str, Any] | None:
+    order = stream.order
+    if order is None:
+        return None
+    ratio = Fraction(stream.out_of_order, stream.received) if stream.received else None
+    return _present(
+        {
+            "definition": "RFC 4737, in the sequence of each flow",
+            "ratio": None if ratio is None else float(ratio),
+            "ratio_exact": _exact(ratio),
+            "extent_mean_frames": _number(Fraction(order.extent_sum, order.placed)) if order.placed else None,
+            "extent_max_frames": order.extent_max if order.placed else None,
+            "extent_unknown_frames": order.unplaced or None,
+            "n_reordered_frames": list(order.n_reordered),
+        }
+    )
+
+
+def _variation(stream: StreamResult) -> dict[str, Any] | None:
+    found = stream.variation
+    if found is None:
+        return None
+    return _present(
+        {
+            "definition": "RFC 5481: PDV, latency less the least; IPDV, less that of the frame sent before",
+            "pdv_p99_9_ns": None if stream.latency is None else variation.pdv(stream.latency),
+            "ipdv_pairs": found.pairs,
+            "ipdv_min_ns": found.min_ns,
+            "ipdv_median_ns": variation.median(found),
+            "ipdv_mean_ns": _number(Fraction(found.sum_ns, found.pairs)),
+            "ipdv_max_ns": found.max_ns,
+            "ipdv_over_range": found.over or None,
         }
     )
 

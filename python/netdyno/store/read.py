@@ -17,6 +17,7 @@ from typing import Literal
 from netdyno.calibration.proven import Proven
 from netdyno.histogram import decode
 from netdyno.neighbours import conflict, next_hop
+from netdyno.observations import of_table
 from netdyno.store.columns import (
     exact,
     to_fraction,
@@ -431,6 +432,7 @@ def _stream(row: sqlite3.Row, series: dict[tuple[str, int, str], tuple[int, ...]
         arrived=series["stream", number, "arrived"],
         first_loss_ns=row["first_loss_ns"],
         lag=None if row["lag"] is None else Lag(**to_mapping(row["lag"])),
+        **of_table({} if row["observed"] is None else to_mapping(row["observed"])),
     )
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from netdyno.observations import to_table
 from netdyno.store.columns import (
     from_fraction,
     from_interfaces,
@@ -380,6 +381,8 @@ def _insert_trial(sql: sqlite3.Connection, trial: StoredTrial) -> None:
             values += [timed.count, timed.min_ns, str(timed.sum_ns), timed.max_ns, timed.over, timed.negative]
             values += [timed.histogram]
         values.append(None if stream.lag is None else json.dumps(asdict(stream.lag)))
+        observed = to_table(stream)
+        values.append(json.dumps(observed) if observed else None)
         sql.execute(f"INSERT INTO streams VALUES ({', '.join('?' * len(values))})", values)
         for name, counts in (("tx", stream.tx), ("rx", stream.rx), ("arrived", stream.arrived)):
             _insert_series(sql, row, "stream", number, name, counts)
