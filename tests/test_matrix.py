@@ -93,3 +93,20 @@ def test_the_other_way_round() -> None:
     reverse = parse(text)
     case = cases(reverse)[0]
     assert situation(case, reverse.kind.wire(reverse.lab.links, case.settings)).streams == ("east-west",)
+
+
+def test_repeats_are_in_turns_and_send_the_same_frames() -> None:
+    """All cases once, then all again: what drifts meets them alike (ABAB)."""
+    once, found = cases(plan()), cases(plan(repeat="3"))
+    assert [case.number for case in found] == list(range(3 * 48))
+    assert [case.name for case in found] == [case.name for case in once] * 3
+    assert [case.repeat for case in found] == [1] * 48 + [2] * 48 + [3] * 48
+    assert [case.seed for case in found] == [case.seed for case in once] * 3
+    assert found[0] == once[0]
+    assert found[48].title == f"{once[0].name} (repeat 2)"
+
+
+def test_repeats_may_have_frames_of_their_own() -> None:
+    once, found = cases(plan()), cases(plan(repeat="{count: 2, seeds: each}"))
+    assert [case.seed for case in found[:48]] == [case.seed for case in once]
+    assert len({case.seed for case in found}) == 2 * 48

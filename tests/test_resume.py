@@ -363,3 +363,26 @@ def test_a_disk_without_room_for_a_record_is_told_and_nothing_is_left(size: str,
     assert "the disk is full" in error
     assert "make room" in hint
     assert not list(left.iterdir())
+
+
+def test_a_run_of_repeats_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
+    """Stopped in the middle and gone on with, it ends as one that was not stopped, every repeat by itself."""
+    text = SEARCH.replace("[l2-xconnect, ipv4]", "[ipv4]").replace("[64b, 512b]", "[64b]")
+    plan = write_plan(tmp_path, f"{text}repeat: {{count: 3, seeds: each}}\n")
+    code, whole, _ = finish("run", plan, tmp_path / "whole")
+    assert code == 0
+    parent = tmp_path / "stopped"
+    process = start("run", plan, parent, FAKE_TRIAL_S="0.05")
+    wait_for(lambda: any(acknowledged(folder) for folder in parent.glob("*")))
+    process.send_signal(signal.SIGTERM)
+    process.wait(LIMIT_S)
+    (folder,) = parent.iterdir()
+    code, _, _ = finish("resume", folder)
+    assert code == 0
+    assert essence(folder) == essence(whole)
+    with open_run(folder) as run:
+        assert [case.head.repeat for case in run.cases] == [1, 1, 2, 2, 3, 3]
+        assert len({case.head.name for case in run.cases}) == 2
+        assert len({case.head.seed for case in run.cases}) == 6
+        for name in ("terminal", "markdown", "csv", "tables", "json"):
+            assert render(run, name)

@@ -86,6 +86,7 @@ CASE = CaseHead(
     method="ramp",
     parameters="{}",
     seed=7,
+    repeat=2,
 )
 WIRING = CaseWiring(
     clock="virtual",

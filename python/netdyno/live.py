@@ -131,7 +131,7 @@ class PlainView:
                 now.look(event)
             case Waiting():
                 if event.why != now.waiting:
-                    self.say(f"{now.case.name}: {event.why}")
+                    self.say(f"{now.case.title}: {event.why}")
                 now.trial, now.waiting = event.trial, event.why
             case TrialEnded():
                 now.waiting = ""
@@ -141,7 +141,7 @@ class PlainView:
                 # One that did not even begin is not made again: the case ends, and says why.
                 if event.trial.state == "invalid" and event.trial.result.began:
                     reasons = "; ".join(event.trial.result.invalid)
-                    name = now.case.name
+                    name = now.case.title
                     self.say(f"warning: {name}: trial `{event.trial.name}` does not count: {reasons}")
             case Measured() | Failed() | Interrupted():
                 self._ended(now, event)
@@ -184,12 +184,12 @@ class PlainView:
     def _ended(self, now: Now, event: Measured | Failed | Interrupted) -> None:
         self.now.pop(event.case, None)
         if isinstance(event, Interrupted):
-            self.say(f"[{self.ended}/{self.total}] {now.case.name}: interrupted")
+            self.say(f"[{self.ended}/{self.total}] {now.case.title}: interrupted")
             return
         self.ended += 1
         self.last_end = time.monotonic()
         self.pace_s = (self.last_end - self.began) / (self.ended - self.already)
-        place = f"[{self.ended}/{self.total}] {now.case.name}"
+        place = f"[{self.ended}/{self.total}] {now.case.title}"
         if isinstance(event, Failed):
             hint = f" (hint: {event.hint})" if event.hint else ""
             self.say(f"{place}: not measured: {event.message}{hint}")
@@ -212,7 +212,7 @@ class PlainView:
         )
         left = self.left_s()
         rest = f", about {clock(left)} left" if left is not None else ""
-        return f"[{self.ended}/{self.total}] {now.case.name}: {now.where}{rates}{rest}"
+        return f"[{self.ended}/{self.total}] {now.case.title}: {now.where}{rates}{rest}"
 
 
 class RichView(PlainView):
@@ -263,7 +263,7 @@ class RichView(PlainView):
         for now in self.now.values():
             if len(self.now) <= 2:
                 parts.append(Text(""))
-            parts.append(Text(f"{printable(now.case.name)}: {now.where}"))
+            parts.append(Text(f"{printable(now.case.title)}: {now.where}"))
             if len(self.now) > 2 or not now.ports:
                 continue
             table = Table(box=None, pad_edge=True)

@@ -6,7 +6,7 @@ import hashlib
 import itertools
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -36,7 +36,8 @@ class Case:
 
     name: the values of its axes in the matrix's order, `l2-xconnect / plain / imix / bidir`. number:
     from 0, in the matrix's order. choices: axis and value. settings: the device's, all of them: its
-    defaults, then the lab's, then this case's. seed: of everything random in it.
+    defaults, then the lab's, then this case's. seed: of everything random in it. repeat: from 1, of those
+    of one name.
     """
 
     name: str
@@ -49,10 +50,35 @@ class Case:
     seed: int
     pattern: str = patterns.PAIRS
     """Who sends to whom (patterns.py)."""
+    repeat: int = 1
+
+    @property
+    def title(self) -> str:
+        """Its name, and which repeat it is from the second on."""
+        return self.name if self.repeat == 1 else f"{self.name} (repeat {self.repeat})"
 
 
 def cases(plan: Plan) -> tuple[Case, ...]:
-    """The cases in order: the last axis changes fastest."""
+    """The cases in order: the last axis changes fastest; and all of them again for each repeat.
+
+    In turns, and not each case's repeats one after the other: what drifts meets all cases alike.
+    """
+    once = _combinations(plan)
+    own = plan.repeat.seeds == "each"
+    return tuple(
+        replace(
+            case,
+            number=len(once) * (repeat - 1) + case.number,
+            repeat=repeat,
+            seed=case_seed(plan.seed, case.name, repeat) if own else case.seed,
+        )
+        for repeat in range(1, plan.repeat.count + 1)
+        for case in once
+    )
+
+
+def _combinations(plan: Plan) -> tuple[Case, ...]:
+    """Each case once."""
     axes = [axis for axis, _ in plan.axes]
     found: list[Case] = []
     for values in itertools.product(*(values for _, values in plan.axes)):
@@ -85,13 +111,15 @@ def _matches(entry: Mapping[str, tuple[str, ...]], chosen: Mapping[str, str]) ->
     return all(chosen.get(axis) in values for axis, values in entry.items())
 
 
-def case_seed(seed: int, name: str) -> int:
+def case_seed(seed: int, name: str, repeat: int = 1) -> int:
     """The seed of a case: the first 63 bits of SHA-256 of `<plan seed>/<case name>`.
 
-    From the name and not from the number, so that adding a value to an axis changes no other case.
+    From the name and not from the number, so that adding a value to an axis changes no other case. Of a
+    repeat with frames of its own, from the second on, of `<plan seed>/<case name>/<repeat>`.
     63 bits, because SQLite's integers are signed.
     """
-    digest = hashlib.sha256(f"{seed}/{name}".encode()).digest()
+    place = name if repeat == 1 else f"{name}/{repeat}"
+    digest = hashlib.sha256(f"{seed}/{place}".encode()).digest()
     return int.from_bytes(digest[:8], "big") >> 1
 
 

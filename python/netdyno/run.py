@@ -365,6 +365,7 @@ def _head(plan: Plan, case: Case) -> CaseHead:
         method=plan.method,
         parameters=plan.parameters.model_dump_json(by_alias=True),
         seed=case.seed,
+        repeat=case.repeat,
     )
 
 

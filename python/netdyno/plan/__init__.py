@@ -14,14 +14,25 @@ from typing import TYPE_CHECKING, Any
 
 from netdyno.errors import PlanErrors
 from netdyno.lab import Lab
-from netdyno.plan.models import Goal, TrialSettings
+from netdyno.plan.models import Goal, Repeat, TrialSettings
 from netdyno.plan.traffic import Profile
 
 if TYPE_CHECKING:
     from netdyno.labs.wiring import Kind
     from netdyno.plan.source import Source
 
-__all__ = ["Goal", "Plan", "PlanErrors", "Profile", "Tables", "TrialSettings", "json_schema", "load", "parse"]
+__all__ = [
+    "Goal",
+    "Plan",
+    "PlanErrors",
+    "Profile",
+    "Repeat",
+    "Tables",
+    "TrialSettings",
+    "json_schema",
+    "load",
+    "parse",
+]
 
 
 @dataclass(frozen=True)
@@ -62,6 +73,7 @@ class Plan:
     goals: tuple[Goal, ...]
     scale: Fraction
     seed: int
+    repeat: Repeat
     file: str
     text: str
     included: Mapping[str, str]

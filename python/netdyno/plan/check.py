@@ -14,7 +14,7 @@ from netdyno.patterns import PAIRS, PATTERNS, possible
 from netdyno.plan import Plan, Tables, problems
 from netdyno.plan import models as m
 from netdyno.plan.check_lab import include, lab
-from netdyno.plan.check_matrix import axes, filters, only_kind
+from netdyno.plan.check_matrix import MAX_CASES, axes, filters, only_kind
 from netdyno.plan.check_traffic import no_tags, profiles, shared_out
 from netdyno.plan.source import Source
 from netdyno.units import L1Rate, Percent, decimal
@@ -66,6 +66,7 @@ def check(source: Source, base: Path | None, tables: Tables) -> Plan | None:
         goals=tuple(whole.goals),
         scale=whole.scale,
         seed=whole.seed,
+        repeat=whole.repeat,
         file=source.file,
         text=source.text,
         included=included,
@@ -160,7 +161,11 @@ def _cases(source: Source, plan: Plan) -> None:
         way for way in m.DIRECTIONS if any(way in possible(name, len(plan.lab.links))[0] for name in patterns)
     )
     axes = tuple((axis, _understood(values, known.get(axis))) for axis, values in plan.axes)
-    found = cases(replace(plan, axes=axes))
+    found = cases(replace(plan, axes=axes, repeat=m.Repeat()))
+    made = len(found) * plan.repeat.count
+    if made > MAX_CASES:
+        message = f"{len(found)} cases {plan.repeat.count} times are {made}"
+        source.report(("repeat",), message, f"at most {MAX_CASES}: repeat less, or split the plan")
     if not found and not source.errors:
         place: tuple[str | int, ...] = ("only",) if plan.only else ("skip",)
         source.report(place, "no case is left of the matrix", "see `only` and `skip`", key=True)

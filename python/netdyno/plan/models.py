@@ -339,6 +339,36 @@ Scale: TypeAlias = Annotated[
     WithJsonSchema({"type": ["string", "integer"], "pattern": "^1/[1-9][0-9]{0,5}$", "examples": ["1/100"]}),
 ]
 
+MOST_REPEATS = 200
+"""Of each case: four times what any RFC asks for (RFC 2544 section 26.4: 50)."""
+
+
+class Repeat(Element):
+    """How often each case is run, for its statistics."""
+
+    count: int = Field(default=1, ge=1, le=MOST_REPEATS, description="How often each case is run.")
+    seeds: Literal["same", "each"] = Field(
+        default="same", description="Whether a repeat sends the same frames, or its own."
+    )
+
+
+def _count(value: object) -> object:
+    return {"count": value} if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+Repeats: TypeAlias = Annotated[
+    Repeat,
+    BeforeValidator(_count),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": 1, "maximum": MOST_REPEATS},
+                Repeat.model_json_schema(),
+            ]
+        }
+    ),
+]
+
 AxisValue: TypeAlias = Annotated[
     str, BeforeValidator(_text), WithJsonSchema({"type": ["string", "integer", "boolean"]})
 ]
@@ -369,5 +399,8 @@ class PlanFile(Element):
     scale: Scale = Field(
         default=Fraction(1),
         description="Fraction of the durations to run, for rehearsals: `1/100`; a stated deviation.",
+    )
+    repeat: Repeats = Field(
+        default=Repeat(), description="How often each case is run: all of them once, then all again."
     )
     seed: int = Field(default=1, ge=0, le=2**63 - 1, description="Everything random follows from it.")

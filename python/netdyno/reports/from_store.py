@@ -16,6 +16,7 @@ def view(run: StoredRun) -> RunView:
     """Everything reports print of a run. Trials are read once, whole."""
     head = run.head
     stored = run.cases
+    repeated = any(case.head.repeat > 1 for case in stored)
     return RunView(
         id=run.folder.resolve().name,
         title=head.title,
@@ -32,11 +33,11 @@ def view(run: StoredRun) -> RunView:
         versions=head.versions,
         resumed=head.versions.get(RESUMED, ""),
         seed=head.seed,
-        cases=tuple(_case(case, tuple(run.trials(case.head.number))) for case in stored),
+        cases=tuple(_case(case, tuple(run.trials(case.head.number)), repeated=repeated) for case in stored),
     )
 
 
-def _case(case: StoredCase, trials: tuple[StoredTrial, ...]) -> CaseView:
+def _case(case: StoredCase, trials: tuple[StoredTrial, ...], *, repeated: bool) -> CaseView:
     head, wiring = case.head, case.wiring
     specs = [json.loads(trial.spec) for trial in trials]
     stream: Mapping[str, Any] = next((spec["streams"][0] for spec in specs if spec.get("streams")), {})
@@ -55,6 +56,7 @@ def _case(case: StoredCase, trials: tuple[StoredTrial, ...]) -> CaseView:
         flows=stream.get("flows"),
         burst=_burst(specs),
         seed=head.seed,
+        repeat=head.repeat if repeated else None,
         result=case.result,
         verdicts={verdict.scope: Verdict(verdict.limit, verdict.reason) for verdict in case.verdicts},
         trials=tuple(_trial(trial, spec) for trial, spec in zip(trials, specs, strict=True)),

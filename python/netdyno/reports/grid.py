@@ -6,12 +6,15 @@ headline of its case over all its streams; every other value is in the details o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from netdyno.reports import quantity
 from netdyno.reports.view import CaseView, RunView
-from netdyno.trial import Value
+from netdyno.statistics import Summary, summarize
+from netdyno.trial import Result, Value
 
 DIRECTIONS = {"uni": "Unidirectional", "uni-reverse": "Reverse", "bidir": "Bidirectional"}
 """In the order of the columns."""
@@ -30,8 +33,9 @@ class Cell:
     """One case in a table."""
 
     case: CaseView
+    """Of repeats the first."""
     number: str
-    """What stands for the case, with its unit."""
+    """What stands for the case, with its unit; of repeats their mean, its interval, and how many they are."""
     l1_bps: str
     """Of a rate, else empty."""
     share: str
@@ -82,9 +86,9 @@ def tables(run: RunView) -> tuple[Table, ...]:
     for combination in run.combinations:
         rows = []
         for profile in run.profiles:
-            cases = [run.case(combination, profile, direction) for direction in columns]
-            if any(case is not None for case in cases):
-                rows.append(Row(profile, tuple(cell(case) if case else None for case in cases)))
+            places = [run.at(combination, profile, direction) for direction in columns]
+            if any(places):
+                rows.append(Row(profile, tuple(place(cases) if cases else None for cases in places)))
         found.append(Table(" / ".join(combination), columns, tuple(rows)))
     return tuple(found)
 
@@ -106,6 +110,42 @@ def cell(case: CaseView) -> Cell:
         share_of_line=share,
         limit=case.limit(value.scope),
     )
+
+
+def place(cases: Sequence[CaseView]) -> Cell:
+    """A place of the matrix as a table prints it: of repeats the mean."""
+    if len(cases) == 1:
+        return cell(cases[0])
+    first, limit = cases[0], _limits(cases)
+    values = [value for case in cases if (value := case.headline) is not None]
+    numbers = [value.number for value in values if value.number is not None]
+    if not numbers or len({(value.name, value.unit, value.scope) for value in values}) > 1:
+        return replace(cell(first), number="n/a", l1_bps="n/a", share="", share_of_line=None, limit=limit)
+    found = summarize(numbers)
+    mean = replace(values[0], number=found.mean)
+    shown = cell(replace(first, result=_only(mean)))
+    return replace(shown, case=first, number=f"{shown.number} {_spread(found, len(cases))}", limit=limit)
+
+
+def _only(value: Value) -> Result:
+    return Result("", (value,), (), headlines={value.name: ""})
+
+
+def _spread(found: Summary, runs: int) -> str:
+    """`± 0.12 % (5)`: half the 95 % interval of the mean as a share of it, and how many they are."""
+    many = f"({found.n})" if found.n == runs else f"({found.n} of {runs})"
+    if found.mean_interval is None or not found.mean:
+        return many
+    reach = (found.mean_interval.high - found.mean) / abs(found.mean)
+    return f"± {quantity.percent(reach, 2)} {many}"
+
+
+def _limits(cases: Sequence[CaseView]) -> str:
+    """The limit all repeats have, or how many have which: `device 4, tester 1`."""
+    counts = Counter(cell(case).limit for case in cases)
+    if len(counts) == 1:
+        return next(iter(counts))
+    return ", ".join(f"{limit} {n}" for limit, n in counts.most_common())
 
 
 def number(value: Value) -> str:
@@ -169,6 +209,11 @@ def summary(run: RunView) -> list[str]:
     # Which method it was is known of cases that have a result.
     method = f", method {', '.join(run.methods)}" if run.methods else ""
     sentences.append(f"{tested} load test{plural} of {_article(devices) or 'a device'}{method}.")
+    if run.repeats > 1:
+        sentences.append(
+            f"Each of {len(run.places)} was made {run.repeats} times, all once and then all again: tables"
+            " have the mean, its 95 % interval (Student's t) and in brackets how many it is of."
+        )
     limits: dict[str, int] = {}
     for case in run.cases:
         limits[case.limit()] = limits.get(case.limit(), 0) + 1

@@ -29,6 +29,7 @@ from netdyno.reports import (
     proof,
     quantity,
     reasons,
+    repeats,
     series,
     sparkline,
     table_figures,
@@ -51,7 +52,8 @@ PERCENTILES = (Fraction(1, 2), Fraction(9, 10), Fraction(99, 100), Fraction(999,
 def render(run: RunView) -> str:
     """The page."""
     drawn = figures(run)
-    details = [_detail(table, f"table-{number}") for number, table in enumerate(joined(run), 1)]
+    every = (*repeats.tables(run), *joined(run))
+    details = [_detail(table, f"table-{number}") for number, table in enumerate(every, 1)]
     scripts = [_bundle(), _asset("report.js")] if drawn or any(one["figures"] for one in details) else []
     page = _environment().get_template("report.html.j2")
     return page.render(
@@ -162,9 +164,10 @@ def _overview(run: RunView) -> _Overview | None:
     rows = []
     for profile in run.profiles:
         for direction in grid.directions(run):
-            cases = [run.case(combination, profile, direction) for combination in run.combinations]
-            if any(cases):
-                rows.append((profile, direction, tuple(grid.cell(case) if case else None for case in cases)))
+            places = [run.at(combination, profile, direction) for combination in run.combinations]
+            if any(places):
+                cells = tuple(grid.place(cases) if cases else None for cases in places)
+                rows.append((profile, direction, cells))
     device = ", ".join(run.device_titles) or "received"
     return _Overview(tuple(" / ".join(c) or device for c in run.combinations), tuple(rows))
 

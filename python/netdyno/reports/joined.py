@@ -6,7 +6,7 @@ each case, and where it is over the frame size a point for each (RFC 2544 sectio
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -136,11 +136,12 @@ def _join(run: RunView, tables: Sequence[tuple[CaseView, Table]]) -> Joined:
         before = tuple(values[case.number] for values in axes.values())
         rows += [(*before, *row) for row in table.rows]
         numbers += [case.number] * len(table.rows)
+    names = [column.name for column in first.columns]
     figure = next((table.figure for _, table in tables if table.figure is not None), None)
     return Joined(
         name=first.name,
         captions=tuple(dict.fromkeys(table.caption for _, table in tables if table.caption)),
-        columns=(*(Column(_free(axis, first)) for axis in axes), *first.columns),
+        columns=(*(Column(free(axis, names)) for axis in axes), *first.columns),
         rows=tuple(rows),
         cases=tuple(numbers),
         figure=figure,
@@ -148,9 +149,9 @@ def _join(run: RunView, tables: Sequence[tuple[CaseView, Table]]) -> Joined:
     )
 
 
-def _free(axis: str, table: Table) -> str:
+def free(axis: str, taken: Collection[str]) -> str:
     """The name of an axis's column, where the table may have one of that name already."""
-    return f"{axis} of the case" if any(column.name == axis for column in table.columns) else axis
+    return f"{axis} of the case" if axis in taken else axis
 
 
 def _axes(run: RunView, cases: Sequence[CaseView]) -> dict[str, dict[int, str]]:
@@ -159,6 +160,7 @@ def _axes(run: RunView, cases: Sequence[CaseView]) -> dict[str, dict[int, str]]:
         **{name: {case.number: case.settings.get(name, "") for case in cases} for name in run.setting_names},
         "profile": {case.number: case.profile for case in cases},
         "direction": {case.number: case.direction for case in cases},
+        "repeat": {case.number: str(case.repeat or "") for case in cases},
     }
     return {name: values for name, values in every.items() if len(set(values.values())) > 1}
 
@@ -186,6 +188,8 @@ def _lines(run: RunView, tables: Sequence[tuple[CaseView, Table]], figure: Figur
     axes = _axes(run, [case for case, _ in tables])
     if unit[figure.x] == SIZE and _follows(tables) and all(len(table.rows) == 1 for _, table in tables):
         axes.pop("profile", None)
+    # Repeats are not lines of their own: their mean is drawn, with a bar from the least to the most.
+    axes.pop("repeat", None)
     points: dict[tuple[tuple[str, ...], str], dict[Fraction | str, list[Fraction]]] = {}
     for case, table in tables:
         who = [values[case.number] for values in axes.values()]

@@ -14,6 +14,8 @@ from typing import Any
 from netdyno import response, variation
 from netdyno.calibration.proven import Proven
 from netdyno.histogram import percentiles
+from netdyno.reports import repeats
+from netdyno.reports.joined import Joined
 from netdyno.reports.view import ABOUT_THE_TESTER, CaseView, RunView, TrialView, counts
 from netdyno.trial import CatchUp, Figure, Gaps, Lag, Latency, StreamResult, Table, Value
 
@@ -51,6 +53,8 @@ def document(run: RunView) -> dict[str, Any]:
             "notes": list(run.notes),
             "plan": run.plan,
             "lab": run.lab or None,
+            "repeats": run.repeats if run.repeats > 1 else None,
+            "statistics": [_shown(table) for table in repeats.tables(run)] or None,
             "cases": [_case(case) for case in run.cases],
         }
     )
@@ -64,6 +68,7 @@ def _case(case: CaseView) -> dict[str, Any]:
             "settings": dict(case.settings),
             "profile": case.profile,
             "direction": case.direction,
+            "repeat": case.repeat,
             "device": case.device_title,
             "state": case.state,
             "error": case.error or None,
@@ -137,6 +142,11 @@ def _value(case: CaseView, value: Value) -> dict[str, Any]:
             "note": value.note or None,
         }
     )
+
+
+def _shown(table: Joined) -> dict[str, Any]:
+    """A table over all cases, as those of the methods."""
+    return _table(Table(table.name, table.columns, table.rows, " ".join(table.captions)))
 
 
 def _table(table: Table) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from netdyno.mixes import mean_size
+from netdyno.statistics import loss_bound
 
 _PREFIXES = ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k"))
 
@@ -44,7 +45,7 @@ def loss(lost: int, offered: int) -> str:
     if offered == 0:
         return "n/a"
     if lost == 0:
-        return f"0 (≤ {scientific(Fraction(3, offered))} at 95 %)"
+        return f"0 (≤ {scientific(loss_bound(offered))} at 95 %)"
     return percent(Fraction(lost, offered), 3) if lost > 0 else f"{lost} frames (more received than sent)"
 
 

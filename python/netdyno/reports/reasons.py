@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from netdyno.reports import grid
@@ -15,16 +16,20 @@ NAMED = 4
 
 @dataclass(frozen=True)
 class Reason:
-    """A limit and why it was named. cases: those it was named of, in the order of the run."""
+    """A limit and why it was named. cases: those it was named of, in the order of the run.
+
+    told: what these are called, each with the number of a case; all repeats of a case are told once.
+    """
 
     cases: tuple[CaseView, ...]
+    told: tuple[tuple[str, int], ...]
     limit: str
     sentence: str
 
     @property
     def names(self) -> str:
         """The cases by name."""
-        names = [case.name for case in self.cases]
+        names = [name for name, _ in self.told]
         return ", ".join(names) if len(names) <= NAMED else f"{names[0]} and {len(names) - 1} others"
 
 
@@ -37,7 +42,21 @@ def of_run(run: RunView) -> tuple[Reason, ...]:
         full = share is not None and share * 100 >= FULL_LINE
         if told is not None and not (told[0] == "line" and full):
             found.setdefault(told, []).append(case)
-    return tuple(Reason(tuple(cases), limit, sentence) for (limit, sentence), cases in found.items())
+    return tuple(
+        Reason(tuple(cases), tuple(_told(cases, run.repeats)), limit, sentence)
+        for (limit, sentence), cases in found.items()
+    )
+
+
+def _told(cases: Sequence[CaseView], repeats: int) -> Iterator[tuple[str, int]]:
+    places: dict[str, list[CaseView]] = {}
+    for case in cases:
+        places.setdefault(case.place, []).append(case)
+    for place, alike in places.items():
+        if len(alike) == repeats:
+            yield place, alike[0].number
+        else:
+            yield from ((case.name, case.number) for case in alike)
 
 
 def of_case(case: CaseView) -> tuple[str, str] | None:

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from netdyno import listing
 from netdyno.printable import printable
-from netdyno.reports import compliance, grid, proof, reasons
+from netdyno.reports import compliance, grid, proof, reasons, repeats
 from netdyno.reports.joined import Joined, joined
 from netdyno.reports.view import RunView
 
@@ -70,7 +70,7 @@ def _parts(run: RunView, width: int) -> Iterator[RenderableType]:
     yield Text(f"{rates}bidir: both directions together.")
     if grid.together(run):
         yield Text(grid.together(run))
-    for detail in joined(run):
+    for detail in (*repeats.tables(run), *joined(run)):
         yield from _detail(detail, width)
     why = reasons.of_run(run)
     if why:
@@ -114,16 +114,29 @@ def _detail(table: Joined, width: int) -> Iterator[Text]:
         ]
         for row in (headings, *shown)
     ]
-    if sum(widths) + len(GAP) * (len(widths) - 1) > width:
+    gaps = len(GAP) * (len(widths) - 1)
+    unbroken = [max(map(cell_len, " ".join(column).split())) for column in zip(headings, *shown, strict=True)]
+    if sum(widths) + gaps <= width:
+        lines = listing.lines(rows[0], rows[1:], width)
+    elif sum(unbroken) + gaps <= width:
         # Wrapped, numbers cannot stand to the right.
-        rows = [headings, *shown]
-    for line in listing.lines(rows[0], rows[1:], width):
+        lines = listing.lines(headings, shown, width)
+    else:
+        lines = _row_by_row(headings, shown, width)
+    for line in lines:
         yield Text(line, no_wrap=True)
     left = len(table.rows) - len(shown)
     if left:
         yield Text(f"and {left:,} rows more: `netdyno report --as html` has all of them")
     for caption in table.captions:
         yield Text(printable(caption))
+
+
+def _row_by_row(headings: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
+    """A table too wide for the terminal, its rows below each other: each number with what it is."""
+    for row in rows:
+        told = [f"{heading} {cell}" for heading, cell in zip(headings, row, strict=True)]
+        yield from textwrap.wrap(", ".join(told), width, subsequent_indent="    ", break_on_hyphens=False)
 
 
 @dataclass(frozen=True)

@@ -127,12 +127,19 @@ class CaseView:
     error: str = ""
     """Why the case has no result, if it failed."""
     notes: tuple[str, ...] = ()
+    repeat: int | None = None
+    """From 1; None in a run that has each case once."""
     proven: Proven | None = None
     """What a calibration proved of the tester with these ports and frames; None: nothing, or virtual time."""
 
     @property
     def name(self) -> str:
-        """`l2-xconnect / plain / 64b-multi / bidir`."""
+        """`l2-xconnect / plain / 64b-multi / bidir`, and of repeats which one."""
+        return self.place if self.repeat is None else f"{self.place} / repeat {self.repeat}"
+
+    @property
+    def place(self) -> str:
+        """The same without the repeat."""
         return " / ".join(part for part in [*self.settings.values(), self.profile, self.direction] if part)
 
     @property
@@ -363,18 +370,22 @@ class RunView:
         """What the headline numbers of this run are called."""
         return tuple(dict.fromkeys(case.headline.name for case in self.cases if case.headline))
 
-    def case(self, settings: tuple[str, ...], profile: str, direction: str) -> CaseView | None:
-        """The case at a place of the matrix, if there is one."""
-        return next(
-            (
-                c
-                for c in self.cases
-                if tuple(c.settings.values()) == settings
-                and c.profile == profile
-                and c.direction == direction
-            ),
-            None,
-        )
+    @property
+    def repeats(self) -> int:
+        """How often each case was to be run."""
+        return max((case.repeat or 1 for case in self.cases), default=1)
+
+    @cached_property
+    def places(self) -> Mapping[tuple[tuple[str, ...], str, str], tuple[CaseView, ...]]:
+        """The places of the matrix, each with its repeats: settings, profile and direction."""
+        found: dict[tuple[tuple[str, ...], str, str], list[CaseView]] = {}
+        for case in self.cases:
+            found.setdefault((tuple(case.settings.values()), case.profile, case.direction), []).append(case)
+        return {place: tuple(cases) for place, cases in found.items()}
+
+    def at(self, settings: tuple[str, ...], profile: str, direction: str) -> tuple[CaseView, ...]:
+        """The repeats of the case at a place of the matrix, of most runs one; none: there is no such case."""
+        return self.places.get((settings, profile, direction), ())
 
 
 COUNTS = (

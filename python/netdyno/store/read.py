@@ -249,6 +249,7 @@ class StoredRun:
                 method=row["method"],
                 parameters=row["parameters"],
                 seed=row["seed"],
+                repeat=row["repeat"],
             ),
             state=word(row["state"], CaseState),
             wiring=_wiring(row),

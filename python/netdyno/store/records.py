@@ -61,6 +61,8 @@ class CaseHead:
     parameters: str
     """The method's parameters, JSON."""
     seed: int
+    repeat: int = 1
+    """From 1, of the cases of one name."""
 
 
 @dataclass(frozen=True)

@@ -122,7 +122,8 @@ class RunWriter:
             for case in cases:
                 sql.execute(
                     "INSERT INTO cases (number, name, axes, kind, kind_title, emulated, settings, method,"
-                    " parameters, notes, seed, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '[]', ?, 'pending')",
+                    " parameters, notes, seed, repeat, state)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '[]', ?, ?, 'pending')",
                     (
                         case.number,
                         case.name,
@@ -134,6 +135,7 @@ class RunWriter:
                         case.method,
                         case.parameters,
                         case.seed,
+                        case.repeat,
                     ),
                 )
 

@@ -1,0 +1,208 @@
+"""Repeats in the reports: means with their intervals, a table of statistics, and two settings compared."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from netdyno.plan import PlanErrors, parse
+from netdyno.reports import REPORTS, grid, reasons, repeats
+from netdyno.reports.from_store import view
+from netdyno.reports.joined import joined
+from netdyno.reports.terminal import render as render_terminal
+from netdyno.reports.view import CaseView, RunView
+from netdyno.trial import Value, Verdict
+from report_sample import SMALL, write
+from table_sample import SUITE
+from test_matrix import ARTICLE
+
+RATES = {
+    # Two settings of one device, five repeats each, Mpps: with a mean of 5.00 and 5.20.
+    "l2-xconnect": (4_990_000, 5_000_000, 5_010_000, 5_005_000, 4_995_000),
+    "ipv4": (5_190_000, 5_200_000, 5_210_000, 5_205_000, 5_195_000),
+}
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunView]:
+    with write(tmp_path_factory.mktemp("small"), SMALL) as run:
+        yield view(run)
+
+
+def found(case: CaseView, number: int, repeat: int, rate: int | None, limit: str = "device") -> CaseView:
+    """A case that found this rate."""
+    assert case.result is not None
+    value = Value("ramp max Rx", "sum", None if rate is None else Fraction(rate), "fps")
+    return replace(
+        case,
+        number=number,
+        repeat=repeat,
+        result=replace(case.result, values=(value,)),
+        verdicts={"sum": Verdict(limit, "why")},  # type: ignore[arg-type]
+    )
+
+
+def repeated(small: RunView, rates: dict[str, Sequence[int | None]]) -> RunView:
+    """64 B frames one way, each setting with its rates, in turns."""
+    ones = {
+        case.settings["forwarding"]: case for case in small.cases if case.name.endswith("64b-multi / uni")
+    }
+    count = max(map(len, rates.values()))
+    cases = [
+        found(ones[setting], len(rates) * turn + place, turn + 1, rates[setting][turn])
+        for turn in range(count)
+        for place, setting in enumerate(rates)
+    ]
+    return replace(small, cases=tuple(cases))
+
+
+def test_a_table_has_the_mean_its_interval_and_how_many_it_is_of(small: RunView) -> None:
+    run = repeated(small, RATES)
+    tables = grid.tables(run)
+    assert [len(table.rows) for table in tables] == [1, 1]
+    (cell,) = tables[0].rows[0].cells
+    assert cell is not None
+    # Standard deviation 7906, over the root of 5, times 2.776: 9816 of 5,000,000 are 0.20 %.
+    assert (cell.number, cell.limit) == ("5.00 Mpps ± 0.20 % (5)", "device")
+    assert cell.share == "33.6 %"
+    told = " ".join(grid.summary(run))
+    assert "10 load tests" in told
+    assert "Each of 2 was made 5 times, all once and then all again" in told
+    for name in ("terminal", "markdown", "html"):
+        assert "5.00 Mpps ± 0.20 % (5)" in REPORTS[name].render(run)
+    (reason,) = reasons.of_run(run)
+    assert reason.names == "l2-xconnect / plain / 64b-multi / uni, ipv4 / plain / 64b-multi / uni"
+    last = replace(run.cases[9], verdicts={"sum": Verdict("tester", "late")})
+    four, one = reasons.of_run(replace(run, cases=(*run.cases[:9], last)))
+    assert [name.removeprefix("ipv4 / plain / ") for name, _ in four.told] == [
+        "l2-xconnect / plain / 64b-multi / uni",
+        *(f"64b-multi / uni / repeat {repeat}" for repeat in range(1, 5)),
+    ]
+    assert one.names == "ipv4 / plain / 64b-multi / uni / repeat 5"
+
+
+def test_repeats_that_found_nothing_and_other_limits_are_told(small: RunView) -> None:
+    run = repeated(small, {"ipv4": (5_000_000, None, 5_000_000)})
+    first, second, third = run.cases
+    run = replace(run, cases=(first, second, replace(third, verdicts={"sum": Verdict("tester", "late")})))
+    (cell,) = grid.tables(run)[0].rows[0].cells
+    assert cell is not None
+    assert (cell.number, cell.limit) == ("5.00 Mpps ± 0.00 % (2 of 3)", "device 2, tester 1")
+    none = repeated(small, {"ipv4": (None, None)})
+    (cell,) = grid.tables(none)[0].rows[0].cells
+    assert cell is not None
+    assert cell.number == "n/a"
+    assert repeats.tables(none) == ()
+
+
+def test_statistics_are_a_table_of_every_report(small: RunView) -> None:
+    run = repeated(small, RATES)
+    statistics, comparison = repeats.tables(run)
+    assert statistics.name == "Statistics of the repeats: ramp max Rx"
+    row = dict(zip(statistics.headings, statistics.texts[0], strict=True))
+    assert row == {
+        "forwarding": "l2-xconnect",
+        "n": "5",
+        "Mean (pps)": "5,000,000",
+        "from (pps)": "4,990,183",
+        "to (pps)": "5,009,816",
+        "Stdev (pps)": "7,905",
+        "CoV": "0.158 %",
+        "Least (pps)": "4,990,000",
+        "Median (pps)": "5,000,000",
+        "Median from (pps)": "4,990,000",
+        "Median to (pps)": "5,010,000",
+        "Most (pps)": "5,010,000",
+        "Steady": "steady",
+    }
+    row = dict(zip(comparison.headings, comparison.texts[0], strict=True))
+    assert comparison.name == "forwarding, l2-xconnect and ipv4 compared: ramp max Rx"
+    assert (row["Difference"], row["Found"]) == ("4 %", "ipv4 is higher")
+    # All of five above all of five: 2 of 252 ways, 0.00794.
+    assert (row["p of ranks"], row["Cliff's delta"]) == ("0.0079", "1")
+    for name in ("terminal", "markdown", "tables", "html"):
+        text = REPORTS[name].render(run)
+        assert statistics.name in text
+        assert comparison.name in text.replace("\\", "")
+    document = json.loads(REPORTS["json"].render(run))
+    assert document["repeats"] == 5
+    assert [table["table"] for table in document["statistics"]] == [statistics.name, comparison.name]
+    rows = list(csv.DictReader(io.StringIO(REPORTS["csv"].render(run))))
+    assert [row["repeat"] for row in rows] == ["1", "1", "2", "2", "3", "3", "4", "4", "5", "5"]
+    assert all(len(line) <= 80 for line in render_terminal(run, width=80).splitlines())
+
+
+def test_a_device_that_scatters_is_called_unstable(small: RunView) -> None:
+    """RFC 8239: a coefficient of variation above 10 %."""
+    (statistics,) = repeats.tables(repeated(small, {"ipv4": (4_000_000, 5_000_000, 6_000_000)}))
+    assert statistics.texts[0][-1] == "unstable"
+
+
+def test_percentiles_are_given_from_20_repeats_on(small: RunView) -> None:
+    rates = tuple(range(5_000_000, 5_000_020))
+    (more,) = repeats.tables(repeated(small, {"ipv4": rates}))
+    assert "99th pct (pps)" in more.headings
+    (fewer,) = repeats.tables(repeated(small, {"ipv4": rates[1:]}))
+    assert "99th pct (pps)" not in fewer.headings
+
+
+def test_a_run_without_repeats_says_nothing_of_them(small: RunView) -> None:
+    assert repeats.tables(small) == ()
+    assert not any("made" in sentence for sentence in grid.summary(small))
+    assert "repeat" not in REPORTS["csv"].render(small)
+    assert "repeat" not in REPORTS["json"].render(small)
+
+
+def test_repeats_are_one_line_of_a_figure(tmp_path_factory: pytest.TempPathFactory) -> None:
+    with write(tmp_path_factory.mktemp("suite"), SUITE) as run:
+        suite = view(run)
+    once = suite.cases[:1]
+    again = tuple(replace(case, number=7, repeat=2) for case in once)
+    run_ = replace(suite, cases=(*(replace(case, repeat=1) for case in once), *again))
+    table = next(table for table in joined(run_) if table.name == "Frame loss rate")
+    assert table.headings[0] == "repeat"
+    assert len(table.rows) == 20
+    (line,) = table.lines
+    assert (line.label, len(line.points)) == ("", 10)
+
+
+def test_an_axis_may_be_called_as_a_column_is(small: RunView) -> None:
+    run = repeated(small, RATES)
+    cases = [replace(case, settings={"n": case.settings["forwarding"]}) for case in run.cases]
+    statistics = repeats.tables(replace(run, cases=tuple(cases)))[0]
+    assert statistics.headings[0] == "n of the case"
+    assert REPORTS["json"].render(replace(run, cases=tuple(cases)))
+
+
+@pytest.mark.parametrize(
+    ("written", "why"),
+    [
+        ("0", "repeat"),
+        ("201", "repeat"),
+        ("{count: 2, seeds: other}", "seeds"),
+        ("{times: 2}", "unknown field `times`"),
+        ("often", "repeat"),
+        ("true", "repeat"),
+    ],
+)
+def test_a_repeat_that_is_none_is_told(written: str, why: str) -> None:
+    with pytest.raises(PlanErrors) as told:
+        parse(ARTICLE.read_text() + f"\nrepeat: {written}\n")
+    assert why in str([(error.path, error.message) for error in told.value.errors])
+
+
+def test_too_many_cases_are_told_where_they_are_repeated() -> None:
+    text = ARTICLE.read_text() + "\nrepeat: 200\n"
+    assert parse(text).repeat.count == 200, "9,600 cases"
+    many = text.replace("profile: [1514b,", "profile: [1514b, 1513b,").replace(
+        "  1514b:", "  1513b: {size: 1513B}\n  1514b:", 1
+    )
+    with pytest.raises(PlanErrors) as told:
+        parse(many)
+    (error,) = told.value.errors
+    assert (error.path, error.message) == ("repeat", "60 cases 200 times are 12000")
