@@ -12,7 +12,7 @@ use netdyno_fuzz::fuzz;
 use netdyno_io::drive::Node;
 use netdyno_io::port::{Burst, Port, PortCounters, PortError, PortInfo, Slot};
 use netdyno_io::time::Instant;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
 /// From one round to the next.
@@ -67,7 +67,7 @@ impl Port for End {
 }
 
 /// A trial of a day, one frame a millisecond, on a port with addresses and next hops of both families and on a VLAN.
-fn trial(through: &Arc<Mutex<Through>>) -> Trial {
+fn trial(through: &Arc<Mutex<Through>>, observe: &Value) -> Trial {
     let ip = |version: u8| {
         let (kind, src, dst) = if version == 4 {
             ("ipv4", "16.0.0.1", "48.0.0.1")
@@ -91,7 +91,7 @@ fn trial(through: &Arc<Mutex<Through>>) -> Trial {
             "mac": "02:00:00:00:00:01", "ipv4": "192.0.2.2", "ipv6": "2001:db8::2",
             "vlans": [{"tags": [{"vid": 5}], "ipv4": "198.51.100.2"}],
         }],
-        "settle_ns": 0, "drain_ns": 0, "sample_ns": 3_600_000_000_000_u64,
+        "settle_ns": 0, "drain_ns": 0, "sample_ns": 3_600_000_000_000_u64, "observe": observe,
     }))
     .expect("a trial");
     let info = PortInfo {
@@ -122,8 +122,19 @@ fn counted_once(found: &TrialResult, received: u64) {
 
 #[test]
 fn whatever_is_received_is_counted_once_and_answered_once() {
+    feed("engine/receive", &json!({}));
+}
+
+#[test]
+fn whatever_is_observed_is_counted_once_and_answered_once() {
+    let everything = json!({"timed_from_ns": 1_000_000, "gaps": 10, "bridge": 1, "order": true, "variation": true});
+    feed("engine/observe", &everything);
+}
+
+/// Hostile frames to a trial that observes this.
+fn feed(target: &str, observe: &Value) {
     let through = Arc::new(Mutex::new(Through::default()));
-    let mut trial = trial(&through);
+    let mut trial = trial(&through, observe);
     let mut now = Instant::ZERO;
     let mut round = |trial: &mut Trial| {
         now.ps += ROUND_PS;
@@ -146,7 +157,7 @@ fn whatever_is_received_is_counted_once_and_answered_once() {
         Neighbour::announcement(&[], other, "2001:db8::2".parse().unwrap()).build(),
     ]);
     let mut runs = 0_u64;
-    fuzz("engine/receive", &corpus, |frame| {
+    fuzz(target, &corpus, |frame| {
         through.lock().unwrap().next = Some(frame.to_vec());
         round(&mut trial);
         round(&mut trial);
