@@ -25,6 +25,8 @@ SIDE_BY_SIDE = frozenset(
         "licence",
         "matrix",
         "methods",
+        "mlr",
+        "ndr",
         "number_of_ports",
         "observations",
         "plan",

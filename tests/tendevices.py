@@ -94,7 +94,7 @@ def measure(trial: Trial, device: Device, situation: Situation) -> TrialResult:
     queue is filled once; any other is asked for sample by sample at the mean load of the sample."""
     streams = []
     for name in situation.streams:
-        if len(trial.segments) == 1:
+        if len(trial.segments) == 1 and trial.constant:
             segment = trial.segments[0]
             seconds = Fraction(segment.duration_ns, 10**9)
             intended = int(segment.from_fps * seconds)

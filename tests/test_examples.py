@@ -21,7 +21,11 @@ pytest.importorskip("netdyno._engine", reason="the engine is not built")
 EXAMPLES = Path(__file__).parents[1] / "examples"
 LINKS = (LabLink("west", "d0", 10**9), LabLink("east", "d1", 10**9))
 
-RUN_ELSEWHERE = {"asr9006.yaml": "test_asr9006.py", "bursts.yaml": "test_bursts.py"}
+RUN_ELSEWHERE = {
+    "asr9006.yaml": "test_asr9006.py",
+    "bursts.yaml": "test_bursts.py",
+    "ndr.yaml": "test_ndr.py",
+}
 LINUX = {
     "linux-router.yaml": "linux/router",
     "linux-bridge.yaml": "linux/bridge",

@@ -646,5 +646,6 @@ def test_a_method_finds_a_headline_for_every_scope(name: str) -> None:
     """The value verdicts are about and reports show; a method without one would have neither."""
     method = METHODS[name]
     result, _ = drive(method.start(method.parameters(), BOTH), wall(5_000_000), BOTH)
-    scopes = [value.scope for value in result.values if value.name in HEADLINES]
+    first = min((value.name for value in result.values if value.name in HEADLINES), key=HEADLINES.index)
+    scopes = [value.scope for value in result.values if value.name == first]
     assert sorted(scopes) == sorted([*BOTH.streams, "sum"])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from types import NoneType
-from typing import Any, get_args
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
@@ -36,7 +36,14 @@ class GoalKind:
     example: str
 
 
-GOAL_BOUNDS = {"throughput": ">= 95%", "ramp max Rx": ">= 14Mpps", "knee": ">= 9Gbps", "loss": "<= 0.1%"}
+GOAL_BOUNDS = {
+    "throughput": ">= 95%",
+    "NDR": ">= 1Mpps",
+    "PDR": ">= 1.2Mpps",
+    "ramp max Rx": ">= 14Mpps",
+    "knee": ">= 9Gbps",
+    "loss": "<= 0.1%",
+}
 """An example of each, so that every unit is seen once."""
 
 
@@ -59,14 +66,23 @@ def goals() -> Iterator[GoalKind]:
         yield GoalKind(value, meaning, f"{value} {GOAL_BOUNDS[value]}")
 
 
-def _types(info: FieldInfo) -> tuple[Any, ...]:
-    return tuple(kind for kind in get_args(info.annotation) or (info.annotation,) if kind is not NoneType)
+def _types(annotation: Any) -> tuple[Any, ...]:
+    """The alternatives of a field, without `null`."""
+    union = get_origin(annotation) in (Union, UnionType)
+    return tuple(kind for kind in (get_args(annotation) if union else (annotation,)) if kind is not NoneType)
 
 
 def _kind(info: FieldInfo) -> str:
     words = []
-    for kind in _types(info):
-        if issubclass(kind, Load):
+    for kind in _types(info.annotation):
+        if get_origin(kind) is Literal:
+            words.append(" or ".join(f"`{value}`" for value in get_args(kind)))
+        elif get_origin(kind) is dict:
+            (shape,) = _types(get_args(kind)[1])
+            words.append(f"a mapping of names to {' or '.join(f'`{one}`' for one in shape.short_examples)}")
+        elif kind is int:
+            words.append("whole number")
+        elif issubclass(kind, Load):
             words.append("load, " + " or ".join(f"`{example}`" for example in kind.examples[:3]))
         elif issubclass(kind, Quantity):
             words.append(f"{kind.what}, `{kind.examples[0]}`")
@@ -74,7 +90,7 @@ def _kind(info: FieldInfo) -> str:
             words.append(" or ".join(f"`{example}`" for example in kind.short_examples))
         else:
             words.append(kind.__name__)
-    if len(_types(info)) < len(get_args(info.annotation)):
+    if NoneType in get_args(info.annotation):
         words.append("`null`")
     return " or ".join(words)
 
@@ -86,10 +102,16 @@ def _default(info: FieldInfo) -> str:
     value = info.default
     if value is None:
         return "`null`"
+    if isinstance(value, dict):
+        return f"`{{{', '.join(f'{name}: {_written(one)}' for name, one in value.items())}}}`"
+    return f"`{_written(value)}`"
+
+
+def _written(value: Any) -> str:
     if isinstance(value, Shape):
         # The short form is for reading only: the one of its examples that means the default stands for it.
         for example in value.short_examples:
             if type(value).model_validate(example) == value:
-                return f"`{example}`"
-        return f"`{value.model_dump(mode='json', by_alias=True)}`"
-    return f"`{value}`"
+                return example
+        return str(value.model_dump(mode="json", by_alias=True))
+    return str(value)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from netdyno.methods.bisection import BISECTION
+from netdyno.methods.ndr import NDR
 from netdyno.methods.procedure import (
     Parameters,
     Procedure,
@@ -20,7 +22,7 @@ from netdyno.methods.procedure import (
 from netdyno.methods.ramp import RAMP
 from netdyno.methods.throughput import THROUGHPUT
 
-METHODS: Mapping[str, Procedure[Any]] = {method.name: method for method in (RAMP, THROUGHPUT)}
+METHODS: Mapping[str, Procedure[Any]] = {method.name: method for method in (RAMP, THROUGHPUT, NDR, BISECTION)}
 """Every method, in the order help lists them."""
 
 __all__ = [

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -17,6 +18,7 @@ from pydantic import Field, model_validator
 
 from netdyno.arithmetic import WIRE_OVERHEAD
 from netdyno.errors import counted
+from netdyno.methods.ndr import NDR, NdrParameters, knees, search
 from netdyno.methods.procedure import (
     AWAY_NS,
     Parameters,
@@ -28,7 +30,7 @@ from netdyno.methods.procedure import (
     starved,
 )
 from netdyno.methods.samples import Sample, inside, kept_up, on_schedule, scopes, windows
-from netdyno.trial import Method, Result, Segment, Situation, Trial, Value
+from netdyno.trial import Method, Result, Segment, Situation, Trial, TrialResult, Value
 from netdyno.units import FrameRate, Load, Percent, PositiveDuration, UnitError, decimal
 
 MAX_RX_SHARE = 120
@@ -88,6 +90,22 @@ class Rise(Shape):
         return parts
 
 
+class SearchFrom(NdrParameters, Shape):
+    """A search from the knee, with the parameters of `ndr`; the ramp stands for its warm-up and its seed."""
+
+    short_form: ClassVar[str] = r"^search$"
+    short_examples: ClassVar[tuple[str, ...]] = ("search",)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short(cls, value: Any) -> Any:
+        if isinstance(value, str) and value.strip() == "search":
+            return {}
+        if isinstance(value, str):
+            raise UnitError(value, "is not what can follow a ramp", "write `search`, or its parameters")
+        return value
+
+
 class RampParameters(Parameters):
     """Parameters of the ramp."""
 
@@ -107,6 +125,14 @@ class RampParameters(Parameters):
         default=Percent(Fraction(1, 1000)),
         description="The knee is where loss stays above this share of what was sent.",
     )
+    refine: PositiveDuration | None = Field(
+        default=None,
+        description="A second ramp of that length, across the knee alone, which narrows it; `null` for none.",
+    )
+    then: SearchFrom | None = Field(
+        default=None,
+        description="`search`, or parameters of `ndr`: NDR and PDR, searched from the knee; `null` for none.",
+    )
 
     def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
         """Warm-up, start and target."""
@@ -114,12 +140,49 @@ class RampParameters(Parameters):
             yield ("warmup", "load"), self.warmup.load
         yield ("ramp", "from"), self.ramp.start
         yield ("ramp", "to"), self.ramp.end
+        if self.then is not None:
+            for path, load in self.then.loads():
+                yield ("then", *path), load
+
+    def scaled(self, scale: Fraction) -> Any:
+        """As `Parameters.scaled`, the goals of the search too."""
+        then = None if self.then is None else self.then.scaled(scale)
+        return super().scaled(scale).model_copy(update={"then": then})
 
 
 def ramp(parameters: RampParameters, situation: Situation) -> Method:
-    """One trial: warm-up, rise, hold. What it shows is read from the samples of the rise and the hold."""
+    """One trial: warm-up, rise, hold. Where asked for, a second one across the knee, and a search there."""
+    trial = _trial(parameters, situation)
+    outcome = yield trial
+    result = _read(parameters, situation, trial, outcome)
+    across = None if parameters.refine is None else _across(result, parameters.refine, trial)
+    closer = None
+    if across is not None:
+        closer = yield across
+        result = _refined(result, parameters, situation, across, closer)
+    if parameters.then is None:
+        return result
+    goals = parameters.then.goals
+    found = knees(outcome, trial, situation, goals)
+    if across is not None and closer is not None:
+        near = knees(closer, across, situation, goals)
+        found = {name: at if near[name] is None else near[name] for name, at in found.items()}
     target = frames_per_second(parameters.ramp.end, situation)
-    rise_ns = parameters.ramp.duration.ns
+    if target < frames_per_second(parameters.then.maximum, situation):
+        found = {name: target if at is None else at for name, at in found.items()}
+    proven = yield from search(parameters.then, situation, found, first=1 if closer is None else 2)
+    return replace(
+        result,
+        values=(*result.values, *proven.values),
+        trials=proven.trials,
+        compliance=proven.compliance,
+        notes=(*result.notes, *proven.notes),
+        tables=proven.tables,
+    )
+
+
+def _trial(parameters: RampParameters, situation: Situation) -> Trial:
+    target = frames_per_second(parameters.ramp.end, situation)
     segments = []
     if parameters.warmup is not None:
         low = frames_per_second(parameters.warmup.load, situation)
@@ -128,10 +191,14 @@ def ramp(parameters: RampParameters, situation: Situation) -> Method:
     segments.append(Segment("ramp", parameters.ramp.duration.ns, start, target))
     if parameters.hold is not None:
         segments.append(Segment("hold", parameters.hold.ns, target, target))
-    trial = Trial("ramp", tuple(segments))
+    return Trial("ramp", tuple(segments))
 
-    outcome = yield trial
 
+def _read(parameters: RampParameters, situation: Situation, trial: Trial, outcome: TrialResult) -> Result:
+    """What a ramp shows, read from the samples of the rise and the hold."""
+    start = frames_per_second(parameters.ramp.start, situation)
+    target = frames_per_second(parameters.ramp.end, situation)
+    rise_ns = parameters.ramp.duration.ns
     threshold = parameters.threshold.amount
     corrupted = {stream.name: stream.corrupted for stream in outcome.streams}
     values: list[Value] = []
@@ -175,6 +242,38 @@ def ramp(parameters: RampParameters, situation: Situation) -> Method:
     if reason is not None:
         notes.append(f"{reason}: what the device does beyond that is not known")
     return Result(method=RAMP.name, values=tuple(values), trials=(0,), notes=tuple(notes))
+
+
+def _across(result: Result, duration: PositiveDuration, trial: Trial) -> Trial | None:
+    """A ramp over the knees of all streams, with half as much room on both sides; None if there are none."""
+    found = [one for one in result.values if one.name == "knee" and one.scope != "sum" and one.number]
+    lows = [one.low for one in found if one.low is not None]
+    highs = [one.high for one in found if one.high is not None]
+    if not lows or not highs:
+        return None
+    rise = next(segment for segment in trial.segments if segment.name == "ramp")
+    room = (max(highs) - min(lows)) / 2
+    begin, end = max(min(lows) - room, Fraction(0)), min(max(highs) + room, rise.to_fps)
+    return Trial("ramp across the knee", (Segment("ramp", duration.ns, begin, end),))
+
+
+def _refined(
+    result: Result, parameters: RampParameters, situation: Situation, trial: Trial, outcome: TrialResult
+) -> Result:
+    """The knees as the second ramp has them, where it has them closer."""
+    values = list(result.values)
+    for scope, samples in scopes(outcome, trial, situation):
+        kept = kept_up(inside(samples, trial, "ramp", outcome.sample_ns), outcome.sample_ns)
+        closer = _knee(scope, kept, (), parameters.threshold.amount, outcome.sample_ns)
+        place = next(n for n, one in enumerate(values) if (one.name, one.scope) == ("knee", scope))
+        if closer.number and _span(closer) < _span(values[place]):
+            values[place] = replace(closer, note=f"{closer.note}; from a second ramp across the knee")
+    return replace(result, values=tuple(values))
+
+
+def _span(knee: Value) -> Fraction | float:
+    """How wide its bounds are; endless if one is missing."""
+    return math.inf if knee.low is None or knee.high is None else knee.high - knee.low
 
 
 def _held_back(rise_fps: Fraction, rise_ns: int) -> Fraction:
@@ -419,6 +518,10 @@ def _traffic_seconds(parameters: RampParameters) -> Fraction:
         parts.append(parameters.warmup.duration.amount)
     if parameters.hold is not None:
         parts.append(parameters.hold.amount)
+    if parameters.refine is not None:
+        parts.append(parameters.refine.amount)
+    if parameters.then is not None:
+        parts.append(NDR.traffic_seconds(parameters.then))
     return sum(parts, Fraction(0))
 
 

@@ -283,6 +283,8 @@ class Goal:
 
 GOALS: Mapping[str, str] = {
     "throughput": "frames per second of each direction at which nothing is lost",
+    "NDR": "the highest load of each direction without loss, as its search goal has it",
+    "PDR": "the highest load of each direction with no more loss than its search goal allows",
     "ramp max Rx": "the best forwarding rate of the ramp, each direction",
     "knee": "where loss begins on the ramp, each direction",
     "loss": "lost frames as a share of sent frames",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from netdyno.methods import frames_per_second, rounded
 from netdyno.store.records import StoredGoal
-from netdyno.trial import Result, Situation, Value, Verdict
+from netdyno.trial import SEARCHED, Result, Situation, Value, Verdict
 from netdyno.units import Percent, decimal
 from netdyno.verdict.evidence import Evidence
 from netdyno.verdict.words import missing, of_line
@@ -17,7 +17,7 @@ from netdyno.verdict.words import missing, of_line
 if TYPE_CHECKING:
     from netdyno.plan import Goal
 
-NARROWER = {"throughput": "a narrower `width`", "knee": "a longer `ramp`"}
+NARROWER = {**dict.fromkeys(SEARCHED, "a narrower `width`"), "knee": "a longer `ramp`"}
 """Values that are known between bounds only, with what brings the bounds closer."""
 
 

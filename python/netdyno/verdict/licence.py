@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from netdyno.arithmetic import ETHERNET, FCS, WIRE_OVERHEAD
 from netdyno.store.records import StoredCase, StoredVerdict
-from netdyno.trial import Result, Value, Verdict
+from netdyno.trial import SEARCHED, Result, Value, Verdict
 from netdyno.units import decimal
 from netdyno.verdict.directions import judge_sum
 from netdyno.verdict.evidence import Evidence
@@ -129,7 +129,7 @@ def _lasting(result: Result, scope: str) -> Fraction | None:
             if value.number is None or value.unit != "fps":
                 continue
             if (value.name, value.scope) == (name, scope):
-                searched = name == "throughput" and value.high is not None
+                searched = name in SEARCHED and value.high is not None
                 return (value.number + value.high) / 2 if searched and value.high else value.number
     return None
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from netdyno.methods import milliseconds, rounded, starved
-from netdyno.trial import Result, StreamResult, TrialResult, Value, Verdict
+from netdyno.trial import SEARCHED, Result, StreamResult, TrialResult, Value, Verdict
 from netdyno.verdict.directions import judge_sum
 from netdyno.verdict.evidence import (
     LINE_SHARE,
@@ -94,7 +94,7 @@ class _Counts:
 def _counts(value: Value, evidence: Evidence) -> _Counts:
     trials = evidence.trials
     # A search ends where any direction fails, so what limited one of them limited the load of all.
-    search = value.name == "throughput"
+    search = value.name in SEARCHED
     every = search or value.scope == "sum"
     streams = [stream for trial in trials for stream in trial.streams if every or stream.name == value.scope]
     return _Counts(
@@ -288,7 +288,9 @@ def _fixture(counts: _Counts, trials: Sequence[TrialResult]) -> Verdict | None:
 def _device(value: Value, result: Result, counts: _Counts, evidence: Evidence) -> Verdict:
     """The device, if something is missing and the tester was proven to do better; else a lower bound."""
     what = reached(value, result, evidence)
-    if counts.lost or counts.corrupted:
+    # A goal that allows some loss was reached at the highest load there is: that loss is no limit.
+    bound = value.name in SEARCHED and value.high is None
+    if (counts.lost or counts.corrupted) and not bound:
         dropped, gone = counts.dropped, counts.all_lost
         tester = f"only {dropped} of all {gone} lost on receiving" if dropped and gone else "none"
         partner = device_counts(evidence.trials, "partner_drops")
@@ -300,13 +302,14 @@ def _device(value: Value, result: Result, counts: _Counts, evidence: Evidence) -
         )
     # Copies end a search. A ramp rises on whatever they are, and its knee is of what is missing.
     copies = sum(stream.duplicates for stream in counts.streams)
-    if value.name == "throughput" and copies and value.high is not None:
+    if value.name in SEARCHED and copies and value.high is not None:
         return doubt(value, evidence) or Verdict(
             "device", f"none of {counts.sent} frames was lost, but {copies} came more than once; {what}"
         )
     again = f"; {copies} came more than once" if copies else ""
+    little = f"no more than {counts.lost} of {counts.sent} frames were" if counts.lost else "nothing was"
     return near(value, evidence) or Verdict(
-        "inconclusive", f"nothing was lost and more was not offered: {what}, a lower bound{again}"
+        "inconclusive", f"{little} lost and more was not offered: {what}, a lower bound{again}"
     )
 
 
@@ -330,7 +333,7 @@ def _line(value: Value, result: Result, evidence: Evidence) -> Verdict | None:
     situation = evidence.situation
     line = situation.line(value.scope)
     # A search that gives an upper bound has lost frames below the line: it knows closer than this share.
-    searched = value.name == "throughput" and value.high is not None
+    searched = value.name in SEARCHED and value.high is not None
     early = (before is not None and before < line) or _lossy_end(value, result)
     if value.number >= LINE_SHARE * line and not searched and not early:
         declared = "" if evidence.enforced_rate else " (declared in the plan; nothing enforces it here)"
@@ -363,6 +366,9 @@ def _knee_before_tester(value: Value, result: Result, trials: Sequence[TrialResu
     loss is not that of the bursts by which a tester makes up for its pauses: if it had its core, and if
     the best rate was not itself received from such a burst.
     """
+    if value.name in SEARCHED:
+        # The knee of a ramp before a search: the tester fell behind in other trials.
+        return None
     found = {one.name: one for one in result.values if one.scope == value.scope}
     knee, kept = found.get("knee"), found.get("kept up to")
     if knee is None or kept is None or knee.high is None or kept.number is None or value.number is None:

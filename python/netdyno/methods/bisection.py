@@ -1,0 +1,263 @@
+"""Bisection with loss verification, as ETSI GS NFV-TST 009 section 12.3.3 has it.
+
+A trial that lost frames is made again before it is believed: a software device loses a few now and then,
+whatever the load, and a plain bisection ends wherever that happened first. What it finds is no throughput of
+RFC 2544, as a trial at the same load did lose frames; so it is called NDR.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from netdyno.errors import Problem, counted
+from netdyno.methods.procedure import Parameters, Procedure, frames_per_second, rounded, starved
+from netdyno.trial import (
+    Column,
+    Figure,
+    Method,
+    Result,
+    Segment,
+    Situation,
+    Table,
+    Trial,
+    TrialResult,
+    Value,
+)
+from netdyno.units import Load, Percent, PositiveDuration
+
+RFC_TRIAL_NS = 60 * 10**9
+"""RFC 2544 section 24: at least 60 seconds for the trial whose value is reported."""
+
+
+class BisectionParameters(Parameters):
+    """Parameters of the bisection."""
+
+    duration: PositiveDuration = Field(
+        default=PositiveDuration(Fraction(60)), description="Length of each trial."
+    )
+    maximum: Load = Field(default=Load(Percent(Fraction(1))), description="The load to start from: `100%`.")
+    width: Load = Field(
+        default=Load(Percent(Fraction(1, 1000))),
+        description="Stop when the bounds are this close: `0.1%`, `1kpps`.",
+    )
+    repeats: int = Field(
+        default=2,
+        ge=0,
+        le=100,
+        description="How often a trial that lost frames is made again: TST 009's max(r).",
+    )
+    hopeless: int | None = Field(
+        default=None,
+        ge=0,
+        description="More lost frames than this are believed at once: TST 009's z; `null`: none are.",
+    )
+
+    @model_validator(mode="after")
+    def _not_nothing(self) -> BisectionParameters:
+        for name in ("width", "maximum"):
+            if getattr(self, name).amount.amount == 0:
+                raise Problem(f"`{name}` is zero", "give a load above zero: `0.1%`, `1kpps`", at=(name,))
+        return self
+
+    def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
+        """The load the search starts from."""
+        yield ("maximum",), self.maximum
+
+
+@dataclass(frozen=True)
+class _Tried:
+    """What the trials at one load showed."""
+
+    fps: Fraction
+    numbers: tuple[int, ...]
+    counts: tuple[tuple[int, int], ...]
+    """Of each trial: frames not back once and intact, and frames sent."""
+    verdict: Literal["passed", "failed", "short", "made"]
+    decisive: tuple[int, ...]
+    """Numbers of the trials that say so."""
+    short: str
+    """Why the tester fell short, if it did."""
+
+
+@dataclass
+class _Bisection:
+    """What was tried, by step of the grid."""
+
+    duration: PositiveDuration
+    repeats: int
+    hopeless: int | None
+    count: int = 0
+    tried: dict[int, _Tried] = field(default_factory=dict)
+
+    def attempt(self, load: int, fps: Fraction) -> Generator[Trial, TrialResult, bool]:
+        """Whether a load passes: a trial of it, and more while what is lost is worth repeating them."""
+        numbers: list[int] = []
+        counts: list[tuple[int, int]] = []
+        verdict: Literal["passed", "failed", "short", "made"] = "short"
+        decisive: list[int] = []
+        short = ""
+        for again in range(self.repeats + 1):
+            name = f"search {self.count + 1}" if not again else f"verification {self.count + 1}"
+            outcome = yield Trial(name, (Segment("traffic", self.duration.ns, fps, fps),))
+            numbers.append(self.count)
+            self.count += 1
+            bad = sum(max(stream.missing, 0) + stream.duplicates for stream in outcome.streams)
+            counts.append((bad, sum(stream.offered for stream in outcome.streams)))
+            if any(stream.lost < 0 for stream in outcome.streams):
+                verdict, decisive = "made", numbers[-1:]
+                break
+            why = starved(outcome, self.duration.ns)
+            if why is not None:
+                # No evidence against the device: the next one may be.
+                short = why
+                continue
+            if bad == 0 and all(stream.offered for stream in outcome.streams):
+                verdict, decisive = "passed", numbers[-1:]
+                break
+            verdict = "failed"
+            decisive.append(numbers[-1])
+            if self.hopeless is not None and bad > self.hopeless:
+                break
+        self.tried[load] = _Tried(
+            fps, tuple(numbers), tuple(counts), verdict, tuple(decisive or numbers), short
+        )
+        return verdict == "passed"
+
+
+def bisection(parameters: BisectionParameters, situation: Situation) -> Method:
+    """TST 009 section 12.3.3: halve the interval, and believe a loss only after it came again.
+
+    Loads are steps of a grid from nothing to the maximum, no wider than `width`; the maximum is tried first.
+    It ends after as many loads as the steps can be halved, and `repeats` more trials at each.
+    """
+    maximum = frames_per_second(parameters.maximum, situation)
+    steps = -((-maximum) // frames_per_second(parameters.width, situation))
+    search = _Bisection(parameters.duration, parameters.repeats, parameters.hopeless)
+    lower, upper = 0, steps + 1
+    load = steps
+    while upper - lower > 1:
+        if (yield from search.attempt(load, maximum * load / steps)):
+            lower = load
+        else:
+            upper = load
+            if search.tried[load].verdict == "made":
+                break
+        load = (lower + upper) // 2
+    return _result(parameters, situation, search, lower, upper)
+
+
+def _result(
+    parameters: BisectionParameters, situation: Situation, search: _Bisection, lower: int, upper: int
+) -> Result:
+    passed, failed = search.tried.get(lower), search.tried.get(upper)
+    number = Fraction(0) if passed is None else passed.fps
+    low: Fraction | None = number
+    high = None if failed is None else failed.fps
+    answer: Fraction | None = number
+    if failed is None:
+        note = f"no loss at the highest load tried, {rounded(number)} fps"
+    elif failed.verdict == "made":
+        answer = low = high = None
+        note = f"at {rounded(failed.fps)} fps more frames came than were sent"
+    elif failed.verdict == "short":
+        high, note = None, f"a lower bound: at {rounded(failed.fps)} fps {failed.short}"
+        if passed is None:
+            answer = low = None
+            note = f"at every load tried the tester fell short; at the lowest {failed.short}"
+    elif passed is None:
+        note = f"no load passed, down to {rounded(failed.fps)} fps"
+    else:
+        note = f"between {rounded(number)} and {rounded(failed.fps)} fps"
+    values = [
+        Value(
+            "NDR",
+            scope,
+            *(None if answer is None else answer * times, "fps"),
+            low=None if low is None else low * times,
+            high=None if high is None else high * times,
+            note=note,
+        )
+        for scope, times in [*((one, 1) for one in situation.streams), ("sum", len(situation.streams))]
+    ]
+    # The one that passed first: it is the one the number is of.
+    resting = (() if passed is None else passed.decisive) + (() if failed is None else failed.decisive)
+    return Result(
+        BISECTION.name,
+        tuple(values),
+        resting,
+        tuple(_deviations(parameters)),
+        tuple(_notes(search, passed)),
+        (_table(search),),
+    )
+
+
+def _deviations(parameters: BisectionParameters) -> Iterator[str]:
+    if parameters.duration.ns < RFC_TRIAL_NS:
+        yield f"trials last {parameters.duration}, TST 009 and RFC 2544 section 24 ask for at least 60 s"
+
+
+def _notes(search: _Bisection, passed: _Tried | None) -> Iterator[str]:
+    if passed is not None and len(passed.numbers) > 1:
+        bad, sent = passed.counts[0]
+        yield (
+            f"at {rounded(passed.fps)} fps {bad} of {sent} frames were missing in the first trial, and none"
+            f" in the last of {len(passed.numbers)}"
+        )
+    more = search.count - len(search.tried)
+    yield f"{counted(search.count, 'trial')} at {counted(len(search.tried), 'load')}, {more} of them repeated"
+
+
+def _table(search: _Bisection) -> Table:
+    words = {
+        "passed": "passed",
+        "failed": "failed",
+        "short": "the tester fell short",
+        "made": "more came than was sent",
+    }
+    rows = []
+    for load in sorted(search.tried):
+        one = search.tried[load]
+        for place, (bad, sent) in enumerate(one.counts):
+            last = place == len(one.counts) - 1
+            rows.append(
+                (
+                    Fraction(one.numbers[place] + 1),
+                    one.fps,
+                    Fraction(sent),
+                    Fraction(bad),
+                    min(Fraction(bad, sent), Fraction(1)) if sent else None,
+                    words[one.verdict] if last else "repeated",
+                )
+            )
+    columns = (
+        Column("trial"),
+        Column("load", "fps"),
+        Column("sent", "frames"),
+        Column("missing", "frames"),
+        Column("loss", "share"),
+        Column("outcome"),
+    )
+    figure = Figure("load", ("loss",), y_range=(Fraction(0), Fraction(1)))
+    caption = "Every trial, by load of each direction; loss verification as TST 009 section 12.3.3 has it."
+    return Table("Bisection", columns, tuple(rows), caption, figure)
+
+
+def _traffic_seconds(parameters: BisectionParameters) -> Fraction:
+    # About ten halvings at the default width of 0.1 %, every other one repeated.
+    return parameters.duration.amount * (11 + 5 * parameters.repeats)
+
+
+BISECTION = Procedure(
+    name="bisection",
+    title="Bisection with loss verification",
+    doc="The highest load without loss, by halving; a loss is believed only if it comes again.",
+    standard="ETSI GS NFV-TST 009 section 12.3.3",
+    parameters=BisectionParameters,
+    start=bisection,
+    traffic_seconds=_traffic_seconds,
+)

@@ -1,0 +1,225 @@
+"""What a search found, as RFC 9971 section 4.7 wants it told: every bound with its goal's attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from netdyno.errors import counted
+from netdyno.methods.mlr.goals import Shot, Target
+from netdyno.methods.mlr.presets import Goal
+from netdyno.methods.mlr.shooting import Shooting
+from netdyno.methods.procedure import rounded
+from netdyno.trial import Column, Figure, Result, Situation, Table, Value
+from netdyno.units import decimal
+
+RFC_TRIAL_NS = 60 * 10**9
+"""RFC 2544 section 24: at least 60 seconds for the trial whose value is reported."""
+
+GOALS = (
+    Column("goal"),
+    Column("loss ratio", "share"),
+    Column("exceed ratio", "share"),
+    Column("trial", "ns"),
+    Column("duration sum", "ns"),
+    Column("width", "share"),
+    Column("lower bound", "fps"),
+    Column("upper bound", "fps"),
+    Column("conditional throughput", "fps"),
+    Column("loss at the lower bound", "share"),
+    Column("trials at the bounds"),
+    Column("result"),
+)
+TRIALS = (
+    Column("trial"),
+    Column("load", "fps"),
+    Column("length", "ns"),
+    Column("sent", "frames"),
+    Column("missing", "frames"),
+    Column("loss", "share"),
+    Column("use"),
+)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What is known of one goal; loads of one direction, frames per second."""
+
+    name: str
+    goal: Goal
+    target: Target
+    lower: int | None
+    upper: int | None
+    ceiling: bool
+    """The upper bound is the tester's."""
+    good: tuple[Shot, ...]
+    """Trials that make the lower bound one."""
+    bad: tuple[Shot, ...]
+
+
+def result(method: str, goals: Mapping[str, Goal], situation: Situation, shooting: Shooting) -> Result:
+    """The values of each goal, the tables, and the trials that the first judged value rests on."""
+    found = [_find(name, goal, shooting) for name, goal in goals.items()]
+    judged = next((one for name in ("NDR", "PDR") for one in found if one.name == name), found[0])
+    return Result(
+        method,
+        tuple(value for one in found for value in _values(one, situation, shooting)),
+        _resting(judged, shooting),
+        tuple(_deviations(found)),
+        tuple(_notes(found, situation, shooting)),
+        (_goals_table(found, situation, shooting), _trials_table(shooting)),
+    )
+
+
+def _find(name: str, goal: Goal, shooting: Shooting) -> _Found:
+    target = goal.final(shooting.grid)
+    evidence = shooting.evidence
+    lower, upper = evidence.bounds(target)
+    ceiling = upper is not None and upper == evidence.ceiling and evidence.classify(target, upper) != "upper"
+    good = () if lower is None else tuple(s for s in evidence.at(lower) if s.loss <= target.loss)
+    bad = () if upper is None or ceiling else tuple(s for s in evidence.at(upper) if s.loss > target.loss)
+    return _Found(name, goal, target, lower, upper, ceiling, good, bad)
+
+
+def _resting(found: _Found, shooting: Shooting) -> tuple[int, ...]:
+    """The first one is one that passed: what was lost at the value is read from it."""
+    full = [shot.number for shot in found.good if shot.duration_ns >= found.target.trial_ns]
+    numbers = [*full, *(shot.number for shot in found.bad)]
+    if found.ceiling or shooting.senseless is not None:
+        numbers += shooting.at_fault
+    return tuple(dict.fromkeys(numbers)) or (max(shooting.count - 1, 0),)
+
+
+def _values(found: _Found, situation: Situation, shooting: Shooting) -> Iterator[Value]:
+    number, low, high, note = _bounds(found, shooting)
+    for scope, times in [*((stream, 1) for stream in situation.streams), ("sum", len(situation.streams))]:
+        each = [None if one is None else one * times for one in (number, low, high)]
+        yield Value(found.name, scope, each[0], "fps", low=each[1], high=each[2], note=note)
+
+
+def _bounds(
+    found: _Found, shooting: Shooting
+) -> tuple[Fraction | None, Fraction | None, Fraction | None, str]:
+    """The number, what it is at least and below, and in words how that is to be taken."""
+    grid = shooting.grid
+    low = None if found.lower is None else grid.fps(found.lower)
+    high = None if found.upper is None or found.ceiling else grid.fps(found.upper)
+    if shooting.senseless is not None:
+        return None, None, None, shooting.senseless
+    if found.upper is None and found.lower == grid.steps:
+        assert low is not None
+        return low, low, None, f">= the highest load, {rounded(low)} fps: an irregular result (RFC 9971)"
+    apart = None if found.lower is None or found.upper is None else found.upper - found.lower
+    if found.ceiling and found.upper is not None and (apart is None or apart <= found.target.width):
+        short = f"at {rounded(grid.fps(found.upper))} fps {shooting.short}"
+        if low is None:
+            return None, None, None, f"at every load tried the tester fell short; {short}"
+        return low, low, None, f"a lower bound: {short}"
+    if found.lower is None and found.upper == 0:
+        return (
+            Fraction(0),
+            Fraction(0),
+            high,
+            f"no load passed, down to the lowest, {rounded(grid.lowest)} fps",
+        )
+    if apart is not None and apart <= found.target.width:
+        assert low is not None
+        assert high is not None
+        return low, low, high, f"between {rounded(low)} and {rounded(high)} fps"
+    span = f"above {rounded(low or Fraction(0))} fps"
+    if high is not None:
+        span += f" and below {rounded(high)} fps"
+    return None, low, high, f"{shooting.spent or 'the search ended early'}; known is only that it is {span}"
+
+
+def _conditional(found: _Found, shooting: Shooting) -> tuple[Fraction, Fraction] | None:
+    """The conditional throughput of one direction, frames per second, and the loss ratio it takes off."""
+    if found.lower is None or shooting.senseless is not None:
+        return None
+    loss = found.target.conditional_loss(shooting.evidence.at(found.lower))
+    return shooting.grid.fps(found.lower) * (1 - loss), loss
+
+
+def _deviations(found: list[_Found]) -> Iterator[str]:
+    """Where a goal is not the throughput of RFC 2544, as RFC 9971 section 5 compares the two."""
+    for one in found:
+        goal = one.goal
+        apart = []
+        if goal.loss.amount:
+            apart.append(f"{goal.loss} of the frames may be missing (RFC 2544 section 26.1: none)")
+        if goal.exceed.amount:
+            apart.append(f"{goal.exceed} of the time may be of bad trials (RFC 2544 section 26.1: none)")
+        if goal.duration.ns < RFC_TRIAL_NS:
+            apart.append(f"trials last {goal.duration} (RFC 2544 section 24: at least 60 s)")
+        if apart:
+            yield f"{one.name} is no throughput of RFC 2544: {'; '.join(apart)}"
+
+
+def _notes(found: list[_Found], situation: Situation, shooting: Shooting) -> Iterator[str]:
+    for one in found:
+        conditional = _conditional(one, shooting)
+        if conditional is not None and conditional[1]:
+            rate, loss = conditional
+            yield (
+                f"{one.name}: conditional throughput {rounded(rate)} fps of each direction, its load less"
+                f" {decimal(loss * 100, 4)} % of loss"
+            )
+    uses = [made.use for made in shooting.made]
+    short = uses.count("the tester fell short")
+    if short:
+        yield f"{counted(short, 'trial')} in which the tester fell short did not count against the device"
+    seconds = decimal(Fraction(shooting.traffic_ns, 10**9), 3)
+    yield f"{counted(len(uses), 'trial')} with {seconds} s of traffic"
+    if shooting.spent is not None:
+        yield f"the search ended early: {shooting.spent}"
+
+
+def _goals_table(found: list[_Found], situation: Situation, shooting: Shooting) -> Table:
+    rows = []
+    for one in found:
+        _, low, high, note = _bounds(one, shooting)
+        conditional = _conditional(one, shooting)
+        goal = one.goal
+        at = [() if load is None else shooting.evidence.at(load) for load in (one.lower, one.upper)]
+        rows.append(
+            (
+                one.name if goal.preset is None else f"{one.name} ({goal.preset})",
+                goal.loss.amount,
+                goal.exceed.amount,
+                Fraction(goal.duration.ns),
+                Fraction(goal.sum.ns),
+                goal.width.amount,
+                low,
+                high,
+                None if conditional is None else conditional[0],
+                None if conditional is None else conditional[1],
+                f"{len(at[0])} and {len(at[1])}",
+                note,
+            )
+        )
+    streams = len(situation.streams)
+    total = "" if streams == 1 else f"; over all {streams} streams it is {streams} times that"
+    caption = (
+        f"Relevant bounds by RFC 9971, loads of each direction{total}. What was not sent is the tester's and"
+        " counts nowhere; frames that came twice count as missing."
+    )
+    return Table("Search goals", GOALS, tuple(rows), caption)
+
+
+def _trials_table(shooting: Shooting) -> Table:
+    rows = tuple(
+        (
+            Fraction(made.number + 1),
+            None if made.use == "ramp" else made.fps,
+            Fraction(made.duration_ns),
+            Fraction(made.sent),
+            Fraction(made.bad),
+            min(Fraction(made.bad, made.sent), Fraction(1)) if made.sent else None,
+            made.use,
+        )
+        for made in shooting.made
+    )
+    figure = Figure("load", ("loss",), y_range=(Fraction(0), Fraction(1)))
+    caption = "Every trial in order, at its load of each direction; only those that count classify a load."
+    return Table("Trials of the search", TRIALS, rows, caption, figure)

@@ -1,0 +1,171 @@
+"""The trials of a search: what the controller asks for, made, repeated where they show nothing, and judged.
+
+A trial in which the tester fell short is no evidence against the device (FD.io CSIT counts what was not sent
+as lost). One in which more came than was sent is no evidence at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal, TypeAlias
+
+from netdyno.errors import counted
+from netdyno.methods.mlr.controller import Ask, Search
+from netdyno.methods.mlr.goals import Evidence, Shot
+from netdyno.methods.mlr.grid import Grid
+from netdyno.methods.procedure import rounded, starved
+from netdyno.trial import Segment, Trial, TrialResult
+from netdyno.units import PositiveDuration
+
+Use: TypeAlias = Literal["counts", "ramp", "warm-up", "the tester fell short", "more came than was sent"]
+"""What a trial was good for."""
+
+LATE_SHARE = Fraction(1, 100)
+"""So much of what a trial lost comes after its end: then what is missing is not known."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a search may cost: all its trials, and their traffic."""
+
+    trials: int
+    time: PositiveDuration
+    repeats: int
+    """How often a trial is made again that showed nothing."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """A trial as it went."""
+
+    number: int
+    load: int
+    fps: Fraction
+    duration_ns: int
+    sent: int
+    bad: int
+    use: Use
+
+
+@dataclass
+class Shooting:
+    """What was made, and why it ended."""
+
+    grid: Grid
+    evidence: Evidence
+    budget: Budget
+    overhead_ns: int
+    count: int = 0
+    """Trials of the case so far, and so the number of the next one."""
+    made: list[Made] = field(default_factory=list)
+    traffic_ns: int = 0
+    spent: str | None = None
+    """Why it ended before the goals were reached: the budget is used up."""
+    senseless: str | None = None
+    """Why its counts say nothing of the device: no number can be given."""
+    short: str | None = None
+    """Why the tester fell short at the ceiling."""
+    at_fault: list[int] = field(default_factory=list)
+    """Numbers of the trials that show the two above."""
+    _last_lost: int = 0
+
+    def run(self, search: Search) -> Generator[Trial, TrialResult, None]:
+        """Makes the trials that the search asks for, until it has enough or may have no more."""
+        try:
+            ask = next(search)
+            while True:
+                share = yield from self._shoot(ask)
+                if share is None:
+                    return
+                ask = search.send(share)
+        except StopIteration:
+            return
+
+    def ramped(self, trial: Trial, outcome: TrialResult) -> None:
+        """A ramp was made first: its cost counts."""
+        number = self._took(trial.duration_ns)
+        top = max(segment.to_fps for segment in trial.segments)
+        sent, bad = _counts(outcome)
+        self.made.append(Made(number, self.grid.steps, top, trial.duration_ns, sent, bad, "ramp"))
+
+    def _shoot(self, ask: Ask) -> Generator[Trial, TrialResult, Fraction | None]:
+        """One trial, made again as long as it shows nothing; the share that came back, None to end all."""
+        fps = self.grid.fps(ask.load)
+        name = "warm-up" if ask.warmup else f"search {self.count + 1}"
+        trial = Trial(name, (Segment("traffic", ask.duration_ns, fps, fps),))
+        unsent: list[int] = []
+        negative: list[int] = []
+        while True:
+            if not self._affordable(ask.duration_ns):
+                return None
+            outcome = yield trial
+            number = self._took(ask.duration_ns)
+            sent, bad = _counts(outcome)
+            intended = sum(stream.intended for stream in outcome.streams)
+            use = self._use(ask, outcome)
+            self.made.append(Made(number, ask.load, fps, ask.duration_ns, sent, bad, use))
+            if self._too_late(outcome, number):
+                return None
+            share = Fraction(max(sent - bad, 0), max(sent, intended, 1))
+            if use == "counts":
+                effective = ask.duration_ns + self.overhead_ns
+                self.evidence.add(Shot(ask.load, ask.duration_ns, effective, bad, sent, number))
+                return share
+            if use == "warm-up":
+                return share
+            (negative if use == "more came than was sent" else unsent).append(number)
+            if len(negative) > self.budget.repeats:
+                self.senseless = (
+                    f"at {rounded(fps)} fps more frames came than were sent, {counted(len(negative), 'time')}"
+                )
+                self.at_fault = negative
+                return None
+            if len(unsent) > self.budget.repeats:
+                # The tester's bound: what the device does from here on is not known.
+                ceiling = self.evidence.ceiling
+                self.evidence.ceiling = ask.load if ceiling is None else min(ceiling, ask.load)
+                self.short = starved(outcome, ask.duration_ns)
+                self.at_fault = unsent[-1:]
+                return share
+
+    def _affordable(self, duration_ns: int) -> bool:
+        budget = self.budget
+        if len(self.made) >= budget.trials:
+            self.spent = f"all {budget.trials} trials it may make are made"
+        elif self.traffic_ns + duration_ns > budget.time.ns:
+            self.spent = f"the next trial would exceed the {budget.time} of traffic it may make"
+        return self.spent is None
+
+    def _took(self, duration_ns: int) -> int:
+        self.traffic_ns += duration_ns
+        self.count += 1
+        return self.count - 1
+
+    def _use(self, ask: Ask, outcome: TrialResult) -> Use:
+        if any(stream.lost < 0 for stream in outcome.streams):
+            return "more came than was sent"
+        if ask.warmup:
+            return "warm-up"
+        return "the tester fell short" if starved(outcome, ask.duration_ns) else "counts"
+
+    def _too_late(self, outcome: TrialResult, number: int) -> bool:
+        """Whether what the trial before counted as lost came in this one."""
+        stale = sum(port.stale for port in outcome.ports)
+        late = stale > 0 and stale >= LATE_SHARE * self._last_lost
+        if late:
+            self.senseless = (
+                f"{counted(stale, 'frame')} came only after the trial that counted them as lost: a longer"
+                " `drain` would tell"
+            )
+            self.at_fault = [number - 1, number] if number else [number]
+        self._last_lost = sum(max(stream.lost, 0) for stream in outcome.streams)
+        return late
+
+
+def _counts(outcome: TrialResult) -> tuple[int, int]:
+    """Frames sent, and of these not back once and intact, of all streams. Taken of each stream by itself:
+    frames that one direction made do not make up for those another one lost."""
+    sent = sum(stream.offered for stream in outcome.streams)
+    return sent, sum(max(stream.missing, 0) + stream.duplicates for stream in outcome.streams)

@@ -1,0 +1,235 @@
+"""NDR and PDR by MLRsearch (RFC 9971): several goals in one search, each with its relevant bounds.
+
+A goal says how long a trial is, which share of its frames may be missing, how much time of trials at one load
+settles what it is, and which share of that time may be bad. So a device that now and then loses a frame has a
+result that can be repeated, where a plain bisection ends wherever it was unlucky.
+
+Where this departs from FD.io CSIT: what the tester did not send is no loss, and its bound is its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Mapping
+from fractions import Fraction
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from netdyno.errors import NetdynoError, Problem
+from netdyno.methods.mlr import report, seed
+from netdyno.methods.mlr.controller import Search, between, from_the_top
+from netdyno.methods.mlr.goals import Evidence
+from netdyno.methods.mlr.grid import Grid
+from netdyno.methods.mlr.presets import Goal
+from netdyno.methods.mlr.shooting import Budget, Shooting
+from netdyno.methods.procedure import Parameters, Procedure, frames_per_second, scaled
+from netdyno.methods.samples import Sample, inside, kept_up, scopes
+from netdyno.trial import HEADLINES, Method, Result, Segment, Situation, Trial, TrialResult
+from netdyno.units import Duration, Load, Percent, PositiveDuration
+
+RAMPS = 3
+"""At most so many ramps before a search, each to a lower load."""
+
+LOW_KNEE = 8
+"""A knee below this part of a ramp is looked at more closely."""
+
+HOLD_SHARE = 10
+"""The top of the ramp is held for this part of its length: a knee just below it shows there."""
+
+
+class NdrParameters(Parameters):
+    """Parameters of the search."""
+
+    goals: dict[str, Goal] = Field(
+        default={"NDR": Goal.model_validate("csit-ndr"), "PDR": Goal.model_validate("csit-pdr")},
+        description="Goals by the name their value gets; `NDR` or `PDR` is among them, and judged.",
+        min_length=1,
+    )
+    minimum: Load = Field(
+        default=Load(Percent(Fraction(1, 1000))), description="The lowest load: below it nothing is searched."
+    )
+    maximum: Load = Field(default=Load(Percent(Fraction(1))), description="The highest load: `100%`.")
+    seed: Literal["none", "ramp"] = Field(
+        default="none", description="`ramp`: a short ramp first, and the search begins at its knees."
+    )
+    ramp: PositiveDuration = Field(
+        default=PositiveDuration(Fraction(2)),
+        description="How long that ramp rises, from nothing to the maximum.",
+    )
+    warmup: Duration = Field(
+        default=Duration(Fraction(1)),
+        description="A trial at the maximum first, which does not count; `0s` for none, as with a ramp.",
+    )
+    overhead: Duration = Field(
+        default=Duration(Fraction(0)),
+        description="Counted as part of each trial in the sums of a goal; CSIT's trials have 0.5 s of it.",
+    )
+    repeats: int = Field(
+        default=2, ge=0, le=100, description="How often a trial in which the tester fell short is made again."
+    )
+    trials: int = Field(
+        default=500,
+        ge=1,
+        le=100_000,
+        description="The most trials a case may take; then it ends with what it has.",
+    )
+    longest: PositiveDuration = Field(
+        default=PositiveDuration(Fraction(4 * 3600)),
+        description="The most traffic a case may take, all trials.",
+    )
+
+    @model_validator(mode="after")
+    def _sensible(self) -> NdrParameters:
+        for name in ("minimum", "maximum"):
+            if getattr(self, name).amount.amount == 0:
+                raise Problem(f"`{name}` is zero", "give a load above zero: `0.1%`, `10kpps`", at=(name,))
+        if not {"NDR", "PDR"} & set(self.goals):
+            raise Problem(
+                "no goal is called `NDR` or `PDR`", "one of them stands for the case", at=("goals",)
+            )
+        for name, goal in self.goals.items():
+            if name == "NDR" and goal.loss.amount:
+                raise Problem(
+                    f"NDR is the no-drop rate, and its goal has a loss of {goal.loss}",
+                    "call it `PDR`, or set `loss: 0%`",
+                    at=("goals", name, "loss"),
+                )
+            if (name in HEADLINES and name not in ("NDR", "PDR")) or not name.strip() or len(name) > 40:
+                raise Problem(
+                    f"a goal cannot be called `{name[:40]}`",
+                    "a short name that means nothing else: `PDR`, `PDR 0.1%`",
+                    at=("goals",),
+                )
+        return self
+
+    def scaled(self, scale: Fraction) -> Any:
+        """As `Parameters.scaled`, the goals too."""
+        if scale == 1:
+            return self
+        goals = {name: scaled(goal, scale) for name, goal in self.goals.items()}
+        return scaled(self, scale).model_copy(update={"goals": goals})
+
+    def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
+        """The ends of the search."""
+        yield ("minimum",), self.minimum
+        yield ("maximum",), self.maximum
+
+    @property
+    def budget(self) -> Budget:
+        """What the search may cost."""
+        return Budget(self.trials, self.longest, self.repeats)
+
+
+def ndr(parameters: NdrParameters, situation: Situation) -> Method:
+    """RFC 9971: for each goal the relevant lower and upper bound, and the conditional throughput."""
+    return (yield from search(parameters, situation))
+
+
+def search(
+    parameters: NdrParameters,
+    situation: Situation,
+    knees: Mapping[str, Fraction | None] | None = None,
+    first: int = 0,
+) -> Generator[Trial, TrialResult, Result]:
+    """The search, from knees that a trial before it found, if any did: frames per second by goal, None: no
+    loss up to the maximum. first: the number of its first trial in the case."""
+    lowest = frames_per_second(parameters.minimum, situation)
+    highest = frames_per_second(parameters.maximum, situation)
+    if lowest >= highest:
+        raise NetdynoError(
+            f"the search has no room: its minimum is {parameters.minimum}, its maximum {parameters.maximum}",
+            "give a lower `minimum`",
+        )
+    goals = parameters.goals
+    grid = Grid(lowest, highest, [goal.width.amount for goal in goals.values()])
+    shooting = Shooting(grid, Evidence(), parameters.budget, parameters.overhead.ns, first)
+    if knees is None and parameters.seed == "ramp":
+        knees = yield from _ramps(parameters, situation, grid, shooting)
+    yield from shooting.run(_search(parameters, grid, shooting.evidence, knees))
+    return report.result(NDR.name, goals, situation, shooting)
+
+
+def _search(
+    parameters: NdrParameters, grid: Grid, evidence: Evidence, knees: Mapping[str, Fraction | None] | None
+) -> Search:
+    goals = parameters.goals
+    if knees is None:
+        chains = [goal.chain(grid) for goal in goals.values()]
+        return from_the_top(grid, evidence, chains, parameters.warmup.ns)
+    targets = [goal.final(grid) for goal in goals.values()]
+    initial = [goal.initial_ns for goal in goals.values()]
+    return between(grid, evidence, seed.starts(grid, targets, [knees[name] for name in goals], initial))
+
+
+def _ramps(
+    parameters: NdrParameters, situation: Situation, grid: Grid, shooting: Shooting
+) -> Generator[Trial, TrialResult, dict[str, Fraction | None]]:
+    """A short ramp, and the knee of each goal in it. One to a lower load follows where all knees lie so low
+    that a sample of the first one is wider than they are."""
+    top = grid.highest
+    found: dict[str, Fraction | None] = dict.fromkeys(parameters.goals)
+    for _ in range(RAMPS):
+        hold = max(parameters.ramp.ns // HOLD_SHARE, 1)
+        rise = Segment("ramp", parameters.ramp.ns, Fraction(0), top)
+        trial = Trial("ramp", (rise, Segment("hold", hold, top, top)))
+        outcome = yield trial
+        shooting.ramped(trial, outcome)
+        seen = knees(outcome, trial, situation, parameters.goals)
+        found = {name: seen[name] if seen[name] is not None else at for name, at in found.items()}
+        highest = max((at for at in seen.values() if at is not None), default=None)
+        if highest is None or highest <= grid.lowest or highest * LOW_KNEE >= top:
+            break
+        top = 2 * highest
+    return found
+
+
+def knees(
+    outcome: TrialResult, trial: Trial, situation: Situation, goals: Mapping[str, Goal]
+) -> dict[str, Fraction | None]:
+    """Where a ramp begins to lose more than each goal allows, frames per second of each direction.
+
+    No loss means none of any stream; other shares are of all streams together, as trials count them.
+    """
+    rises: dict[str, list[Sample]] = {}
+    reached: Fraction | None = None
+    for scope, samples in scopes(outcome, trial, situation):
+        rise = inside(samples, trial, "ramp", outcome.sample_ns)
+        kept = kept_up(rise, outcome.sample_ns)
+        held = inside(samples, trial, "hold", outcome.sample_ns) if len(kept) == len(rise) else []
+        rises[scope] = kept + held
+        if scope != "sum" and len(kept) < len(rise):
+            # The tester fell behind for good: the search begins at the last load that it offered.
+            last = kept[-1].peak if kept else Fraction(0)
+            reached = last if reached is None else min(reached, last)
+    together = rises.pop("sum")
+    found: dict[str, Fraction | None] = {}
+    for name, goal in goals.items():
+        loss = goal.loss.amount
+        if loss:
+            at = seed.knee(together, loss, outcome.sample_ns)
+            each = [None if at is None else at / len(rises)]
+        else:
+            each = [seed.knee(rise, loss, outcome.sample_ns) for rise in rises.values()]
+        found[name] = min((one for one in each if one is not None), default=reached)
+    return found
+
+
+def _traffic_seconds(parameters: NdrParameters) -> Fraction:
+    # Each goal proves a lower and an upper bound, together its sum of durations; half as much is search.
+    proof = sum((goal.sum.amount for goal in parameters.goals.values()), Fraction(0))
+    return (
+        proof * Fraction(3, 2)
+        + parameters.warmup.amount
+        + parameters.ramp.amount * (parameters.seed == "ramp")
+    )
+
+
+NDR = Procedure(
+    name="ndr",
+    title="NDR and PDR",
+    doc="The highest loads without loss and with little loss, for several goals in one search (MLRsearch).",
+    standard="RFC 9971",
+    parameters=NdrParameters,
+    start=ndr,
+    traffic_seconds=_traffic_seconds,
+)
