@@ -16,7 +16,10 @@ from netdyno.methods.mlr.controller import Search
 from netdyno.methods.mlr.goals import Evidence, Shot
 from netdyno.methods.mlr.grid import Grid
 from netdyno.methods.mlr.presets import Goal
-from netdyno.methods.samples import Sample
+from netdyno.methods.ndr import rise
+from netdyno.methods.samples import Sample, _peak
+from netdyno.trial import Trial
+from tendevices import loads_of_samples
 
 SAMPLE_NS = 100_000_000
 
@@ -53,17 +56,15 @@ class Simulated:
             lost = max(lost, sent / 10_000)
         return min(int(lost), sent), sent
 
-    def ramp(self, seconds: Fraction, highest: float) -> list[Sample]:
-        """The samples of a ramp from nothing to the highest load."""
-        dice = random.Random(f"{self.seed}/ramp {highest}")
-        count = int(seconds * 10**9) // SAMPLE_NS
+    def ramp(self, lowest: Fraction, highest: Fraction, length_ns: int) -> list[Sample]:
+        """The samples of the ramp that a seeded search begins with."""
+        dice = random.Random(f"{self.seed}/ramp")
         samples, waiting = [], 0.0
-        # The rise, and a tenth of it held at the top.
-        rise = [highest * (place + 0.5) / count for place in range(count)]
-        for fps in [*rise, *[highest] * (count // 10)]:
-            sent = round(fps * SAMPLE_NS / 1e9)
-            room = self.capacity * SAMPLE_NS / 1e9
-            if dice.random() < self.stalls * SAMPLE_NS / 1e9:
+        trial = Trial("ramp", rise(lowest, highest, length_ns))
+        for place, (load, seconds) in enumerate(loads_of_samples(trial)):
+            fps, sent = float(load), int(load * seconds)
+            room = self.capacity * float(seconds)
+            if dice.random() < self.stalls * float(seconds):
                 room -= self.capacity * self.stall_s
             waiting += sent - room
             lost = max(waiting - self.queue, 0.0)
@@ -71,8 +72,9 @@ class Simulated:
             if self.soft and fps > self.soft * self.capacity:
                 lost = max(lost, sent / 10_000)
             gone = min(int(lost), sent)
-            peak = Fraction(round(min(fps + highest / count / 2, highest)))
-            samples.append(Sample(sent, sent - gone, sent - gone, Fraction(sent), Fraction(0), peak=peak))
+            peak = _peak(trial, place * SAMPLE_NS, (place + 1) * SAMPLE_NS)
+            asked = load * seconds
+            samples.append(Sample(sent, sent - gone, sent - gone, asked, Fraction(0), peak=peak))
         return samples
 
 

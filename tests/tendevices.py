@@ -101,7 +101,9 @@ def measure(trial: Trial, device: Device, situation: Situation) -> TrialResult:
             sent, received = device(segment.from_fps, seconds, name)
             streams.append(_stream(name, intended, (sent,), (received,)))
         else:
-            counts = [(int(load * length), *device(load, length, name)) for load, length in _samples(trial)]
+            counts = [
+                (int(load * length), *device(load, length, name)) for load, length in loads_of_samples(trial)
+            ]
             streams.append(
                 _stream(
                     name,
@@ -141,7 +143,7 @@ def drive(method: Method, device: Device, situation: Situation) -> tuple[Result,
             return result, outcomes
 
 
-def _samples(trial: Trial) -> list[tuple[Fraction, Fraction]]:
+def loads_of_samples(trial: Trial) -> list[tuple[Fraction, Fraction]]:
     """Mean load and length in seconds of every sample from the start of traffic."""
     found = []
     for start in range(0, trial.duration_ns, SAMPLE_NS):

@@ -9,8 +9,10 @@ Where this departs from FD.io CSIT: what the tester did not send is no loss, and
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Iterator, Mapping
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
@@ -23,15 +25,9 @@ from netdyno.methods.mlr.grid import Grid
 from netdyno.methods.mlr.presets import Goal
 from netdyno.methods.mlr.shooting import Budget, Shooting
 from netdyno.methods.procedure import Parameters, Procedure, frames_per_second, scaled
-from netdyno.methods.samples import Sample, inside, kept_up, scopes
+from netdyno.methods.samples import Sample, kept_up, scopes
 from netdyno.trial import HEADLINES, Method, Result, Segment, Situation, Trial, TrialResult
 from netdyno.units import Duration, Load, Percent, PositiveDuration
-
-RAMPS = 3
-"""At most so many ramps before a search, each to a lower load."""
-
-LOW_KNEE = 8
-"""A knee below this part of a ramp is looked at more closely."""
 
 HOLD_SHARE = 10
 """The top of the ramp is held for this part of its length: a knee just below it shows there."""
@@ -54,7 +50,7 @@ class NdrParameters(Parameters):
     )
     ramp: PositiveDuration = Field(
         default=PositiveDuration(Fraction(2)),
-        description="How long that ramp rises, from nothing to the maximum.",
+        description="How long that ramp rises, from the minimum to the maximum.",
     )
     warmup: Duration = Field(
         default=Duration(Fraction(1)),
@@ -144,7 +140,7 @@ def search(
     grid = Grid(lowest, highest, [goal.width.amount for goal in goals.values()])
     shooting = Shooting(grid, Evidence(), parameters.budget, parameters.overhead.ns, first)
     if knees is None and parameters.seed == "ramp":
-        knees = yield from _ramps(parameters, situation, grid, shooting)
+        knees = yield from _ramp(parameters, situation, grid, shooting)
     yield from shooting.run(_search(parameters, grid, shooting.evidence, knees))
     return report.result(NDR.name, goals, situation, shooting)
 
@@ -161,26 +157,25 @@ def _search(
     return between(grid, evidence, seed.starts(grid, targets, [knees[name] for name in goals], initial))
 
 
-def _ramps(
+def _ramp(
     parameters: NdrParameters, situation: Situation, grid: Grid, shooting: Shooting
 ) -> Generator[Trial, TrialResult, dict[str, Fraction | None]]:
-    """A short ramp, and the knee of each goal in it. One to a lower load follows where all knees lie so low
-    that a sample of the first one is wider than they are."""
-    top = grid.highest
-    found: dict[str, Fraction | None] = dict.fromkeys(parameters.goals)
-    for _ in range(RAMPS):
-        hold = max(parameters.ramp.ns // HOLD_SHARE, 1)
-        rise = Segment("ramp", parameters.ramp.ns, Fraction(0), top)
-        trial = Trial("ramp", (rise, Segment("hold", hold, top, top)))
-        outcome = yield trial
-        shooting.ramped(trial, outcome)
-        seen = knees(outcome, trial, situation, parameters.goals)
-        found = {name: seen[name] if seen[name] is not None else at for name, at in found.items()}
-        highest = max((at for at in seen.values() if at is not None), default=None)
-        if highest is None or highest <= grid.lowest or highest * LOW_KNEE >= top:
-            break
-        top = 2 * highest
-    return found
+    """A short ramp, and the knee of each goal in it."""
+    trial = Trial("ramp", rise(grid.lowest, grid.highest, parameters.ramp.ns))
+    outcome = yield trial
+    shooting.ramped(trial, outcome)
+    return knees(outcome, trial, situation, parameters.goals)
+
+
+def rise(lowest: Fraction, highest: Fraction, length_ns: int) -> tuple[Segment, ...]:
+    """A load that about doubles from segment to segment, so that any knee is as clear as any other; and the
+    highest one held for a while, for a knee just below it."""
+    count = max(math.ceil(math.log2(highest / lowest)), 1)
+    factor = float(highest / lowest) ** (1 / count)
+    loads = [lowest, *(Fraction(round(float(lowest) * factor**n)) for n in range(1, count)), highest]
+    each = max(length_ns // count, 1)
+    doubling = tuple(Segment("ramp", each, before, after) for before, after in pairwise(loads))
+    return (*doubling, Segment("hold", max(length_ns // HOLD_SHARE, 1), highest, highest))
 
 
 def knees(
@@ -190,26 +185,27 @@ def knees(
 
     No loss means none of any stream; other shares are of all streams together, as trials count them.
     """
-    rises: dict[str, list[Sample]] = {}
+    warmup_ns = sum(segment.duration_ns for segment in trial.segments if segment.name == "warmup")
+    first = -(-warmup_ns // outcome.sample_ns)
+    last = trial.duration_ns // outcome.sample_ns
+    risen: dict[str, list[Sample]] = {}
     reached: Fraction | None = None
     for scope, samples in scopes(outcome, trial, situation):
-        rise = inside(samples, trial, "ramp", outcome.sample_ns)
-        kept = kept_up(rise, outcome.sample_ns)
-        held = inside(samples, trial, "hold", outcome.sample_ns) if len(kept) == len(rise) else []
-        rises[scope] = kept + held
-        if scope != "sum" and len(kept) < len(rise):
+        whole = samples[first:last]
+        risen[scope] = kept_up(whole, outcome.sample_ns)
+        if scope != "sum" and len(risen[scope]) < len(whole):
             # The tester fell behind for good: the search begins at the last load that it offered.
-            last = kept[-1].peak if kept else Fraction(0)
-            reached = last if reached is None else min(reached, last)
-    together = rises.pop("sum")
+            end = risen[scope][-1].peak if risen[scope] else Fraction(0)
+            reached = end if reached is None else min(reached, end)
+    together = risen.pop("sum")
     found: dict[str, Fraction | None] = {}
     for name, goal in goals.items():
         loss = goal.loss.amount
         if loss:
             at = seed.knee(together, loss, outcome.sample_ns)
-            each = [None if at is None else at / len(rises)]
+            each = [None if at is None else at / len(risen)]
         else:
-            each = [seed.knee(rise, loss, outcome.sample_ns) for rise in rises.values()]
+            each = [seed.knee(one, loss, outcome.sample_ns) for one in risen.values()]
         found[name] = min((one for one in each if one is not None), default=reached)
     return found
 

@@ -196,6 +196,11 @@ class _Selector:
         """The load to measure next, None if this goal is reached."""
         while True:
             lower, upper = self._evidence.bounds(self._target)
+            if self._knee_was_too_low(lower, upper):
+                self._start = replace(self._start, only_down=False)
+                self._further = [self._target]
+                self._begin(self._start.targets[0], lower, lower)
+                continue
             found = (
                 self._halve(lower, upper)
                 or self._refine(self._first_lower, lower, upper)
@@ -208,6 +213,11 @@ class _Selector:
             if self._start.only_down and lower is not None and upper is None:
                 upper = min(lower + self._target.width, self._limits.top)
             self._begin(self._further.pop(0), lower, upper)
+
+    def _knee_was_too_low(self, lower: int | None, upper: int | None) -> bool:
+        """Whether both loads that were trusted passed: then short trials look for one that does not."""
+        trusted = self._start.only_down and not self._further and upper is None
+        return trusted and lower is not None and lower == self._first_upper != self._limits.top
 
     def measured(self, nomination: _Nomination) -> None:
         """The nominated load was measured."""

@@ -83,9 +83,12 @@ class Evidence:
     ceiling: int | None = None
     """The lowest load that the tester could not offer: what lies there says nothing of the device."""
 
+    _known: dict[tuple[Target, int], Class] = field(default_factory=dict)
+
     def add(self, shot: Shot) -> None:
         """One more trial."""
         self.shots.setdefault(shot.load, []).append(shot)
+        self._known = {key: found for key, found in self._known.items() if key[1] != shot.load}
 
     def at(self, load: int) -> Sequence[Shot]:
         """The trials at a load."""
@@ -93,14 +96,17 @@ class Evidence:
 
     def classify(self, target: Target, load: int) -> Class:
         """What a load is for a target."""
-        return target.classify(self.at(load))
+        key = (target, load)
+        if key not in self._known:
+            self._known[key] = target.classify(self.at(load))
+        return self._known[key]
 
     def device_bounds(self, target: Target) -> tuple[int | None, int | None]:
         """The relevant bounds, as far as trials show them: the lowest upper bound, and the highest lower one
         below it. A load that passes above one that failed is luck."""
         lower = None
         for load in sorted(self.shots):
-            match target.classify(self.shots[load]):
+            match self.classify(target, load):
                 case "upper":
                     return lower, load
                 case "lower":

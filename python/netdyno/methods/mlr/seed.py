@@ -16,6 +16,9 @@ from netdyno.methods.samples import Sample
 POINTS = 5
 """Samples beyond the knee through which the line is laid: two suffice, and one or two may be spoiled."""
 
+HIDDEN = 4
+"""Samples for which a queue may hide that the knee is passed."""
+
 LOOKS = 3
 """Trials of which more than half tell where a goal stands that allows bad ones."""
 
@@ -37,20 +40,23 @@ def knee(rise: Sequence[Sample], loss: Fraction, sample_ns: int) -> Fraction | N
     # The device was passed in the first bad sample: only those after it are lossy from end to end.
     beyond = on_time[first + 1 : first + 1 + POINTS]
     loads = [_fps(one.intended, sample_ns) for one in on_time]
-    low, high = loads[max(first - 2, 0)] if first > 1 else Fraction(0), on_time[first].peak
+    # A queue hides loss for some samples, and no line that leads further down than that is believed.
+    low, high = loads[first - HIDDEN] if first >= HIDDEN else Fraction(0), on_time[first].peak
     found = _crossing([(_fps(one.intended, sample_ns), one.lost, one.tx) for one in beyond], loss)
     return min(max(loads[first] if found is None else found, low), high)
 
 
 def _crossing(points: Sequence[tuple[Fraction, int, int]], loss: Fraction) -> Fraction | None:
-    """Where the line through (load, lost, sent) says that loss; by medians, for one may be spoiled."""
+    """Where the line through (load, lost, sent) says that loss; by medians, for one may be spoiled.
+
+    Through points at one load it rises as the load does: what a device forwards stays what it is.
+    """
     lost = [(load, load * missing / sent) for load, missing, sent in points]
-    slopes = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in combinations(lost, 2) if a[0] != b[0]]
-    if not slopes:
+    apart = [(a, b) for a, b in combinations(lost, 2) if 100 * abs(b[0] - a[0]) > a[0]]
+    slope = median((b[1] - a[1]) / (b[0] - a[0]) for a, b in apart) if apart else Fraction(1)
+    if not lost or slope <= loss:
         return None
-    slope = median(slopes)
-    start = median(one - slope * load for load, one in lost)
-    return -start / (slope - loss) if slope > loss else None
+    return -median(one - slope * load for load, one in lost) / (slope - loss)
 
 
 def starts(
