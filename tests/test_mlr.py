@@ -513,7 +513,7 @@ def test_three_goals_in_one_search_share_their_trials() -> None:
     assert strict.high - strict.number <= strict.high / 1000  # type: ignore[operator]
     # The trial that RFC 2544 asks for was made.
     assert max(one.phases[1].duration_ns for one in outcomes) == 60 * S
-    text = "\n".join(together.compliance)
+    text = "\n".join(together.notes)
     assert "NDR is no throughput" not in text
     assert "NDR by TST 009 is no throughput of RFC 2544: 50% of the time may be of bad trials" in text
     assert "trials last 1s" in text

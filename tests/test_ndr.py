@@ -84,7 +84,7 @@ def test_the_example_finds_all_its_goals_and_stays_below_the_line(tmp_path: Path
         assert found.number is not None
         assert found.high is not None
         assert found.number <= most / (1 - loss) <= found.high + 1
-    text = "\n".join(case.result.compliance)
+    text = "\n".join(case.result.notes)
     assert "PDR is no throughput of RFC 2544: 0.5% of the frames may be missing" in text
 
 

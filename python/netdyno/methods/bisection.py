@@ -33,6 +33,8 @@ from netdyno.units import Load, Percent, PositiveDuration
 RFC_TRIAL_NS = 60 * 10**9
 """RFC 2544 section 24: at least 60 seconds for the trial whose value is reported."""
 
+WHAT = "the highest load at which a trial lost no frame, though another one there may have (TST 009)"
+
 
 class BisectionParameters(Parameters):
     """Parameters of the bisection."""
@@ -190,13 +192,14 @@ def _result(
         BISECTION.name,
         tuple(values),
         resting,
-        tuple(_deviations(parameters)),
-        tuple(_notes(search, passed)),
-        (_table(search),),
+        notes=tuple(_notes(search, passed)),
+        tables=(_table(search),),
+        recommended=tuple(_short_trials(parameters)),
+        headlines={"NDR": WHAT},
     )
 
 
-def _deviations(parameters: BisectionParameters) -> Iterator[str]:
+def _short_trials(parameters: BisectionParameters) -> Iterator[str]:
     if parameters.duration.ns < RFC_TRIAL_NS:
         yield f"trials last {parameters.duration}, TST 009 and RFC 2544 section 24 ask for at least 60 s"
 

@@ -26,7 +26,7 @@ from netdyno.methods.mlr.presets import Goal
 from netdyno.methods.mlr.shooting import Budget, Shooting
 from netdyno.methods.procedure import Parameters, Procedure, frames_per_second, scaled
 from netdyno.methods.samples import Sample, kept_up, scopes
-from netdyno.trial import HEADLINES, Method, Result, Segment, Situation, Trial, TrialResult
+from netdyno.trial import Method, Result, Segment, Situation, Trial, TrialResult
 from netdyno.units import Duration, Load, Percent, PositiveDuration
 
 HOLD_SHARE = 10
@@ -90,7 +90,7 @@ class NdrParameters(Parameters):
                     "call it `PDR`, or set `loss: 0%`",
                     at=("goals", name, "loss"),
                 )
-            if (name in HEADLINES and name not in ("NDR", "PDR")) or not name.strip() or len(name) > 40:
+            if name == "throughput" or not name.strip() or len(name) > 40:
                 raise Problem(
                     f"a goal cannot be called `{name[:40]}`",
                     "a short name that means nothing else: `PDR`, `PDR 0.1%`",
@@ -224,7 +224,7 @@ NDR = Procedure(
     name="ndr",
     title="NDR and PDR",
     doc="The highest loads without loss and with little loss, for several goals in one search (MLRsearch).",
-    standard="RFC 9971",
+    standard=report.STANDARD,
     parameters=NdrParameters,
     start=ndr,
     traffic_seconds=_traffic_seconds,

@@ -175,9 +175,10 @@ def ramp(parameters: RampParameters, situation: Situation) -> Method:
         result,
         values=(*result.values, *proven.values),
         trials=proven.trials,
-        compliance=proven.compliance,
         notes=(*result.notes, *proven.notes),
         tables=proven.tables,
+        standard=proven.standard,
+        headlines={**proven.headlines, **result.headlines},
     )
 
 

@@ -17,6 +17,11 @@ from netdyno.units import decimal
 RFC_TRIAL_NS = 60 * 10**9
 """RFC 2544 section 24: at least 60 seconds for the trial whose value is reported."""
 
+RFC_WAIT_NS = 2 * 10**9
+"""RFC 2544 section 23, phases b and d: 2 seconds before and after the traffic."""
+
+STANDARD = "RFC 9971"
+
 GOALS = (
     Column("goal"),
     Column("loss ratio", "share"),
@@ -66,9 +71,10 @@ def result(method: str, goals: Mapping[str, Goal], situation: Situation, shootin
         method,
         tuple(value for one in found for value in _values(one, situation, shooting)),
         _resting(judged, shooting),
-        tuple(_deviations(found)),
-        tuple(_notes(found, situation, shooting)),
-        (_goals_table(found, situation, shooting), _trials_table(shooting)),
+        notes=(*_beside_rfc2544(found, shooting), *_notes(found, shooting)),
+        tables=(_goals_table(found, situation, shooting), _trials_table(shooting)),
+        standard=STANDARD,
+        headlines={one.name: _what(one) for one in sorted(found, key=lambda one: one is not judged)},
     )
 
 
@@ -141,8 +147,17 @@ def _conditional(found: _Found, shooting: Shooting) -> tuple[Fraction, Fraction]
     return shooting.grid.fps(found.lower) * (1 - loss), loss
 
 
-def _deviations(found: list[_Found]) -> Iterator[str]:
-    """Where a goal is not the throughput of RFC 2544, as RFC 9971 section 5 compares the two."""
+def _what(found: _Found) -> str:
+    """A goal as a clause."""
+    goal = found.goal
+    loss = f"no more than {goal.loss} of loss" if goal.loss.amount else "no loss"
+    bad = f", of which {goal.exceed} may be bad by time" if goal.exceed.amount else ""
+    return f"the highest load with {loss} in trials of {goal.duration}{bad}, by {goal.sum} of them (RFC 9971)"
+
+
+def _beside_rfc2544(found: list[_Found], shooting: Shooting) -> Iterator[str]:
+    """Where a goal is not the throughput of RFC 2544, and the waits are not its. No deviation from RFC 9971,
+    which wants it told."""
     for one in found:
         goal = one.goal
         apart = []
@@ -154,9 +169,13 @@ def _deviations(found: list[_Found]) -> Iterator[str]:
             apart.append(f"trials last {goal.duration} (RFC 2544 section 24: at least 60 s)")
         if apart:
             yield f"{one.name} is no throughput of RFC 2544: {'; '.join(apart)}"
+    waits = [(name, shooting.waits_ns.get(name, 0)) for name in ("settle", "drain")]
+    if any(ns < RFC_WAIT_NS for _, ns in waits):
+        told = " and ".join(f"{name} {decimal(Fraction(ns, 10**9), 3)} s" for name, ns in waits)
+        yield f"the waits around each trial were {told} (RFC 2544 section 23: 2 s each)"
 
 
-def _notes(found: list[_Found], situation: Situation, shooting: Shooting) -> Iterator[str]:
+def _notes(found: list[_Found], shooting: Shooting) -> Iterator[str]:
     for one in found:
         conditional = _conditional(one, shooting)
         if conditional is not None and conditional[1]:

@@ -67,6 +67,8 @@ class Shooting:
     """Why its counts say nothing of the device: no number can be given."""
     short: str | None = None
     """Why the tester fell short at the ceiling."""
+    waits_ns: dict[str, int] = field(default_factory=dict)
+    """The phases around the traffic of the last trial, by name."""
     at_fault: list[int] = field(default_factory=list)
     """Numbers of the trials that show the two above."""
     _last_lost: int = 0
@@ -102,6 +104,7 @@ class Shooting:
                 return None
             outcome = yield trial
             number = self._took(ask.duration_ns)
+            self.waits_ns = {phase.name: phase.duration_ns for phase in outcome.phases}
             sent, bad = _counts(outcome)
             intended = sum(stream.intended for stream in outcome.streams)
             use = self._use(ask, outcome)
