@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,14 +14,16 @@ from netdyno import run as runner
 from netdyno.live import watcher
 from netdyno.methods import METHODS
 from netdyno.methods.bisection import BisectionParameters
+from netdyno.methods.ndr import NdrParameters
 from netdyno.methods.ramp import RampParameters
 from netdyno.plan import PlanErrors, parse
 from netdyno.store import StoredCase, open_run
-from netdyno.trial import Result, Situation, TrialResult, Value
+from netdyno.trial import Place, Result, Situation, Trial, TrialResult, Value
 from tendevices import (
     Device,
     drive,
     makes_frames,
+    measure,
     never_passes,
     passes_everything,
     starved_tester,
@@ -276,3 +279,42 @@ def test_what_follows_a_ramp_has_parameters_of_its_own() -> None:
     assert outcomes[result.trials[0]].phases[1].duration_ns == 2 * 10**9
     half, _ = ramp(passes_everything(), ramp="10s to 50%", then={"maximum": "50%"})
     assert (value(half, "NDR").number, value(half, "NDR").high) == (LINE / 2, None)
+
+
+def test_streams_have_their_shares_of_the_load_that_their_port_is_asked_for() -> None:
+    """A port sends a quarter to one and three quarters to another, and the device passes 3 Mfps a stream."""
+    places = (Place(0, 1, Fraction(1, 4)), Place(0, 2, Fraction(3, 4)))
+    parts = Situation(("a", "b"), LINE, Fraction(64), places=places)
+    shares = {name: place.share for name, place in zip(parts.streams, places, strict=True)}
+
+    def measured(trial: Trial) -> TrialResult:
+        """What `measure` finds of each stream at its own load, put together."""
+        alone = []
+        for name in parts.streams:
+            segments = tuple(
+                replace(one, from_fps=one.from_fps * shares[name], to_fps=one.to_fps * shares[name])
+                for one in trial.segments
+            )
+            own = Situation((name,), LINE, Fraction(64))
+            alone.append(measure(replace(trial, segments=segments), wall(3_000_000), own))
+        return replace(alone[0], streams=tuple(one.streams[0] for one in alone))
+
+    for first in ("none", "ramp"):
+        method = METHODS["ndr"].start(NdrParameters.model_validate({"seed": first}), parts)
+        trial, count = next(method), 0
+        while True:
+            try:
+                trial = method.send(measured(trial))
+            except StopIteration as stop:
+                result: Result = stop.value
+                break
+            count += 1
+            assert count < 200
+        total, small, large = (value(result, "NDR", scope) for scope in ("sum", "a", "b"))
+        # The larger share reaches 3 Mfps when its port sends 4 Mfps.
+        assert total.number is not None
+        assert total.high is not None
+        assert total.number <= 4_000_000 < total.high + 2
+        assert (small.number, large.number) == (total.number / 4, total.number * 3 / 4)
+        # With the ramp no more than a look is made elsewhere.
+        assert first == "none" or count <= 38

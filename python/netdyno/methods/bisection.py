@@ -184,7 +184,8 @@ def _result(
             high=None if high is None else high * times,
             note=note,
         )
-        for scope, times in [*((one, 1) for one in situation.streams), ("sum", len(situation.streams))]
+        for scope in (*situation.streams, "sum")
+        for times in (situation.share(scope),)
     ]
     # The one that passed first: it is the one the number is of.
     resting = (() if passed is None else passed.decisive) + (() if failed is None else failed.decisive)
@@ -246,7 +247,7 @@ def _table(search: _Bisection) -> Table:
         Column("outcome"),
     )
     figure = Figure("load", ("loss",), y_range=(Fraction(0), Fraction(1)))
-    caption = "Every trial, by load of each direction; loss verification as TST 009 section 12.3.3 has it."
+    caption = "Every trial, by load of each sending port; loss verification as TST 009 section 12.3.3 has it."
     return Table("Bisection", columns, tuple(rows), caption, figure)
 
 

@@ -181,7 +181,7 @@ def rise(lowest: Fraction, highest: Fraction, length_ns: int) -> tuple[Segment, 
 def knees(
     outcome: TrialResult, trial: Trial, situation: Situation, goals: Mapping[str, Goal]
 ) -> dict[str, Fraction | None]:
-    """Where a ramp begins to lose more than each goal allows, frames per second of each direction.
+    """Where a ramp begins to lose more than each goal allows, frames per second of each sending port.
 
     No loss means none of any stream; other shares are of all streams together, as trials count them.
     """
@@ -193,20 +193,20 @@ def knees(
     for scope, samples in scopes(outcome, trial, situation):
         whole = samples[first:last]
         risen[scope] = kept_up(whole, outcome.sample_ns)
-        if scope != "sum" and len(risen[scope]) < len(whole):
+        if scope != "sum" and len(risen[scope]) < len(whole) and situation.share(scope):
             # The tester fell behind for good: the search begins at the last load that it offered.
-            end = risen[scope][-1].peak if risen[scope] else Fraction(0)
+            end = risen[scope][-1].peak / situation.share(scope) if risen[scope] else Fraction(0)
             reached = end if reached is None else min(reached, end)
     together = risen.pop("sum")
     found: dict[str, Fraction | None] = {}
     for name, goal in goals.items():
         loss = goal.loss.amount
         if loss:
-            at = seed.knee(together, loss, outcome.sample_ns)
-            each = [None if at is None else at / len(risen)]
+            each = [(seed.knee(together, loss, outcome.sample_ns), "sum")]
         else:
-            each = [seed.knee(one, loss, outcome.sample_ns) for one in risen.values()]
-        found[name] = min((one for one in each if one is not None), default=reached)
+            each = [(seed.knee(one, loss, outcome.sample_ns), scope) for scope, one in risen.items()]
+        ports = [at / situation.share(scope) for at, scope in each if at is not None]
+        found[name] = min(ports, default=reached)
     return found
 
 

@@ -155,7 +155,7 @@ def ramp(parameters: RampParameters, situation: Situation) -> Method:
     trial = _trial(parameters, situation)
     outcome = yield trial
     result = _read(parameters, situation, trial, outcome)
-    across = None if parameters.refine is None else _across(result, parameters.refine, trial)
+    across = None if parameters.refine is None else _across(result, parameters.refine, trial, situation)
     closer = None
     if across is not None:
         closer = yield across
@@ -245,11 +245,11 @@ def _read(parameters: RampParameters, situation: Situation, trial: Trial, outcom
     return Result(method=RAMP.name, values=tuple(values), trials=(0,), notes=tuple(notes))
 
 
-def _across(result: Result, duration: PositiveDuration, trial: Trial) -> Trial | None:
+def _across(result: Result, duration: PositiveDuration, trial: Trial, situation: Situation) -> Trial | None:
     """A ramp over the knees of all streams, with half as much room on both sides; None if there are none."""
     found = [one for one in result.values if one.name == "knee" and one.scope != "sum" and one.number]
-    lows = [one.low for one in found if one.low is not None]
-    highs = [one.high for one in found if one.high is not None]
+    lows = [one.low / situation.share(one.scope) for one in found if one.low is not None]
+    highs = [one.high / situation.share(one.scope) for one in found if one.high is not None]
     if not lows or not highs:
         return None
     rise = next(segment for segment in trial.segments if segment.name == "ramp")

@@ -99,7 +99,8 @@ def _resting(found: _Found, shooting: Shooting) -> tuple[int, ...]:
 
 def _values(found: _Found, situation: Situation, shooting: Shooting) -> Iterator[Value]:
     number, low, high, note = _bounds(found, shooting)
-    for scope, times in [*((stream, 1) for stream in situation.streams), ("sum", len(situation.streams))]:
+    for scope in (*situation.streams, "sum"):
+        times = situation.share(scope)
         each = [None if one is None else one * times for one in (number, low, high)]
         yield Value(found.name, scope, each[0], "fps", low=each[1], high=each[2], note=note)
 
@@ -181,7 +182,7 @@ def _notes(found: list[_Found], shooting: Shooting) -> Iterator[str]:
         if conditional is not None and conditional[1]:
             rate, loss = conditional
             yield (
-                f"{one.name}: conditional throughput {rounded(rate)} fps of each direction, its load less"
+                f"{one.name}: conditional throughput {rounded(rate)} fps of each sending port, its load less"
                 f" {decimal(loss * 100, 4)} % of loss"
             )
     uses = [made.use for made in shooting.made]
@@ -217,10 +218,10 @@ def _goals_table(found: list[_Found], situation: Situation, shooting: Shooting) 
                 note,
             )
         )
-    streams = len(situation.streams)
-    total = "" if streams == 1 else f"; over all {streams} streams it is {streams} times that"
+    together = situation.share("sum")
+    total = "" if together == 1 else f"; of all together it is {decimal(together, 3)} times that"
     caption = (
-        f"Relevant bounds by RFC 9971, loads of each direction{total}. What was not sent is the tester's and"
+        f"Relevant bounds by RFC 9971, loads of each sending port{total}. What was not sent is the tester's and"
         " counts nowhere; frames that came twice count as missing."
     )
     return Table("Search goals", GOALS, tuple(rows), caption)
@@ -240,5 +241,5 @@ def _trials_table(shooting: Shooting) -> Table:
         for made in shooting.made
     )
     figure = Figure("load", ("loss",), y_range=(Fraction(0), Fraction(1)))
-    caption = "Every trial in order, at its load of each direction; only those that count classify a load."
+    caption = "Every trial, at its load of each sending port; only those that count classify a load."
     return Table("Trials of the search", TRIALS, rows, caption, figure)
