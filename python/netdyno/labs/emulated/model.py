@@ -53,7 +53,8 @@ class Emulated:
 
     name: str
     title: str
-    model: Callable[[tuple[LabLink, ...], Mapping[str, str]], Model]
+    # A partial function is equal to itself alone, and a kind goes to other processes.
+    model: Callable[[tuple[LabLink, ...], Mapping[str, str]], Model] = field(compare=False)
     settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     emulated: bool = True
     backends: tuple[str, ...] = ()
