@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from netdyno.happening import Course
@@ -27,10 +28,12 @@ def plan(
     rate: str = "10Gbps",
     direction: str = "bidir",
     settings: Mapping[str, str] | None = None,
+    last_rate: str | None = None,
 ) -> Plan:
-    """A plan of one case; profile: as a plan writes it, `size: 64B, flows: 100`."""
+    """A plan of one case; profile: as plans write it, `size: 64B, flows: 9`; last_rate: of the last link."""
+    rates = [rate] * (links - 1) + [last_rate or rate]
     cables = "\n".join(
-        f'    - {{endpoints: ["tester:{PORTS[n]}", "dut:d{n}"], rate: {rate}}}' for n in range(links)
+        f'    - {{endpoints: ["tester:{PORTS[n]}", "dut:d{n}"], rate: {rates[n]}}}' for n in range(links)
     )
     chosen = "".join(f", {name}: {value}" for name, value in (settings or {}).items())
     way = f"  direction: [{direction}]\n" if links == 2 else ""
@@ -57,9 +60,15 @@ def wired(plan: Plan) -> tuple[Case, Wiring]:
 
 
 def trials(
-    plan: Plan, loads: Sequence[Sequence[tuple[Fraction, int]]], events: tuple[Event, ...] = ()
+    plan: Plan,
+    loads: Sequence[Sequence[tuple[Fraction, int]]],
+    events: tuple[Event, ...] = (),
+    change: Callable[[dict[str, Any]], None] = lambda spec: None,
 ) -> list[TrialResult]:
-    """Trials one after another on one device; each a row of (frames per second of each stream, ns)."""
+    """Trials one after another on one device; each a row of (frames per second of each stream, ns).
+
+    change: what else differs in the engine's spec.
+    """
     engine = pytest.importorskip("netdyno._engine", reason="the engine is not built")
     case, wiring = wired(plan)
     session = engine.Session(json.dumps(session_spec(wiring, case)))
@@ -69,7 +78,9 @@ def trials(
             segments = tuple(Segment(f"part {number}", ns, fps, fps) for number, (fps, ns) in enumerate(load))
             trial = Trial("trial", segments, events=events)
             course = Course(session, wiring, trial)
-            course.start(json.dumps(trial_spec(plan, case, wiring, trial)))
+            spec = trial_spec(plan, case, wiring, trial)
+            change(spec)
+            course.start(json.dumps(spec))
             assert course.wait(300)
             result = course.told(read_result(session.result()))
             assert result.invalid == ()

@@ -2,6 +2,7 @@
 //! the table is finite. VLAN-unaware: a tagged frame is bridged by its addresses.
 
 use crate::header::{is_group, macs};
+use crate::service::Server;
 
 /// Marks a place in use; MAC addresses take the lower 48 bits.
 const USED: u64 = 1 << 63;
@@ -34,6 +35,8 @@ pub(crate) struct Bridge {
     ageing: u64,
     /// No entry is too old before this.
     oldest_expiry: u64,
+    /// One address at a time, if learning takes time.
+    learner: Option<Server>,
 }
 
 impl Bridge {
@@ -45,7 +48,13 @@ impl Bridge {
             limit,
             ageing: ageing_ps,
             oldest_expiry: u64::MAX,
+            learner: None,
         }
+    }
+
+    /// The same, with a server that each new address takes the time of; while it is busy none is learned.
+    pub(crate) fn learning_by(self, learner: Option<Server>) -> Self {
+        Self { learner, ..self }
     }
 
     /// Learns from a frame that came in on `port` at `t` and says where it goes. `frame` has at least 14 bytes.
@@ -107,7 +116,7 @@ impl Bridge {
         if self.entries == self.limit && t > self.oldest_expiry {
             self.forget_old(t);
         }
-        if self.entries == self.limit {
+        if self.entries == self.limit || self.learner.as_mut().is_some_and(|learner| learner.admit(t).is_none()) {
             return;
         }
         let at = self.place(address);
@@ -208,6 +217,23 @@ mod tests {
         bridge.forward(&frame(A, C), 2, 1501);
         assert_eq!(bridge.forward(&frame(C, A), 0, 1501), Path::To(2));
         assert_eq!(bridge.forward(&frame(B, A), 0, 1501), Path::Flood);
+    }
+
+    /// 1000 addresses a second: one a millisecond, counted from the last that was learned.
+    #[test]
+    fn no_more_addresses_are_learned_than_the_rate_allows() {
+        const MILLISECOND: u64 = 1_000_000_000;
+        let mut bridge = Bridge::new(10, u64::MAX).learning_by(Server::new((1000, 1), 0));
+        let mut learned = |address: u64, t: u64| {
+            bridge.forward(&frame(0x0200_0000_00ff, address), 0, t);
+            bridge.forward(&frame(address, 0x0300_0000_0001), 1, t) != Path::Flood
+        };
+        assert!(learned(A, 0));
+        assert!(!learned(B, MILLISECOND - 1));
+        assert!(learned(A, MILLISECOND - 1), "it is known: that takes no time");
+        assert!(learned(B, MILLISECOND + 5), "it is seen again");
+        assert!(!learned(C, 2 * MILLISECOND));
+        assert!(learned(C, 2 * MILLISECOND + 5));
     }
 
     #[test]

@@ -1,21 +1,24 @@
 //! From a specification to a device: every value is checked here, so that the pipeline need not.
 
 use crate::bridge::Bridge;
+use crate::classes::{CLASSES, Class as Queued, Classes};
 use crate::device::{Core, Count, Device, Forwarder};
 use crate::egress::{Delay, MEMBERS, Member, Output};
 use crate::error::{DeviceError, mac};
 use crate::happen::Course;
+use crate::holding::Head;
 use crate::impair::Impair;
 use crate::ingress::{Input, Lane, PartnerLine, Scratch, Shared};
 use crate::lag::Spread;
-use crate::limits::{BitServer, Boxed, Card, Hurried, Limits};
+use crate::limits::{BitServer, Boxed, Card, Hurried, Limits, Trunk};
 use crate::pauses::Pauses;
-use crate::police::Bucket;
+use crate::police::{Bucket, Meter, Policer};
 use crate::pool::Pool;
 use crate::queue::Queue;
 use crate::router::Router;
 use crate::service::{Line, Server};
-use crate::spec::{self, BitRate, DevicePortSpec, DeviceSpec, Forwarding, FrameRate, When};
+use crate::sort::Sort;
+use crate::spec::{self, BitRate, DevicePortSpec, DeviceSpec, Forwarding, FrameRate, Police, When};
 use crate::straight::outs;
 use crate::weary::Memory;
 use netdyno_io::port::Port;
@@ -39,7 +42,7 @@ impl Device {
             for member in 0..port.members as usize {
                 lanes.push(lane(index, member, port)?);
             }
-            outputs.push(output(index, port, &spec)?);
+            outputs.push(output(index, port, &spec, max_frame)?);
         }
         let limits = limits(&spec)?;
         let core = Core {
@@ -57,7 +60,7 @@ impl Device {
             alarm: u64::MAX,
             count: Count::default(),
         };
-        let straight = outs(&core, &outputs);
+        let straight = outs(&core, &outputs, spec.head_of_line);
         Ok(Self {
             straight,
             merged: Vec::new(),
@@ -65,6 +68,7 @@ impl Device {
             failed: vec![None; ports.len()],
             ports,
             inputs,
+            holding: spec.head_of_line,
             shared: lanes.iter().any(|lane| lane.shared.is_some()),
             heads: vec![u64::MAX; lanes.len()],
             lanes,
@@ -126,6 +130,14 @@ fn check(spec: &DeviceSpec, ports: &[Box<dyn Port>], max_frame: u32) -> Result<(
             format!("{} ps a byte; at most 1 ms", spec.delay_per_byte_ps),
         ));
     }
+    if spec.head_of_line {
+        let plain = |port: &DevicePortSpec| port.members == 1 && port.both_fps.is_none() && port.classes.is_empty() && port.shape.is_none();
+        let limits = spec.box_fps.is_some() || spec.box_bits.is_some() || spec.trunk.is_some() || !spec.cards.is_empty();
+        if !spec.ports.iter().all(plain) || limits || matches!(spec.forwarding, Forwarding::Router { .. }) {
+            let why = "inputs hold frames back on bridges and cross connects of plain ports, without classes and shared capacities";
+            return Err(DeviceError::new("head_of_line", why));
+        }
+    }
     impairments(spec)
 }
 
@@ -182,7 +194,7 @@ fn server(field: String, rate: Option<FrameRate>, queue: u32) -> Result<Option<S
 
 /// The capacities of the box and its cards, if there are any beyond a plain `box_fps`.
 fn limits(spec: &DeviceSpec) -> Result<Option<Box<Limits>>, DeviceError> {
-    if spec.box_haste.is_none() && spec.box_bits.is_none() && spec.cards.is_empty() {
+    if spec.box_haste.is_none() && spec.box_bits.is_none() && spec.cards.is_empty() && spec.trunk.is_none() {
         return Ok(None);
     }
     let mut card_of = vec![None; spec.ports.len()];
@@ -207,9 +219,20 @@ fn limits(spec: &DeviceSpec) -> Result<Option<Box<Limits>>, DeviceError> {
         card_of,
         server: boxed(spec)?,
         bits: bits("box_bits".to_owned(), spec.box_bits, spec.box_queue)?,
+        trunk: trunk(spec)?,
         card_drops: 0,
         box_drops: 0,
     })))
+}
+
+fn trunk(spec: &DeviceSpec) -> Result<Option<Trunk>, DeviceError> {
+    let Some(trunk) = &spec.trunk else { return Ok(None) };
+    if let Some(port) = trunk.near.iter().find(|port| **port >= spec.ports.len()) {
+        return Err(no_such_port("trunk.near".to_owned(), *port, spec));
+    }
+    let is_near = (0..spec.ports.len()).map(|port| trunk.near.contains(&port)).collect();
+    let slow = || DeviceError::new("trunk.rate_bps", "0 bit/s: nothing would ever pass");
+    Trunk::new(is_near, trunk).map(Some).ok_or_else(slow)
 }
 
 fn boxed(spec: &DeviceSpec) -> Result<Option<Boxed>, DeviceError> {
@@ -277,26 +300,99 @@ fn lane(index: usize, member: usize, port: &DevicePortSpec) -> Result<Lane, Devi
         member,
         server: server(format!("ports[{index}].in_fps"), port.in_fps, port.in_queue)?,
         memory: weary(index, port)?,
-        police: police(index, port)?,
+        police: policer(index, port)?,
         policed: 0,
         shared: shared.map(|server| Box::new(Shared::new(server))),
         ready: Queue::with_room(64),
         rx_frames: 0,
         drops: 0,
+        room: port.in_queue as usize,
+        head: Head::default(),
     })
 }
 
-fn police(index: usize, port: &DevicePortSpec) -> Result<Option<Box<Bucket>>, DeviceError> {
-    let Some(police) = &port.police else { return Ok(None) };
-    let why = || format!("{} bit/s with a burst of {} bytes", police.rate_bps, police.burst_bytes);
-    let bucket = Bucket::new(police).ok_or_else(|| DeviceError::new(format!("ports[{index}].police"), why()));
-    bucket.map(|bucket| Some(Box::new(bucket)))
+/// The policers of a port, if it has any.
+fn policer(index: usize, port: &DevicePortSpec) -> Result<Option<Box<Policer>>, DeviceError> {
+    let meter = |field: String, police: &Police| {
+        let why = || format!("{} bit/s with a burst of {} bytes", police.rate_bps, police.burst_bytes);
+        Meter::new(police).ok_or_else(|| DeviceError::new(field, why()))
+    };
+    let whole = port
+        .police
+        .as_ref()
+        .map(|police| meter(format!("ports[{index}].police"), police))
+        .transpose()?;
+    if whole.is_none() && port.police_classes.is_empty() {
+        return Ok(None);
+    }
+    let field = |class: usize| format!("ports[{index}].police_classes[{class}]");
+    let classes = port.police_classes.iter().enumerate();
+    let classes = classes
+        .map(|(class, its)| meter(field(class), &its.police))
+        .collect::<Result<_, _>>()?;
+    let takes = port.police_classes.iter().map(|class| (&class.dscp[..], &class.pcp[..]));
+    Ok(Some(Box::new(Policer {
+        sort: Some(sort(format!("ports[{index}].police_classes"), takes)?).filter(|_| !port.police_classes.is_empty()),
+        classes,
+        port: whole,
+        excess: 0,
+    })))
 }
 
-fn output(index: usize, port: &DevicePortSpec, spec: &DeviceSpec) -> Result<Output, DeviceError> {
+fn sort<'a>(field: String, takes: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> Result<Sort, DeviceError> {
+    Sort::new(takes).ok_or_else(|| DeviceError::new(field, "a DSCP is 0 to 63, a PCP 0 to 7"))
+}
+
+/// Queues by class and shapers of a port, if it has any.
+fn classes(index: usize, port: &DevicePortSpec, max_frame: u32) -> Result<Option<Classes>, DeviceError> {
+    if port.classes.is_empty() && port.shape.is_none() {
+        return Ok(None);
+    }
+    let field = || format!("ports[{index}].classes");
+    if port.classes.len() > CLASSES {
+        return Err(DeviceError::new(
+            field(),
+            format!("{} classes; at most {CLASSES}", port.classes.len()),
+        ));
+    }
+    let shaper = |field: String, shape: Option<&Police>| {
+        let Some(shape) = shape else { return Ok(None) };
+        if shape.excess.is_some() {
+            return Err(DeviceError::new(field, "a shaper has one rate"));
+        }
+        let bucket = Bucket::new(shape).filter(|bucket| bucket.fits(u64::from(max_frame)));
+        let why = || format!("{} bit/s with a burst of {} bytes", shape.rate_bps, shape.burst_bytes);
+        let hint = || format!("the longest frame, {max_frame} bytes and its FCS, must fit the bucket");
+        bucket.map(Some).ok_or_else(|| DeviceError::new(field, why()).hint(hint()))
+    };
+    let mut queues = Vec::new();
+    for (number, class) in port.classes.iter().enumerate() {
+        let field = |name: &str| format!("ports[{index}].classes[{number}].{name}");
+        if usize::from(class.priority) >= CLASSES {
+            return Err(DeviceError::new(
+                field("priority"),
+                format!("{}; it is 0 to {}", class.priority, CLASSES - 1),
+            ));
+        }
+        if class.weight == 0 {
+            return Err(DeviceError::new(field("weight"), "0: it would never have its turn"));
+        }
+        let shape = shaper(field("shape"), class.shape.as_ref())?;
+        queues.push(Queued::new(class.priority, class.weight, class.queue, shape));
+    }
+    if queues.is_empty() {
+        queues.push(Queued::new(0, 1, port.out_queue, None));
+    }
+    let takes = port.classes.iter().map(|class| (&class.dscp[..], &class.pcp[..]));
+    let whole = shaper(format!("ports[{index}].shape"), port.shape.as_ref())?;
+    Ok(Some(Classes::new(sort(field(), takes)?, queues, whole)))
+}
+
+fn output(index: usize, port: &DevicePortSpec, spec: &DeviceSpec, max_frame: u32) -> Result<Output, DeviceError> {
     let member = |_| {
         let line = line(format!("ports[{index}].rate_bps"), port.rate_bps)?;
-        Ok(Member::new(line, port.out_queue as usize, Pauses::of(&spec.impairments, index)))
+        let pauses = Pauses::of(&spec.impairments, index);
+        Ok(Member::new(line, port.out_queue as usize, pauses, classes(index, port, max_frame)?))
     };
     Ok(Output {
         spread: Spread::new(port.hash, port.members),
@@ -313,7 +409,11 @@ fn output(index: usize, port: &DevicePortSpec, spec: &DeviceSpec) -> Result<Outp
 fn forwarder(spec: &DeviceSpec) -> Result<Forwarder, DeviceError> {
     match &spec.forwarding {
         Forwarding::CrossConnect { pairs } => cross_connect(spec, pairs),
-        Forwarding::Bridge { ageing_ns, table_limit } => {
+        Forwarding::Bridge {
+            ageing_ns,
+            table_limit,
+            learn_fps,
+        } => {
             // A table is twice its limit; 16 M entries are half a gigabyte and more than any bridge has.
             const LIMIT: u32 = 1 << 24;
             if *table_limit > LIMIT {
@@ -323,7 +423,8 @@ fn forwarder(spec: &DeviceSpec) -> Result<Forwarder, DeviceError> {
                 ));
             }
             let bridge = Bridge::new(*table_limit, ageing_ns.saturating_mul(1000));
-            Ok(Forwarder::Bridge(Box::new(bridge)))
+            let learner = server("forwarding.learn_fps".to_owned(), *learn_fps, 0)?;
+            Ok(Forwarder::Bridge(Box::new(bridge.learning_by(learner))))
         }
         Forwarding::Router { routes, neighbours } => {
             let macs = spec

@@ -51,6 +51,8 @@ pub struct Device {
     pub(crate) merged: Vec<Flight>,
     /// Whether any port has `both_fps`.
     pub(crate) shared: bool,
+    /// Whether inputs hold back frames that find no room at their output.
+    pub(crate) holding: bool,
     /// Everything that reaches the switching point by now has been switched.
     pub(crate) horizon: u64,
     pub(crate) pool: Pool,
@@ -129,6 +131,8 @@ impl Device {
         }
         if self.shared {
             self.switch_shared(now.ps);
+        } else if self.holding {
+            self.switch_holding(now.ps);
         } else {
             self.switch_until(now.ps);
         }
@@ -287,16 +291,16 @@ impl Device {
         let flight = Flight { at: t, ..flight };
         let dropped = match &mut core.forwarder {
             Forwarder::CrossConnect(peers) => match peers[port] {
-                Some(out) => return self.leave(out, flight),
+                Some(out) => return self.pass(port, out, flight),
                 None => &mut core.count.no_route,
             },
             Forwarder::Bridge(bridge) => match bridge.forward(self.pool.frame(flight.frame), port, t) {
-                Path::To(out) => return self.leave(out, flight),
+                Path::To(out) => return self.pass(port, out, flight),
                 Path::Flood => return self.flood(port, flight),
                 Path::Filter => &mut core.count.filtered,
             },
             Forwarder::Router(router) => match router.forward(self.pool.frame_mut(flight.frame), port) {
-                Verdict::To(out) => return self.leave(out, flight),
+                Verdict::To(out) => return self.pass(port, out, flight),
                 Verdict::Answer => return self.leave(port, flight),
                 Verdict::Wait(neighbour) => return self.wait(neighbour, flight),
                 Verdict::Heard(heard) => {
@@ -316,7 +320,7 @@ impl Device {
 
     /// To all ports but one.
     #[cold]
-    fn flood(&mut self, port: usize, flight: Flight) {
+    pub(crate) fn flood(&mut self, port: usize, flight: Flight) {
         let others: Vec<usize> = (0..self.ports.len()).filter(|out| *out != port).collect();
         let Some((last, before)) = others.split_last() else {
             self.core.count.filtered += 1;
@@ -326,9 +330,21 @@ impl Device {
         self.core.count.copies += before.len() as u64;
         for out in before {
             let frame = self.pool.duplicate(flight.frame);
-            self.leave(*out, Flight { frame, ..flight });
+            self.pass(port, *out, Flight { frame, ..flight });
         }
-        self.leave(*last, flight);
+        self.pass(port, *last, flight);
+    }
+
+    /// A frame that came in on `port` leaves the switching point at `flight.at` towards `out`.
+    #[inline(always)]
+    fn pass(&mut self, port: usize, out: usize, mut flight: Flight) {
+        if let Some(limits) = &mut self.core.limits {
+            match limits.cross(port, out, flight) {
+                Some(across) => flight.at = across,
+                None => return self.pool.give_back(flight.frame),
+            }
+        }
+        self.leave(out, flight);
     }
 
     /// A frame leaves the switching point at `flight.at` towards `out`.

@@ -1,5 +1,6 @@
 //! From the switching point to the line: delay without overtaking, faults, the choice of a member, the line.
 
+use crate::classes::Classes;
 use crate::flight::{self, Flight};
 use crate::impair::Impair;
 use crate::lag::Spread;
@@ -70,6 +71,10 @@ pub(crate) struct Member {
     rows: Vec<Pauses>,
     /// Pauses by the clock so far.
     pub(crate) paused: u64,
+    /// Queues by class and shapers in front of the line.
+    pub(crate) classes: Option<Box<Classes>>,
+    /// Whether there are any, or pauses to come: seldom.
+    special: bool,
     pub(crate) tx_frames: u64,
     pub(crate) drops: u64,
 }
@@ -92,15 +97,20 @@ impl Output {
         Flight { at: self.last, ..flight }
     }
 
+    /// The same, without it leaving.
+    pub(crate) fn leaves_at(&self, flight: Flight, delay: Delay) -> u64 {
+        let size = u64::from(flight.frame.len()).max(netdyno_io::port::MIN_SLOT_BYTES) + 4;
+        self.last.max(flight.at + delay.fixed + delay.per_byte * size)
+    }
+
     /// When the next frame begins to leave.
     pub(crate) fn next_start(&self) -> u64 {
-        let starts = self.members.iter().filter_map(|member| member.queue.front());
-        starts.map(|flight| flight.at).min().unwrap_or(u64::MAX)
+        self.members.iter().map(Member::next_start).min().unwrap_or(u64::MAX)
     }
 
     /// Hands to `port` what begins by `now`.
     pub(crate) fn transmit(&mut self, port: &mut dyn Port, now: Instant, pool: &mut Pool) -> Result<(), PortError> {
-        for member in self.members.iter_mut().filter(|member| !member.stalls.is_empty()) {
+        for member in self.members.iter_mut().filter(|member| member.special) {
             member.stall(now.ps);
         }
         loop {
@@ -137,7 +147,7 @@ impl Output {
     #[cold]
     pub(crate) fn spill(&mut self, now: u64, pool: &mut Pool) {
         for member in &mut self.members {
-            if !member.stalls.is_empty() {
+            if member.special {
                 member.stall(now);
             }
             while let count @ 1.. = member.due(now) {
@@ -174,7 +184,7 @@ impl Output {
 
 impl Member {
     /// A line with room for so many frames to wait, which pauses as told.
-    pub(crate) fn new(line: Line, room: usize, rows: Vec<Pauses>) -> Self {
+    pub(crate) fn new(line: Line, room: usize, rows: Vec<Pauses>, classes: Option<Classes>) -> Self {
         let mut member = Self {
             line,
             queue: Queue::with_room(64),
@@ -183,6 +193,8 @@ impl Member {
             stalls: VecDeque::new(),
             rows,
             paused: 0,
+            special: classes.is_some(),
+            classes: classes.map(Box::new),
             tx_frames: 0,
             drops: 0,
         };
@@ -207,10 +219,57 @@ impl Member {
     fn put(&mut self, stall: Stall) {
         let place = self.stalls.partition_point(|other| other.at <= stall.at);
         self.stalls.insert(place, stall);
+        self.special = true;
+    }
+
+    /// When the next frame begins to leave.
+    fn next_start(&self) -> u64 {
+        let waiting = self.queue.front().map_or(u64::MAX, |flight| flight.at);
+        let choice = self.classes.as_ref().and_then(|classes| classes.next(self.line.free()));
+        waiting.min(choice.unwrap_or(u64::MAX))
+    }
+
+    /// Gives the line to frames of classes that begin by `until`, all that arrive by then being known.
+    fn give_line(&mut self, until: u64) {
+        loop {
+            let Some(classes) = &mut self.classes else { return };
+            let free = self.line.free();
+            let next = classes.next(free).unwrap_or(u64::MAX);
+            if let Some(stall) = self.stalls.front().copied().filter(|stall| stall.at < next && stall.at <= until) {
+                self.stalls.pop_front();
+                if let Some(row) = stall.row {
+                    self.await_row(row);
+                }
+                if stall.length > 0 {
+                    self.paused += u64::from(stall.row.is_some());
+                    self.line.pause(None, stall.at.saturating_add(stall.length));
+                }
+                continue;
+            }
+            let Some((at, flight)) = classes.take(free, until) else { return };
+            // A line that is free within a picosecond is given away at that, not at the next one.
+            let passage = self.line.carry(if at == free { 0 } else { at }, wire_bytes(flight.frame.len()));
+            self.queue.push(Flight {
+                at: passage.start,
+                frame: flight.frame.late(passage.late),
+            });
+        }
+    }
+
+    /// A frame reaches a line that is special: whether that was all.
+    #[cold]
+    fn enqueue_special(&mut self, flight: Flight, pool: &mut Pool) -> bool {
+        self.stall(flight.at);
+        let Some(classes) = &mut self.classes else { return false };
+        if !classes.enter(flight, pool.frame(flight.frame)) {
+            self.drops += 1;
+            pool.give_back(flight.frame);
+        }
+        true
     }
 
     fn cut(&mut self, t: u64, until: u64, pool: &mut Pool) -> u64 {
-        if !self.stalls.is_empty() {
+        if self.special {
             self.stall(t);
         }
         // Pauses that frames had brought are gone with them.
@@ -225,15 +284,15 @@ impl Member {
         waiting.iter().for_each(|flight| pool.give_back(flight.frame));
         let count = waiting.len() as u64;
         self.queue.truncate(first);
-        count
+        count + self.classes.as_mut().map_or(0, |classes| classes.clear(pool))
     }
 
     /// A frame reaches the line at `flight.at`. In order of time.
     #[inline(always)]
     pub(crate) fn enqueue(&mut self, flight: Flight, pool: &mut Pool) {
         let t = flight.at;
-        if !self.stalls.is_empty() {
-            self.stall(t);
+        if self.special && self.enqueue_special(flight, pool) {
+            return;
         }
         // Those in the queue are at least as many as wait, and are seldom as many as may.
         if self.queue.len() >= self.room && self.line.free() > t && self.waiting(t) >= self.room {
@@ -247,10 +306,22 @@ impl Member {
         });
     }
 
+    /// Whether a frame that reaches the line at `t` finds its queue full, and if so when there is room next.
+    pub(crate) fn full_at(&mut self, t: u64) -> Option<u64> {
+        if self.special {
+            self.stall(t);
+        }
+        if self.line.free() <= t || self.waiting(t) < self.room {
+            return None;
+        }
+        let next = self.queue.records().get(self.begun);
+        Some(next.map_or(self.line.free(), |flight| flight.at + u64::from(flight.frame.is_late())))
+    }
+
     /// Frames reach the line in this order.
     #[inline]
     pub(crate) fn enqueue_each(&mut self, flights: &[Flight], pool: &mut Pool) {
-        if !self.stalls.is_empty() || self.queue.len() + flights.len() > self.room {
+        if self.special || self.queue.len() + flights.len() > self.room {
             return flights.iter().for_each(|flight| self.enqueue(*flight, pool));
         }
         let line = &mut self.line;
@@ -274,6 +345,9 @@ impl Member {
     /// Applies the pauses that begin by `now`: frames that would have begun later wait for their end.
     #[cold]
     fn stall(&mut self, now: u64) {
+        if self.classes.is_some() {
+            return self.give_line(now);
+        }
         while let Some(&Stall { at, length, row }) = self.stalls.front().filter(|stall| stall.at <= now) {
             self.stalls.pop_front();
             if let Some(row) = row {
@@ -295,6 +369,7 @@ impl Member {
                 (flight.at, flight.frame) = (passage.start, flight.frame.late(passage.late));
             }
         }
+        self.special = !self.stalls.is_empty();
     }
 
     /// The first `count` frames, of which there are as many, are no longer here.
@@ -379,7 +454,7 @@ mod tests {
     #[test]
     fn a_frame_that_begins_within_the_picosecond_of_a_pause_waits_for_its_end() {
         let mut pool = Pool::new(1514);
-        let mut member = Member::new(Line::new(11_000_000_000).expect("a rate"), 4, Vec::new());
+        let mut member = Member::new(Line::new(11_000_000_000).expect("a rate"), 4, Vec::new(), None);
         for _ in 0..3 {
             let frame = pool.store(&[0; 60]);
             member.enqueue(Flight { at: 0, frame }, &mut pool);

@@ -2,8 +2,9 @@
 
 use crate::egress::{BURST, Member};
 use crate::flight::{Flight, Frame};
+use crate::holding::Head;
 use crate::lag::Spread;
-use crate::police::Bucket;
+use crate::police::Policer;
 use crate::pool::Pool;
 use crate::queue::Queue;
 use crate::service::{Line, Passage, Server, wire_bytes};
@@ -48,7 +49,7 @@ pub(crate) struct Lane {
     /// What an overload of the server leaves behind. Boxed: lanes without it stay small.
     pub(crate) memory: Option<Box<Memory>>,
     /// In front of the server. Boxed: lanes without it stay small.
-    pub(crate) police: Option<Box<Bucket>>,
+    pub(crate) police: Option<Box<Policer>>,
     /// Frames it dropped.
     pub(crate) policed: u64,
     /// Boxed: lanes without it stay small.
@@ -56,8 +57,11 @@ pub(crate) struct Lane {
     /// Frames by the time they reach the switching point.
     pub(crate) ready: Queue<Flight>,
     pub(crate) rx_frames: u64,
-    /// Frames that found the queue of `server` full.
+    /// Frames that found the queue of `server` full, or that of an input that holds frames back.
     pub(crate) drops: u64,
+    /// Of an input that holds frames back: how many wait at most, and what is known of the first.
+    pub(crate) room: usize,
+    pub(crate) head: Head,
 }
 
 /// Capacity for both directions of a port, first come first served (`both_fps`). At the same picosecond a
@@ -235,11 +239,11 @@ fn remember_each(server: &mut Server, memory: &mut Memory, arrived: &mut Arrived
 
 /// Leaves of what has arrived what the policer lets through; how many it dropped.
 #[cold]
-fn police_each(police: &mut Bucket, burst: &Burst<'_>, arrived: &mut Arrived) -> u64 {
+fn police_each(police: &mut Policer, burst: &Burst<'_>, arrived: &mut Arrived) -> u64 {
     let count = std::mem::take(&mut arrived.count);
     for place in 0..count {
         let (index, at) = (arrived.index[place], arrived.at[place]);
-        let passes = police.offer(at, u64::from(burst.slots()[usize::from(index)].len));
+        let passes = police.offer(at, burst.frame(usize::from(index)));
         arrived.add(index, at, passes);
     }
     (count - arrived.count) as u64
@@ -249,6 +253,7 @@ impl Lane {
     /// A reset: all that is on its way is lost; how many frames that are.
     pub(crate) fn clear(&mut self, pool: &mut Pool) -> u64 {
         let mut lost = drain(&mut self.ready, pool);
+        self.head = Head::default();
         self.server.iter_mut().for_each(Server::clear);
         self.memory.iter_mut().for_each(|memory| memory.clear());
         if let Some(shared) = &mut self.shared {

@@ -1,6 +1,7 @@
 //! What a device can be asked: its own counters.
 
 use crate::device::{Count, Device};
+use crate::egress::Member;
 use crate::impair::Injected;
 use crate::spec::{DeviceCounters, DevicePortCounters};
 
@@ -22,6 +23,12 @@ impl Device {
         DeviceCounters {
             ports: (0..self.ports.len()).map(|port| self.port_counters(port)).collect(),
             box_drops: count.box_drops + self.core.limits.as_ref().map_or(0, |limits| limits.box_drops),
+            trunk_drops: self
+                .core
+                .limits
+                .as_ref()
+                .and_then(|limits| limits.trunk.as_ref())
+                .map_or(0, |trunk| trunk.drops),
             card_drops: self.core.limits.as_ref().map_or(0, |limits| limits.card_drops),
             reset_drops: count.reset_drops,
             no_route: count.no_route,
@@ -46,6 +53,8 @@ impl Device {
             tx_frames: output.members.iter().map(|member| member.tx_frames).sum(),
             partner_drops: input.partner_drops,
             policed: lanes.iter().map(|lane| lane.policed).sum(),
+            excess: lanes.iter().filter_map(|lane| Some(lane.police.as_ref()?.excess)).sum(),
+            class_drops: class_drops(&output.members),
             in_drops: lanes.iter().map(|lane| lane.drops).sum(),
             weary_drops: lanes.iter().filter_map(|lane| Some(lane.memory.as_ref()?.drops)).sum(),
             down_drops: input.down_drops + output.down_drops,
@@ -65,6 +74,7 @@ impl Device {
         self.core.count = Count::default();
         if let Some(limits) = &mut self.core.limits {
             (limits.card_drops, limits.box_drops) = (0, 0);
+            limits.trunk.iter_mut().for_each(|trunk| trunk.drops = 0);
         }
         for input in &mut self.inputs {
             input.partner_drops = 0;
@@ -75,6 +85,7 @@ impl Device {
             lane.rx_frames = 0;
             lane.drops = 0;
             lane.policed = 0;
+            lane.police.iter_mut().for_each(|police| police.excess = 0);
             if let Some(memory) = &mut lane.memory {
                 memory.drops = 0;
             }
@@ -87,6 +98,8 @@ impl Device {
                 member.tx_frames = 0;
                 member.drops = 0;
                 member.paused = 0;
+                let classes = member.classes.iter_mut().flat_map(|classes| &mut classes.queues);
+                classes.for_each(|class| class.drops = 0);
             }
             output.down_drops = 0;
             if let Some(impair) = &mut output.impair {
@@ -102,4 +115,17 @@ impl Device {
             .zip(&self.failed)
             .filter_map(|(name, failed)| Some((name.as_str(), failed.as_deref()?)))
     }
+}
+
+/// What each class dropped, on all members.
+fn class_drops(members: &[Member]) -> Vec<u64> {
+    let of = |member: &Member| -> Vec<u64> {
+        let classes = member.classes.iter().flat_map(|classes| &classes.queues);
+        classes.map(|class| class.drops).collect()
+    };
+    let mut all = of(&members[0]);
+    for member in &members[1..] {
+        all.iter_mut().zip(of(member)).for_each(|(sum, drops)| *sum += drops);
+    }
+    all
 }

@@ -19,6 +19,7 @@ pub(crate) struct Limits {
     pub(crate) card_of: Vec<Option<usize>>,
     pub(crate) server: Option<Boxed>,
     pub(crate) bits: Option<BitServer>,
+    pub(crate) trunk: Option<Trunk>,
     pub(crate) card_drops: u64,
     pub(crate) box_drops: u64,
 }
@@ -77,14 +78,63 @@ impl Limits {
         through
     }
 
+    /// A frame goes from one port to another at `flight.at`: when it is across the trunk, if there is one on its way.
+    pub(crate) fn cross(&mut self, port: usize, out: usize, flight: Flight) -> Option<u64> {
+        match &mut self.trunk {
+            Some(trunk) => trunk.cross(port, out, flight),
+            None => Some(flight.at),
+        }
+    }
+
     /// All that was being served is gone.
     pub(crate) fn clear(&mut self) {
+        self.trunk.iter_mut().flat_map(|trunk| &mut trunk.ways).for_each(BitServer::clear);
         for card in &mut self.cards {
             card.server.iter_mut().for_each(Server::clear);
             card.bits.iter_mut().for_each(BitServer::clear);
         }
         self.server.iter_mut().for_each(Boxed::clear);
         self.bits.iter_mut().for_each(BitServer::clear);
+    }
+}
+
+/// A line between two halves of the device.
+#[derive(Debug)]
+pub(crate) struct Trunk {
+    /// Of each port whether it is on the near side.
+    is_near: Vec<bool>,
+    /// To the far side, and back.
+    ways: [BitServer; 2],
+    pub(crate) drops: u64,
+}
+
+impl Trunk {
+    /// Between ports that are on its near side and those that are not. `None` at 0 bit/s.
+    pub(crate) fn new(is_near: Vec<bool>, trunk: &crate::spec::Trunk) -> Option<Self> {
+        let way = || {
+            let rate = BitRate {
+                rate_bps: trunk.rate_bps,
+                layer: Layer::L1,
+            };
+            let mut server = BitServer::new(rate, trunk.queue)?;
+            server.beyond += u64::from(trunk.more_bytes);
+            Some(server)
+        };
+        Some(Self {
+            is_near,
+            ways: [way()?, way()?],
+            drops: 0,
+        })
+    }
+
+    fn cross(&mut self, port: usize, out: usize, flight: Flight) -> Option<u64> {
+        if self.is_near[port] == self.is_near[out] {
+            return Some(flight.at);
+        }
+        let bytes = u64::from(flight.frame.len()).max(MIN_SLOT_BYTES);
+        let across = self.ways[usize::from(!self.is_near[port])].admit(flight.at, bytes);
+        self.drops += u64::from(across.is_none());
+        across
     }
 }
 

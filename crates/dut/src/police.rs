@@ -1,7 +1,8 @@
 //! A policer: a token bucket that lets frames through as long as it holds their bits (RFC 2697 section 3, one rate and
 //! one burst), or a licence, which is the same with another name on it.
 
-use crate::spec::{Layer, Police};
+use crate::sort::Sort;
+use crate::spec::{Excess, Layer, Police};
 
 /// Picoseconds in a second: the bucket counts bits times this, so that any rate fills it without a remainder.
 const SECOND: u128 = 1_000_000_000_000;
@@ -41,17 +42,118 @@ impl Bucket {
         })
     }
 
-    /// A frame of `len` bytes (no FCS) arrives at `t`, no earlier than the one before it: whether it passes.
-    #[inline]
-    pub(crate) fn offer(&mut self, t: u64, len: u64) -> bool {
+    /// What a frame of `len` bytes (no FCS) takes out.
+    fn cost(&self, len: u64) -> u128 {
+        u128::from((len.max(netdyno_io::port::MIN_SLOT_BYTES) + self.beyond) * 8) * SECOND
+    }
+
+    fn fill(&mut self, t: u64) {
         let since = u128::from(t.saturating_sub(self.at));
         self.at = self.at.max(t);
         self.tokens = (self.tokens + self.rate_bps * since).min(self.depth);
-        let bits = u128::from((len.max(netdyno_io::port::MIN_SLOT_BYTES) + self.beyond) * 8) * SECOND;
-        let passes = self.tokens >= bits;
-        if passes {
-            self.tokens -= bits;
+    }
+
+    /// Whether a frame of `len` bytes (no FCS) that arrives at `t`, no earlier than the one before it, may pass.
+    fn holds(&mut self, t: u64, len: u64) -> bool {
+        self.fill(t);
+        self.tokens >= self.cost(len)
+    }
+
+    /// From when on the bucket holds enough for a frame of `len` bytes.
+    pub(crate) fn ready_at(&self, len: u64) -> u64 {
+        let missing = self.cost(len).saturating_sub(self.tokens);
+        self.at
+            .saturating_add(u64::try_from(missing.div_ceil(self.rate_bps)).unwrap_or(u64::MAX))
+    }
+
+    /// Takes out what a frame of `len` bytes costs, at `t`.
+    pub(crate) fn take(&mut self, t: u64, len: u64) {
+        self.fill(t);
+        self.tokens = self.tokens.saturating_sub(self.cost(len));
+    }
+
+    /// Whether the bucket ever holds enough for a frame of so many bytes.
+    pub(crate) fn fits(&self, len: u64) -> bool {
+        self.depth >= self.cost(len)
+    }
+}
+
+/// One or two rates, colour-blind: what the committed bucket has no tokens for is in excess, and what the excess bucket has
+/// none for either is dropped. The buckets fill independently (MEF 10.2 section 7.11.1, coupling flag 0; RFC 4115).
+#[derive(Debug)]
+pub(crate) struct Meter {
+    committed: Bucket,
+    excess: Option<Bucket>,
+}
+
+impl Meter {
+    /// `None` if one of its buckets lets nothing through.
+    pub(crate) fn new(police: &Police) -> Option<Self> {
+        let more = |excess: &Excess| {
+            Bucket::new(&Police {
+                rate_bps: excess.rate_bps,
+                burst_bytes: excess.burst_bytes,
+                layer: police.layer,
+                excess: None,
+            })
+        };
+        let excess = match &police.excess {
+            Some(excess) => Some(more(excess)?),
+            None => None,
+        };
+        Some(Self {
+            committed: Bucket::new(police)?,
+            excess,
+        })
+    }
+
+    /// Which bucket a frame is to be taken from: the committed one, or not.
+    fn judge(&mut self, t: u64, len: u64) -> Option<bool> {
+        if self.committed.holds(t, len) {
+            return Some(true);
         }
-        passes
+        self.excess.as_mut()?.holds(t, len).then_some(false)
+    }
+
+    fn take(&mut self, t: u64, len: u64, committed: bool) {
+        match &mut self.excess {
+            Some(excess) if !committed => excess.take(t, len),
+            _ => self.committed.take(t, len),
+        }
+    }
+}
+
+/// The policers of a port: one for each of some classes, and one for the port above them. A frame that one of them drops
+/// costs the other nothing.
+#[derive(Debug)]
+pub(crate) struct Policer {
+    pub(crate) sort: Option<Sort>,
+    pub(crate) classes: Vec<Meter>,
+    pub(crate) port: Option<Meter>,
+    /// Frames that passed in excess of a committed rate.
+    pub(crate) excess: u64,
+}
+
+impl Policer {
+    /// A frame arrives at `t`, no earlier than the one before it: whether it passes.
+    pub(crate) fn offer(&mut self, t: u64, frame: &[u8]) -> bool {
+        let len = frame.len() as u64;
+        let class = self.sort.as_ref().and_then(|sort| sort.class(frame));
+        let mut meter = class.and_then(|class| self.classes.get_mut(class));
+        // `None` where there is no meter, `Some(None)` where it drops.
+        let by_class = meter.as_mut().map(|meter| meter.judge(t, len));
+        let by_port = self.port.as_mut().map(|meter| meter.judge(t, len));
+        if by_class == Some(None) || by_port == Some(None) {
+            return false;
+        }
+        let (by_class, by_port) = (by_class.flatten(), by_port.flatten());
+        if let (Some(meter), Some(committed)) = (meter, by_class) {
+            meter.take(t, len, committed);
+        }
+        if let (Some(meter), Some(committed)) = (&mut self.port, by_port) {
+            meter.take(t, len, committed);
+        }
+        self.excess += u64::from(by_class == Some(false) || by_port == Some(false));
+        true
     }
 }

@@ -72,6 +72,11 @@ impl<T: Copy> Queue<T> {
         self.head += count;
     }
 
+    /// Takes out some, oldest first; there must be as many.
+    pub(crate) fn remove(&mut self, which: std::ops::Range<usize>) -> std::vec::Drain<'_, T> {
+        self.records.drain(self.head + which.start..self.head + which.end)
+    }
+
     /// Takes out all but the first `count` records; there must be as many.
     pub(crate) fn truncate(&mut self, count: usize) {
         self.records.truncate(self.head + count);
@@ -119,6 +124,10 @@ mod tests {
                     plain.extend([step, step + 1]);
                 }
                 4 | 5 => assert_eq!(queue.pop(), plain.pop_front()),
+                6 if step % 3 == 1 => {
+                    let (from, to) = (plain.len() / 3, plain.len() / 2);
+                    assert!(queue.remove(from..to).eq(plain.drain(from..to)));
+                }
                 6 if step % 3 == 0 => {
                     let count = plain.len() / 2;
                     queue.truncate(count);

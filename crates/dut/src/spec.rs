@@ -28,6 +28,9 @@ pub struct DeviceSpec {
     /// Frames that wait for the box (not counting the one in service), for `box_fps` and again for `box_bits`.
     #[serde(default = "default_queue")]
     pub box_queue: u32,
+    /// A line between two halves of the device, as between two switches that are tested as one.
+    #[serde(default)]
+    pub trunk: Option<Trunk>,
     /// Cards: ports that share what a card can do, in front of the box. A port is on one card at most.
     #[serde(default)]
     pub cards: Vec<Card>,
@@ -38,6 +41,11 @@ pub struct DeviceSpec {
     /// another on its way to the same egress port.
     #[serde(default)]
     pub delay_per_byte_ps: u64,
+    /// Head-of-line blocking (RFC 2889 section 5.5.3): a frame whose output has no room waits at the head of its input's
+    /// queue (`in_queue`), and those behind it wait too. Of bridges and cross connects with plain ports and nothing else in
+    /// front of the switching point but `in_fps` and policers.
+    #[serde(default)]
+    pub head_of_line: bool,
     /// Faults to inject.
     #[serde(default)]
     pub impairments: Vec<Impairment>,
@@ -64,6 +72,22 @@ pub struct BitRate {
     pub rate_bps: u64,
     /// Which bytes of a frame count.
     pub layer: Layer,
+}
+
+/// A line between two halves of a device, with a queue each way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Trunk {
+    /// Ports on its near side; all others are on its far side.
+    pub near: Vec<usize>,
+    /// L1 rate.
+    pub rate_bps: u64,
+    /// Bytes a frame has more on it: a tag has 4.
+    #[serde(default)]
+    pub more_bytes: u32,
+    /// Frames that wait, each way.
+    #[serde(default = "default_queue")]
+    pub queue: u32,
 }
 
 /// What the ports of one card can take in together.
@@ -117,6 +141,9 @@ pub struct DevicePortSpec {
     /// Bits per second the port (each member) lets in. `None`: as many as the line brings.
     #[serde(default)]
     pub police: Option<Police>,
+    /// Policers of some classes, below that of the port.
+    #[serde(default)]
+    pub police_classes: Vec<ClassPolice>,
     /// Frames per second the port (each member) takes in. `None`: as many as the line brings.
     #[serde(default)]
     pub in_fps: Option<FrameRate>,
@@ -132,6 +159,13 @@ pub struct DevicePortSpec {
     /// Frames that wait for the egress line, per member.
     #[serde(default = "default_queue")]
     pub out_queue: u32,
+    /// Queues by class in front of the egress line, instead of the one of `out_queue`; the last takes what no other does.
+    #[serde(default)]
+    pub classes: Vec<Class>,
+    /// A shaper in front of the egress line (each member's), above those of the classes: a frame waits until the bucket holds
+    /// its bits.
+    #[serde(default)]
+    pub shape: Option<Police>,
     /// IPv4 address and prefix length of a router's port, `100.64.0.1/30`.
     #[serde(default)]
     pub ipv4: Option<String>,
@@ -154,6 +188,59 @@ pub struct Police {
     pub layer: Layer,
     /// What the bucket holds. Frames that count more never pass.
     pub burst_bytes: u64,
+    /// A second bucket for what the first has no tokens for (EIR and EBS of Y.1564). Not of a shaper.
+    #[serde(default)]
+    pub excess: Option<Excess>,
+}
+
+/// The second rate of a policer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Excess {
+    /// Bits per second that fill its bucket.
+    pub rate_bps: u64,
+    /// What that holds.
+    pub burst_bytes: u64,
+}
+
+/// A policer of one class.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClassPolice {
+    /// DSCPs (6 bits) of IP packets that are of the class.
+    #[serde(default)]
+    pub dscp: Vec<u8>,
+    /// PCPs of the outermost tag, of frames whose DSCP is no class's.
+    #[serde(default)]
+    pub pcp: Vec<u8>,
+    /// Its policer.
+    pub police: Police,
+}
+
+/// A queue in front of an egress line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Class {
+    /// Name, `voice`.
+    pub name: String,
+    /// DSCPs (6 bits) of IP packets that are of the class.
+    #[serde(default)]
+    pub dscp: Vec<u8>,
+    /// PCPs of the outermost tag, of frames whose DSCP is no class's.
+    #[serde(default)]
+    pub pcp: Vec<u8>,
+    /// 0 to 15: a frame leaves only when none of a lower number may. Classes of the same share by weight.
+    #[serde(default)]
+    pub priority: u8,
+    /// Share of the bytes (FCS counted) among classes of the same priority: 256 times this in a round.
+    #[serde(default = "one")]
+    pub weight: u32,
+    /// Frames that wait.
+    #[serde(default = "default_queue")]
+    pub queue: u32,
+    /// The most the class may have.
+    #[serde(default)]
+    pub shape: Option<Police>,
 }
 
 /// A port that has to recover from an overload (RFC 2544 section 26.5): once its queue was full it loses some of the frames
@@ -212,6 +299,9 @@ pub enum Forwarding {
         /// Addresses the table holds; further ones are not learned (their frames are flooded).
         #[serde(default = "default_table")]
         table_limit: u32,
+        /// Addresses learned a second at most: a further one is not, and may be when it is seen again. `None`: no limit.
+        #[serde(default)]
+        learn_fps: Option<FrameRate>,
     },
     /// An IPv4/IPv6 router: longest prefix match, ARP and ND both ways, TTL, MAC rewrite.
     Router {
@@ -373,6 +463,9 @@ pub struct DeviceCounters {
     /// Dropped because a card was.
     #[serde(default)]
     pub card_drops: u64,
+    /// Dropped because the trunk's queue was full.
+    #[serde(default)]
+    pub trunk_drops: u64,
     /// Held by the device when it was reset, and lost.
     #[serde(default)]
     pub reset_drops: u64,
@@ -419,6 +512,9 @@ pub struct DevicePortCounters {
     /// Dropped by the policer.
     #[serde(default)]
     pub policed: u64,
+    /// Let through in excess of a committed rate.
+    #[serde(default)]
+    pub excess: u64,
     /// Dropped by ingress capacity (`in_fps`).
     pub in_drops: u64,
     /// Dropped while recovering from an overload.
@@ -429,8 +525,11 @@ pub struct DevicePortCounters {
     pub down_drops: u64,
     /// Dropped by shared capacity (`both_fps`), on the way in or out.
     pub both_drops: u64,
-    /// Dropped because the egress queue was full.
+    /// Dropped because the egress queue was full, of all classes.
     pub out_drops: u64,
+    /// The same, for each class.
+    #[serde(default)]
+    pub class_drops: Vec<u64>,
     /// Frames out, per member.
     pub member_tx: Vec<u64>,
     /// Frames in, per member.

@@ -7,9 +7,9 @@ use crate::ingress::Lane;
 
 /// Where all that comes in on a port goes, per port, if nothing on that way depends on what comes in elsewhere before it is
 /// behind the switching point.
-pub(crate) fn outs(core: &Core, outputs: &[Output]) -> Vec<Option<usize>> {
+pub(crate) fn outs(core: &Core, outputs: &[Output], holding: bool) -> Vec<Option<usize>> {
     let out_of = |port: usize| match &core.forwarder {
-        Forwarder::CrossConnect(peers) if core.server.is_none() && core.limits.is_none() => {
+        Forwarder::CrossConnect(peers) if core.server.is_none() && core.limits.is_none() && !holding => {
             peers[port].filter(|out| outputs[*out].impair.is_none())
         }
         _ => None,

@@ -1,8 +1,10 @@
 //! The tests of this crate, one program: what they share is compiled and linked once.
 
+mod classes;
 mod common;
 mod forwarding;
 mod happen;
+mod holding;
 mod invariants;
 mod limits;
 mod noise;

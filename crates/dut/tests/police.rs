@@ -12,6 +12,7 @@ fn policed(rate_bps: u64, layer: Layer, burst_bytes: u64) -> DeviceSpec {
         rate_bps,
         layer,
         burst_bytes,
+        excess: None,
     });
     spec
 }

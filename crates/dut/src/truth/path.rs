@@ -40,6 +40,12 @@ impl Path {
         if input.weary.is_some() {
             return refuse(format!("port `{}` has to recover from overloads", input.name));
         }
+        if !input.police_classes.is_empty() || !output.classes.is_empty() || output.shape.is_some() {
+            return refuse(format!("classes or a shaper between `{}` and `{}`", input.name, output.name));
+        }
+        if spec.head_of_line {
+            return refuse("inputs that hold frames back");
+        }
         if spec.box_haste.is_some() {
             return refuse("a box that makes haste");
         }
@@ -81,6 +87,14 @@ impl Path {
         }
         put("box_fps".to_owned(), a_frame(spec.box_fps), spec.box_queue, false);
         put("box_bits".to_owned(), its_bits(spec.box_bits, size), spec.box_queue, false);
+        if let Some(trunk) = &spec.trunk
+            && trunk.near.contains(&stream.in_port) != trunk.near.contains(&stream.out_port)
+        {
+            let bits = u128::from(size + 20 + u64::from(trunk.more_bytes)) * 8;
+            let way = if trunk.near.contains(&stream.in_port) { "out" } else { "back" };
+            let service = Ratio::new(bits * SECOND, u128::from(trunk.rate_bps));
+            put(format!("trunk {way}"), Some(service), trunk.queue, false);
+        }
         put(
             format!("both_fps of {}/{out_member}", output.name),
             a_frame(output.both_fps),

@@ -110,6 +110,7 @@ impl Rig {
             port.tx_frames + port.policed + port.in_drops + port.weary_drops + port.both_drops + port.out_drops + port.down_drops
         }) + counters.box_drops
             + counters.card_drops
+            + counters.trunk_drops
             + counters.reset_drops
             + counters.no_route
             + counters.ttl_expired
@@ -173,6 +174,9 @@ pub fn port(name: &str, index: u8) -> DevicePortSpec {
         hash: Hash::default(),
         partner_queue: 1024,
         police: None,
+        police_classes: Vec::new(),
+        classes: Vec::new(),
+        shape: None,
         in_fps: None,
         both_fps: None,
         in_queue: 1024,
@@ -192,9 +196,11 @@ pub fn device(forwarding: Forwarding, ports: Vec<DevicePortSpec>) -> DeviceSpec 
         box_haste: None,
         box_bits: None,
         box_queue: 1024,
+        trunk: None,
         cards: Vec::new(),
         delay_ns: 5_000,
         delay_per_byte_ps: 0,
+        head_of_line: false,
         impairments: Vec::new(),
         reset_ns: 0,
     }
@@ -211,6 +217,7 @@ pub fn bridge(ports: u8) -> DeviceSpec {
     let forwarding = Forwarding::Bridge {
         ageing_ns: 300_000_000_000,
         table_limit: 1024,
+        learn_fps: None,
     };
     device(forwarding, (0..ports).map(|index| port(&format!("p{index}"), index)).collect())
 }

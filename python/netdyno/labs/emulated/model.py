@@ -45,6 +45,8 @@ class Model:
     ports: tuple[Mapping[str, Any], ...] = ()
     device: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    bridge: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of a bridge's forwarding: its table, and how fast it learns."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,7 @@ def _wire(links: tuple[LabLink, ...], model: Model) -> Wiring:
             }
             for index, link in enumerate(links)
         ],
-        "forwarding": _forwarding(model.forwarding, len(links)),
+        "forwarding": {**_forwarding(model.forwarding, len(links)), **model.bridge},
         **model.device,
     }
     session = {

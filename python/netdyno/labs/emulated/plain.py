@@ -1,51 +1,151 @@
-"""Devices that are nothing but what they do: a cross connect, a bridge, a router."""
+"""Devices that are nothing but what they do and are told to be: a cross connect, a bridge, a router."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 from netdyno.labs import addresses
-from netdyno.labs.emulated.model import Capacity, Emulated, Model, hashes
+from netdyno.labs.emulated.model import Emulated, Model, fps, hashes
 from netdyno.labs.wiring import LabLink
 from netdyno.units import FrameRate
 
-# What each port takes in: as much as the line brings, or this.
-_IDEAL: Mapping[str, tuple[str, ...]] = {
-    "capacity": ("line", "10kpps", "100kpps", "1Mpps", "2Mpps", "5Mpps", "10Mpps")
+MS = 1_000_000
+
+RESET_NS = 100 * MS
+"""How long a reset takes: short enough for a rehearsal."""
+
+PORTS_PER_CARD = 2
+
+# What is taken in: as much as the lines bring, or this; by each port, each card of two, or the whole box.
+_CAPACITY = {
+    "capacity": ("line", "10kpps", "100kpps", "1Mpps", "2Mpps", "5Mpps", "10Mpps"),
+    "shared": ("port", "card", "box"),
 }
 
-RESET_NS = 100_000_000
-"""How long a reset takes: short enough for a rehearsal."""
+# By DSCP: expedited forwarding (46, RFC 3246), AF41 (34, RFC 2597), all else.
+_QUEUEING = {
+    "fifo": (),
+    "priority": (("voice", [46], 0, 1), ("video", [34], 1, 1), ("default", [], 2, 1)),
+    "weighted": (("voice", [46], 0, 1), ("video", [34], 1, 3), ("default", [], 1, 1)),
+}
+
+# Faults of every egress port, and what a port keeps of an overload.
+_BEHAVIOUR: Mapping[str, tuple[dict[str, Any], ...]] = {
+    "steady": (),
+    # Its processor is taken away for 3 ms, once a second on average.
+    "noisy": (
+        {
+            "fault": {"stall": {"for_ns": 3 * MS}},
+            "when": {"window": {"window_ns": 10 * MS, "parts": 1, "of": 100, "seed": 2544}},
+        },
+    ),
+    "stalls": (
+        {
+            "fault": {"stall": {"for_ns": MS}},
+            "when": {"period": {"every_ns": 100 * MS, "first_ns": 50 * MS, "for_ns": MS}},
+        },
+    ),
+    # A frame that comes more than 100 us after the one before it wakes the port, and is lost.
+    "sleepy": ({"fault": "lose", "when": {"after_idle": {"idle_ns": 100_000, "frames": 1}}},),
+    # One frame in a thousand comes 3 s late: after a drain of 2 s (RFC 2544 section 23).
+    "late": ({"fault": {"hold": {"for_ns": 3000 * MS}}, "when": {"every": {"every": 1000, "first": 500}}},),
+    "weary": (),
+}
+WEARY = {"for_ns": 200 * MS, "every": 10}
+"""Of a port that was overloaded: for so long it loses every tenth frame."""
+
+_SETTINGS: Mapping[str, tuple[str, ...]] = {**_CAPACITY, "behaviour": tuple(_BEHAVIOUR)}
+_ROUTER: Mapping[str, tuple[str, ...]] = {
+    **_SETTINGS,
+    # One that sleeps would never answer who asks for it.
+    "behaviour": tuple(behaviour for behaviour in _BEHAVIOUR if behaviour != "sleepy"),
+    "queueing": tuple(_QUEUEING),
+}
+_BRIDGE: Mapping[str, tuple[str, ...]] = {
+    **_SETTINGS,
+    "queueing": tuple(_QUEUEING),
+    "addresses": ("131072", "8192", "1024"),
+    "learns": ("any", "10kpps", "1kpps"),
+    # RFC 2889 section 5.5.3: whether a congested output costs others their traffic.
+    "blocking": ("none", "head-of-line"),
+}
+HELD = {"in_queue": 256, "out_queue": 16}
+"""Of ports that hold back what finds no room at its output: frames that wait before and behind the switch."""
 
 
 def _model(forwarding: str, links: tuple[LabLink, ...], chosen: Mapping[str, str]) -> Model:
-    asked = chosen["capacity"]
-    capacity = Capacity()
-    notes: tuple[str, ...] = ()
-    if asked != "line":
-        rate = int(FrameRate.parse(asked).amount)
-        capacity = Capacity(rate, rate)
-        shown = asked.replace("kpps", " kpps").replace("Mpps", " Mpps")
-        notes = (f"The device takes in {shown} on each port, as the plan says.",)
-    ports = tuple({**capacity.of(index), **hashes(forwarding)} for index in range(len(links)))
-    return Model(forwarding, 1, ports, {"reset_ns": RESET_NS}, notes)
+    limits, port, notes = _capacity(chosen, len(links))
+    device: dict[str, Any] = {"reset_ns": RESET_NS, **limits, "impairments": _faults(chosen["behaviour"])}
+    port |= hashes(forwarding)
+    if chosen["behaviour"] == "weary":
+        if port.get("in_fps") is None:
+            raise ValueError("`behaviour: weary` is of ports with a `capacity` of their own (`shared: port`)")
+        port["weary"] = WEARY
+    port["classes"] = [
+        {"name": name, "dscp": dscp, "priority": priority, "weight": weight}
+        for name, dscp, priority, weight in _QUEUEING[chosen.get("queueing", "fifo")]
+    ]
+    if chosen.get("blocking", "none") != "none":
+        if chosen["queueing"] != "fifo" or limits:
+            raise ValueError("`blocking: head-of-line` goes with `queueing: fifo` and `shared: port`")
+        port |= HELD
+        device["head_of_line"] = True
+    bridge: dict[str, Any] = {}
+    if "addresses" in chosen:
+        rate = None if chosen["learns"] == "any" else fps(int(FrameRate.parse(chosen["learns"]).amount))
+        bridge = {"table_limit": int(chosen["addresses"]), "learn_fps": rate}
+    changed = [
+        f"`{name}: {value}`"
+        for name, value in chosen.items()
+        if name not in _CAPACITY and value != _BRIDGE[name][0]
+    ]
+    if changed:
+        notes = (*notes, f"The device is as the plan says: {', '.join(changed)}.")
+    return Model(forwarding, 1, (port,) * len(links), device, notes, bridge)
+
+
+def _capacity(
+    chosen: Mapping[str, str], links: int
+) -> tuple[dict[str, Any], dict[str, Any], tuple[str, ...]]:
+    """Fields of the device and of each port for what is taken in, and what a reader is told."""
+    asked, shared = chosen["capacity"], chosen["shared"]
+    if asked == "line":
+        return {}, {"in_fps": None}, ()
+    rate = fps(int(FrameRate.parse(asked).amount))
+    shown = asked.replace("kpps", " kpps").replace("Mpps", " Mpps")
+    told = {"port": "on each port", "card": "on each card of two ports", "box": "on all ports together"}
+    notes = (f"The device takes in {shown} {told[shared]}, as the plan says.",)
+    if shared == "port":
+        return {}, {"in_fps": rate}, notes
+    if shared == "box":
+        return {"box_fps": rate}, {}, notes
+    cards = [
+        {"ports": list(range(first, min(first + PORTS_PER_CARD, links))), "in_fps": rate}
+        for first in range(0, links, PORTS_PER_CARD)
+    ]
+    return {"cards": cards}, {}, notes
+
+
+def _faults(behaviour: str) -> list[dict[str, Any]]:
+    return [{"port": None, **fault} for fault in _BEHAVIOUR[behaviour]]
 
 
 CROSS_CONNECT = Emulated(
-    "emulated/cross-connect", "emulated cross connect", partial(_model, "l2-xconnect"), _IDEAL
+    "emulated/cross-connect", "emulated cross connect", partial(_model, "l2-xconnect"), _SETTINGS
 )
 BRIDGE = Emulated(
     "emulated/bridge",
     "emulated learning bridge",
     partial(_model, "bridge-domain"),
-    _IDEAL,
+    _BRIDGE,
     links=range(2, addresses.MOST_PORTS + 1),
 )
 ROUTER = Emulated(
     "emulated/router",
     "emulated IPv4 and IPv6 router",
     partial(_model, "ipv4"),
-    _IDEAL,
+    _ROUTER,
     links=range(1, addresses.MOST_PORTS + 1),
 )

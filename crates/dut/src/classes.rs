@@ -1,0 +1,194 @@
+//! Queues by class in front of an egress line, and shapers: strict priority between classes, deficit round robin
+//! (Shreedhar and Varghese 1995) among those of the same, a token bucket for each and one for the port above them.
+//!
+//! Who leaves next depends on who comes until then, so nothing is decided when a frame arrives: the line is given to a
+//! frame when it is free, up to a time until which all that arrives is known. A shaped frame begins once each bucket over it
+//! holds all its bits. At the same picosecond a frame that waits begins before another arrives.
+
+use crate::flight::Flight;
+use crate::police::Bucket;
+use crate::pool::Pool;
+use crate::queue::Queue;
+use crate::sort::Sort;
+use netdyno_io::port::MIN_SLOT_BYTES;
+
+/// Classes a port may have.
+pub(crate) const CLASSES: usize = 16;
+/// Bytes a class of weight 1 may send in a round.
+const QUANTUM: u64 = 256;
+
+/// The classes of one line.
+#[derive(Debug)]
+pub(crate) struct Classes {
+    pub(crate) sort: Sort,
+    /// The last takes what no other does.
+    pub(crate) queues: Vec<Class>,
+    pub(crate) shaper: Option<Bucket>,
+    turns: Turns,
+}
+
+/// A class.
+#[derive(Debug)]
+pub(crate) struct Class {
+    /// 0 goes first.
+    priority: u8,
+    weight: u64,
+    room: usize,
+    shaper: Option<Bucket>,
+    waiting: Queue<Flight>,
+    pub(crate) drops: u64,
+}
+
+/// Whose turn it is.
+#[derive(Clone, Copy, Debug)]
+struct Turns {
+    /// Of the classes of each priority: which one, and whether it has been given what it may send in this round.
+    of: [(usize, bool); CLASSES],
+    /// Bytes each class may send.
+    deficit: [u64; CLASSES],
+}
+
+/// The next frame to have the line.
+#[derive(Clone, Copy, Debug)]
+struct Choice {
+    at: u64,
+    class: usize,
+    turns: Turns,
+}
+
+impl Class {
+    pub(crate) fn new(priority: u8, weight: u32, queue: u32, shaper: Option<Bucket>) -> Self {
+        Self {
+            priority,
+            weight: u64::from(weight),
+            room: queue as usize,
+            shaper,
+            waiting: Queue::with_room(16),
+            drops: 0,
+        }
+    }
+
+    /// When its first frame may begin, for all the class knows.
+    fn eligible(&self) -> Option<u64> {
+        let first = self.waiting.front()?;
+        Some(match &self.shaper {
+            Some(bucket) => bucket.ready_at(length(first)).max(first.at),
+            None => first.at,
+        })
+    }
+}
+
+/// Bytes in its slot.
+fn length(flight: Flight) -> u64 {
+    u64::from(flight.frame.len()).max(MIN_SLOT_BYTES)
+}
+
+impl Classes {
+    /// `queues` has the class for all else at its end.
+    pub(crate) fn new(sort: Sort, queues: Vec<Class>, shaper: Option<Bucket>) -> Self {
+        Self {
+            sort,
+            queues,
+            shaper,
+            turns: Turns {
+                of: [(0, false); CLASSES],
+                deficit: [0; CLASSES],
+            },
+        }
+    }
+
+    /// A frame arrives; all that begins by then has been given the line. Whether there is room for it.
+    pub(crate) fn enter(&mut self, flight: Flight, frame: &[u8]) -> bool {
+        let other = self.queues.len() - 1;
+        let class = &mut self.queues[self.sort.class(frame).unwrap_or(other)];
+        let fits = class.waiting.len() < class.room;
+        if fits {
+            class.waiting.push(flight);
+        } else {
+            class.drops += 1;
+        }
+        fits
+    }
+
+    fn is_empty(&self) -> bool {
+        self.queues.iter().all(|class| class.waiting.len() == 0)
+    }
+
+    /// When the next frame begins, on a line that is free from `free` on.
+    pub(crate) fn next(&self, free: u64) -> Option<u64> {
+        self.choose(free).map(|choice| choice.at)
+    }
+
+    /// Takes out the frame that begins next, if it does by `until`: when, and which.
+    pub(crate) fn take(&mut self, free: u64, until: u64) -> Option<(u64, Flight)> {
+        if self.is_empty() {
+            return None;
+        }
+        let choice = self.choose(free).filter(|choice| choice.at <= until)?;
+        self.turns = choice.turns;
+        let class = &mut self.queues[choice.class];
+        let flight = class.waiting.pop()?;
+        class.waiting.tidy();
+        let bytes = length(flight);
+        class.shaper.iter_mut().for_each(|bucket| bucket.take(choice.at, bytes));
+        self.shaper.iter_mut().for_each(|bucket| bucket.take(choice.at, bytes));
+        if class.waiting.len() == 0 {
+            // An idle class saves nothing up.
+            self.turns.deficit[choice.class] = 0;
+        }
+        Some((choice.at, flight))
+    }
+
+    fn choose(&self, free: u64) -> Option<Choice> {
+        let mut at = free.max(self.queues.iter().filter_map(Class::eligible).min()?);
+        loop {
+            let (class, turns) = self.select(at)?;
+            let flight = self.queues[class].waiting.front()?;
+            let ready = self.shaper.as_ref().map_or(0, |bucket| bucket.ready_at(length(flight)));
+            if ready <= at {
+                return Some(Choice { at, class, turns });
+            }
+            // Until the port's bucket is full enough for that frame another may come that goes first.
+            let others = self.queues.iter().filter_map(Class::eligible);
+            at = others
+                .filter(|eligible| *eligible > at)
+                .min()
+                .map_or(ready, |other| other.min(ready));
+        }
+    }
+
+    /// Who goes first of those that may begin at `at`.
+    fn select(&self, at: u64) -> Option<(usize, Turns)> {
+        let may = |class: &Class| class.eligible().is_some_and(|from| from <= at);
+        let first = self.queues.iter().filter(|class| may(class)).map(|class| class.priority).min()?;
+        let mut turns = self.turns;
+        loop {
+            let (index, credited) = turns.of[usize::from(first)];
+            let class = &self.queues[index];
+            if class.priority == first && may(class) {
+                if !credited {
+                    turns.deficit[index] += class.weight * QUANTUM;
+                    turns.of[usize::from(first)].1 = true;
+                }
+                let size = class.waiting.front().map_or(0, length) + netdyno_frame::FCS_BYTES as u64;
+                if let Some(left) = turns.deficit[index].checked_sub(size) {
+                    turns.deficit[index] = left;
+                    return Some((index, turns));
+                }
+            }
+            turns.of[usize::from(first)] = ((index + 1) % self.queues.len(), false);
+        }
+    }
+
+    /// A reset: all that waits is lost; how many frames that are.
+    pub(crate) fn clear(&mut self, pool: &mut Pool) -> u64 {
+        let mut lost = 0;
+        for class in &mut self.queues {
+            lost += class.waiting.len() as u64;
+            class.waiting.records().iter().for_each(|flight| pool.give_back(flight.frame));
+            class.waiting.clear();
+        }
+        self.turns.deficit = [0; CLASSES];
+        lost
+    }
+}
