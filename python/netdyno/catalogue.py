@@ -10,7 +10,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 from pydantic.fields import FieldInfo
 
 from netdyno.methods import METHODS
-from netdyno.methods.procedure import Shape
+from netdyno.methods.procedure import Parameters, Shape
 from netdyno.plan.models import GOALS
 from netdyno.units import Load, Quantity
 
@@ -80,6 +80,8 @@ def _kind(info: FieldInfo) -> str:
         elif get_origin(kind) is dict:
             (shape,) = _types(get_args(kind)[1])
             words.append(f"a mapping of names to {' or '.join(f'`{one}`' for one in shape.short_examples)}")
+        elif kind is bool:
+            words.append("`true` or `false`")
         elif kind is int:
             words.append("whole number")
         elif issubclass(kind, Load):
@@ -88,11 +90,18 @@ def _kind(info: FieldInfo) -> str:
             words.append(f"{kind.what}, `{kind.examples[0]}`")
         elif issubclass(kind, Shape):
             words.append(" or ".join(f"`{example}`" for example in kind.short_examples))
+        elif issubclass(kind, Parameters):
+            words.append(f"parameters as of `{_owner(kind)}`")
         else:
             words.append(kind.__name__)
     if NoneType in get_args(info.annotation):
         words.append("`null`")
     return " or ".join(words)
+
+
+def _owner(kind: type[Parameters]) -> str:
+    """The method whose parameters these are."""
+    return next(name for name, procedure in METHODS.items() if procedure.parameters is kind)
 
 
 def _default(info: FieldInfo) -> str:
@@ -114,4 +123,6 @@ def _written(value: Any) -> str:
             if type(value).model_validate(example) == value:
                 return example
         return str(value.model_dump(mode="json", by_alias=True))
-    return str(value)
+    if isinstance(value, Parameters):
+        return "{}"
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from netdyno.methods.address_caching import CACHING
 from netdyno.methods.bisection import BISECTION
+from netdyno.methods.broadcast import BROADCAST
+from netdyno.methods.congestion import CONGESTION
+from netdyno.methods.forwarding import FORWARDING
+from netdyno.methods.learning_rate import LEARNING
 from netdyno.methods.ndr import NDR
 from netdyno.methods.procedure import (
     Parameters,
@@ -22,7 +27,20 @@ from netdyno.methods.procedure import (
 from netdyno.methods.ramp import RAMP
 from netdyno.methods.throughput import THROUGHPUT
 
-METHODS: Mapping[str, Procedure[Any]] = {method.name: method for method in (RAMP, THROUGHPUT, NDR, BISECTION)}
+METHODS: Mapping[str, Procedure[Any]] = {
+    method.name: method
+    for method in (
+        RAMP,
+        THROUGHPUT,
+        NDR,
+        BISECTION,
+        FORWARDING,
+        CONGESTION,
+        CACHING,
+        LEARNING,
+        BROADCAST,
+    )
+}
 """Every method, in the order help lists them."""
 
 __all__ = [

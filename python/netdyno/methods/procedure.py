@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
 from netdyno.arithmetic import l1, load_fps
-from netdyno.trial import Method, Situation, Trial, TrialResult
+from netdyno.trial import Method, Result, Segment, Situation, Trial, TrialResult
 from netdyno.units import Duration, FrameRate, Load, decimal
 
 AWAY_NS = 100_000_000
@@ -64,6 +64,8 @@ class Procedure(Generic[P]):
     parameters: type[P]
     start: Callable[[P, Situation], Method]
     traffic_seconds: Callable[[P], Fraction]
+    pattern: str | None = None
+    """The only pattern of traffic (patterns.py) it is for, which a plan need not name; None: any."""
 
 
 class Shape(BaseModel):
@@ -86,6 +88,30 @@ def frames_per_second(load: Load, situation: Situation) -> Fraction:
     """A load of one direction in frames per second, exact. Of a mix: frames of average size."""
     line = l1(FrameRate(situation.line_fps), situation.mean_size)
     return load_fps(load, line=line, size=situation.mean_size).amount
+
+
+def constant(name: str, fps: Fraction, duration_ns: int) -> Trial:
+    """A trial of one load."""
+    return Trial(name, (Segment("traffic", duration_ns, fps, fps),))
+
+
+def part(name: str, method: Method, first: int) -> Generator[Trial, TrialResult, tuple[Result, int]]:
+    """Runs a method as a part of another one, which has made `first` trials before.
+
+    Its result, with the trials numbered as the whole's, and the number of the next trial.
+    """
+    number = first
+    try:
+        trial = next(method)
+        while True:
+            outcome = yield replace(trial, name=f"{name}: {trial.name}")
+            number += 1
+            trial = method.send(outcome)
+    except StopIteration as stop:
+        result: Result = stop.value
+        return replace(result, trials=tuple(first + trial for trial in result.trials)), number
+    finally:
+        method.close()
 
 
 def starved(result: TrialResult, planned_ns: int | None) -> str | None:

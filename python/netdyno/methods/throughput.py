@@ -221,6 +221,18 @@ def _traffic_seconds(parameters: ThroughputParameters) -> Fraction:
     return 11 * search + (parameters.duration.amount if parameters.search else Fraction(0))
 
 
+def of_a_port(found: Result, situation: Situation) -> Fraction | None:
+    """The throughput a search found, as the load of a port; None if it found none."""
+    scope = situation.streams[0]
+    (value,) = (one for one in found.values if (one.name, one.scope) == ("throughput", scope))
+    return None if value.number is None else value.number / situation.share(scope)
+
+
+def searching(known: Load | ThroughputParameters) -> Fraction:
+    """About how long is sent to find a throughput, s; nothing where it is known."""
+    return Fraction(0) if isinstance(known, Load) else _traffic_seconds(known)
+
+
 THROUGHPUT = Procedure(
     name="throughput",
     title="Throughput",
