@@ -132,15 +132,15 @@ def measure(trial: Trial, device: Device, situation: Situation) -> TrialResult:
 def drive(method: Method, device: Device, situation: Situation) -> tuple[Result, list[TrialResult]]:
     """Runs a method to its end."""
     outcomes: list[TrialResult] = []
-    trial = next(method)
-    while True:
-        outcomes.append(measure(trial, device, situation))
-        assert len(outcomes) < 1000, "the method does not end"
-        try:
+    try:
+        trial = next(method)
+        while True:
+            outcomes.append(measure(trial, device, situation))
+            assert len(outcomes) < 1000, "the method does not end"
             trial = method.send(outcomes[-1])
-        except StopIteration as stop:
-            result: Result = stop.value
-            return result, outcomes
+    except StopIteration as stop:
+        result: Result = stop.value
+        return result, outcomes
 
 
 def loads_of_samples(trial: Trial) -> list[tuple[Fraction, Fraction]]:

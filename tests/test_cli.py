@@ -242,7 +242,9 @@ def test_parameters_and_goals_are_listed() -> None:
     rows = list(csv.DictReader(io.StringIO(netdyno("methods", "--format", "csv").stdout)))
     written = {(row["method"], row["parameter"]) for row in rows}
     assert written == {
-        (name, field) for name, method in METHODS.items() for field in method.parameters.model_fields
+        (name, info.alias or field)
+        for name, method in METHODS.items()
+        for field, info in method.parameters.model_fields.items()
     }
     assert all(row["meaning"] and row["default"] and row["written as"] for row in rows)
 

@@ -274,14 +274,14 @@ class _Trials:
     def follow(self, known: Situation) -> Result:
         """Gives the method what it asks for until it has a result."""
         method = METHODS[self.plan.method].start(self.plan.parameters, known)
-        trial = next(method)
-        while True:
-            self.planned_ns.append(trial.duration_ns)
-            self.outcomes.append(self._outcome(len(self.outcomes), trial))
-            try:
+        try:
+            trial = next(method)
+            while True:
+                self.planned_ns.append(trial.duration_ns)
+                self.outcomes.append(self._outcome(len(self.outcomes), trial))
                 trial = method.send(self.outcomes[-1])
-            except StopIteration as stop:
-                return _with_plan(stop.value, self.plan)
+        except StopIteration as stop:
+            return _with_plan(stop.value, self.plan)
 
     def _outcome(self, number: int, trial: Trial) -> TrialResult:
         """The trial as stored, if it was made before the run was killed; else as it goes now."""

@@ -80,8 +80,10 @@ def _kind(info: FieldInfo) -> str:
         elif get_origin(kind) is dict:
             (shape,) = _types(get_args(kind)[1])
             words.append(f"a mapping of names to {' or '.join(f'`{one}`' for one in shape.short_examples)}")
-        elif kind is bool:
-            words.append("`true` or `false`")
+        elif get_origin(kind) is list:
+            words.append("a list of them")
+        elif issubclass(kind, Parameters) and not issubclass(kind, Shape):
+            words.append("parameters in braces")
         elif kind is int:
             words.append("whole number")
         elif issubclass(kind, Load):
@@ -90,18 +92,11 @@ def _kind(info: FieldInfo) -> str:
             words.append(f"{kind.what}, `{kind.examples[0]}`")
         elif issubclass(kind, Shape):
             words.append(" or ".join(f"`{example}`" for example in kind.short_examples))
-        elif issubclass(kind, Parameters):
-            words.append(f"parameters as of `{_owner(kind)}`")
         else:
             words.append(kind.__name__)
     if NoneType in get_args(info.annotation):
         words.append("`null`")
     return " or ".join(words)
-
-
-def _owner(kind: type[Parameters]) -> str:
-    """The method whose parameters these are."""
-    return next(name for name, procedure in METHODS.items() if procedure.parameters is kind)
 
 
 def _default(info: FieldInfo) -> str:
@@ -117,12 +112,21 @@ def _default(info: FieldInfo) -> str:
 
 
 def _written(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_written, value))}]"
+    if isinstance(value, Parameters):
+        # What is not as it is by itself.
+        own = type(value)()
+        changed = {
+            info.alias or name: getattr(value, name)
+            for name, info in type(value).model_fields.items()
+            if getattr(value, name) != getattr(own, name)
+        }
+        return f"{{{', '.join(f'{name}: {_written(one)}' for name, one in changed.items())}}}"
     if isinstance(value, Shape):
         # The short form is for reading only: the one of its examples that means the default stands for it.
         for example in value.short_examples:
             if type(value).model_validate(example) == value:
                 return example
         return str(value.model_dump(mode="json", by_alias=True))
-    if isinstance(value, Parameters):
-        return "{}"
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return str(value)

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from netdyno.methods.address_caching import CACHING
+from netdyno.methods.back_to_back import BACK_TO_BACK
 from netdyno.methods.bisection import BISECTION
-from netdyno.methods.broadcast import BROADCAST
-from netdyno.methods.congestion import CONGESTION
-from netdyno.methods.forwarding import FORWARDING
-from netdyno.methods.learning_rate import LEARNING
+from netdyno.methods.latency import LATENCY
+from netdyno.methods.loss import LOSS
 from netdyno.methods.ndr import NDR
 from netdyno.methods.procedure import (
     Parameters,
@@ -25,6 +23,10 @@ from netdyno.methods.procedure import (
     starved,
 )
 from netdyno.methods.ramp import RAMP
+from netdyno.methods.recovery import RECOVERY
+from netdyno.methods.reset import RESET
+from netdyno.methods.rfc2544 import SUITE
+from netdyno.methods.sweep import SWEEP
 from netdyno.methods.throughput import THROUGHPUT
 
 METHODS: Mapping[str, Procedure[Any]] = {
@@ -34,11 +36,13 @@ METHODS: Mapping[str, Procedure[Any]] = {
         THROUGHPUT,
         NDR,
         BISECTION,
-        FORWARDING,
-        CONGESTION,
-        CACHING,
-        LEARNING,
-        BROADCAST,
+        LATENCY,
+        LOSS,
+        BACK_TO_BACK,
+        RECOVERY,
+        RESET,
+        SUITE,
+        SWEEP,
     )
 }
 """Every method, in the order help lists them."""

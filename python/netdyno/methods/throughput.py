@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from fractions import Fraction
 
 from pydantic import Field, model_validator
 
 from netdyno.errors import Problem
 from netdyno.methods.procedure import Parameters, Procedure, frames_per_second, rounded, starved
-from netdyno.trial import Method, Result, Segment, Situation, Trial, TrialResult, Value
+from netdyno.trial import (
+    Column,
+    Figure,
+    Method,
+    Result,
+    Segment,
+    Situation,
+    Table,
+    Trial,
+    TrialResult,
+    Value,
+)
 from netdyno.units import Load, Percent, PositiveDuration, decimal
 
 RFC_TRIAL_NS = 60 * 10**9
@@ -18,8 +29,6 @@ RFC_SETTLE_NS = 2 * 10**9
 """RFC 2544 section 23, phases a and b: 2 seconds after the learning frames."""
 RFC_DRAIN_NS = 2 * 10**9
 """RFC 2544 section 23, phase d: 2 seconds for the last frames."""
-FINAL_TRIALS = 8
-"""How often the full-length trial steps down by one width before it gives up."""
 
 
 class ThroughputParameters(Parameters):
@@ -72,16 +81,31 @@ def throughput(parameters: ThroughputParameters, situation: Situation) -> Method
             upper = load
         load = (lower + upper) // 2
 
-    final = search.ns >= parameters.duration.ns or lower == 0
-    attempts = 0
-    while not final and lower > 0 and attempts < FINAL_TRIALS:
-        outcome = yield _trial(f"final {attempts + 1}", maximum * lower / steps, parameters.duration)
-        attempts += 1
-        if seen.passed(lower, outcome, parameters.duration):
-            final = True
+    if search.ns < parameters.duration.ns and lower > 0:
+        lower, upper = yield from _proven(parameters, maximum / steps, lower, upper, seen)
+    return _result(parameters, situation, maximum / steps, lower, upper, seen)
+
+
+def _proven(
+    parameters: ThroughputParameters, step: Fraction, lower: int, upper: int, seen: _Seen
+) -> Generator[Trial, TrialResult, tuple[int, int]]:
+    """The bounds by trials of full length, which a queue does not deceive as it may a short one.
+
+    Where the load that passed the search does not pass, away from it in steps that double; then by halves.
+    """
+    load, stride, passed, attempt = lower, 1, 0, 0
+    while upper - passed > 1 and load > 0:
+        attempt += 1
+        outcome = yield _trial(f"final {attempt}", step * load, parameters.duration)
+        if seen.passed(load, outcome, parameters.duration):
+            passed = load
         else:
-            lower, upper = lower - 1, lower
-    return _result(parameters, situation, maximum / steps, lower, upper, final or lower == 0, seen)
+            upper = load
+        if passed:
+            load = (passed + upper) // 2
+        else:
+            load, stride = max(load - stride, 0), 2 * stride
+    return passed, upper
 
 
 class _Seen:
@@ -126,7 +150,6 @@ def _result(
     step: Fraction,
     lower: int,
     upper: int,
-    final: bool,
     seen: _Seen,
 ) -> Result:
     failed = seen.failing.get(upper)
@@ -149,8 +172,6 @@ def _result(
         notes.append(_why_failed(upper * step, seen.outcomes[failed]))
         if lower == 0:
             note = f"no load passed, down to {rounded(step)} fps"
-    if not final:
-        number, note = None, f"{FINAL_TRIALS} trials of full length failed one after the other"
     values = []
     for scope in (*situation.streams, "sum"):
         times = situation.share(scope)
@@ -160,7 +181,7 @@ def _result(
                 scope,
                 None if number is None else number * times,
                 "fps",
-                low=lower * step * times if final else None,
+                low=lower * step * times,
                 high=None if high is None else high * times,
                 note=note,
             )
@@ -174,6 +195,33 @@ def _result(
         compliance=tuple(_waits(None if passed is None else seen.outcomes[passed])),
         notes=tuple(notes),
         recommended=tuple(_short_trial(parameters)),
+        tables=(_table(values, situation),),
+    )
+
+
+def _table(values: list[Value], situation: Situation) -> Table:
+    """RFC 2544 section 26.1: the rate over the frame size, beside the theoretical one."""
+    several = len(situation.streams) > 1
+    cells = []
+    for value in (one for one in values if several or one.scope != "sum"):
+        line = situation.line(value.scope)
+        share = None if value.number is None else value.number / line
+        cells.append((situation.mean_size, value.scope, value.number, line, share, value.low, value.high))
+    return Table(
+        "Throughput",
+        (
+            Column("frame size", "B"),
+            Column("stream"),
+            Column("throughput", "fps"),
+            Column("theoretical", "fps"),
+            Column("of the line", "share"),
+            Column("passed", "fps"),
+            Column("did not pass", "fps"),
+        ),
+        tuple(cells),
+        "RFC 2544 section 26.1: the highest rate at which as many frames came back as were sent, beside what"
+        " the line carries.",
+        Figure("frame size", ("throughput", "theoretical"), reference=("theoretical",), by="stream"),
     )
 
 

@@ -1,0 +1,241 @@
+"""Latency at the throughput, as RFC 2544 section 26.2 and RFC 8219 section 7.2 have it."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from fractions import Fraction
+from statistics import median
+
+from pydantic import Field, model_validator
+
+from netdyno.arithmetic import WIRE_OVERHEAD
+from netdyno.errors import Problem
+from netdyno.methods import rows
+from netdyno.methods.procedure import Parameters, Procedure, frames_per_second, part, starved
+from netdyno.methods.throughput import ThroughputParameters, of_a_port, searching, throughput
+from netdyno.trial import (
+    Cell,
+    Column,
+    Method,
+    Observe,
+    Result,
+    Segment,
+    Situation,
+    Table,
+    Trial,
+    TrialResult,
+    Value,
+)
+from netdyno.units import Duration, Load, PositiveDuration
+
+REPEATS = 20
+"""RFC 2544 section 26.2 and RFC 8219 section 7.2: at least 20 times."""
+STREAM_NS = 120 * 10**9
+"""Same: a stream of at least 120 seconds,"""
+TAGGED_NS = 60 * 10**9
+"""of which frames are tagged after 60 seconds,"""
+TAGGED = 500
+"""and RFC 8219: at least 500 of them. netdyno tags all."""
+WORST = Fraction(999, 1000)
+"""RFC 8219 section 7.2: worst case latency is the 99.9th percentile."""
+
+NAME = "latency"
+
+
+class LatencySettings(Parameters):
+    """Parameters of latency."""
+
+    repeats: int = Field(default=REPEATS, ge=1, le=1000, description="Streams; their mean is the result.")
+    duration: PositiveDuration = Field(
+        default=PositiveDuration.of_ns(STREAM_NS), description="Length of each stream."
+    )
+    after: Duration = Field(
+        default=Duration.of_ns(TAGGED_NS), description="Frames that left before this are not timed."
+    )
+
+    @model_validator(mode="after")
+    def _possible(self) -> LatencySettings:
+        if self.after.ns >= self.duration.ns:
+            raise Problem(
+                f"frames are timed after {self.after} of {self.duration}: none is",
+                "a shorter `after`",
+                at=("after",),
+            )
+        return self
+
+
+class LatencyParameters(LatencySettings):
+    """The same, and the throughput."""
+
+    throughput: Load | ThroughputParameters = Field(
+        default=ThroughputParameters(),
+        description="The load: one that is known, or how the throughput is searched first.",
+    )
+
+    @model_validator(mode="after")
+    def _something(self) -> LatencyParameters:
+        if isinstance(self.throughput, Load) and self.throughput.amount.amount == 0:
+            raise Problem("a load of nothing", "leave it out, and it is searched", at=("throughput",))
+        return self
+
+    def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
+        """What is taken as known."""
+        if isinstance(self.throughput, Load):
+            yield ("throughput",), self.throughput
+        else:
+            for path, load in self.throughput.loads():
+                yield ("throughput", *path), load
+
+
+COLUMNS = (
+    Column("frame size", "B"),
+    rows.STREAM,
+    Column("load", "fps"),
+    Column("streams"),
+    Column("mean", "ns"),
+    Column("TL", "ns"),
+    Column("TL p1", "ns"),
+    Column("TL p99", "ns"),
+    Column("WCL", "ns"),
+    Column("WCL p1", "ns"),
+    Column("WCL p99", "ns"),
+    Column("store and forward", "ns"),
+    Column("lost", "frames"),
+)
+
+
+def latency(parameters: LatencyParameters, situation: Situation) -> Method:
+    """RFC 2544 section 26.2: at the throughput, which is searched first unless it is given."""
+    first, fps = 0, None
+    if isinstance(parameters.throughput, Load):
+        fps = frames_per_second(parameters.throughput, situation)
+    else:
+        found, first = yield from part("throughput", throughput(parameters.throughput, situation), 0)
+        fps = of_a_port(found, situation)
+    result, _ = yield from measured(parameters, situation, fps, first)
+    return result
+
+
+def measured(
+    parameters: LatencySettings, situation: Situation, fps: Fraction | None, first: int
+) -> Generator[Trial, TrialResult, tuple[Result, int]]:
+    """The streams, at a known load; the result and the number of the next trial.
+
+    Typical latency (TL) is the median of a stream's, worst case latency (WCL) its 99.9th percentile; of all
+    streams the medians of both (RFC 8219 section 7.2).
+    """
+    duration_ns = parameters.duration.ns
+    outcomes: list[TrialResult] = []
+    notes: list[str] = []
+    if not fps:
+        notes.append("latency: no load passed without loss, and there is none to measure it at")
+    for number in range(parameters.repeats if fps else 0):
+        assert fps is not None
+        outcome = yield Trial(
+            f"latency {number + 1}",
+            (Segment("traffic", duration_ns, fps, fps),),
+            observe=Observe(timed_from_ns=parameters.after.ns),
+        )
+        outcomes.append(outcome)
+        short = starved(outcome, duration_ns)
+        if short is not None:
+            notes.append(f"latency {number + 1}: {short}")
+    values, table = [], []
+    for scope, cells, mean in _rows(situation, fps, outcomes):
+        values.append(Value(NAME, scope, mean, "ns", note="mean of all streams, FILO"))
+        table.append(cells)
+    if not outcomes:
+        values = [Value(NAME, scope, None, "ns", note=notes[0]) for scope in (*situation.streams, "sum")]
+    lost = sum(rows.lost(outcome.streams) for outcome in outcomes)
+    if lost:
+        notes.append(f"latency: {lost} frames were lost at that load, and have none")
+    result = Result(
+        method=LATENCY.name,
+        values=tuple(values),
+        trials=tuple(range(first, first + len(outcomes))),
+        compliance=tuple(_deviations(parameters, outcomes)),
+        notes=tuple(notes),
+        standard=LATENCY.standard,
+        headlines={NAME: "the mean one-way latency at the throughput, first bit out to last bit in"},
+        tables=(
+            Table(
+                "Latency",
+                COLUMNS,
+                tuple(table),
+                "RFC 2544 section 26.2 and RFC 8219 section 7.2, all frames tagged. Mean, TL and WCL are from"
+                " first bit out to last bit in (FILO, RFC 8239); store and forward is RFC 1242 section 3.8's,"
+                " the mean less a frame's time on both lines, where these are enforced.",
+            ),
+        ),
+    )
+    return result, first + len(outcomes)
+
+
+def _rows(
+    situation: Situation, fps: Fraction | None, outcomes: list[TrialResult]
+) -> Iterator[tuple[str, tuple[Cell, ...], Fraction | None]]:
+    if not outcomes or fps is None:
+        return
+    for place, (scope, _) in enumerate(rows.scopes(outcomes[0])):
+        streams = [rows.scopes(outcome)[place][1] for outcome in outcomes]
+        times = [found for one in streams if (found := rows.Times.of(one)) is not None]
+        mean = _mean([one.mean_ns for one in times])
+        typical = [one.percentile(Fraction(1, 2)) for one in times]
+        worst = [one.percentile(WORST) for one in times]
+        # Of a frame's bits, without preamble and gap, at the line's rate.
+        line_bps = situation.line_fps * (situation.mean_size + WIRE_OVERHEAD) * 8
+        serial = situation.mean_size * 8 * 10**9 / line_bps
+        forward = None if mean is None or situation.mixed_receivers else mean - 2 * serial
+        yield (
+            scope,
+            (
+                rows.frame_size(situation),
+                scope,
+                fps * situation.share(scope),
+                Fraction(len(times)),
+                mean,
+                *_over(typical),
+                *_over(worst),
+                forward if forward is not None and forward >= 0 else None,
+                Fraction(sum(rows.lost(one) for one in streams)),
+            ),
+            mean,
+        )
+
+
+def _mean(found: list[Fraction]) -> Fraction | None:
+    return sum(found, Fraction(0)) / len(found) if found else None
+
+
+def _over(found: list[int | None]) -> tuple[Cell, Cell, Cell]:
+    """Median, 1st and 99th percentile over the streams; None if one of them had too few frames to say."""
+    known = sorted(one for one in found if one is not None)
+    if not known or len(known) < len(found):
+        return None, None, None
+    ends = (known[(len(known) - 1) // 100], known[-(-(len(known) * 99) // 100) - 1])
+    return Fraction(median(known)), Fraction(ends[0]), Fraction(ends[1])
+
+
+def _deviations(parameters: LatencySettings, outcomes: list[TrialResult]) -> Iterator[str]:
+    if parameters.duration.ns < STREAM_NS:
+        yield f"latency: streams of {parameters.duration}, RFC 2544 section 26.2 asks for at least 120 s"
+    if parameters.after.ns < TAGGED_NS:
+        yield f"latency: frames are timed after {parameters.after}, RFC 2544 section 26.2 asks for 60 s"
+    if parameters.repeats < REPEATS:
+        yield f"latency: {parameters.repeats} streams, RFC 2544 section 26.2 asks for at least {REPEATS}"
+    timed = [one.latency.count for outcome in outcomes for one in outcome.streams if one.latency is not None]
+    if timed and min(timed) < TAGGED:
+        yield f"latency: {min(timed)} frames were timed, RFC 8219 section 7.2 asks for at least {TAGGED}"
+
+
+LATENCY = Procedure(
+    name="latency",
+    title="Latency",
+    doc="One-way latency at the throughput: mean, typical and worst case over repeated streams.",
+    standard="RFC 2544 section 26.2, RFC 8219 section 7.2",
+    parameters=LatencyParameters,
+    start=latency,
+    traffic_seconds=lambda parameters: (
+        parameters.repeats * parameters.duration.amount + searching(parameters.throughput)
+    ),
+)

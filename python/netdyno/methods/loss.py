@@ -1,0 +1,140 @@
+"""Frame loss rate as RFC 2544 section 26.3 has it: what is lost at each load, from the highest down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from pydantic import Field, model_validator
+
+from netdyno.errors import Problem
+from netdyno.methods import rows
+from netdyno.methods.procedure import Parameters, Procedure, constant, frames_per_second, starved
+from netdyno.trial import Cell, Column, Figure, Method, Result, Situation, Table, TrialResult, Value
+from netdyno.units import Load, Percent, PositiveDuration
+
+COARSEST = Fraction(1, 10)
+"""RFC 2544 section 26.3: the steps are 10 % of the maximum rate at most, finer ones are encouraged."""
+CLEAN = 2
+"""The test ends when so many loads in a row lost nothing (same)."""
+MOST_STEPS = 1000
+
+NAME = "frame loss rate"
+
+
+class LossParameters(Parameters):
+    """Parameters of the frame loss rate."""
+
+    duration: PositiveDuration = Field(
+        default=PositiveDuration(Fraction(60)), description="Length of each trial."
+    )
+    maximum: Load = Field(default=Load(Percent(Fraction(1))), description="The load to start from: `100%`.")
+    step: Percent = Field(
+        default=Percent(COARSEST), description="How much lower each load is, of the maximum: `10%`."
+    )
+
+    @model_validator(mode="after")
+    def _possible(self) -> LossParameters:
+        if not Fraction(1, MOST_STEPS) <= self.step.amount <= COARSEST:
+            raise Problem(
+                f"`step` is {self.step}",
+                "RFC 2544 has steps of 10 % at most; `0.1%` is the least",
+                at=("step",),
+            )
+        if self.maximum.amount.amount == 0:
+            raise Problem("`maximum` is zero", "give a load above zero: `100%`", at=("maximum",))
+        return self
+
+    def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
+        """The load it starts from."""
+        yield ("maximum",), self.maximum
+
+
+TABLE = (
+    Column("frame size", "B"),
+    rows.STREAM,
+    Column("load", "share"),
+    Column("asked", "fps"),
+    *rows.COUNTED,
+)
+WHOLE = (Fraction(0), Fraction(1))
+
+
+def frame_loss(parameters: LossParameters, situation: Situation) -> Method:
+    """RFC 2544 section 26.3: 100 %, 90 %, 80 %, ... of the maximum until two trials in a row lose nothing.
+
+    A trial in which the tester fell short says nothing of the load asked for: it is shown with what was
+    offered, and does not count as one that lost nothing.
+    """
+    maximum = frames_per_second(parameters.maximum, situation)
+    duration_ns = parameters.duration.ns
+    outcomes: list[TrialResult] = []
+    table: list[tuple[Cell, ...]] = []
+    notes: list[str] = []
+    load, clean = Fraction(1), 0
+    while load > 0 and clean < CLEAN:
+        fps, name = maximum * load, f"{float(100 * load):g} %"
+        outcome = yield constant(f"loss at {name}", fps, duration_ns)
+        outcomes.append(outcome)
+        short = starved(outcome, duration_ns)
+        if short is not None:
+            notes.append(f"loss at {name}: {short}; what is shown is of the load that was offered")
+        for scope, streams in rows.scopes(outcome):
+            asked = fps * situation.share(scope)
+            share = fps / situation.line_fps
+            table.append(
+                (rows.frame_size(situation), scope, share, asked, *rows.counted(streams, duration_ns))
+            )
+        clean = clean + 1 if short is None and not rows.lost(outcome.streams) else 0
+        load -= parameters.step.amount
+    at = f"at {parameters.maximum} of the line" if _is_share(parameters) else f"at {parameters.maximum}"
+    values = []
+    for scope, streams in rows.scopes(outcomes[0]):
+        # A tester that did not offer the load has not shown what is lost at it.
+        number = None if starved(outcomes[0], duration_ns) else rows.loss(streams)
+        values.append(Value(NAME, scope, number, "ratio", note=at))
+    return Result(
+        method=LOSS.name,
+        values=tuple(values),
+        trials=(0,),
+        compliance=tuple(_deviations(parameters)),
+        notes=tuple(notes),
+        standard=LOSS.standard,
+        headlines={NAME: "the share of frames lost at the highest load"},
+        tables=(
+            Table(
+                "Frame loss rate",
+                TABLE,
+                tuple(table),
+                "RFC 2544 section 26.3: of what was sent, what did not come back, at each load; the load is a"
+                " port's, of its line.",
+                Figure("load", ("loss",), x_range=WHOLE, y_range=WHOLE, by="stream"),
+            ),
+        ),
+    )
+
+
+def _is_share(parameters: LossParameters) -> bool:
+    return isinstance(parameters.maximum.amount, Percent)
+
+
+def _deviations(parameters: LossParameters) -> Iterator[str]:
+    if parameters.duration.amount < 60:
+        yield f"frame loss rate: trials of {parameters.duration}, RFC 2544 section 24 asks for at least 60 s"
+    if not _is_share(parameters) or parameters.maximum.amount.amount != 1:
+        yield f"frame loss rate: it begins at {parameters.maximum}, RFC 2544 section 26.3 at the maximum"
+
+
+def _seconds(parameters: LossParameters) -> Fraction:
+    return parameters.duration.amount * -(-1 // parameters.step.amount)
+
+
+LOSS = Procedure(
+    name="frame-loss",
+    title="Frame loss rate",
+    doc="Loss at 100 %, 90 %, ... of the maximum until two trials in a row lose nothing.",
+    standard="RFC 2544 section 26.3",
+    parameters=LossParameters,
+    start=frame_loss,
+    traffic_seconds=_seconds,
+)

@@ -1,0 +1,208 @@
+"""Reset as RFC 6201 has it: how long a device forwards nothing, or not all, after it was reset."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from fractions import Fraction
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from netdyno.errors import Problem
+from netdyno.methods import rows
+from netdyno.methods.procedure import (
+    Parameters,
+    Procedure,
+    frames_per_second,
+    part,
+    starved,
+)
+from netdyno.methods.throughput import ThroughputParameters, of_a_port, searching, throughput
+from netdyno.trial import (
+    Column,
+    Event,
+    Method,
+    Observe,
+    Result,
+    Segment,
+    Situation,
+    Table,
+    Trial,
+    TrialResult,
+    Value,
+)
+from netdyno.units import Load, PositiveDuration
+
+CLEAN_NS = 15 * 10**9
+"""RFC 6201 section 4: traffic is forwarded for at least 15 seconds before the reset."""
+REPEATS = 10
+GAPS = 64
+
+NAME = "reset time"
+
+
+class ResetSettings(Parameters):
+    """Parameters of the reset."""
+
+    kind: Literal["reset", "link-down"] = Field(
+        default="reset", description="What is done to the device: `reset`, or `link-down` and up again."
+    )
+    before: PositiveDuration = Field(
+        default=PositiveDuration.of_ns(CLEAN_NS), description="Traffic before the reset."
+    )
+    down: PositiveDuration = Field(
+        default=PositiveDuration.of_ns(10**9), description="Of `link-down`: until the link is up again."
+    )
+    watch: PositiveDuration = Field(
+        default=PositiveDuration.of_ns(60 * 10**9), description="Traffic after it: longer than it takes."
+    )
+    repeats: int = Field(default=REPEATS, ge=1, le=1000, description="Resets; their mean is the result.")
+
+
+class ResetParameters(ResetSettings):
+    """The same, and the throughput."""
+
+    throughput: Load | ThroughputParameters = Field(
+        default=ThroughputParameters(),
+        description="The load: one that is known, or how the throughput is searched first.",
+    )
+
+    @model_validator(mode="after")
+    def _something(self) -> ResetParameters:
+        if isinstance(self.throughput, Load) and self.throughput.amount.amount == 0:
+            raise Problem("a load of nothing", "leave it out, and it is searched", at=("throughput",))
+        return self
+
+    def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
+        """What is taken as known."""
+        if isinstance(self.throughput, Load):
+            yield ("throughput",), self.throughput
+        else:
+            for path, load in self.throughput.loads():
+                yield ("throughput", *path), load
+
+
+COLUMNS = (
+    Column("frame size", "B"),
+    rows.STREAM,
+    Column("load", "fps"),
+    Column("resets"),
+    Column("lost", "frames"),
+    Column("by lost frames", "ns"),
+    Column("by time stamps", "ns"),
+    Column("least", "ns"),
+    Column("most", "ns"),
+)
+
+
+def reset(parameters: ResetParameters, situation: Situation) -> Method:
+    """RFC 6201 section 4: at the throughput, which is searched first unless it is given."""
+    first = 0
+    if isinstance(parameters.throughput, Load):
+        known: Fraction | None = frames_per_second(parameters.throughput, situation)
+    else:
+        found, first = yield from part("throughput", throughput(parameters.throughput, situation), 0)
+        known = of_a_port(found, situation)
+    result, _ = yield from measured(parameters, situation, known, first)
+    return result
+
+
+def measured(
+    parameters: ResetSettings, situation: Situation, known: Fraction | None, first: int
+) -> Generator[Trial, TrialResult, tuple[Result, int]]:
+    """The resets, at a known load; the result and the number of the next trial."""
+    outcomes: list[TrialResult] = []
+    notes: list[str] = []
+    total_ns = parameters.before.ns + parameters.watch.ns
+    if not known:
+        notes.append("reset: no load passed without loss, and there is none to reset it under")
+    for number in range(parameters.repeats if known else 0):
+        assert known is not None
+        events = [Event(parameters.before.ns, parameters.kind)]
+        if parameters.kind == "link-down":
+            events.append(Event(parameters.before.ns + parameters.down.ns, "link-up"))
+        outcome = yield Trial(
+            f"reset {number + 1}",
+            (Segment("traffic", total_ns, known, known),),
+            observe=Observe(gaps=GAPS),
+            events=tuple(events),
+        )
+        outcomes.append(outcome)
+        short = starved(outcome, total_ns)
+        if short is not None:
+            notes.append(f"reset {number + 1}: {short}")
+        if _still_out(outcome, total_ns):
+            notes.append(f"reset {number + 1}: frames were still lost at the end: watch it for longer")
+    return _result(parameters, situation, known, outcomes, notes, first), first + len(outcomes)
+
+
+def _still_out(outcome: TrialResult, total_ns: int) -> bool:
+    """Whether loss went on to the last sample of traffic."""
+    return any((stream.last_loss_ns or 0) > total_ns - outcome.sample_ns for stream in outcome.streams)
+
+
+def _result(
+    parameters: ResetSettings,
+    situation: Situation,
+    known: Fraction | None,
+    outcomes: list[TrialResult],
+    notes: list[str],
+    first: int,
+) -> Result:
+    values, table = [], []
+    ended = [one for one in outcomes if not _still_out(one, parameters.before.ns + parameters.watch.ns)]
+    for place, name in enumerate(situation.streams):
+        streams = [outcome.streams[place] for outcome in ended]
+        # Frame-loss method (section 4.1.1 and others): frames lost over the offered rate.
+        rate = None if known is None else known * situation.share(name)
+        by_loss = [Fraction(max(one.missing, 0)) * 10**9 / rate for one in streams if rate]
+        silences = [one.silence for one in streams if one.silence is not None]
+        by_time = [Fraction(one.until_ns - one.from_ns) for one in silences]
+        mean = sum(by_loss, Fraction(0)) / len(by_loss) if by_loss else None
+        ends = (min(by_loss, default=None), max(by_loss, default=None))
+        note = "" if by_loss else (notes[0] if notes else "nothing was measured")
+        values.append(Value(NAME, name, mean, "ns", *ends, note))
+        lost = sum(max(one.missing, 0) for one in streams)
+        stamps = sum(by_time, Fraction(0)) / len(by_time) if by_time else None
+        count = Fraction(len(streams))
+        table.append((rows.frame_size(situation), name, rate, count, Fraction(lost), mean, stamps, *ends))
+    found = [value.number for value in values if value.number is not None]
+    values.append(Value(NAME, "sum", max(found, default=None), "ns", note="the longest of all"))
+    return Result(
+        method=RESET.name,
+        values=tuple(values),
+        trials=tuple(range(first, first + len(outcomes))),
+        compliance=tuple(_deviations(parameters)),
+        notes=tuple(notes),
+        standard=RESET.standard,
+        headlines={NAME: "how long frames were lost, by their number over the offered rate, the mean"},
+        tables=(
+            Table(
+                "Reset",
+                COLUMNS,
+                tuple(table) if known else (),
+                "RFC 6201: the reset time by lost frames over the offered rate (section 4, frame-loss method)"
+                " and by the longest time without an arrival (timestamp method); mean, least and most are of"
+                " the resets.",
+            ),
+        ),
+    )
+
+
+def _deviations(parameters: ResetSettings) -> Iterator[str]:
+    if parameters.before.ns < CLEAN_NS:
+        yield f"reset: traffic for {parameters.before} before it, RFC 6201 section 4 asks for at least 15 s"
+
+
+RESET = Procedure(
+    name="reset",
+    title="Reset",
+    doc="How long a device loses frames after a reset under load, by lost frames and by time stamps.",
+    standard="RFC 6201",
+    parameters=ResetParameters,
+    start=reset,
+    traffic_seconds=lambda parameters: (
+        parameters.repeats * (parameters.before.amount + parameters.watch.amount)
+        + searching(parameters.throughput)
+    ),
+)

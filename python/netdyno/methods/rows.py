@@ -1,0 +1,114 @@
+"""What the tables of several methods say of a trial, a row for each stream and one for all together.
+
+Counts are summed over streams, loss never across them: frames that one stream has too many do not make up for
+those another one lost. Histograms are merged; percentiles are never averaged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from netdyno.histogram import Histogram, decode, merge
+from netdyno.trial import Cell, Column, Situation, StreamResult, TrialResult
+
+STREAM = Column("stream")
+
+PERCENTILES = (Fraction(1, 2), *(1 - Fraction(1, 10**nines) for nines in range(1, 6)))
+PDV = Fraction(999, 1000)
+"""RFC 8219 section 7.3.1: the 99.9th percentile less the minimum."""
+
+COUNTED = (
+    Column("offered", "fps"),
+    Column("sent", "frames"),
+    Column("received", "frames"),
+    Column("lost", "frames"),
+    Column("loss", "share"),
+)
+
+TIMED = (
+    Column("min", "ns"),
+    Column("mean", "ns"),
+    Column("p50", "ns"),
+    Column("p90", "ns"),
+    Column("p99", "ns"),
+    Column("p99.9", "ns"),
+    Column("p99.99", "ns"),
+    Column("p99.999", "ns"),
+    Column("max", "ns"),
+    Column("PDV", "ns"),
+)
+"""One-way latency, first bit out to last bit in (FILO). A percentile p needs 10 / (1 - p) frames."""
+
+
+def scopes(outcome: TrialResult) -> tuple[tuple[str, tuple[StreamResult, ...]], ...]:
+    """Each stream that sent, and all together if there are several."""
+    sending = tuple(stream for stream in outcome.streams if stream.intended)
+    each = tuple((stream.name, (stream,)) for stream in sending)
+    return each if len(each) == 1 else (*each, ("sum", sending))
+
+
+def lost(streams: Sequence[StreamResult]) -> int:
+    """Frames that did not come back intact."""
+    return sum(max(stream.missing, 0) for stream in streams)
+
+
+def loss(streams: Sequence[StreamResult]) -> Fraction | None:
+    """Their share of those sent; None if none was."""
+    sent = sum(stream.offered for stream in streams)
+    return Fraction(lost(streams), sent) if sent else None
+
+
+def counted(streams: Sequence[StreamResult], duration_ns: int) -> tuple[Cell, ...]:
+    """The cells of `COUNTED`. The offered load is what was sent over the time it was to take."""
+    sent, received = sum(one.offered for one in streams), sum(one.received for one in streams)
+    rate = Fraction(sent * 10**9, duration_ns)
+    return rate, Fraction(sent), Fraction(received), Fraction(lost(streams)), loss(streams)
+
+
+@dataclass(frozen=True)
+class Times:
+    """Latencies of several streams together."""
+
+    count: int
+    min_ns: int
+    max_ns: int
+    mean_ns: Fraction
+    histogram: Histogram
+
+    @classmethod
+    def of(cls, streams: Sequence[StreamResult]) -> Times | None:
+        """None if nothing was timed, or something beyond what is measured, or before it left."""
+        timed = [one.latency for one in streams if one.latency is not None and one.latency.count]
+        if not timed or any(one.over or one.negative for one in timed):
+            return None
+        count = sum(one.count for one in timed)
+        return cls(
+            count,
+            min(one.min_ns for one in timed),
+            max(one.max_ns for one in timed),
+            Fraction(sum(one.sum_ns for one in timed), count),
+            merge(decode(one.histogram) for one in timed),
+        )
+
+    def percentile(self, share: Fraction) -> int | None:
+        """As `Histogram.percentile`; never more than the greatest there was."""
+        found = self.histogram.percentile(share)
+        return None if found is None else min(found, self.max_ns)
+
+
+def timed(streams: Sequence[StreamResult]) -> tuple[Cell, ...]:
+    """The cells of `TIMED`."""
+    times = Times.of(streams)
+    if times is None:
+        return (None,) * len(TIMED)
+    worst = times.percentile(PDV)
+    cells = [times.min_ns, times.mean_ns, *map(times.percentile, PERCENTILES), times.max_ns]
+    cells.append(None if worst is None else worst - times.min_ns)
+    return tuple(None if cell is None else Fraction(cell) for cell in cells)
+
+
+def frame_size(situation: Situation) -> Fraction:
+    """Of the case, for a column; of a mix the average."""
+    return situation.mean_size

@@ -1,0 +1,276 @@
+# ruff: noqa: E501 (parameters are written a case a line)
+"""RFC 2544's tests beside the throughput, and the sweep, against devices of a few lines whose answer is known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from statistics import mean, stdev
+from typing import Any
+
+import pytest
+from netdyno.errors import Problem
+from netdyno.methods import METHODS
+from netdyno.trial import Cell, Result, Situation, Table, Trial, TrialResult
+from pydantic import ValidationError
+from tendevices import (
+    Device,
+    drive,
+    measure,
+    never_passes,
+    passes_everything,
+    starved_tester,
+    wall,
+    window_loss,
+)
+
+LINE = 10_000_000
+UNI = Situation(("west-east",), Fraction(LINE), Fraction(100))
+BOTH = Situation(("west-east", "east-west"), Fraction(LINE), Fraction(100))
+
+
+def run(
+    name: str, device: Device, situation: Situation = UNI, **parameters: Any
+) -> tuple[Result, list[TrialResult]]:
+    method = METHODS[name]
+    return drive(method.start(method.parameters(**parameters), situation), device, situation)
+
+
+def rows(table: Table, *columns: str) -> list[tuple[Cell, ...]]:
+    places = [[column.name for column in table.columns].index(name) for name in columns]
+    return [tuple(row[place] for place in places) for row in table.rows]
+
+
+def numbers(result: Result, name: str) -> dict[str, Fraction | None]:
+    return {one.scope: one.number for one in result.values if one.name == name}
+
+
+# Frame loss rate.
+
+
+def test_loss_is_that_of_each_load_until_two_lose_nothing() -> None:
+    """6.5 Mpps of 10: 35 % are lost at 100 %, 25/90 at 90 %, 15/80, 5/70, and then nothing twice."""
+    result, outcomes = run("frame-loss", wall(6_500_000), duration="1s")
+    assert len(outcomes) == 6
+    (table,) = result.tables
+    expected = [(Fraction(n, 10), Fraction(max(10 * n - 65, 0), 10 * n)) for n in (10, 9, 8, 7, 6, 5)]
+    assert rows(table, "load", "loss") == expected
+    assert numbers(result, "frame loss rate") == {"west-east": Fraction(35, 100)}
+    assert table.figure is not None
+    assert (table.figure.x_range, table.figure.y_range) == ((0, 1), (0, 1)), "RFC 2544 forces both axes"
+
+
+def test_loss_has_each_direction_and_all_together() -> None:
+    def lopsided(fps: Fraction, seconds: Fraction, stream: str) -> tuple[int, int]:
+        return (wall(8_000_000) if stream == "east-west" else passes_everything())(fps, seconds, stream)
+
+    result, _ = run("frame-loss", lopsided, BOTH, duration="1s")
+    assert numbers(result, "frame loss rate") == {
+        "west-east": 0,
+        "east-west": Fraction(1, 5),
+        "sum": Fraction(1, 10),
+    }
+
+
+def test_a_loss_curve_of_a_device_that_passes_nothing_ends_at_its_lowest_load() -> None:
+    result, outcomes = run("frame-loss", never_passes(), duration="1s")
+    assert len(outcomes) == 10
+    assert {loss for (loss,) in rows(result.tables[0], "loss")} == {1}
+
+
+def test_a_tester_that_falls_short_shows_no_loss_of_the_load_it_did_not_offer() -> None:
+    result, _ = run("frame-loss", starved_tester(5_500_000), duration="1s")
+    assert numbers(result, "frame loss rate") == {"west-east": None}
+    assert "loss at 100 %: the tester left 4500000 of 10000000" in result.notes[0]
+    # 50 % and 40 % were offered; 60 % was not.
+    assert rows(result.tables[0], "load")[-1] == (Fraction(4, 10),)
+
+
+def test_loss_between_two_loads_does_not_end_the_curve_too_soon() -> None:
+    result, _ = run("frame-loss", window_loss(6_500_000, 8_500_000), duration="1s")
+    assert rows(result.tables[0], "load", "loss") == [
+        (1, 0),
+        (Fraction(9, 10), 0),
+    ], "two in a row lose nothing: as the RFC has it, what is below is not looked at"
+    fine, _ = run("frame-loss", window_loss(9_500_000, 9_700_000), duration="1s", step="1%")
+    assert [load for load, loss in rows(fine.tables[0], "load", "loss") if loss] == []
+
+
+@pytest.mark.parametrize("parameters", [{"step": "11%"}, {"step": "0%"}, {"maximum": "0%"}])
+def test_steps_of_more_than_ten_per_cent_are_refused(parameters: dict[str, str]) -> None:
+    with pytest.raises((Problem, ValidationError)):
+        METHODS["frame-loss"].parameters(**parameters)
+
+
+# Sweep.
+
+
+def test_a_sweep_finds_the_highest_load_without_loss() -> None:
+    result, outcomes = run("sweep", wall(9_550_000), loads="90% to 100% by 1%", duration="1s")
+    assert len(outcomes) == 11
+    (found,) = (one for one in result.values if (one.name, one.scope) == ("loss-free load", "west-east"))
+    assert (found.number, found.high) == (9_500_000, 9_600_000)
+    assert result.trials == (5, 6)
+    loads = [(Fraction(90 + n, 100), Fraction((90 + n) * LINE, 100)) for n in range(11)]
+    assert rows(result.tables[0], "load", "offered") == loads
+    assert {remark for (remark,) in rows(result.tables[0], "remark")} == {""}
+
+
+def test_loss_below_a_load_that_passes_is_not_passed_over() -> None:
+    result, _ = run("sweep", window_loss(2_500_000, 5_500_000), loads=["100%", "50%", "20%"], duration="1s")
+    assert numbers(result, "loss-free load")["west-east"] == 2_000_000
+
+
+def test_a_load_that_was_missed_is_flagged_from_two_in_ten_thousand_on() -> None:
+    def slow(share: Fraction) -> Device:
+        return lambda fps, seconds, stream: (int(fps * seconds * share), int(fps * seconds * share))
+
+    for share, remark in (
+        (Fraction(9999, 10000), ""),
+        (Fraction(9997, 10000), "another load than asked for"),
+    ):
+        result, _ = run("sweep", slow(share), loads=["50%"], duration="1s")
+        assert rows(result.tables[0], "remark") == [(remark,)]
+
+
+@pytest.mark.parametrize(
+    ("device", "number", "note"),
+    [
+        (never_passes(), None, "frames were lost at the lowest load"),
+        (passes_everything(), LINE, "nothing was lost at any load"),
+        (starved_tester(6_000_000), 5_000_000, "a lower bound: above it the tester left 3000000"),
+        (starved_tester(600_000), None, "the tester left 400000 of 1000000"),
+    ],
+)
+def test_a_sweep_of_strange_devices(device: Device, number: int | None, note: str) -> None:
+    result, _ = run("sweep", device, duration="1s")
+    (found,) = (one for one in result.values if (one.name, one.scope) == ("loss-free load", "sum"))
+    assert (found.number, found.note[: len(note)]) == (number, note)
+
+
+@pytest.mark.parametrize(
+    "loads",
+    [
+        "90% to 80% by 1%",
+        "1% to 2Mpps by 1%",
+        "1% to 100% by 0%",
+        "1% to 100%",
+        [],
+        ["0%"],
+        "0.01% to 100% by 0.01%",
+    ],
+)
+def test_what_is_no_range_is_refused(loads: Any) -> None:
+    with pytest.raises((Problem, ValidationError)):
+        METHODS["sweep"].parameters(loads=loads)
+
+
+# Back-to-back frames.
+
+
+def buffers(frames: Callable[[], int], capacity: int) -> Device:
+    """Passes a burst at the line's rate of up to so many frames, and below that any load up to its capacity."""
+
+    def device(fps: Fraction, seconds: Fraction, stream: str) -> tuple[int, int]:
+        sent = math.ceil(fps * seconds)
+        return sent, sent if fps <= capacity or sent <= frames() else sent - 1
+
+    return device
+
+
+@pytest.mark.parametrize("held", [1, 2, 517, 1024, 1500, 70_001])
+def test_the_longest_burst_is_found_to_the_frame(held: int) -> None:
+    result, outcomes = run(
+        "back-to-back", buffers(lambda: held, 4_000_000), throughput="40%", repeats=3, longest="100ms"
+    )
+    assert numbers(result, "back-to-back frames")["west-east"] == held
+    # RFC 9004 section 6: implied = mean / R, corrected = implied x (1 - T / R).
+    implied = Fraction(held, LINE) * 10**9
+    assert rows(result.tables[0], "implied buffer time", "corrected buffer time") == [
+        (implied, implied * Fraction(6, 10))
+    ]
+    assert len(outcomes) < 3 * (2 * math.log2(max(held, 1024)) + 4)
+
+
+def test_repeated_searches_give_mean_and_spread() -> None:
+    asked = iter(range(10**6))
+    sizes = (900, 1000, 1100)
+
+    def held() -> int:
+        return sizes[current[0]]
+
+    current = [0]
+    found: list[int] = []
+
+    def device(fps: Fraction, seconds: Fraction, stream: str) -> tuple[int, int]:
+        next(asked)
+        return buffers(held, 4_000_000)(fps, seconds, stream)
+
+    method = METHODS["back-to-back"]
+    generator = method.start(method.parameters(throughput="40%", repeats=3, longest="100ms"), UNI)
+    trial: Trial = next(generator)
+    while True:
+        current[0] = int(trial.name.split(":")[0].removeprefix("search ")) - 1
+        try:
+            trial = generator.send(measure(trial, device, UNI))
+        except StopIteration as stop:
+            result: Result = stop.value
+            break
+    found = list(sizes)
+    (row,) = rows(result.tables[0], "mean", "least", "most", "stdev", "searches")
+    assert row == (mean(found), 900, 1100, stdev(found), 3)
+
+
+def test_a_burst_is_drained_for_as_long_as_the_device_holds_it_and_then_two_seconds() -> None:
+    """RFC 9004 section 5.3: 1000 frames of 100 ns at the line, and 250 ns each at the throughput."""
+    method = METHODS["back-to-back"]
+    generator = method.start(method.parameters(throughput="40%", longest="100ms", step=1000), UNI)
+    trial = next(generator)
+    while trial.segments[0].duration_ns != 1000 * 100:
+        trial = generator.send(measure(trial, buffers(lambda: 0, 1), UNI))
+    assert trial.drain_ns == 2 * 10**9 + 1000 * 150
+    generator.close()
+
+
+@pytest.mark.parametrize(
+    ("device", "throughput", "note"),
+    [
+        (passes_everything(), "100%", "not applicable: the device forwards at the line's rate"),
+        (passes_everything(), "40%", "the longest burst that was tried, 10ms, passed: no limit was found"),
+        (starved_tester(1000), "40%", "the tester could not send such bursts: the tester left"),
+    ],
+)
+def test_bursts_that_show_nothing_give_no_number(device: Device, throughput: str, note: str) -> None:
+    result, outcomes = run("back-to-back", device, throughput=throughput, repeats=2, longest="10ms")
+    assert numbers(result, "back-to-back frames")["west-east"] is None
+    assert result.values[0].note.startswith(note)
+    assert len(outcomes) < 40
+
+
+def test_the_throughput_is_searched_first_where_it_is_not_known() -> None:
+    result, outcomes = run(
+        "back-to-back",
+        buffers(lambda: 1500, 4_000_000),
+        throughput={"duration": "1s", "width": "1%"},
+        repeats=1,
+        longest="100ms",
+    )
+    assert rows(result.tables[0], "throughput", "mean") == [(4_000_000, 1500)]
+    # What it rests on is numbered with the trials of the search before it.
+    passed, failed = (outcomes[number].streams[0] for number in result.trials)
+    assert {passed.offered, failed.offered} == {1500, 1501}
+
+
+# The suite: what every method says of itself.
+
+
+@pytest.mark.parametrize(
+    "name", ["frame-loss", "sweep", "back-to-back", "latency", "recovery", "reset", "rfc2544"]
+)
+def test_the_standards_own_parameters_deviate_in_nothing(name: str) -> None:
+    method = METHODS[name]
+    generator = method.start(method.parameters(), UNI)
+    result, _ = drive(generator, never_passes(), UNI)
+    assert result.compliance == (), "of a device that passes nothing the parameters are all there is to say"
+    assert all(one.number is None or one.name in ("frame loss rate", "throughput") for one in result.values)
