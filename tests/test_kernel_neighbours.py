@@ -67,15 +67,15 @@ def device() -> Iterator[dut.Device]:
     pytest.importorskip("netdyno._engine", reason="the engine is not built")
     with namespaces.tester_namespace(), dut.device_namespace() as device:
         try:
-            _join(device, MTU, 1)
-            dut.set_up(device, "router")
-            for port, name in enumerate(dut.PORTS):
+            _join(device, MTU, 1, 2)
+            dut.set_up(device, "router", 2)
+            for port, name in enumerate(dut.PORTS[:2]):
                 device.do(f"ip neighbour del {addresses.tester(port)} dev {name}")
                 # Soon, not after five seconds, is a neighbour in use that is stale asked whether it is there.
                 device.do(f"echo 1 > /proc/sys/net/ipv4/neigh/{name}/delay_first_probe_time")
             yield device
         finally:
-            for interface in INTERFACES:
+            for interface in INTERFACES[:2]:
                 with suppress(LabError):
                     _ip(f"link delete {interface}")
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from netdyno.labs import KINDS, LabError, LabLink, Preflight, Wiring, ethtool
 from netdyno.labs.linux import device, leftovers, namespaces
+from netdyno.labs.threads import Threads
 
 TEN_GIGABIT = 10_000_000_000
 LINKS = (LabLink("west", "Te0/1/0/0", TEN_GIGABIT), LabLink("east", "Te0/2/0/0", TEN_GIGABIT))
@@ -107,7 +108,10 @@ def test_a_lab_that_cannot_be_is_refused_with_a_sentence() -> None:
         wired("emulated/asr9006", forwarding="mpls")
     with pytest.raises(ValueError, match="`speed` is not a setting"):
         wired("linux/router", speed="fast")
-    for name in ("emulated/cross-connect", "emulated/asr9006", *LINUX):
+    for name in ("linux/router", "linux/bridge"):
+        with pytest.raises(ValueError, match="takes two to eight links, not 9"):
+            KINDS[name].wire(tuple(LabLink(f"p{n}", f"d{n}", 1) for n in range(9)), {})
+    for name in ("emulated/cross-connect", "emulated/asr9006", "linux/xconnect"):
         with pytest.raises(ValueError, match="takes two links, not 1"):
             KINDS[name].wire(LINKS[:1], {})
     with pytest.raises(ValueError, match="`emulated/bridge` takes two to 64 links, not 1"):
@@ -255,6 +259,33 @@ def test_a_linux_device_forwards_both_ways(name: str) -> None:
 
 
 @needs_root
+@pytest.mark.parametrize("name", ["linux/router", "linux/bridge"])
+def test_a_linux_device_of_eight_ports_forwards_from_the_first_to_the_last(name: str) -> None:
+    """The last of eight has the last eighth of 48.0.0.0/8, 32 networks each: 48.224.0.0/11."""
+    links = tuple(LabLink(f"t{n}", f"d{n}", TEN_GIGABIT) for n in range(8))
+    with KINDS[name].build(KINDS[name].wire(links, {})) as built:
+        interfaces = [port["backend"]["interface"] for port in built.session["ports"]]
+        assert interfaces == [f"p{n}" for n in range(8)]
+        with packet_socket("p0") as first, packet_socket("p7") as last:
+            to = "02:00:00:00:02:01" if name == "linux/router" else built.ports[7].mac
+            first.send(udp_frame(to, built.ports[0].mac, "16.0.0.1", "48.224.0.1"))
+            arrived = next_frame(last)
+            assert arrived[:6] == mac_bytes(built.ports[7].mac)
+            # The destination of its IPv4 header, behind 14 bytes of Ethernet (RFC 791 section 3.1).
+            assert arrived[30:34] == bytes([48, 224, 0, 1])
+
+
+@needs_root
+def test_more_than_two_linux_ports_are_not_calibrated() -> None:
+    links = tuple(LabLink(f"t{n}", f"d{n}", TEN_GIGABIT) for n in range(3))
+    with (
+        pytest.raises(LabError, match="joined in pairs to be calibrated, and the lab has 3"),
+        KINDS["linux/bridge"].loopback(links, Threads()),
+    ):
+        pass
+
+
+@needs_root
 def test_a_linux_router_answers_arp_for_its_gateways() -> None:
     with KINDS["linux/router"].build(wired("linux/router")) as built, packet_socket("p0") as west:
         # RFC 826: hardware type 1, protocol 0x0800, lengths 6 and 4, opcode 1 request, 2 reply.
@@ -331,7 +362,7 @@ from netdyno.labs import KINDS, LabLink
 from netdyno.labs.linux import device
 made = []
 enter = device.set_up
-device.set_up = lambda d, s: (made.append(d.pid), enter(d, s))
+device.set_up = lambda d, s, n: (made.append(d.pid), enter(d, s, n))
 kind = KINDS["linux/router"]
 with kind.build(kind.wire((LabLink("a", "x", 1), LabLink("b", "y", 1)), {})):
     print(made[0], os.readlink(f"/proc/{made[0]}/ns/net"), flush=True)

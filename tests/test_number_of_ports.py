@@ -130,7 +130,7 @@ def test_a_check_prints_the_streams_and_what_is_behind_each_port() -> None:
             "8:22 `uni-reverse` is no direction of a lab with one link",
         ),
         (text(1, kind="emulated/bridge"), "4:3 the lab has 1 link, and `emulated/bridge` takes two to 64"),
-        (text(3, kind="linux/router"), "4:3 the lab has 3 links, and `linux/router` takes two"),
+        (text(3, kind="linux/xconnect"), "4:3 the lab has 3 links, and `linux/xconnect` takes two"),
         (text(3, kind="emulated/asr9006"), "4:3 the lab has 3 links, and `emulated/asr9006` takes two"),
         (
             text(4, kind="emulated/cross-connect"),

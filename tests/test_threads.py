@@ -105,15 +105,15 @@ def test_a_linux_lab_says_who_works_on_which_core_and_who_shares_one(
     session: dict[str, object], told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Four cores; the device is moved to one, which the test only notes."""
-    moved: list[tuple[int, int]] = []
+    moved: list[tuple[int, int, int]] = []
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1, 2, 3})
-    monkeypatch.setattr(device, "isolate", lambda _, core, queues: moved.append((core, queues)))
+    monkeypatch.setattr(device, "isolate", lambda _, core, ports, queues: moved.append((core, ports, queues)))
     wired = linux.ROUTER.wire((LabLink("west", "p0", 10**10), LabLink("east", "p1", 10**10)), {})
     built = linux._as_built(replace(wired, session={**wired.session, **session}), cast("device.Device", None))
     assert built.notes[-1].startswith(told)
     workers = session.get("workers", 1)
     assert len(built.session["cores"]) == workers
-    assert moved == [(int(told.partition("core ")[2].partition(",")[0].rstrip(":")), workers)]
+    assert moved == [(int(told.partition("core ")[2].partition(",")[0].rstrip(":")), 2, workers)]
 
 
 def test_af_xdp_on_a_veth_with_several_queues_is_native_and_never_generic() -> None:

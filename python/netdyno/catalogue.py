@@ -84,6 +84,8 @@ def _kind(info: FieldInfo) -> str:
             words.append("a list of them")
         elif issubclass(kind, Parameters) and not issubclass(kind, Shape):
             words.append("parameters in braces")
+        elif kind is bool:
+            words.append("`true` or `false`")
         elif kind is int:
             words.append("whole number")
         elif issubclass(kind, Load):
@@ -129,4 +131,4 @@ def _written(value: Any) -> str:
             if type(value).model_validate(example) == value:
                 return example
         return str(value.model_dump(mode="json", by_alias=True))
-    return str(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)

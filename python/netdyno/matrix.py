@@ -23,11 +23,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Stream:
-    """A stream of a case. reverse: its frames have source and destination of the profile swapped."""
+    """A stream of a case. reverse: its frames have source and destination of the profile swapped. to: what
+    its MAC addresses are, as of its way."""
 
     name: str
     place: Place
     reverse: bool
+    to: patterns.To = ""
 
 
 @dataclass(frozen=True)
@@ -136,11 +138,11 @@ def streams(case: Case, wiring: Wiring) -> tuple[Stream, ...]:
         share = way.share if way.share is not None else Fraction(1, sent[way.tx])
         classes = case.profile.classes
         if not classes:
-            found.append(Stream(name, Place(way.tx, way.rx, share), way.reverse))
+            found.append(Stream(name, Place(way.tx, way.rx, share), way.reverse, way.to))
         for traffic, of in classes.items():
             assert of.share is not None  # As checked with the plan.
             place = Place(way.tx, way.rx, share * of.share.amount, traffic)
-            found.append(Stream(f"{name}/{traffic}", place, way.reverse))
+            found.append(Stream(f"{name}/{traffic}", place, way.reverse, way.to))
     return tuple(found)
 
 

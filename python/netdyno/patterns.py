@@ -15,6 +15,10 @@ from netdyno.labs.addresses import MOST_PORTS
 
 Direction = Literal["uni", "uni-reverse", "bidir"]
 
+To = Literal["", "sources", "destinations", "all"]
+"""What the MAC addresses of a way are, if not the ports': each flow is a station of its own, which sends
+(`sources`) or is sent to (`destinations`), or frames go to all (`all`, broadcast)."""
+
 PAIRS = "pairs"
 
 
@@ -27,6 +31,7 @@ class Way:
     rx: int
     reverse: bool = False
     share: Fraction | None = None
+    to: To = ""
 
 
 @dataclass(frozen=True)
@@ -45,6 +50,8 @@ class Pattern:
     mesh: bool = False
     one_way: bool = False
     """The standard has it in one direction only."""
+    bridged: bool = False
+    """It is of MAC addresses: nothing that a router forwards by."""
 
     @property
     def directions(self) -> tuple[Direction, ...]:
@@ -91,6 +98,17 @@ def _congestion(_ports: int) -> tuple[Way, ...]:
     return (Way(0, 2, share=half), Way(0, 3, share=half), Way(1, 3))
 
 
+def _addresses(_ports: int) -> tuple[Way, ...]:
+    """The learning port is the first, the test port the second; the others watch for what is flooded."""
+    return (Way(0, 1, to="sources"), Way(1, 0, reverse=True, to="destinations"))
+
+
+def _broadcast(ports: int) -> tuple[Way, ...]:
+    """The first port to all others. Each of these has frames of its own among them, which it times; what it
+    receives of the others' counts as received elsewhere."""
+    return tuple(Way(0, port, to="all") for port in range(1, ports))
+
+
 PATTERNS: Mapping[str, Pattern] = {
     pattern.name: pattern
     for pattern in (
@@ -128,6 +146,22 @@ PATTERNS: Mapping[str, Pattern] = {
             range(4, 5),
             _congestion,
             one_way=True,
+        ),
+        Pattern(
+            "addresses",
+            "frames from many addresses, and back to them, while other ports watch (RFC 2889 5.7, 5.8)",
+            range(3, MOST_PORTS + 1),
+            _addresses,
+            one_way=True,
+            bridged=True,
+        ),
+        Pattern(
+            "broadcast",
+            "the first port to all others at once, by broadcast (RFC 2889 5.10)",
+            range(3, MOST_PORTS + 1),
+            _broadcast,
+            one_way=True,
+            bridged=True,
         ),
     )
 }

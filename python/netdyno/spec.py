@@ -42,6 +42,8 @@ may be that is made up for (methods.AWAY_NS). How late they were is judged, not 
 nobody is kept from sending: what is late was more than the line carries, and stays unsent but for the last
 frames, which are due just before the end."""
 
+BROADCAST = "ff:ff:ff:ff:ff:ff"
+FIRST_STATION = "06:00:00:00:00:01"
 UNSET_MAC = "00:00:00:00:00:00"
 """What stands in the destination until the engine fills in the peer or the resolved next hop."""
 
@@ -54,18 +56,20 @@ def session_spec(wiring: Wiring, *cases: Case) -> dict[str, Any]:
 
 def trial_spec(plan: Plan, case: Case, wiring: Wiring, trial: Trial) -> dict[str, Any]:
     """The whole trial: crates/engine/src/spec.rs, TrialSpec."""
+    all_streams = streams(case, wiring)
+    flows = case.profile.flows if trial.flows is None else trial.flows
     sent = [
         {
             "name": stream.name,
             "tx_port": stream.place.tx,
             "rx_port": stream.place.rx,
-            **_frames(case, wiring, stream),
+            **_frames(case, wiring, stream, flows),
             "sizes": [{"size": size, "weight": weight} for size, weight in case.profile.mix.weights],
-            "flows": case.profile.flows,
+            "flows": flows,
             "burst": _burst(case, wiring.ports[stream.place.tx], trial),
             "schedule": _schedule(case, stream, trial),
         }
-        for stream in streams(case, wiring)
+        for stream in all_streams
     ]
     return {
         "seed": case.seed,
@@ -88,7 +92,8 @@ def trial_spec(plan: Plan, case: Case, wiring: Wiring, trial: Trial) -> dict[str
         "settle_ns": plan.trial.settle.ns if trial.settle_ns is None else trial.settle_ns,
         "drain_ns": plan.trial.drain.ns if trial.drain_ns is None else trial.drain_ns,
         "sample_ns": plan.trial.sample.ns,
-        "learn": wiring.learn,
+        # What a bridge learns of the tester's ports takes room in the table that stations are to fill.
+        "learn": wiring.learn and not any(stream.to == "destinations" for stream in all_streams),
         "verify": plan.trial.verify,
         "observe": asdict(trial.observe),
     }
@@ -126,7 +131,7 @@ def _schedule(case: Case, stream: Stream, trial: Trial) -> list[dict[str, Any]]:
     ]
 
 
-def _frames(case: Case, wiring: Wiring, stream: Stream) -> dict[str, Any]:
+def _frames(case: Case, wiring: Wiring, stream: Stream, flows: int) -> dict[str, Any]:
     """Header stack of one stream, and who its destination MAC is."""
     place, reverse = stream.place, stream.reverse
     port = wiring.ports[place.tx]
@@ -139,8 +144,14 @@ def _frames(case: Case, wiring: Wiring, stream: Stream) -> dict[str, Any]:
         if reverse and "src" in header and header["type"] in ("ipv4", "ipv6"):
             header["src"], header["dst"] = header["dst"], header["src"]
     outer = headers[0]
+    if stream.to:
+        outer["src"] = outer["dst"] = None
+    if stream.to == "sources":
+        outer["src"] = _stations(flows)
+    elif stream.to:
+        outer["dst"] = BROADCAST if stream.to == "all" else _stations(flows)
     written = outer["dst"] is not None
-    if written and reverse and outer["src"] is not None:
+    if written and reverse and not stream.to and outer["src"] is not None:
         outer["src"], outer["dst"] = outer["dst"], outer["src"]
     for index, header in enumerate(headers):
         if header["type"] == "ethernet":
@@ -154,6 +165,11 @@ def _frames(case: Case, wiring: Wiring, stream: Stream) -> dict[str, Any]:
     hop = _next_hop(case, port)
     destination: Any = "written" if written else "peer" if hop == "peer" else {"gateway": hop}
     return {"headers": headers, "destination": destination}
+
+
+def _stations(count: int) -> dict[str, Any]:
+    """The MAC addresses of so many stations, a flow each. Locally administered, and none of a lab's own."""
+    return {"step": {"start": FIRST_STATION, "step": 1, "count": count}}
 
 
 def _mark(headers: list[dict[str, Any]], traffic: TrafficClass) -> None:

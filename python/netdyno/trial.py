@@ -112,6 +112,8 @@ class Trial:
     events: tuple[Event, ...] = ()
     """What happens to the device meanwhile, in order of time."""
     observe: Observe = Observe()
+    flows: int | None = None
+    """Flows of each stream, from the first one on; None: the profile's."""
 
     @property
     def duration_ns(self) -> int:

@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from netdyno.methods.address_caching import CACHING
 from netdyno.methods.back_to_back import BACK_TO_BACK
 from netdyno.methods.bisection import BISECTION
+from netdyno.methods.broadcast import BROADCAST
+from netdyno.methods.congestion import CONGESTION
+from netdyno.methods.forwarding import FORWARDING
 from netdyno.methods.latency import LATENCY
+from netdyno.methods.learning_rate import LEARNING
 from netdyno.methods.loss import LOSS
 from netdyno.methods.ndr import NDR
 from netdyno.methods.procedure import (
@@ -43,6 +48,11 @@ METHODS: Mapping[str, Procedure[Any]] = {
         RESET,
         SUITE,
         SWEEP,
+        FORWARDING,
+        CONGESTION,
+        CACHING,
+        LEARNING,
+        BROADCAST,
     )
 }
 """Every method, in the order help lists them."""

@@ -64,6 +64,8 @@ class Procedure(Generic[P]):
     parameters: type[P]
     start: Callable[[P, Situation], Method]
     traffic_seconds: Callable[[P], Fraction]
+    pattern: str | None = None
+    """The only pattern of traffic (patterns.py) it is for, which a plan need not name; None: any."""
 
 
 class Shape(BaseModel):

@@ -9,7 +9,8 @@ from typing import Any
 
 from netdyno.arithmetic import line_rate, load_fps
 from netdyno.errors import names, suggestion
-from netdyno.matrix import cases, situation
+from netdyno.labs.wiring import Wiring
+from netdyno.matrix import Case, cases, situation
 from netdyno.patterns import PAIRS, PATTERNS, possible
 from netdyno.plan import Plan, Tables, problems
 from netdyno.plan import models as m
@@ -127,6 +128,23 @@ def _method(source: Source, raw: object, tables: Tables) -> tuple[str | None, An
     return None, None, False
 
 
+def _bridged(source: Source, case: Case, wiring: Wiring, told: set[tuple[Any, ...]]) -> None:
+    """A pattern of MAC addresses wants a device that forwards by them, and one stream a way."""
+    why = None
+    if any(port.destination != "peer" for port in wiring.ports):
+        why = "the device routes", "take a bridge, such as `emulated/bridge` or `linux/bridge`"
+    elif case.profile.classes:
+        why = f"`{case.profile_name}` has classes", "a profile without `classes`"
+    if why is not None and (case.pattern, why) not in told:
+        told.add((case.pattern, why))
+        source.report(
+            ("matrix",),
+            f"`{case.pattern}` is a pattern of MAC addresses, and in case `{case.name}` {why[0]}",
+            why[1],
+            key=True,
+        )
+
+
 def _samples(source: Source, whole: m.PlanFile, method: Any, parameters: Any) -> None:
     """The series of a trial must fit into memory, and a report's figures into a page."""
     trial = whole.trial.scaled(whole.scale)
@@ -194,6 +212,8 @@ def _cases(source: Source, plan: Plan) -> None:
                 source.report(("lab",), f"`{plan.lab.kind}`: {error}", None, key=True)
         if wirings[chosen] is None:
             continue
+        if PATTERNS[case.pattern].bridged:
+            _bridged(source, case, wirings[chosen], told)
         if not wirings[chosen].knows_tags and case.profile_name not in tagged:
             tagged.add(case.profile_name)
             no_tags(source, case.profile_name, case.profile, plan.lab.kind, case.name)

@@ -18,7 +18,8 @@ MAX_CASES = 10_000
 def axes(
     source: Source, raw: dict[str, Any], kind: Any, tables: Tables, links: int
 ) -> tuple[tuple[str, tuple[str, ...]], ...] | None:
-    """The matrix in order; `profile` and `direction` are filled in where they are not given.
+    """The matrix in order; `profile` and `direction` are filled in where they are not given, and `pattern`
+    where the method has one.
 
     links: how many the lab has, which decides what directions there are.
     """
@@ -47,6 +48,7 @@ def axes(
         if isinstance(values, list):
             found[str(name)] = _values(source, name, values, known.get(name))
     found.setdefault("profile", profiles)
+    _method_pattern(source, raw, tables, found)
     patterns = [name for name in found.get("pattern", (PAIRS,)) if name in PATTERNS]
     ways = _directions(source, found.get("direction", ()), patterns, links)
     found.setdefault("direction", ways)
@@ -56,6 +58,26 @@ def axes(
         source.report(("matrix",), message, f"at most {MAX_CASES}: split the plan", key=True)
         return None
     return tuple(found.items())
+
+
+def _method_pattern(
+    source: Source, raw: dict[str, Any], tables: Tables, found: dict[str, tuple[str, ...]]
+) -> None:
+    """A method that is for one pattern has it, and no other."""
+    named = raw.get("method")
+    methods = (
+        [tables.methods[name] for name in named if name in tables.methods] if isinstance(named, dict) else []
+    )
+    if len(methods) != 1 or methods[0].pattern is None:
+        return
+    wanted = methods[0].pattern
+    for index, pattern in enumerate(found.setdefault("pattern", (wanted,))):
+        if pattern in PATTERNS and pattern != wanted:
+            source.report(
+                ("matrix", "pattern", index),
+                f"`{methods[0].name}` is not for the pattern `{pattern}`",
+                f"`{wanted}`, or leave the axis out",
+            )
 
 
 def _directions(source: Source, values: tuple[str, ...], patterns: list[str], links: int) -> tuple[str, ...]:

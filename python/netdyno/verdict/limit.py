@@ -121,7 +121,7 @@ def _judge_measured(value: Value, result: Result, evidence: Evidence) -> Verdict
     short = _short(evidence, value.scope)
     if short is not None:
         return Verdict("tester", f"{short}, so it was measured at another load than was asked for")
-    if value.number is None:
+    if value.number is None or _is_bound(value):
         return Verdict("inconclusive", value.note or "no value was found")
     own = _tester(counts, evidence) or _fixture(counts, evidence.trials)
     late = sum(stream.lag.late for stream in counts.streams if stream.lag is not None)
@@ -132,6 +132,11 @@ def _judge_measured(value: Value, result: Result, evidence: Evidence) -> Verdict
         )
     found = f"{missing(counts.streams)}, and the tester sent all it was asked to, on time"
     return own or own_part(value, evidence) or Verdict("device", found)
+
+
+def _is_bound(value: Value) -> bool:
+    """Whether all that is known of it is that it is no less: what was tried ended before the device did."""
+    return value.low is not None and value.high is None
 
 
 def _invalid(counts: _Counts, evidence: Evidence) -> Verdict | None:

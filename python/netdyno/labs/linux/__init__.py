@@ -3,6 +3,7 @@
     tester's namespace            device's namespace
       p0 (first tester port)  <veth>  d0
       p1 (second tester port) <veth>  d1
+      ...
 
 Nothing outside the two namespaces is touched and nothing persists.
 """
@@ -24,7 +25,9 @@ from netdyno.labs.linux.events import asking
 from netdyno.labs.threads import Threads, cores_of, workers_of
 from netdyno.labs.wiring import TWO_LINKS, LabError, LabLink, WiredPort, Wiring, in_words, joined
 
-INTERFACES = ("p0", "p1")
+INTERFACES = tuple(f"p{port}" for port in range(dut.MOST_PORTS))
+"""Of the tester's ports, of which a lab has the first ones."""
+MANY_LINKS = range(2, dut.MOST_PORTS + 1)
 MTU = 9000
 MTU_OF_NATIVE = 3400
 
@@ -44,7 +47,7 @@ class Linux:
     links: range = TWO_LINKS
 
     def wire(self, links: tuple[LabLink, ...], settings: Mapping[str, str]) -> Wiring:
-        """Two tester ports on p0 and p1, in real time. The rates are declared: veth has none."""
+        """A tester port for each link, in real time. The rates are declared: veth has none."""
         if settings:
             raise ValueError(f"`{next(iter(settings))}` is not a setting of `{self.name}`; it has none")
         if len(links) not in self.links:
@@ -67,7 +70,7 @@ class Linux:
             "clock": "real",
             "ports": [
                 {"name": link.tester_port, "backend": self._backend(link).spec(interface)}
-                for link, interface in zip(links, INTERFACES, strict=True)
+                for link, interface in zip(links, INTERFACES, strict=False)
             ],
         }
         return Wiring("real", ports, session, self.service == "bridge")
@@ -100,9 +103,10 @@ class Linux:
             leftovers.remembered(folder, device.pid),
         ):
             try:
-                _join(device, _mtu(wiring), workers_of(wiring.session))
-                dut.set_up(device, self.service)
-                built = replace(_as_built(wiring, device), ask=asking(device, self.service))
+                ports = len(wiring.ports)
+                _join(device, _mtu(wiring), workers_of(wiring.session), ports)
+                dut.set_up(device, self.service, ports)
+                built = replace(_as_built(wiring, device), ask=asking(device, self.service, ports))
                 if ended:
                     some = "a device's process" if len(ended) == 1 else f"{len(ended)} processes of devices"
                     left = f"A run that was killed had left {some}, ended before this lab was built."
@@ -111,23 +115,29 @@ class Linux:
             finally:
                 # A namespace is cleared away some time after its last process; the next lab of this
                 # process may want the same names at once.
-                for interface in INTERFACES:
+                for interface in INTERFACES[: len(wiring.ports)]:
                     with suppress(LabError):
                         _ip(f"link delete {interface}")
 
     @contextmanager
     def loopback(self, links: tuple[LabLink, ...], threads: Threads) -> Iterator[Wiring]:
         """One veth pair from tester port to tester port, with the settings of the lab's."""
+        if len(links) > 2:
+            raise LabError(
+                f"ports are joined in pairs to be calibrated, and the lab has {len(links)}",
+                "calibrate a lab of the first two: it says what a port of this machine can do, and no verdict"
+                " rests on it where there are more",
+            )
         dut.tool("ip")
         asked = _queued(threads.asked(self.wire(links, {})))
         wiring = joined(asked, "One veth pair, from tester port to tester port.")
         wiring = replace(wiring, session={**wiring.session, "cores": _tester_cores(wiring)})
         with namespaces.tester_namespace():
-            near, far = INTERFACES
+            near, far = INTERFACES[:2]
             mtu, queues = _mtu(wiring), _queues(workers_of(wiring.session))
             _ip(f"link add {near} mtu {mtu}{queues} type veth peer name {far} mtu {mtu}{queues}")
             try:
-                for interface in INTERFACES:
+                for interface in (near, far):
                     _ip(f"link set {interface} arp off up")
                 yield backends.settled(wiring)
             finally:
@@ -135,8 +145,8 @@ class Linux:
                     _ip(f"link delete {near}")
 
 
-ROUTER = Linux("linux/router", "Linux router", "router")
-BRIDGE = Linux("linux/bridge", "Linux bridge", "bridge")
+ROUTER = Linux("linux/router", "Linux router", "router", links=MANY_LINKS)
+BRIDGE = Linux("linux/bridge", "Linux bridge", "bridge", links=MANY_LINKS)
 XCONNECT = Linux("linux/xconnect", "Linux cross connect (tc mirred)", "xconnect")
 
 
@@ -189,10 +199,10 @@ def _device_core(wiring: Wiring, ours: list[int]) -> int:
     return int(named[0]) if named else ([core for core in cores if core not in ours] or cores)[-1]
 
 
-def _join(device: dut.Device, mtu: int, workers: int) -> None:
-    """The two cables. The device's ends have fixed addresses so that two runs are the same run."""
-    for index, (ours, theirs) in enumerate(zip(INTERFACES, dut.PORTS, strict=True)):
-        # p0 and p1 keep a hardware address of their own: to the tester's kernel the test frames are
+def _join(device: dut.Device, mtu: int, workers: int, ports: int) -> None:
+    """A cable for each port. The device's ends have fixed addresses so that two runs are the same run."""
+    for index, (ours, theirs) in enumerate(zip(INTERFACES[:ports], dut.PORTS, strict=False)):
+        # p0, p1, ... keep hardware addresses of their own: to the tester's kernel the test frames are
         # somebody else's, so it drops them early, after the packet socket has seen them.
         _ip(
             f"link add {ours} mtu {mtu}{_queues(workers)} type veth peer name {theirs}"
@@ -214,7 +224,7 @@ def _as_built(wiring: Wiring, device: dut.Device) -> Wiring:
     if len(cores) < 2:
         reason: str | None = "this machine has one core"
     else:
-        reason = dut.isolate(device, theirs, len(ours))
+        reason = dut.isolate(device, theirs, len(wiring.ports), len(ours))
     if reason is None:
         notes.append(_places(ours, theirs))
     else:

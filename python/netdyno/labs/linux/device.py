@@ -7,7 +7,7 @@ import select
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import product
 
@@ -27,7 +27,11 @@ PACKAGES = {
 ANSWER_S = 10.0
 """A command here takes milliseconds; after this long something is stuck."""
 
-PORTS = ("d0", "d1")
+MOST_PORTS = 8
+"""A veth pair each, whose names and networks are told apart by one digit."""
+
+PORTS = tuple(f"d{port}" for port in range(MOST_PORTS))
+"""Its ports, of which a lab has the first ones."""
 
 ONLY_ROOT = "only root of the machine may move its receive work to another core"
 
@@ -125,29 +129,35 @@ def device_namespace() -> Iterator[Device]:
         shell.communicate()
 
 
-def set_up(device: Device, service: str) -> None:
-    """Turns the namespace, which holds d0 and d1, into a router, a bridge or a cross connect."""
-    device.ask("for s in all default d0 d1; do echo 1 > /proc/sys/net/ipv6/conf/$s/disable_ipv6; done")
-    for line in _SERVICES[service]():
+def set_up(device: Device, service: str, ports: int) -> None:
+    """Turns the namespace, which holds its ports, into a router, a bridge or a cross connect."""
+    names = PORTS[:ports]
+    device.ask(f"for s in {_everywhere(names)}; do echo 1 > /proc/sys/net/ipv6/conf/$s/disable_ipv6; done")
+    for line in _SERVICES[service](names):
         device.do(line)
-    _await_carrier(device, "state forwarding" if service == "bridge" else "state UP")
+    _await_carrier(device, names, "state forwarding" if service == "bridge" else "state UP")
 
 
-def _await_carrier(device: Device, ready: str) -> None:
+def _everywhere(names: Sequence[str]) -> str:
+    """Where the kernel keeps a setting of interfaces, for a shell's loop."""
+    return " ".join(("all", "default", *names))
+
+
+def _await_carrier(device: Device, names: Sequence[str], ready: str) -> None:
     """Waits for the kernel to notice, up to a second late, that its cables are plugged in.
 
     Until then a bridge's port is disabled and drops all it gets, which no loss search should find.
     """
     deadline = time.monotonic() + ANSWER_S
-    for port in PORTS:
+    for port in names:
         while ready not in (said := device.do(f"ip -details link show {port}")):
             if time.monotonic() > deadline:
                 raise LabError(f"the device's port {port} does not come up: {said.strip()}")
             time.sleep(0.02)
 
 
-def isolate(device: Device, core: int, queues: int = 1) -> str | None:
-    """Moves the device's work, of so many queues a port, to one core; None, or why that cannot be.
+def isolate(device: Device, core: int, ports: int, queues: int = 1) -> str | None:
+    """Moves the device's work, of so many ports and queues of each, to one core; None, or why that cannot be.
 
     Without it a veth's far end is worked by whoever sends into it, in the sender's own core, and
     overload shows as a slow tester and never as loss.
@@ -160,7 +170,7 @@ def isolate(device: Device, core: int, queues: int = 1) -> str | None:
     except OSError as error:
         return f"its interfaces' settings cannot be reached ({error.strerror})"
     try:
-        for port, number in product(PORTS, range(queues)):
+        for port, number in product(PORTS[:ports], range(queues)):
             queue = os.open(f"class/net/{port}/queues/rx-{number}/rps_cpus", os.O_WRONLY, dir_fd=folder)
             with os.fdopen(queue, "wb", buffering=0) as file:
                 file.write(mask)
@@ -173,49 +183,51 @@ def isolate(device: Device, core: int, queues: int = 1) -> str | None:
     return None
 
 
-def _router() -> list[str]:
+def _router(names: Sequence[str]) -> list[str]:
+    settings = _everywhere(names)
     lines = [
         "echo 1 > /proc/sys/net/ipv4/ip_forward",
         # Loose on purpose: what is measured is forwarding, and profiles may send from anywhere.
-        "for s in all default d0 d1; do echo 0 > /proc/sys/net/ipv4/conf/$s/rp_filter; done",
-        "for s in all default d0 d1; do echo 0 > /proc/sys/net/ipv4/conf/$s/send_redirects; done",
+        f"for s in {settings}; do echo 0 > /proc/sys/net/ipv4/conf/$s/rp_filter; done",
+        f"for s in {settings}; do echo 0 > /proc/sys/net/ipv4/conf/$s/send_redirects; done",
     ]
-    # Both ports first: a route wants its next hop's network.
-    for port in range(len(PORTS)):
+    # All ports first: a route wants its next hop's network.
+    for port, name in enumerate(names):
         lines += [
-            f"ip address add {addresses.device(port)}/30 dev {PORTS[port]}",
-            f"ip link set {PORTS[port]} up",
+            f"ip address add {addresses.device(port)}/30 dev {name}",
+            f"ip link set {name} up",
         ]
-    for port in range(len(PORTS)):
-        lines += router_port(port)
+    for port in range(len(names)):
+        lines += router_port(port, len(names))
     return lines
 
 
-def router_port(port: int) -> list[str]:
-    """What a router's port loses when its link goes down: the neighbour it was given, and routes by it."""
+def router_port(port: int, ports: int) -> list[str]:
+    """What a router's port of so many loses when its link goes down: the neighbour it was given, and routes
+    by it."""
     tester = addresses.tester(port)
     return [
         f"ip neighbour replace {tester} lladdr {addresses.tester_mac(port)} dev {PORTS[port]} nud permanent",
-        *(f"ip route replace {prefix} via {tester}" for prefix in addresses.BEHIND[port]),
+        *(f"ip route replace {prefix} via {tester}" for prefix in addresses.behind(port, ports)),
     ]
 
 
-def _bridge() -> list[str]:
+def _bridge(names: Sequence[str]) -> list[str]:
     return [
         "ip link add br0 type bridge stp_state 0 forward_delay 0 mcast_snooping 0",
-        *(f"ip link set {name} master br0 up" for name in PORTS),
+        *(f"ip link set {name} master br0 up" for name in names),
         "ip link set br0 up",
     ]
 
 
-def _xconnect() -> list[str]:
-    return [*(f"ip link set {name} up" for name in PORTS), *redirects()]
+def _xconnect(names: Sequence[str]) -> list[str]:
+    return [*(f"ip link set {name} up" for name in names), *redirects()]
 
 
 def redirects() -> list[str]:
     """What comes in on one port leaves by the other."""
     lines = []
-    for name, other in zip(PORTS, reversed(PORTS), strict=True):
+    for name, other in zip(PORTS[:2], reversed(PORTS[:2]), strict=True):
         lines += [
             f"tc qdisc add dev {name} ingress",
             f"tc filter add dev {name} parent ffff: protocol all prio 1 u32 match u32 0 0"

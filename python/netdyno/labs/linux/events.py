@@ -8,12 +8,13 @@ from netdyno.labs.linux import device as dut
 from netdyno.labs.wiring import LabError
 
 
-def asking(device: dut.Device, service: str) -> Callable[[str, int | None], None]:
-    """What `Wiring.ask` is for a device that was built."""
+def asking(device: dut.Device, service: str, ports: int) -> Callable[[str, int | None], None]:
+    """What `Wiring.ask` is for a device that was built with so many ports."""
+    every = dut.PORTS[:ports]
 
     def ask(kind: str, port: int | None) -> None:
-        names = dut.PORTS if port is None else (dut.PORTS[port],)
-        lines = _LINES[kind](service, names)
+        names = every if port is None else (every[port],)
+        lines = _LINES[kind](service, names, every)
         status, said = device.ask(" && ".join(["true", *lines]))
         if status != 0:
             raise LabError(
@@ -23,17 +24,17 @@ def asking(device: dut.Device, service: str) -> Callable[[str, int | None], None
     return ask
 
 
-def _reset(service: str, _names: tuple[str, ...]) -> list[str]:
+def _reset(service: str, _names: tuple[str, ...], every: tuple[str, ...]) -> list[str]:
     """Forwarding stops, what was learned goes, and forwarding begins again: at once, for Linux does."""
     if service == "router":
         path = "/proc/sys/net/ipv4/ip_forward"
-        return [f"echo 0 > {path}", *_forget(service, dut.PORTS), f"echo 1 > {path}"]
+        return [f"echo 0 > {path}", *_forget(service, every, every), f"echo 1 > {path}"]
     if service == "bridge":
-        return ["ip link set br0 down", *_forget(service, dut.PORTS), "ip link set br0 up"]
-    return [*(f"tc qdisc del dev {name} ingress" for name in dut.PORTS), *dut.redirects()]
+        return ["ip link set br0 down", *_forget(service, every, every), "ip link set br0 up"]
+    return [*(f"tc qdisc del dev {name} ingress" for name in every), *dut.redirects()]
 
 
-def _forget(service: str, names: tuple[str, ...]) -> list[str]:
+def _forget(service: str, names: tuple[str, ...], _every: tuple[str, ...]) -> list[str]:
     """Neighbours that were given stay; addresses behind a bridge's port go, its own does not."""
     if service == "router":
         return [f"ip neigh flush dev {name}" for name in names]
@@ -42,15 +43,16 @@ def _forget(service: str, names: tuple[str, ...]) -> list[str]:
     return []
 
 
-def _down(_service: str, names: tuple[str, ...]) -> list[str]:
+def _down(_service: str, names: tuple[str, ...], _every: tuple[str, ...]) -> list[str]:
     return [f"ip link set {name} down" for name in names]
 
 
-def _up(service: str, names: tuple[str, ...]) -> list[str]:
+def _up(service: str, names: tuple[str, ...], every: tuple[str, ...]) -> list[str]:
     """A router's addresses, routes and given neighbours go with its link: they are given again."""
     lines = [f"ip link set {name} up" for name in names]
     if service == "router":
-        lines += [line for name in names for line in dut.router_port(dut.PORTS.index(name))]
+        for name in names:
+            lines += dut.router_port(every.index(name), len(every))
     return lines
 
 

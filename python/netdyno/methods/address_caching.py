@@ -1,0 +1,112 @@
+"""Address caching capacity as RFC 2889 section 5.7 has it: how many MAC addresses a switch keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from math import log2
+
+from pydantic import Field, model_validator
+
+from netdyno.errors import Problem
+from netdyno.methods import stations
+from netdyno.methods.procedure import Procedure, frames_per_second
+from netdyno.trial import Method, Result, Situation, Table, Trial, Value
+from netdyno.units import FrameRate, Load, decimal
+
+NAME = "address caching capacity"
+MOST = 16_777_216
+"""Addresses of a trial: what a stream has flows for in a reasonable memory."""
+
+
+class CachingParameters(stations.StationParameters):
+    """Parameters of the address caching capacity."""
+
+    maximum: int = Field(
+        default=8192, ge=1, le=MOST, description="Addresses of the first try, and the most there are."
+    )
+    width: int = Field(default=1, ge=1, le=MOST, description="Stop when the bounds are this close.")
+    learning: Load = Field(
+        default=Load(FrameRate(Fraction(50))),
+        description="Rate at which addresses are told: no faster than the device learns.",
+    )
+
+    @model_validator(mode="after")
+    def _within_the_ageing_time(self) -> CachingParameters:
+        for name in ("learning", "test"):
+            if getattr(self, name).amount.amount == 0:
+                raise Problem(f"`{name}` is zero", "give a load above zero: `50pps`", at=(name,))
+        rates = (self.learning.amount, self.test.amount)
+        if all(isinstance(rate, FrameRate) for rate in rates):
+            seconds = sum((self.maximum / rate.amount for rate in rates), self.pause.amount)
+            if seconds > self.ageing.amount:
+                raise Problem(
+                    f"{self.maximum} addresses are learned and tested in {decimal(seconds, 1)} s, and"
+                    f" forgotten after {self.ageing}",
+                    "learn faster, begin with fewer, or set a longer ageing time in the device and here",
+                    at=("maximum",),
+                )
+        return self
+
+    def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
+        """Both rates."""
+        yield ("learning",), self.learning
+        yield ("test",), self.test
+
+
+def address_caching(parameters: CachingParameters, situation: Situation) -> Method:
+    """RFC 2889 section 5.7: the most addresses that are all known, none of them flooded."""
+    learning = frames_per_second(parameters.learning, situation)
+
+    def trial(count: int) -> tuple[Trial, int, Fraction]:
+        asked = stations.attempt(f"{count} addresses", parameters, situation, count, learning)
+        return asked, count, learning
+
+    found = yield from stations.search(parameters.maximum, parameters.width, trial)
+    lower = Fraction(found.lower)
+    bounded = found.upper is not None
+    return Result(
+        method=CACHING.name,
+        values=(
+            Value(
+                NAME,
+                "sum",
+                lower if lower or bounded else None,
+                "addresses",
+                low=lower if lower or bounded else None,
+                high=Fraction(found.upper) if found.upper is not None else None,
+                note=found.note,
+            ),
+        ),
+        trials=found.trials,
+        standard=CACHING.standard,
+        recommended=stations.recommended(parameters),
+        headlines={NAME: "how many addresses were all known, so that nothing was flooded (RFC 2285, 3.8.1)"},
+        tables=(
+            Table(
+                "Address caching capacity",
+                stations.TABLE,
+                tuple(found.tries.rows),
+                f"RFC 2889 section 5.7. {stations.caption(parameters)}",
+            ),
+        ),
+    )
+
+
+def _seconds(parameters: CachingParameters) -> Fraction:
+    rate = parameters.learning.amount
+    each = parameters.maximum / rate.amount if isinstance(rate, FrameRate) else Fraction(1)
+    tries = 1 + round(log2(max(parameters.maximum / parameters.width, 1)))
+    return tries * (each / 2 + parameters.pause.amount)
+
+
+CACHING = Procedure(
+    name="address-caching",
+    title="Address caching capacity",
+    doc="The most MAC addresses a switch knows at once, by halving; three ports, of which one watches.",
+    standard="RFC 2889 section 5.7",
+    parameters=CachingParameters,
+    start=address_caching,
+    traffic_seconds=_seconds,
+    pattern="addresses",
+)

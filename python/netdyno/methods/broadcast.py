@@ -1,0 +1,171 @@
+"""Broadcast forwarding and latency as RFC 2889 section 5.10 has it: one port sends to all others at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from pydantic import Field, model_validator
+
+from netdyno.errors import Problem
+from netdyno.methods.procedure import Parameters, Procedure, frames_per_second, rounded, starved
+from netdyno.trial import Cell, Column, Method, Result, Segment, Situation, Table, Trial, TrialResult, Value
+from netdyno.units import Load, Percent, PositiveDuration
+
+RFC_TRIAL_NS = 30 * 10**9
+"""RFC 2889 section 5.10.2: 30 seconds are recommended."""
+
+NAME = "broadcast throughput"
+LATENCY = "broadcast latency mean"
+
+TABLE = (
+    Column("receiving port"),
+    Column("load", "share"),
+    Column("offered", "fps"),
+    Column("sent", "frames"),
+    Column("received", "frames"),
+    Column("lost", "frames"),
+    Column("loss", "share"),
+    Column("latency min", "ns"),
+    Column("latency mean", "ns"),
+    Column("latency max", "ns"),
+)
+
+
+class BroadcastParameters(Parameters):
+    """Parameters of broadcast forwarding."""
+
+    duration: PositiveDuration = Field(
+        default=PositiveDuration.of_ns(RFC_TRIAL_NS), description="Length of each trial."
+    )
+    maximum: Load = Field(default=Load(Percent(Fraction(1))), description="The load to start from: `100%`.")
+    width: Load = Field(
+        default=Load(Percent(Fraction(1, 100))), description="Stop when the bounds are this close: `1%`."
+    )
+
+    @model_validator(mode="after")
+    def _not_nothing(self) -> BroadcastParameters:
+        for name in ("width", "maximum"):
+            if getattr(self, name).amount.amount == 0:
+                raise Problem(f"`{name}` is zero", "give a load above zero: `1%`", at=(name,))
+        return self
+
+    def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
+        """The load the search starts from."""
+        yield ("maximum",), self.maximum
+
+
+def broadcast(parameters: BroadcastParameters, situation: Situation) -> Method:
+    """RFC 2889 section 5.10: the highest load at which every broadcast comes to every other port.
+
+    The maximum is tried first, then the interval is halved. Each receiving port times the frames of a stream
+    of its own among the broadcasts, which follow each other in turn; what it received is of all of them.
+    """
+    maximum = frames_per_second(parameters.maximum, situation)
+    steps = -((-maximum) // frames_per_second(parameters.width, situation))
+    duration_ns = parameters.duration.ns
+    outcomes: list[TrialResult] = []
+    table: list[tuple[Cell, ...]] = []
+    lower, upper, step = 0, steps + 1, steps
+    passed: int | None = None
+    failed: int | None = None
+    short: str | None = None
+    while upper - lower > 1:
+        fps = maximum * step / steps
+        outcome = yield Trial(f"search {len(outcomes) + 1}", (Segment("traffic", duration_ns, fps, fps),))
+        outcomes.append(outcome)
+        fell_short = starved(outcome, duration_ns)
+        rows = tuple(_rows(situation, outcome, fps / situation.line_fps, duration_ns))
+        table.extend(rows)
+        if fell_short is None and not any(row[_LOST] for row in rows) and not _spoiled(outcome):
+            lower, passed = step, len(outcomes) - 1
+        else:
+            upper, failed, short = step, len(outcomes) - 1, fell_short
+        step = (lower + upper) // 2
+    number: Fraction | None = maximum * lower / steps
+    high: Fraction | None = maximum * upper / steps
+    note = f"between {rounded(maximum * lower / steps)} and {rounded(maximum * upper / steps)} fps"
+    if failed is None:
+        high, note = None, "no loss at the highest load tried"
+    elif short is not None:
+        high, note = None, f"a lower bound: above it {short}"
+        number = number or None
+    values = [Value(NAME, "sum", number, "fps", low=number, high=high, note=note)]
+    if passed is not None:
+        values += [
+            Value(
+                LATENCY, one.name, Fraction(one.latency.sum_ns, one.latency.count), "ns", note="at that load"
+            )
+            for one in outcomes[passed].streams
+            if one.latency is not None and one.latency.count
+        ]
+    return Result(
+        method=BROADCAST.name,
+        values=tuple(values),
+        trials=tuple(number for number in (passed, failed) if number is not None),
+        standard=BROADCAST.standard,
+        recommended=tuple(_recommended(parameters)),
+        headlines={NAME: "the highest load of broadcasts at which all came to every other port"},
+        tables=(
+            Table(
+                "Broadcast forwarding",
+                TABLE,
+                tuple(table),
+                "RFC 2889 section 5.10. Latency, first bit out to last bit in, is of the frames in turn that"
+                " each port times; what was received is of all. A copy counts as received.",
+            ),
+        ),
+    )
+
+
+_LOST = [column.name for column in TABLE].index("lost")
+
+
+def _rows(
+    situation: Situation, outcome: TrialResult, share: Fraction, duration_ns: int
+) -> Iterator[tuple[Cell, ...]]:
+    """One for each receiving port."""
+    sent = sum(one.offered for one in outcome.streams)
+    for stream, place in zip(outcome.streams, situation.places, strict=True):
+        port = outcome.ports[place.rx]
+        received = sum(port.rx)
+        lost, timed = sent - received, stream.latency
+        times: tuple[Cell, ...] = (None, None, None)
+        if timed is not None and timed.count:
+            times = Fraction(timed.min_ns), Fraction(timed.sum_ns, timed.count), Fraction(timed.max_ns)
+        yield (
+            port.name,
+            share,
+            Fraction(sent * 10**9, duration_ns),
+            Fraction(sent),
+            Fraction(received),
+            Fraction(lost),
+            Fraction(lost, sent) if sent else None,
+            *times,
+        )
+
+
+def _spoiled(outcome: TrialResult) -> bool:
+    """Whether a port's own frames were lost, broken or copied: of the others it only knows how many came."""
+    return any(one.missing or one.duplicates for one in outcome.streams)
+
+
+def _recommended(parameters: BroadcastParameters) -> Iterator[str]:
+    if parameters.duration.ns < RFC_TRIAL_NS:
+        yield f"trials of {parameters.duration}, RFC 2889 section 5.10.2 recommends 30 s"
+
+
+def _seconds(parameters: BroadcastParameters) -> Fraction:
+    return 8 * parameters.duration.amount
+
+
+BROADCAST = Procedure(
+    name="broadcast",
+    title="Broadcast forwarding and latency",
+    doc="The highest load of broadcasts from one port that come to all others, loss and latency of each.",
+    standard="RFC 2889 section 5.10",
+    parameters=BroadcastParameters,
+    start=broadcast,
+    traffic_seconds=_seconds,
+    pattern="broadcast",
+)

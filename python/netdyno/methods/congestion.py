@@ -1,0 +1,206 @@
+"""Congestion control as RFC 2889 section 5.5 has it: head-of-line blocking and back pressure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from pydantic import Field, model_validator
+
+from netdyno.errors import Problem
+from netdyno.methods.forwarding import forwarding_rate
+from netdyno.methods.procedure import Parameters, Procedure, frames_per_second, rounded, starved
+from netdyno.trial import (
+    Cell,
+    Column,
+    Method,
+    Result,
+    Segment,
+    Situation,
+    StreamResult,
+    Table,
+    Trial,
+    TrialResult,
+    Value,
+)
+from netdyno.units import Load, Percent, PositiveDuration, decimal
+
+RFC_TRIAL_NS = 30 * 10**9
+"""RFC 2889 section 5.5.2: 30 seconds are recommended."""
+ABOVE_LINE = Fraction(10_001, 10_000)
+"""What a port forwards beyond this share of its line, no line held: lines may be 100 ppm off."""
+
+UNCONGESTED = "loss at the uncongested port"
+CONGESTED = "loss at the congested port"
+
+TABLE = (
+    Column("port"),
+    Column("offered", "fps"),
+    Column("forwarded", "fps"),
+    Column("sent", "frames"),
+    Column("lost", "frames"),
+    Column("loss", "share"),
+    Column("loss without control", "share"),
+)
+FINDINGS = (Column("question"), Column("finding"))
+
+
+class CongestionParameters(Parameters):
+    """Parameters of congestion control."""
+
+    load: Load = Field(
+        default=Load(Percent(Fraction(1))), description="What each of both senders sends, of its line."
+    )
+    duration: PositiveDuration = Field(
+        default=PositiveDuration.of_ns(RFC_TRIAL_NS), description="Length of the trial."
+    )
+
+    @model_validator(mode="after")
+    def _something(self) -> CongestionParameters:
+        if self.load.amount.amount == 0:
+            raise Problem("`load` is zero", "give a load above zero: `100%`", at=("load",))
+        return self
+
+    def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
+        """The one load."""
+        yield ("load",), self.load
+
+
+def congestion(parameters: CongestionParameters, situation: Situation) -> Method:
+    """RFC 2889 section 5.5: half a line to one port, one and a half to another; who loses is told."""
+    fps = frames_per_second(parameters.load, situation)
+    duration_ns = parameters.duration.ns
+    outcome = yield Trial("congestion", (Segment("traffic", duration_ns, fps, fps),))
+    short = starved(outcome, duration_ns)
+    free, full = _ports(situation, outcome)
+    ports = [
+        _Port(name, streams, duration_ns, outcome.sample_ns, situation.line_fps)
+        for name, streams in (("uncongested", free), ("congested", full))
+    ]
+    values = [
+        Value(name, scope, port.loss if short is None else None, "ratio", note=short or "")
+        for name, port, scope in (
+            (UNCONGESTED, ports[0], free[0].name if len(free) == 1 else "sum"),
+            (CONGESTED, ports[1], "sum"),
+        )
+    ]
+    return Result(
+        method=CONGESTION.name,
+        values=tuple(values),
+        trials=(0,),
+        standard=CONGESTION.standard,
+        notes=() if short is None else (f"{short}; what is shown is of the load that was offered",),
+        recommended=tuple(_recommended(parameters)),
+        headlines={
+            UNCONGESTED: "the share lost of the frames to the port that has room; more than none is"
+            " head-of-line blocking (RFC 2889 section 5.5)",
+            CONGESTED: "the share lost of the frames to the port that is sent more than it carries",
+        },
+        tables=(
+            Table(
+                "Congestion control",
+                TABLE,
+                tuple(port.row for port in ports),
+                "RFC 2889 section 5.5: the first port sends one half to a port of its own and one half to one"
+                " that the second port fills. Forwarded is what came while traffic lasted.",
+            ),
+            Table("Findings on congestion", FINDINGS, tuple(_findings(ports, short))),
+        ),
+    )
+
+
+def _ports(
+    situation: Situation, outcome: TrialResult
+) -> tuple[tuple[StreamResult, ...], tuple[StreamResult, ...]]:
+    """The streams to the uncongested port, which one port sends to, and those to the other."""
+    of = dict(zip(situation.streams, situation.places, strict=True))
+    senders: dict[int, set[int]] = {}
+    for place in situation.places:
+        senders.setdefault(place.rx, set()).add(place.tx)
+    free = tuple(one for one in outcome.streams if len(senders[of[one.name].rx]) == 1)
+    return free, tuple(one for one in outcome.streams if one not in free)
+
+
+class _Port:
+    """What came of the frames to one receiving port."""
+
+    def __init__(
+        self, name: str, streams: Sequence[StreamResult], duration_ns: int, sample_ns: int, line: Fraction
+    ) -> None:
+        self.name, self.line = name, line
+        self.sent = sum(one.offered for one in streams)
+        self.lost = sum(max(one.missing, 0) for one in streams)
+        self.offered = Fraction(self.sent * 10**9, duration_ns)
+        self.forwarded = forwarding_rate(streams, duration_ns, sample_ns)
+        self.loss = Fraction(self.lost, self.sent) if self.sent else None
+        self.expected = max(1 - line / self.offered, Fraction(0)) if self.sent else None
+
+    @property
+    def row(self) -> tuple[Cell, ...]:
+        """Of the table."""
+        return (
+            self.name, self.offered, self.forwarded, Fraction(self.sent), Fraction(self.lost), self.loss,
+            self.expected,
+        )  # fmt: skip
+
+
+def _findings(ports: Sequence[_Port], short: str | None) -> Iterator[tuple[Cell, ...]]:
+    """The sentences that RFC 2889 section 5.5.4 asks for."""
+    free, full = ports
+    of_sent = f"{free.lost} of {free.sent} frames to the uncongested port were lost"
+    congested = full.offered > full.line
+    held = full.forwarded <= full.line * ABOVE_LINE
+    unclear = short or (
+        "the load did not fill the congested port"
+        if not congested
+        else f"the congested port forwarded {_share(full.forwarded, full.line)} of its line: nothing holds it"
+        " to that rate, and nothing was congested"
+        if not held
+        else None
+    )
+    if free.lost:
+        yield "head-of-line blocking", f"yes: {of_sent}"
+    else:
+        yield "head-of-line blocking", f"not tested: {unclear}" if unclear else f"none: {of_sent}"
+    if unclear:
+        yield "back pressure", f"not tested: {unclear}"
+    elif full.lost:
+        yield "back pressure", f"none: {full.lost} of {full.sent} frames to the congested port were lost"
+    else:
+        yield (
+            "back pressure",
+            "yes: nothing was lost at the congested port, which was offered more than its line",
+        )
+    yield (
+        "loss at the congested port",
+        f"{_share(Fraction(full.lost), Fraction(full.sent))}; without any control"
+        f" {_share(full.expected or Fraction(0), Fraction(1))} of what was offered",
+    )
+    yield (
+        "rate at the uncongested port",
+        f"{rounded(free.forwarded)} of {rounded(free.offered)} fps offered,"
+        f" {_share(free.forwarded, free.line)} of its line",
+    )
+
+
+def _share(part: Fraction, whole: Fraction) -> str:
+    return f"{decimal(100 * part / whole, 2)} %" if whole else "n/a"
+
+
+def _recommended(parameters: CongestionParameters) -> Iterator[str]:
+    if parameters.duration.ns < RFC_TRIAL_NS:
+        yield f"the trial lasted {parameters.duration}, RFC 2889 section 5.5.2 recommends 30 s"
+    if parameters.load.amount != Percent(Fraction(1)):
+        yield f"each sender sent {parameters.load}, RFC 2889 section 5.5 has it at the line's rate"
+
+
+CONGESTION = Procedure(
+    name="congestion",
+    title="Congestion control",
+    doc="Half a line to one port and one and a half to another: head-of-line blocking and back pressure.",
+    standard="RFC 2889 section 5.5",
+    parameters=CongestionParameters,
+    start=congestion,
+    traffic_seconds=lambda parameters: parameters.duration.amount,
+    pattern="congestion",
+)

@@ -1,0 +1,169 @@
+"""Forwarding rates as RFC 2889 section 5.6 has them: the highest, and that at the highest load."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from pydantic import Field, model_validator
+
+from netdyno.errors import Problem
+from netdyno.methods.procedure import Parameters, Procedure, constant, frames_per_second, part, starved
+from netdyno.methods.throughput import ThroughputParameters, of_a_port, searching, throughput
+from netdyno.trial import Cell, Column, Figure, Method, Result, Situation, StreamResult, Table, Value
+from netdyno.units import Load, Percent, PositiveDuration
+
+RFC_TRIAL_NS = 30 * 10**9
+"""RFC 2889 section 5.6.2: 30 seconds are recommended."""
+MOST_STEPS = 1000
+
+MFR = "maximum forwarding rate"
+FRMOL = "forwarding rate at maximum load"
+
+TABLE = (
+    Column("load", "share"),
+    Column("offered", "fps"),
+    Column("forwarded", "fps"),
+    Column("remark"),
+)
+
+
+def forwarding_rate(streams: Sequence[StreamResult], duration_ns: int, sample_ns: int) -> Fraction:
+    """Frames per second received at the right port while traffic lasted (RFC 2285, 3.6.1).
+
+    What a queue still gives back when traffic has ended is not counted: over a short trial it would be a
+    higher rate than the device has. A trial shorter than a sample is counted whole.
+    """
+    samples = duration_ns // sample_ns
+    if not samples:
+        return Fraction(sum(one.received for one in streams) * 10**9, duration_ns)
+    return Fraction(sum(sum(one.rx[:samples]) for one in streams) * 10**9, samples * sample_ns)
+
+
+class ForwardingParameters(Parameters):
+    """Parameters of the maximum forwarding rate."""
+
+    throughput: Load | ThroughputParameters = Field(
+        default=ThroughputParameters(),
+        description="That of the device: a load that is known, or how it is searched first.",
+    )
+    duration: PositiveDuration = Field(
+        default=PositiveDuration.of_ns(RFC_TRIAL_NS), description="Length of each trial."
+    )
+    maximum: Load = Field(
+        default=Load(Percent(Fraction(1))), description="The highest load, MOL: `100%`, `99.98%`."
+    )
+    step: Percent = Field(
+        default=Percent(Fraction(1, 100)), description="From load to load, of the maximum: `1%`."
+    )
+
+    @model_validator(mode="after")
+    def _possible(self) -> ForwardingParameters:
+        if not Fraction(1, MOST_STEPS) <= self.step.amount <= 1:
+            raise Problem(f"`step` is {self.step}", "from `0.1%` to `100%`", at=("step",))
+        if self.maximum.amount.amount == 0:
+            raise Problem("`maximum` is zero", "give a load above zero: `100%`", at=("maximum",))
+        if isinstance(self.throughput, Load) and self.throughput.amount.amount == 0:
+            raise Problem("a throughput of nothing", "leave it out, and it is searched", at=("throughput",))
+        return self
+
+    def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
+        """The highest one, and what is taken as known."""
+        yield ("maximum",), self.maximum
+        if isinstance(self.throughput, Load):
+            yield ("throughput",), self.throughput
+        else:
+            for path, load in self.throughput.loads():
+                yield ("throughput", *path), load
+
+
+def max_forwarding_rate(parameters: ForwardingParameters, situation: Situation) -> Method:
+    """RFC 2889 section 5.6: loads from the throughput up to the maximum, and the most that came out.
+
+    A device whose throughput is the maximum load has that as its maximum forwarding rate.
+    """
+    first, known = 0, None
+    if isinstance(parameters.throughput, Load):
+        known = frames_per_second(parameters.throughput, situation)
+    else:
+        found, first = yield from part("throughput", throughput(parameters.throughput, situation), 0)
+        known = of_a_port(found, situation)
+    maximum, duration_ns = frames_per_second(parameters.maximum, situation), parameters.duration.ns
+    table: list[tuple[Cell, ...]] = []
+    rates: dict[int, dict[str, Fraction]] = {}
+    short: dict[int, str] = {}
+    loads = list(_loads(known or Fraction(0), maximum, maximum * parameters.step.amount))
+    for number, fps in enumerate(loads, first):
+        outcome = yield constant(f"load {number - first + 1}", fps, duration_ns)
+        rate = {
+            one.name: forwarding_rate((one,), duration_ns, outcome.sample_ns) for one in outcome.streams
+        } | {"sum": forwarding_rate(outcome.streams, duration_ns, outcome.sample_ns)}
+        fell_short = starved(outcome, duration_ns)
+        if fell_short is None:
+            rates[number] = rate
+        else:
+            short[number] = fell_short
+        offered = Fraction(sum(one.offered for one in outcome.streams) * 10**9, duration_ns)
+        table.append((fps / situation.line_fps, offered, rate["sum"], fell_short or ""))
+    best = max(rates, key=lambda number: rates[number]["sum"], default=None)
+    last = first + len(loads) - 1
+    return Result(
+        method=FORWARDING.name,
+        values=tuple(
+            Value(
+                name,
+                scope,
+                rates[number][scope] if number in rates else None,
+                "fps",
+                note=short.get(last, ""),
+            )
+            for name, number in ((MFR, best), (FRMOL, last))
+            for scope in (*situation.streams, "sum")
+        ),
+        trials=tuple(dict.fromkeys(number for number in (best, last) if number is not None)),
+        standard=FORWARDING.standard,
+        notes=(
+            "Forward pressure was not tested: it wants frames closer together than the shortest legal gap"
+            " (88 bits, RFC 2889 section 5.6.3), which no port of this tester sends.",
+            *(f"load {number - first + 1}: {why}" for number, why in short.items()),
+        ),
+        recommended=tuple(_recommended(parameters)),
+        headlines={MFR: "the most that came out at loads from the throughput upward, frames lost or not"},
+        tables=(
+            Table(
+                "Forwarding rate",
+                TABLE,
+                tuple(table),
+                "RFC 2889 section 5.6: what came out at the right ports while each load was offered, all"
+                " streams together; the load is a port's, of its line.",
+                Figure("load", ("offered", "forwarded"), reference=("offered",)),
+            ),
+        ),
+    )
+
+
+def _loads(lowest: Fraction, maximum: Fraction, step: Fraction) -> Iterator[Fraction]:
+    """From the throughput up, the maximum last."""
+    load = lowest if lowest > 0 else step
+    while load < maximum:
+        yield load
+        load += step
+    yield maximum
+
+
+def _recommended(parameters: ForwardingParameters) -> Iterator[str]:
+    if parameters.duration.ns < RFC_TRIAL_NS:
+        yield f"trials of {parameters.duration}, RFC 2889 section 5.6.2 recommends 30 s"
+
+
+FORWARDING = Procedure(
+    name="max-forwarding-rate",
+    title="Maximum forwarding rate",
+    doc="The most that comes out of a device at loads from its throughput up to the line.",
+    standard="RFC 2889 section 5.6",
+    parameters=ForwardingParameters,
+    start=max_forwarding_rate,
+    traffic_seconds=lambda parameters: (
+        searching(parameters.throughput) + parameters.duration.amount * -(-1 // parameters.step.amount)
+    ),
+)

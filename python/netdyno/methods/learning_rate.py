@@ -1,0 +1,108 @@
+"""Address learning rate as RFC 2889 section 5.8 has it: how fast a switch learns MAC addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from math import log2
+
+from pydantic import Field, model_validator
+
+from netdyno.errors import Problem
+from netdyno.methods import stations
+from netdyno.methods.address_caching import MOST
+from netdyno.methods.procedure import Procedure, frames_per_second, rounded
+from netdyno.trial import Method, Result, Situation, Table, Trial, Value
+from netdyno.units import Load, Percent
+
+NAME = "address learning rate"
+
+
+class LearningParameters(stations.StationParameters):
+    """Parameters of the address learning rate."""
+
+    addresses: int = Field(
+        default=1000, ge=1, le=MOST, description="Addresses of each try: no more than the device keeps."
+    )
+    maximum: Load = Field(
+        default=Load(Percent(Fraction(1))), description="The rate that is tried first: `100%`, `100kpps`."
+    )
+    width: Load = Field(
+        default=Load(Percent(Fraction(1, 1000))), description="Stop when the bounds are this close."
+    )
+
+    @model_validator(mode="after")
+    def _not_nothing(self) -> LearningParameters:
+        for name in ("maximum", "width", "test"):
+            if getattr(self, name).amount.amount == 0:
+                raise Problem(f"`{name}` is zero", "give a load above zero: `1%`, `1kpps`", at=(name,))
+        return self
+
+    def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
+        """The rate it begins with, and that of the test frames."""
+        yield ("maximum",), self.maximum
+        yield ("test",), self.test
+
+
+def learning_rate(parameters: LearningParameters, situation: Situation) -> Method:
+    """RFC 2889 section 5.8: the highest rate of new addresses at which all of them are known afterwards."""
+    maximum = frames_per_second(parameters.maximum, situation)
+    steps = -((-maximum) // frames_per_second(parameters.width, situation))
+
+    def trial(step: int) -> tuple[Trial, int, Fraction]:
+        rate = maximum * step / steps
+        name = f"{rounded(rate)} addresses/s"
+        return (
+            stations.attempt(name, parameters, situation, parameters.addresses, rate),
+            parameters.addresses,
+            rate,
+        )
+
+    found = yield from stations.search(steps, 1, trial)
+    lower = maximum * found.lower / steps
+    bounded = found.upper is not None
+    return Result(
+        method=LEARNING.name,
+        values=(
+            Value(
+                NAME,
+                "sum",
+                lower if lower or bounded else None,
+                "addresses/s",
+                low=lower if lower or bounded else None,
+                high=None if found.upper is None else maximum * found.upper / steps,
+                note=found.note,
+            ),
+        ),
+        trials=found.trials,
+        standard=LEARNING.standard,
+        recommended=stations.recommended(parameters),
+        headlines={NAME: "the highest rate of new addresses at which all were learned (RFC 2285, 3.8.2)"},
+        tables=(
+            Table(
+                "Address learning rate",
+                stations.TABLE,
+                tuple(found.tries.rows),
+                f"RFC 2889 section 5.8. {stations.caption(parameters)}",
+            ),
+        ),
+    )
+
+
+def _seconds(parameters: LearningParameters) -> Fraction:
+    width = parameters.width.amount
+    steps = 1 / width.amount if isinstance(width, Percent) else Fraction(1000)
+    halvings = 1 + round(log2(max(float(steps), 1)))
+    return halvings * (1 + parameters.pause.amount)
+
+
+LEARNING = Procedure(
+    name="address-learning-rate",
+    title="Address learning rate",
+    doc="The highest rate at which a switch learns new MAC addresses, by halving; three ports.",
+    standard="RFC 2889 section 5.8",
+    parameters=LearningParameters,
+    start=learning_rate,
+    traffic_seconds=_seconds,
+    pattern="addresses",
+)

@@ -1,0 +1,337 @@
+"""Methods for switches (RFC 2889) against emulated bridges whose limits are known."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from netdyno.errors import PlanErrors
+from netdyno.matrix import cases, situation
+from netdyno.methods import METHODS
+from netdyno.plan import Plan, parse
+from netdyno.spec import event_spec, read_result, session_spec, trial_spec
+from netdyno.trial import Cell, Result, TrialResult
+
+LINE = Fraction(10**9, 672)
+"""64-byte frames a second on a gigabit line."""
+
+
+def plan(
+    method: str, links: int = 3, *, kind: str = "emulated/bridge", matrix: str = "", more: str = ""
+) -> Plan:
+    cables = "\n".join(f'    - {{endpoints: ["tester:p{n}", "dut:d{n}"], rate: 1Gbps}}' for n in range(links))
+    return parse(f"""\
+title: Switches
+lab:
+  nodes: {{tester: {{kind: netdyno}}, dut: {{kind: {kind}}}}}
+  links:
+{cables}
+traffic:
+  it: {{size: 64B, flows: 100{more}}}
+matrix: {{{matrix}}}
+method: {{{method}}}
+trial: {{sample: 1ms, settle: 1ms, drain: 100ms}}
+""")
+
+
+def measured(
+    asked: Plan, change: Callable[[dict[str, Any]], object] = lambda device: None
+) -> tuple[Result, list[TrialResult]]:
+    """What the method finds of the emulated device, which is changed first."""
+    engine = pytest.importorskip("netdyno._engine", reason="the engine is not built")
+    (case,) = cases(asked)
+    wiring = asked.kind.wire(asked.lab.links, case.settings)
+    spec = session_spec(wiring, case)
+    change(spec["devices"][0])
+    session = engine.Session(json.dumps(spec))
+    method = METHODS[asked.method].start(asked.parameters, situation(case, wiring))
+    outcomes: list[TrialResult] = []
+    ports = [port.name for port in wiring.ports]
+    try:
+        trial = next(method)
+        while True:
+            events = [event_spec(event, ports) for event in trial.events]
+            told = json.dumps(trial_spec(asked, case, wiring, trial))
+            session.start(*((told, json.dumps(events)) if events else (told,)))
+            assert session.wait(120)
+            outcomes.append(read_result(session.result()))
+            assert outcomes[-1].invalid == ()
+            trial = method.send(outcomes[-1])
+    except StopIteration as stop:
+        result: Result = stop.value
+        return result, outcomes
+    finally:
+        session.close()
+
+
+def value(result: Result, name: str) -> tuple[Fraction | None, Fraction | None, Fraction | None]:
+    """Of all streams together, where it is of several."""
+    found = next(one for one in reversed(result.values) if one.name == name)
+    return found.number, found.low, found.high
+
+
+def table(result: Result, name: str) -> list[dict[str, Cell]]:
+    (found,) = (one for one in result.tables if one.name == name)
+    return [dict(zip([column.name for column in found.columns], row, strict=True)) for row in found.rows]
+
+
+def mistakes(make: Callable[[], Plan]) -> list[str]:
+    with pytest.raises(PlanErrors) as found:
+        make()
+    return [f"{error.message} | {error.hint}" for error in found.value.errors]
+
+
+def table_of(limit: int) -> Callable[[dict[str, Any]], object]:
+    return lambda device: device["forwarding"].update(table_limit=limit)
+
+
+# Address caching, RFC 2889 section 5.7.
+
+CACHING = "address-caching: {maximum: 200, learning: 1kpps"
+
+
+@pytest.mark.parametrize("limit", [1, 37, 100, 199])
+@pytest.mark.parametrize("how", ["ageing: 300s", "forget: true"])
+def test_the_table_of_a_bridge_is_found_to_the_address(limit: int, how: str) -> None:
+    """Whatever is waited for or asked: a try that found an earlier one's addresses would find more."""
+    result, outcomes = measured(plan(f"{CACHING}, {how}}}"), table_of(limit))
+    assert value(result, "address caching capacity") == (limit, limit, limit + 1)
+    # The most first, then seven or eight halvings of 200.
+    assert len(outcomes) <= 9
+    tried = table(result, "Address caching capacity")
+    assert tried[0]["addresses"] == 200
+    # An address that is not known is flooded to the one port that watches, and comes back as well.
+    assert tried[0]["flooded"] == 200 - limit
+    assert {row["came back"] == row["test frames"] for row in tried} == {True}
+    assert {row["known"] for row in tried if (row["addresses"] or 0) > limit} == {"not all"}  # type: ignore[operator]
+
+
+def test_a_table_with_room_for_all_that_is_tried_is_a_bound_of_one_trial() -> None:
+    result, outcomes = measured(plan(f"{CACHING}}}"))
+    assert value(result, "address caching capacity") == (200, 200, None)
+    assert len(outcomes) == 1
+    assert outcomes[0].streams[1].elsewhere == 0
+
+
+def test_a_width_ends_the_search_early() -> None:
+    result, outcomes = measured(plan(f"{CACHING}, width: 50}}"), table_of(90))
+    number, low, high = value(result, "address caching capacity")
+    assert number == low
+    assert low is not None
+    assert high is not None
+    assert low <= 90 < high
+    assert high - low <= 50
+    assert len(outcomes) == 3
+
+
+def test_a_device_that_forgets_before_the_test_frame_knows_nobody() -> None:
+    """All are learned within 200 ms and tested a second later; this device forgets after half a second."""
+
+    def forgetful(device: dict[str, Any]) -> None:
+        device["forwarding"].update(ageing_ns=500_000_000)
+
+    result, _ = measured(plan(f"{CACHING}}}"), forgetful)
+    assert value(result, "address caching capacity") == (0, 0, 1)
+
+
+def test_every_address_is_told_once_and_asked_once() -> None:
+    _, outcomes = measured(plan(f"{CACHING}}}"))
+    assert [(one.offered, one.received, one.flows_received) for one in outcomes[0].streams] == [
+        # What is learned from is flooded, as nobody knows the test port, and so comes to it.
+        (200, 200, 200),
+        (200, 200, 200),
+    ]
+
+
+# Address learning rate, RFC 2889 section 5.8.
+
+
+def test_a_bridge_without_a_limit_learns_at_the_rate_of_its_line() -> None:
+    result, outcomes = measured(plan("address-learning-rate: {addresses: 500}"))
+    assert value(result, "address learning rate") == (LINE, LINE, None)
+    assert len(outcomes) == 1
+
+
+def test_a_table_smaller_than_the_addresses_learns_at_no_rate() -> None:
+    result, _ = measured(
+        plan("address-learning-rate: {addresses: 100, maximum: 10kpps, width: 1kpps}"), table_of(99)
+    )
+    assert value(result, "address learning rate") == (0, 0, 1000)
+
+
+# Congestion control, RFC 2889 section 5.5.
+
+
+def test_a_device_without_blocking_loses_a_third_at_the_congested_port() -> None:
+    """RFC 2889 section 5.5.4: (150 - 100) / 150 without any control, and nothing of the other port's 50 %."""
+    result, outcomes = measured(plan("congestion: {duration: 200ms}", 4))
+    free, full = table(result, "Congestion control")
+    assert (free["lost"], free["loss"]) == (0, 0)
+    # The queue of 1024 frames and one in service are not lost: 1025 of the 446,428 that were sent.
+    assert isinstance(full["loss"], Fraction)
+    assert Fraction(1, 3) - Fraction(1026, 446_428) <= full["loss"] <= Fraction(1, 3)
+    assert isinstance(full["loss without control"], Fraction)
+    assert abs(full["loss without control"] - Fraction(1, 3)) < Fraction(1, 100_000)
+    # Of 297,619 frames in 200 ms those that the device still had in it, ten of them at most.
+    assert isinstance(full["forwarded"], Fraction)
+    assert abs(full["forwarded"] - LINE) <= 50
+    found = {str(row["question"]): str(row["finding"]) for row in table(result, "Findings on congestion")}
+    assert found["head-of-line blocking"].startswith("none: 0 of 148810 frames")
+    assert found["back pressure"].startswith("none: ")
+    assert found["loss at the congested port"].endswith("without any control 33.33 % of what was offered")
+    assert "50 % of its line" in found["rate at the uncongested port"]
+    assert len(outcomes) == 1
+
+
+def test_a_load_that_congests_nothing_tests_nothing() -> None:
+    """One and a half of 60 % are 90 % of the congested port's line."""
+    result, _ = measured(plan("congestion: {duration: 50ms, load: 60%}", 4))
+    found = {row["question"]: row["finding"] for row in table(result, "Findings on congestion")}
+    why = "not tested: the load did not fill the congested port"
+    assert (found["head-of-line blocking"], found["back pressure"]) == (why, why)
+
+
+def test_a_device_that_loses_for_the_uncongested_port_too_is_blocking() -> None:
+    """Each port takes in a third of its line, whoever its frames are for."""
+    result, _ = measured(plan("congestion: {duration: 200ms}", 4), _narrow)
+    number, _, _ = value(result, "loss at the uncongested port")
+    # 500,000 of 1,488,095 a second get in, of both streams alike; a queue of 1024 is 1 % of what was sent.
+    assert number is not None
+    assert abs(number - (1 - 500_000 / LINE)) < Fraction(2, 100)
+    found = {row["question"]: str(row["finding"]) for row in table(result, "Findings on congestion")}
+    assert found["head-of-line blocking"].startswith("yes: ")
+
+
+def _narrow(device: dict[str, Any]) -> None:
+    for port in device["ports"]:
+        port["in_fps"] = [500_000, 1]
+
+
+# Broadcast, RFC 2889 section 5.10.
+
+
+def test_broadcasts_come_to_every_port_at_the_rate_of_the_line() -> None:
+    result, outcomes = measured(plan("broadcast: {duration: 20ms}", 5))
+    assert value(result, "broadcast throughput") == (LINE, LINE, None)
+    assert len(outcomes) == 1
+    rows = table(result, "Broadcast forwarding")
+    assert [row["receiving port"] for row in rows] == ["p1", "p2", "p3", "p4"]
+    # 20 ms of 10^9 / 672 frames a second are 29,761.9, and those of four streams begin at once.
+    assert {row["received"] for row in rows} == {row["sent"] for row in rows}
+    assert rows[0]["sent"] in range(29_762, 29_767)
+    assert {row["lost"] for row in rows} == {0}
+    # 64 bytes take 512 ns from the first bit out to the last bit in, and once more out of the device.
+    assert all(isinstance(row["latency min"], Fraction) and row["latency min"] >= 512 for row in rows)
+    # Each broadcast is one frame out of the first port, and one into each of the four others.
+    assert sum(port.rx_frames for port in outcomes[0].ports) == 4 * rows[0]["sent"]  # type: ignore[operator]
+
+
+def test_a_device_that_takes_in_less_has_that_broadcast_throughput() -> None:
+    result, _ = measured(plan("broadcast: {duration: 1s, width: 1%}", 3), _narrow)
+    number, _, high = value(result, "broadcast throughput")
+    # A queue of 1024 holds some more of a second.
+    assert number is not None
+    assert high is not None
+    assert 500_000 - LINE / 100 <= number <= 500_000 + 1026
+    assert high - number <= LINE / 100
+
+
+# The plans.
+
+
+def test_a_method_of_one_pattern_has_it_without_being_told() -> None:
+    assert cases(plan("congestion: {}", 4))[0].pattern == "congestion"
+    assert cases(plan("address-caching: {}"))[0].pattern == "addresses"
+
+
+@pytest.mark.parametrize(
+    ("make", "expected"),
+    [
+        (
+            lambda: plan("congestion: {}", 4, matrix="pattern: [full-mesh]"),
+            "`congestion` is not for the pattern `full-mesh` | `congestion`, or leave the axis out",
+        ),
+        (lambda: plan("congestion: {}", 3), "`congestion` wants 4 ports, and the lab has 3 | None"),
+        (lambda: plan("broadcast: {}", 2), "`broadcast` wants 3 or more ports, and the lab has 2 | None"),
+        (
+            lambda: plan("address-caching: {}", kind="emulated/router"),
+            "`addresses` is a pattern of MAC addresses, and in case `it / addresses / uni` the device routes"
+            " | take a bridge, such as `emulated/bridge` or `linux/bridge`",
+        ),
+        (
+            lambda: plan("broadcast: {}", more=", classes: {a: {dscp: 8}, b: {}}"),
+            "`broadcast` is a pattern of MAC addresses, and in case `it / broadcast / uni` `it` has classes"
+            " | a profile without `classes`",
+        ),
+        (
+            lambda: plan("address-caching: {maximum: 65536}"),
+            "65536 addresses are learned and tested in 1377.3 s, and forgotten after 300s"
+            " | learn faster, begin with fewer, or set a longer ageing time in the device and here",
+        ),
+    ],
+)
+def test_what_a_switch_method_cannot_do_is_told(make: Callable[[], Plan], expected: str) -> None:
+    assert expected in mistakes(make)
+
+
+# Maximum forwarding rate, RFC 2889 section 5.6.
+
+
+def test_a_device_that_takes_in_less_forwards_that_at_any_load_above_it() -> None:
+    asked = "max-forwarding-rate: {throughput: 30%, duration: 50ms, step: 20%}"
+    result, outcomes = measured(plan(asked, 4, matrix="pattern: [full-mesh]"), _narrow)
+    # 30 %, 50 %, 70 %, 90 % and 100 % of the line.
+    assert [row["load"] for row in table(result, "Forwarding rate")] == [
+        Fraction(share, 100) for share in (30, 50, 70, 90, 100)
+    ]
+    assert len(outcomes) == 5
+    forwarded = [row["forwarded"] for row in table(result, "Forwarding rate")]
+    # At 30 % each of four ports sends 446,429 a second, which get in; above it 500,000 do.
+    for found, true in zip(forwarded, (4 * LINE * 3 / 10, *[2_000_000] * 4), strict=True):
+        assert isinstance(found, Fraction)
+        assert abs(found - true) <= true / 500
+    number, _, _ = value(result, "maximum forwarding rate")
+    assert number is not None
+    assert abs(number - 2_000_000) <= 4000
+    assert any(note.startswith("Forward pressure was not tested: ") for note in result.notes)
+
+
+def test_the_throughput_is_searched_first_if_it_is_not_known() -> None:
+    asked = "max-forwarding-rate: {throughput: {duration: 5ms, width: 1%}, duration: 5ms}"
+    result, outcomes = measured(plan(asked, 2, matrix="direction: [uni]"))
+    # A device as fast as the line: one trial of the search and one at the maximum.
+    assert len(outcomes) == 2
+    number, _, _ = value(result, "maximum forwarding rate")
+    assert number is not None
+    # Up to ten frames of 5 ms are still in the device when traffic ends.
+    assert abs(number - LINE) <= 2000
+    assert result.trials == (1,)
+
+
+# The limits that an emulated bridge can be given in a plan.
+
+
+def test_a_bridge_that_learns_a_thousand_addresses_a_second_has_that_rate() -> None:
+    """It learns one address at a time, and none while it is busy with one."""
+    asked = "address-learning-rate: {addresses: 300, maximum: 10kpps, width: 100pps, forget: true}"
+    result, _ = measured(plan(asked, matrix="learns: [1kpps]"))
+    assert value(result, "address learning rate") == (1000, 1000, 1100)
+
+
+def test_a_bridge_of_1024_addresses_has_that_capacity() -> None:
+    result, _ = measured(
+        plan("address-caching: {maximum: 1500, learning: 10kpps}", matrix="addresses: [1024]")
+    )
+    assert value(result, "address caching capacity") == (1024, 1024, 1025)
+
+
+def test_an_input_that_blocks_at_its_head_loses_for_the_uncongested_port_too() -> None:
+    result, _ = measured(plan("congestion: {duration: 200ms}", 4, matrix="blocking: [head-of-line]"))
+    number, _, _ = value(result, "loss at the uncongested port")
+    assert number is not None
+    assert number > 0
+    found = {row["question"]: str(row["finding"]) for row in table(result, "Findings on congestion")}
+    assert found["head-of-line blocking"].startswith("yes: ")
