@@ -80,12 +80,10 @@ def _kind(info: FieldInfo) -> str:
         elif get_origin(kind) is dict:
             (shape,) = _types(get_args(kind)[1])
             words.append(f"a mapping of names to {' or '.join(f'`{one}`' for one in shape.short_examples)}")
-        elif get_origin(kind) is list:
-            words.append("a list of them")
-        elif issubclass(kind, Parameters) and not issubclass(kind, Shape):
-            words.append("parameters in braces")
         elif kind is bool:
             words.append("`true` or `false`")
+        elif get_origin(kind) is list:
+            words.append("a list of them")
         elif kind is int:
             words.append("whole number")
         elif issubclass(kind, Load):
@@ -94,11 +92,18 @@ def _kind(info: FieldInfo) -> str:
             words.append(f"{kind.what}, `{kind.examples[0]}`")
         elif issubclass(kind, Shape):
             words.append(" or ".join(f"`{example}`" for example in kind.short_examples))
+        elif issubclass(kind, Parameters):
+            words.append(f"parameters as of `{_owner(kind)}`")
         else:
             words.append(kind.__name__)
     if NoneType in get_args(info.annotation):
         words.append("`null`")
     return " or ".join(words)
+
+
+def _owner(kind: type[Parameters]) -> str:
+    """The method whose parameters these are, or a part of them."""
+    return next(name for name, procedure in METHODS.items() if issubclass(procedure.parameters, kind))
 
 
 def _default(info: FieldInfo) -> str:
