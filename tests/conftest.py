@@ -25,10 +25,12 @@ SIDE_BY_SIDE = frozenset(
         "licence",
         "matrix",
         "methods",
+        "microburst",
         "mlr",
         "ndr",
         "number_of_ports",
         "observations",
+        "order",
         "plan",
         "plan_together",
         "reports",
@@ -37,12 +39,14 @@ SIDE_BY_SIDE = frozenset(
         "repeats",
         "resume",
         "run",
+        "soak",
         "spec",
         "statistics",
         "store",
         "tables",
         "units",
         "verdict",
+        "y1564",
     ]
 )
 """Tests in virtual time, and those that measure nothing: as many of these files at once as there are cores.

@@ -27,6 +27,8 @@ RUN_ELSEWHERE = {
     "ndr.yaml": "test_ndr.py",
     "rfc2544.yaml": "test_rfc2544_suite.py",
     "asr1000-latency.yaml": "test_rfc2544_suite.py",
+    "soak.yaml": "test_soak.py",
+    "activation.yaml": "test_y1564.py",
 }
 LINUX = {
     "linux-router.yaml": "linux/router",

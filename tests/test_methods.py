@@ -645,7 +645,10 @@ def test_each_method_describes_itself(name: str) -> None:
 def test_a_method_finds_a_headline_for_every_scope(name: str) -> None:
     """The value verdicts are about and reports show; a method without one would have neither."""
     method = METHODS[name]
-    result, _ = drive(method.start(method.parameters(), BOTH), wall(5_000_000), BOTH)
+    parameters = method.parameters()
+    if method.fits is not None and method.fits(parameters, BOTH) is not None:
+        pytest.skip("of no such lab; its own tests look")
+    result, _ = drive(method.start(parameters, BOTH), wall(5_000_000), BOTH)
     first = next(name for name in result.headlines if any(value.name == name for value in result.values))
     scopes = [value.scope for value in result.values if value.name == first]
     assert sorted(scopes) == sorted([*BOTH.streams, "sum"])

@@ -340,8 +340,10 @@ class _Trials:
         result = course.told(watch.told(read_result(self.session.result())))
         while not (cancelled or result.began) and self.peers.patient(result.invalid):
             # Nothing was sent: it is no attempt yet.
+            started = datetime.now(UTC)
             cancelled = self._offer(number, trial, course, spec)
             result = course.told(watch.told(read_result(self.session.result())))
+        result = result.dated(started)
         away = kept_away(trial, result)
         if away is None and again:
             # The last one stands as it is: that it was spoiled is in its health, and is judged.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
+from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from netdyno.methods import METHODS
@@ -73,6 +74,8 @@ def _types(annotation: Any) -> tuple[Any, ...]:
 
 
 def _kind(info: FieldInfo) -> str:
+    if info.examples:
+        return " or ".join(f"`{example}`" for example in info.examples)
     words = []
     for kind in _types(info.annotation):
         if get_origin(kind) is Literal:
@@ -110,15 +113,11 @@ def _default(info: FieldInfo) -> str:
     """The default as a plan would write it."""
     if info.is_required():
         return "needed"
-    value = info.default
-    if value is None:
-        return "`null`"
-    if isinstance(value, dict):
-        return f"`{{{', '.join(f'{name}: {_written(one)}' for name, one in value.items())}}}`"
-    return f"`{_written(value)}`"
+    return "`null`" if info.default is None else f"`{_written(info.default)}`"
 
 
 def _written(value: Any) -> str:
+    """A value as YAML has it on one line."""
     if isinstance(value, list):
         return f"[{', '.join(map(_written, value))}]"
     if isinstance(value, Parameters):
@@ -136,4 +135,8 @@ def _written(value: Any) -> str:
             if type(value).model_validate(example) == value:
                 return example
         return str(value.model_dump(mode="json", by_alias=True))
+    if isinstance(value, BaseModel):
+        value = {name: getattr(value, name) for name in sorted(value.model_fields_set)}
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{name}: {_written(one)}' for name, one in value.items())}}}"
     return str(value).lower() if isinstance(value, bool) else str(value)

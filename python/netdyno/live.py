@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from netdyno.arithmetic import wire_bits
 from netdyno.case import Event, Failed, Interrupted, Looked, Measured, TrialEnded, Waiting, Wired
 from netdyno.errors import counted
+from netdyno.methods import METHODS
 from netdyno.printable import printable
 from netdyno.reports import grid, health
 from netdyno.reports.quantity import count, rate
@@ -64,6 +65,8 @@ class Now:
     case: Case
     wiring: CaseWiring | None = None
     trial: str = ""
+    number: int = 0
+    """Of the trial in its case, from 0."""
     phase: str = "building the lab"
     elapsed_ns: int = 0
     total_ns: int = 0
@@ -85,6 +88,11 @@ class Now:
         share = f", {100 * self.elapsed_ns // self.total_ns} %" if self.total_ns else ""
         return f"trial {printable(self.trial)}, phase {printable(self.phase)}{share}"
 
+    def behind(self, trials: int) -> Fraction:
+        """How much of a case of so many trials is done, those of an earlier run that it goes on with too."""
+        begun = Fraction(self.elapsed_ns, self.total_ns) if self.total_ns else Fraction(0)
+        return min((self.number + begun) / trials, Fraction(1))
+
     def look(self, event: Looked) -> None:
         """Takes in a snapshot. Rates are over the time between two snapshots, as the trial counts it."""
         snapshot = event.snapshot
@@ -92,6 +100,7 @@ class Now:
         passed = (snapshot["elapsed_ns"] - self.elapsed_ns) / 1e9 if before else snapshot["elapsed_ns"] / 1e9
         self.ports = tuple(_rates(port, before.get(port["name"]), passed) for port in snapshot["ports"])
         self.trial, self.phase, self.waiting = event.trial, snapshot["phase"], ""
+        self.number = event.number
         self.elapsed_ns, self.total_ns = snapshot["elapsed_ns"], snapshot["total_ns"]
 
 
@@ -114,6 +123,8 @@ class PlainView:
         self.plan = plan
         self.pace_s: float | None = None
         self.planned_s = float(traffic_seconds(plan, 1))
+        count = METHODS[plan.method].trials
+        self.trials = None if count is None else count(plan.parameters)
         self.cases = {case.number: case for case in cases}
         self.total, self.ended = len(cases) + already, already
         self.already = already
@@ -178,6 +189,9 @@ class PlainView:
         real = any(now.wiring is not None and now.wiring.clock == "real" for now in self.now.values())
         if not real:
             return None
+        at_hand = next((now for now in self.now.values() if now.trial), None)
+        if self.trials is not None and at_hand is not None:
+            return self.planned_s * (rest - float(at_hand.behind(self.trials)))
         left = self.planned_s * rest - (time.monotonic() - self.began)
         return max(left, self.planned_s * (rest - 1))
 

@@ -371,8 +371,10 @@ def _head(plan: Plan, case: Case) -> CaseHead:
 
 def traffic_seconds(plan: Plan, count: int) -> Fraction:
     """About how long so many cases take in real time, settling and draining included."""
-    around = plan.trial.settle.amount + plan.trial.drain.amount
-    return count * (METHODS[plan.method].traffic_seconds(plan.parameters) + around)
+    method = METHODS[plan.method]
+    trials = 1 if method.trials is None else method.trials(plan.parameters)
+    around = trials * (plan.trial.settle.amount + plan.trial.drain.amount)
+    return count * (method.traffic_seconds(plan.parameters) + around)
 
 
 def versions(engine: str = ENGINE) -> dict[str, str]:

@@ -7,7 +7,8 @@ does not measure, sleep, print or store, so a ten-line device can stand in for t
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
@@ -114,6 +115,8 @@ class Trial:
     observe: Observe = Observe()
     flows: int | None = None
     """Flows of each stream, from the first one on; None: the profile's."""
+    stands: bool = False
+    """Whether it counts whatever pauses its tester made, as one of hours does; its method tells of them."""
 
     @property
     def duration_ns(self) -> int:
@@ -494,6 +497,12 @@ class TrialResult:
     conflicts: tuple[Conflict, ...] = ()
     happened: tuple[Happened, ...] = ()
     """What happened to the device, and when it really did."""
+    started: datetime | None = None
+    """By the clock on the wall, when its first phase began; None in virtual time."""
+
+    def dated(self, started: datetime) -> TrialResult:
+        """The same, begun then; unless it was in virtual time, which has no such clock."""
+        return self if self.health.catch_up is None else replace(self, started=started)
 
     @property
     def began(self) -> bool:
@@ -595,7 +604,8 @@ class Column:
     """A column of a table.
 
     unit: `fps`; `ns`, a time; `at`, an instant, ns from the start of the traffic; `B`, a frame size;
-    `frames`; `share` (of 1; shown per cent); or empty: text or a plain number.
+    `frames`; `bps`, of the layer its name says; `share` (of 1; shown per cent); or empty: text or a plain
+    number.
     """
 
     name: str

@@ -14,7 +14,9 @@ from netdyno.methods.forwarding import FORWARDING
 from netdyno.methods.latency import LATENCY
 from netdyno.methods.learning_rate import LEARNING
 from netdyno.methods.loss import LOSS
+from netdyno.methods.microburst import MICROBURST
 from netdyno.methods.ndr import NDR
+from netdyno.methods.order import ORDER_METHOD
 from netdyno.methods.procedure import (
     Parameters,
     Procedure,
@@ -31,8 +33,10 @@ from netdyno.methods.ramp import RAMP
 from netdyno.methods.recovery import RECOVERY
 from netdyno.methods.reset import RESET
 from netdyno.methods.rfc2544 import SUITE
+from netdyno.methods.soak import SOAK
 from netdyno.methods.sweep import SWEEP
 from netdyno.methods.throughput import THROUGHPUT
+from netdyno.methods.y1564 import Y1564
 
 METHODS: Mapping[str, Procedure[Any]] = {
     method.name: method
@@ -53,6 +57,10 @@ METHODS: Mapping[str, Procedure[Any]] = {
         CACHING,
         LEARNING,
         BROADCAST,
+        SOAK,
+        ORDER_METHOD,
+        MICROBURST,
+        Y1564,
     )
 }
 """Every method, in the order help lists them."""

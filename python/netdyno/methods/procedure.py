@@ -10,8 +10,9 @@ from typing import Any, ClassVar, Generic, TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from netdyno.arithmetic import l1, load_fps
+from netdyno.errors import Problem
 from netdyno.trial import Method, Result, Segment, Situation, Trial, TrialResult
-from netdyno.units import Duration, FrameRate, Load, decimal
+from netdyno.units import Duration, FrameRate, Load, PositiveDuration, decimal
 
 AWAY_NS = 100_000_000
 """A tester that did nothing for longer than this did not offer a constant load, whatever it made up for."""
@@ -66,6 +67,12 @@ class Procedure(Generic[P]):
     traffic_seconds: Callable[[P], Fraction]
     pattern: str | None = None
     """The only pattern of traffic (patterns.py) it is for, which a plan need not name; None: any."""
+    trials: Callable[[P], int] | None = None
+    """How many trials a case has, all about as long, where that is known beforehand."""
+    fits: Callable[[P, Situation], Problem | None] | None = None
+    """Why a case cannot be measured so, if it cannot: a plan with such a case is not run."""
+    sample: PositiveDuration | None = None
+    """Length of a sample where a plan says none and another one than usual fits the method."""
 
 
 class Shape(BaseModel):
@@ -161,7 +168,7 @@ def kept_away(trial: Trial, result: TrialResult) -> str | None:
     A load that was asked for as constant and came as a pause and a burst is another load. A load that
     changes is offered for an instant each, and a pause spoils those it falls on: the method leaves them out.
     """
-    if not trial.constant or result.health.longest_gap_ns <= AWAY_NS:
+    if trial.stands or not trial.constant or result.health.longest_gap_ns <= AWAY_NS:
         return None
     return _paused(result.health.longest_gap_ns)
 
@@ -177,7 +184,7 @@ def spoiled(trial: Trial, result: TrialResult) -> str | None:
     failed, and no others, chooses their result.
     """
     pause_ns = result.health.longest_gap_ns
-    if not trial.constant or not pause_ns:
+    if trial.stands or not trial.constant or not pause_ns:
         return None
     if pause_ns > PAUSE_NS:
         return _paused(pause_ns)

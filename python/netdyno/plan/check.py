@@ -18,7 +18,7 @@ from netdyno.plan.check_lab import include, lab
 from netdyno.plan.check_matrix import MAX_CASES, axes, filters, only_kind
 from netdyno.plan.check_traffic import no_tags, profiles, shared_out
 from netdyno.plan.source import Source
-from netdyno.units import L1Rate, Percent, decimal
+from netdyno.units import L1Rate, Percent, PositiveDuration, decimal
 
 MAX_SAMPLES = 2_000_000
 """Samples of a case: 55 hours of 100 ms. Each takes about 100 bytes in memory. A store takes twice that."""
@@ -48,6 +48,8 @@ def check(source: Source, base: Path | None, tables: Tables) -> Plan | None:
     matrix = axes(source, raw, kind, tables, len(planned.links) if planned else 2)
     filtered = filters(source, raw, matrix) and not lost & {"only", "skip"}
     method, parameters, guessed = _method(source, raw.get("method"), tables)
+    if method is not None and (usual := tables.methods[method].sample) is not None:
+        whole = _sampled(whole, usual)
     if method is not None and not guessed and not lost & {"scale"}:
         _samples(source, whole, tables.methods[method], parameters)
     if included is None or planned is None or matrix is None or method is None or not known:
@@ -74,7 +76,7 @@ def check(source: Source, base: Path | None, tables: Tables) -> Plan | None:
         kind=kind,
     )
     if filtered:
-        _cases(source, plan)
+        _cases(source, plan, tables.methods[method])
     return plan
 
 
@@ -145,6 +147,13 @@ def _bridged(source: Source, case: Case, wiring: Wiring, told: set[tuple[Any, ..
         )
 
 
+def _sampled(whole: m.PlanFile, usual: PositiveDuration) -> m.PlanFile:
+    """The plan with its method's own length of a sample, unless it says one itself."""
+    if "sample" in whole.trial.model_fields_set:
+        return whole
+    return whole.model_copy(update={"trial": whole.trial.model_copy(update={"sample": usual})})
+
+
 def _samples(source: Source, whole: m.PlanFile, method: Any, parameters: Any) -> None:
     """The series of a trial must fit into memory, and a report's figures into a page."""
     trial = whole.trial.scaled(whole.scale)
@@ -165,8 +174,8 @@ def _understood(values: tuple[str, ...], known: tuple[str, ...] | None) -> tuple
     return tuple(value for value in values if value in known) or known[:1]
 
 
-def _cases(source: Source, plan: Plan) -> None:
-    """Every case must be wirable, and no load above what its line carries."""
+def _cases(source: Source, plan: Plan, method: Any) -> None:
+    """Every case must be wirable and one its method can measure, and no load above what its line carries."""
     # What is unknown has been told; the cases that can be understood are looked at all the same.
     known = {
         **plan.kind.settings,
@@ -222,6 +231,11 @@ def _cases(source: Source, plan: Plan) -> None:
             routed = any(port.destination != "peer" for port in wirings[chosen].ports)
             shared_out(source, case.profile_name, case.profile, len(wirings[chosen].ports), routed=routed)
         at_hand = situation(case, wirings[chosen])
+        problem = None if method.fits is None else method.fits(plan.parameters, at_hand)
+        if problem is not None and ("method",) not in told:
+            told.add(("method",))
+            place = ("method", plan.method, *problem.at)
+            source.report(place, f"{problem.message}, in case `{case.name}`", problem.hint, key=True)
         slowest = L1Rate(Fraction(min(port.rate_bps for port in wirings[chosen].ports)))
         for path, load in plan.parameters.loads():
             asked = load_fps(load, line=slowest, size=at_hand.mean_size)

@@ -189,11 +189,13 @@ def _pictures(figure: Figure | table_figures.Drawn) -> dict[str, Markup]:
 def _detail(table: Joined, key: str) -> dict[str, Any]:
     """A table of a method with its figures. Cells: text, whether it is a number, the case of the row."""
     drawn = table_figures.drawn(table, key)
+    # Looks at every row: of a soak there are hundreds.
+    numeric = table.numeric
     return {
         "table": table,
-        "columns": list(zip(table.headings, table.numeric, strict=True)),
+        "columns": list(zip(table.headings, numeric, strict=True)),
         "rows": [
-            (number, list(zip(row, table.numeric, strict=True)))
+            (number, list(zip(row, numeric, strict=True)))
             for number, row in zip(table.cases, table.texts, strict=True)
         ],
         "long": len(table.rows) > LONG,

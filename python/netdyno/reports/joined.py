@@ -101,6 +101,8 @@ def text(cell: Cell, unit: str) -> str:
             return quantity.instant(cell)
         case "share":
             return quantity.share(cell)
+        case "bps":
+            return quantity.rate(cell, "bps")
         case "" | "B" | "frames":
             return _grouped(cell, 6 if unit == "" else 2)
         case "fps":

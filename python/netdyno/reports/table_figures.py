@@ -103,7 +103,7 @@ class _Axis:
 
 def _scale(unit: str, top: Fraction) -> tuple[Fraction, str]:
     match unit:
-        case "fps":
+        case "fps" | "bps":
             steps: Sequence[tuple[int, str]] = PREFIXES
         case "ns":
             steps = TIMES

@@ -339,7 +339,7 @@ class StoredRun:
             state=word(row["state"], TrialState),
             segments=to_segments(row["segments"]),
             spec=_spec(row["spec"]),
-            result=result,
+            result=result.dated(to_time(row["started"])),
             started=to_time(row["started"]),
             ended=to_time(row["ended"]),
         )

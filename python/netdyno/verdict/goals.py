@@ -17,6 +17,9 @@ from netdyno.verdict.words import missing, of_line
 if TYPE_CHECKING:
     from netdyno.plan import Goal
 
+LOSSES = ("loss at the end", "loss ratio")
+"""Values a goal for the loss is about: of a ramp, of a soak."""
+
 NARROWER = {**dict.fromkeys(SEARCHED, "a narrower `width`"), "knee": "a longer `ramp`"}
 """Values that are known between bounds only, with what brings the bounds closer."""
 
@@ -102,8 +105,8 @@ class _Found:
 def _found(goal: Goal, stream: str, result: Result, evidence: Evidence) -> _Found:
     """The number a goal is about, with its bounds, and the number in words."""
     name = goal.value
-    wanted = "loss at the end" if name == "loss" else name
-    value = next((value for value in result.values if (value.name, value.scope) == (wanted, stream)), None)
+    wanted = LOSSES if name == "loss" else (name,)
+    value = next((one for one in result.values if one.name in wanted and one.scope == stream), None)
     if value is None and name == "loss":
         # A search: what was lost in the trial that its result rests on, the first it names.
         counts = [found for trial in evidence.trials[:1] for found in trial.streams if found.name == stream]

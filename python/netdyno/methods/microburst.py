@@ -1,0 +1,364 @@
+"""Microbursts: how much a device holds of bursts that meet at one port, RFC 8239 sections 3 and 4."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from statistics import mean, stdev
+
+from pydantic import Field, model_validator
+
+from netdyno.errors import Problem
+from netdyno.methods import rows
+from netdyno.methods.procedure import Parameters, Procedure, starved
+from netdyno.trial import (
+    Cell,
+    Column,
+    Method,
+    Result,
+    Segment,
+    Situation,
+    StreamResult,
+    Table,
+    Trial,
+    TrialResult,
+    Value,
+)
+from netdyno.units import Percent, PositiveDuration
+
+GUESS = 1024
+"""Frames of the first burst: what many devices' ports hold."""
+TRIES = 3
+"""Of a burst that the tester did not send as asked."""
+STEADY = Fraction(1, 10)
+"""RFC 8239 section 1.2: the standard deviation of repeats should be below 10 % of their mean."""
+
+NAME = "burst held"
+BUFFER = "buffer"
+
+
+class MicroburstParameters(Parameters):
+    """Parameters of microbursts."""
+
+    repeats: int = Field(
+        default=10, ge=1, le=1000, description="Complete searches; their mean is the result."
+    )
+    others: Percent = Field(
+        default=Percent(Fraction(1)),
+        description="Load of all but the first of the ports that send to one: `100%` is a microburst"
+        " (section 4), `1%` fills a buffer as section 3 does.",
+    )
+    longest: PositiveDuration = Field(
+        default=PositiveDuration.of_ns(10**9), description="The longest burst that is tried."
+    )
+    quiet: PositiveDuration = Field(
+        default=PositiveDuration.of_ns(2 * 10**9), description="Wait behind a burst, when all can have come."
+    )
+
+    @model_validator(mode="after")
+    def _possible(self) -> MicroburstParameters:
+        if not 0 < self.others.amount <= 1:
+            raise Problem(
+                f"the others send {self.others} of their lines",
+                "more than nothing, up to `100%`",
+                at=("others",),
+            )
+        return self
+
+
+@dataclass
+class _Seen:
+    """What the bursts showed."""
+
+    count: int = 0
+    passing: dict[int, int] = field(default_factory=dict)
+    """Length of a burst -> the last trial in which it passed; the last in which it did not."""
+    failing: dict[int, int] = field(default_factory=dict)
+    outcomes: dict[int, TrialResult] = field(default_factory=dict)
+    """Of the longest burst so far, by trial."""
+    short: str | None = None
+
+
+def microburst(parameters: MicroburstParameters, situation: Situation) -> Method:
+    """All ports that send to one begin a burst at the same instant; the longest that comes back whole.
+
+    A length is in frames of a port that sends at the line's rate. What is held is all that came in less what
+    the line out had taken when the last frame came in.
+    """
+    seen = _Seen()
+    most = max(int(parameters.longest.ns * situation.line_fps / 10**9), 1)
+    lengths: list[int] = []
+    outcomes: list[TrialResult] = []
+    for number in range(parameters.repeats):
+        guess = lengths[-1] if lengths else GUESS
+        found = yield from _search(parameters, situation, seen, most, guess, f"search {number + 1}")
+        if found is None:
+            break
+        lengths.append(found)
+        if found:
+            outcomes.append(seen.outcomes[seen.passing[found]])
+        if found == most:
+            break
+    return _result(parameters, situation, seen, lengths, outcomes, most)
+
+
+def _meeting(situation: Situation) -> list[list[int]]:
+    """Of each port at which several meet, the streams that do, by their place."""
+    receivers: dict[int, list[int]] = {}
+    for number, place in enumerate(situation.places):
+        receivers.setdefault(place.rx, []).append(number)
+    return [
+        numbers
+        for numbers in receivers.values()
+        if len({situation.places[number].tx for number in numbers}) > 1
+    ]
+
+
+def _fits(parameters: MicroburstParameters, situation: Situation) -> Problem | None:
+    """Several ports send to one, each all it has."""
+    del parameters
+    if not _meeting(situation):
+        return Problem(
+            "no port is sent to by several, so nothing meets and nothing is held",
+            "three links or more, and `pattern: [many-to-one]`, `direction: [uni]`",
+        )
+    split = [situation.streams[n] for n, place in enumerate(situation.places) if place.share != 1]
+    if split:
+        return Problem(
+            f"`{split[0]}` has a part of its port's load, and a burst is to fill a line",
+            "`pattern: [many-to-one]`, `direction: [uni]`, and a profile without classes",
+        )
+    return None
+
+
+def _loads(
+    parameters: MicroburstParameters, situation: Situation, duration_ns: int
+) -> dict[str, tuple[Segment, ...]]:
+    """The loads of the streams that are not to fill their lines."""
+    if parameters.others.amount == 1:
+        return {}
+    fps = parameters.others.amount * situation.line_fps
+    segment = Segment("burst", duration_ns, fps, fps)
+    return {
+        situation.streams[number]: (segment,) for numbers in _meeting(situation) for number in numbers[1:]
+    }
+
+
+def _search(
+    parameters: MicroburstParameters, situation: Situation, seen: _Seen, most: int, guess: int, name: str
+) -> Generator[Trial, TrialResult, int | None]:
+    """The longest burst that comes back whole: away from a guess in steps that double, then by halves."""
+    lower, upper = 0, most + 1
+    at, stride = min(max(guess, 1), most), 1
+    while upper - lower > 1:
+        passed = yield from _passes(parameters, situation, seen, at, name)
+        if passed is None:
+            return None
+        lower, upper = (at, upper) if passed else (lower, at)
+        if passed and upper > most:
+            at, stride = min(at + stride, most), 2 * stride
+        elif not passed and lower == 0:
+            at, stride = max(at - stride, 1), 2 * stride
+        else:
+            at = (lower + upper) // 2
+    return lower
+
+
+def _passes(
+    parameters: MicroburstParameters, situation: Situation, seen: _Seen, length: int, name: str
+) -> Generator[Trial, TrialResult, bool | None]:
+    """Whether a burst comes back whole; None if the tester could not send it."""
+    line = situation.line_fps
+    duration_ns = max(int(length * 10**9 / line), 1)
+    burst = Trial(
+        f"{name}: {length} frames",
+        (Segment("burst", duration_ns, line, line),),
+        loads=_loads(parameters, situation, duration_ns),
+        # All may have to leave one after the other.
+        drain_ns=parameters.quiet.ns + len(situation.streams) * duration_ns,
+    )
+    for _ in range(TRIES):
+        outcome = yield burst
+        trial, seen.count = seen.count, seen.count + 1
+        seen.short = starved(outcome, duration_ns)
+        if seen.short is None:
+            passed = all(one.missing == 0 and one.duplicates == 0 for one in outcome.streams)
+            (seen.passing if passed else seen.failing)[length] = trial
+            if passed:
+                seen.outcomes[trial] = outcome
+            return passed
+    return None
+
+
+@dataclass(frozen=True)
+class _Held:
+    """What a port held of the longest burst of one search, frames; and the longest wait in it."""
+
+    burst: int
+    held: int
+    latency_ns: int | None
+
+
+def _held(situation: Situation, streams: list[StreamResult], length: int) -> _Held:
+    burst = sum(one.offered for one in streams)
+    # When the last frames come in the line out has sent all but one of as many as the line in brought.
+    waits = [one.latency.max_ns for one in streams if one.latency is not None]
+    return _Held(burst, burst - (length - 1), max(waits, default=None))
+
+
+TABLE = (
+    Column("frame size", "B"),
+    Column("port"),
+    Column("senders"),
+    Column("burst, mean", "frames"),
+    Column("burst, least", "frames"),
+    Column("burst, most", "frames"),
+    Column("held, mean", "frames"),
+    Column("held, bytes"),
+    Column("drains in", "ns"),
+    Column("longest latency", "ns"),
+    Column("relative stdev", "share"),
+    Column("variation", "share"),
+    Column("searches"),
+)
+
+
+def _result(
+    parameters: MicroburstParameters,
+    situation: Situation,
+    seen: _Seen,
+    lengths: list[int],
+    outcomes: list[TrialResult],
+    most: int,
+) -> Result:
+    note = ""
+    if seen.short is not None:
+        note = f"the tester could not send such bursts: {seen.short}"
+    elif lengths and lengths[-1] == most:
+        note = f"the longest burst that was tried, {parameters.longest}, passed: no limit was found"
+        lengths, outcomes = [], []
+    elif lengths and max(lengths) == 0:
+        note = "not even one frame of each port passed"
+    values: list[Value] = []
+    table: list[tuple[Cell, ...]] = []
+    notes = [note] if note else []
+    for numbers in _meeting(situation):
+        found = [
+            _held(situation, [outcome.streams[number] for number in numbers], length)
+            for outcome, length in zip(outcomes, [one for one in lengths if one], strict=True)
+        ]
+        first = situation.streams[numbers[0]]
+        port = _receiver([situation.streams[number] for number in numbers])
+        row, unsteady = _row(situation, port, len(numbers), found, lengths)
+        table.append(row)
+        if unsteady:
+            notes.append(f"at `{port}` {unsteady}")
+        held = [Fraction(one.held) for one in found]
+        number = mean(held) if held else None
+        low, high = (min(held), max(held)) if held else (None, None)
+        values += [
+            Value(NAME, situation.streams[one], number, "frames", low, high, note or f"at `{port}`")
+            for one in numbers
+        ]
+        values.append(
+            Value(
+                BUFFER,
+                first,
+                None if number is None else number * situation.mean_size,
+                "B",
+                note="frames held, of this size with FCS; a device may count in cells",
+            )
+        )
+    who = "all at the line's rate"
+    if parameters.others.amount != 1:
+        who = f"the first at the line's rate, the others at {parameters.others} of it"
+    together = [one for one in values if one.name == NAME]
+    values.append(replace(min(together, key=_least), scope="sum"))
+    return Result(
+        method=MICROBURST.name,
+        values=tuple(values),
+        trials=tuple(sorted({*list(seen.passing.values())[-1:], *list(seen.failing.values())[-1:]})),
+        notes=tuple(notes),
+        recommended=tuple(_recommended(parameters, situation)),
+        headlines={NAME: "frames that a port held of the longest bursts which came back whole, the mean"},
+        tables=(
+            Table(
+                "Microbursts",
+                TABLE,
+                tuple(table),
+                f"RFC 8239: bursts of several ports that meet at one, begun at one instant, {who}; the"
+                " longest that come back whole. Held: all frames of a burst, less those the line out (at the"
+                " slowest link's rate) had taken when the last came in. Variation: greatest less least of the"
+                " searches, over the least (section 1.2).",
+            ),
+        ),
+    )
+
+
+def _receiver(streams: list[str]) -> str:
+    """The port that streams have in common, which are named by their ports, `west-east`."""
+    end = streams[0]
+    while not all(name.endswith(end) for name in streams):
+        end = end[1:]
+    return end.partition("-")[2]
+
+
+def _least(value: Value) -> tuple[bool, Fraction]:
+    return value.number is not None, value.number or Fraction(0)
+
+
+def _row(
+    situation: Situation, port: str, senders: int, found: list[_Held], lengths: list[int]
+) -> tuple[tuple[Cell, ...], str]:
+    """The row of a port, and why its results are unsteady, if they are."""
+    if not found:
+        empty: tuple[Cell, ...] = (None,) * (len(TABLE) - 4)
+        head = (rows.frame_size(situation), port, Fraction(senders))
+        return (*head, *empty, Fraction(len(lengths))), ""
+    bursts, held = [one.burst for one in found], [Fraction(one.held) for one in found]
+    average = mean(held)
+    spread = Fraction(stdev(held)) / average if len(held) > 1 else None
+    waits = [one.latency_ns for one in found if one.latency_ns is not None]
+    unsteady = ""
+    if spread is not None and spread > STEADY:
+        unsteady = "what was held varies by more than 10 % (RFC 8239 section 1.2): unstable"
+    return (
+        rows.frame_size(situation),
+        port,
+        Fraction(senders),
+        Fraction(sum(bursts), len(bursts)),
+        Fraction(min(bursts)),
+        Fraction(max(bursts)),
+        average,
+        average * situation.mean_size,
+        average / situation.line_fps * 10**9,
+        Fraction(max(waits)) if waits else None,
+        spread,
+        (max(held) - min(held)) / min(held) if len(held) > 1 else None,
+        Fraction(len(lengths)),
+    ), unsteady
+
+
+def _recommended(parameters: MicroburstParameters, situation: Situation) -> Iterator[str]:
+    if parameters.repeats < 2:
+        yield "one search, RFC 8239 section 1.2 asks for repeats and their variation"
+    if situation.mixed_receivers:
+        yield "a mix of frame sizes, RFC 8239 sections 3 and 4 have one at a time"
+
+
+def _seconds(parameters: MicroburstParameters) -> Fraction:
+    # About sixteen bursts a search, each hardly longer than its quiet.
+    return 16 * parameters.repeats * parameters.quiet.amount
+
+
+MICROBURST = Procedure(
+    name="microburst",
+    title="Microbursts",
+    doc="Bursts of several ports that meet at one: the longest that come back whole, and what was held.",
+    standard="RFC 8239 sections 3.2 and 4.2",
+    parameters=MicroburstParameters,
+    start=microburst,
+    traffic_seconds=_seconds,
+    fits=_fits,
+)

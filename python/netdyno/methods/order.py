@@ -1,0 +1,291 @@
+"""Order and delay variation at a load: RFC 4737 and RFC 4689, RFC 5481 and RFC 8219 section 7.3."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from statistics import median
+
+from pydantic import Field, model_validator
+
+from netdyno import variation
+from netdyno.errors import Problem
+from netdyno.histogram import decode, merge
+from netdyno.methods import rows
+from netdyno.methods.procedure import Parameters, Procedure, frames_per_second, starved
+from netdyno.trial import (
+    Cell,
+    Column,
+    Figure,
+    Method,
+    Observe,
+    Result,
+    Segment,
+    Situation,
+    StreamResult,
+    Table,
+    Trial,
+    TrialResult,
+    Value,
+)
+from netdyno.units import Load, Percent, PositiveDuration
+
+REPEATS = 20
+"""RFC 8219 section 7.3: at least 20 times; the median is reported."""
+RFC_NS = 60 * 10**9
+"""RFC 8219 section 7.3: a stream of at least 60 seconds, of which every frame is timed."""
+
+RATIO = "reordered"
+PDV = "PDV"
+COPIES = "duplicated"
+SHARES = (Fraction(1, 2), *(1 - Fraction(1, 10**nines) for nines in range(1, 6)))
+
+
+class OrderParameters(Parameters):
+    """Parameters of order and delay variation."""
+
+    load: Load = Field(default=Load(Percent(Fraction(1, 2))), description="The load, `50%`.")
+    duration: PositiveDuration = Field(
+        default=PositiveDuration.of_ns(RFC_NS), description="Length of each trial."
+    )
+    repeats: int = Field(
+        default=REPEATS, ge=1, le=1000, description="Trials; of delay variation the median is the result."
+    )
+
+    @model_validator(mode="after")
+    def _something(self) -> OrderParameters:
+        if self.load.amount.amount == 0:
+            raise Problem("a load of nothing", "one above zero: `50%`, `1Mpps`", at=("load",))
+        return self
+
+    def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
+        """The one load."""
+        yield ("load",), self.load
+
+
+ORDER = (
+    rows.STREAM,
+    Column("sent", "frames"),
+    Column("received", "frames"),
+    Column("lost", "frames"),
+    Column("duplicated", "frames"),
+    Column("duplicated share", "share"),
+    Column("reordered", "frames"),
+    Column("reordered share", "share"),
+    Column("extent, mean", "frames"),
+    Column("extent, p99", "frames"),
+    Column("extent, most", "frames"),
+    Column("extent not known", "frames"),
+    Column("3-reordered share", "share"),
+)
+N_ORDER = (rows.STREAM, Column("n"), Column("frames", "frames"), Column("n-reordered", "share"))
+VARIATION = (
+    Column("trial"),
+    rows.STREAM,
+    Column("received", "frames"),
+    Column("delay, least", "ns"),
+    Column("PDV p99.9", "ns"),
+    Column("PDV, most", "ns"),
+    Column("IPDV, least", "ns"),
+    Column("IPDV, median", "ns"),
+    Column("IPDV, most", "ns"),
+    Column("remark"),
+)
+DISTRIBUTION = (rows.STREAM, Column("percentile", "share"), Column("PDV", "ns"))
+
+
+def order(parameters: OrderParameters, situation: Situation) -> Method:
+    """Trials at one load; counts of all of them together, delay variation as the median of them."""
+    fps, length = frames_per_second(parameters.load, situation), parameters.duration.ns
+    outcomes: list[TrialResult] = []
+    for number in range(1, parameters.repeats + 1):
+        outcome = yield Trial(
+            f"order {number}",
+            (Segment("traffic", length, fps, fps),),
+            observe=Observe(order=True, variation=True),
+        )
+        outcomes.append(outcome)
+    streams = {
+        name: [one for outcome in outcomes for one in outcome.streams if one.name == name]
+        for name in situation.streams
+    }
+    shorts = [starved(outcome, length) for outcome in outcomes]
+    values: list[Value] = []
+    for name, trials in streams.items():
+        values += _values(name, trials)
+    if len(streams) > 1:
+        every = [one for trials in streams.values() for one in trials]
+        values += [_share(RATIO, "sum", every), _share(COPIES, "sum", every)]
+    else:
+        (name,) = streams
+        values += [
+            Value(one.name, "sum", one.number, one.unit, one.low, one.high, one.note) for one in values
+        ]
+    apart = sum(outcome.health.split_flows for outcome in outcomes)
+    notes = [f"trial {number}: {short}" for number, short in enumerate(shorts, 1) if short is not None]
+    if apart:
+        notes.append(
+            f"{apart} flows came in on more than one worker: their order from one to the other is not known;"
+            " one worker would tell"
+        )
+    return Result(
+        method=ORDER_METHOD.name,
+        values=tuple(values),
+        trials=tuple(range(len(outcomes))),
+        recommended=tuple(_recommended(parameters)),
+        notes=tuple(notes),
+        headlines={
+            RATIO: "the share of received frames that a later one of their flow overtook (RFC 4737, 4.1)"
+        },
+        tables=tuple(_tables(streams, shorts)),
+    )
+
+
+def _share(name: str, scope: str, trials: Sequence[StreamResult]) -> Value:
+    counted = sum(one.out_of_order if name == RATIO else one.duplicates for one in trials)
+    received = sum(one.received for one in trials)
+    if not received:
+        return Value(name, scope, None, "share", note="no frame came back")
+    return Value(
+        name, scope, Fraction(counted, received), "share", note=f"{counted} of {received} received frames"
+    )
+
+
+def _values(scope: str, trials: Sequence[StreamResult]) -> Iterator[Value]:
+    yield _share(RATIO, scope, trials)
+    yield _share(COPIES, scope, trials)
+    most = max((one.order.extent_max for one in trials if one.order is not None), default=0)
+    yield Value("extent, most", scope, Fraction(most), "frames", note="RFC 4737 section 4.2")
+    found = [None if one.latency is None else variation.pdv(one.latency) for one in trials]
+    yield _median(PDV, scope, found, "99.9th percentile less the least delay, RFC 8219 section 7.3.1")
+    varied = [one.variation for one in trials]
+    for name, each in (
+        ("IPDV, least", [None if one is None else one.min_ns for one in varied]),
+        ("IPDV, median", [None if one is None else variation.median(one) for one in varied]),
+        ("IPDV, most", [None if one is None else one.max_ns for one in varied]),
+    ):
+        yield _median(name, scope, each, "RFC 8219 section 7.3.2")
+
+
+def _median(name: str, scope: str, each: Sequence[int | None], note: str) -> Value:
+    known = [Fraction(one) for one in each if one is not None]
+    if len(known) < len(each):
+        return Value(name, scope, None, "ns", note="too few frames came back, or beyond what is measured")
+    more = f"; median of {len(known)} trials" if len(known) > 1 else ""
+    return Value(name, scope, median(known), "ns", min(known), max(known), note + more)
+
+
+def _tables(streams: dict[str, list[StreamResult]], shorts: Sequence[str | None]) -> Iterator[Table]:
+    yield Table(
+        "Reordering",
+        ORDER,
+        tuple(_ordered(name, trials) for name, trials in streams.items()),
+        "RFC 4737, all trials together, in the sequence of each flow: a frame is reordered if one that was"
+        " sent later came before it; its extent is the distance in arrivals to the earliest such one; it is"
+        " n-reordered if the n that came just before it were all sent later (TCP takes 3 for a loss). Copies"
+        " are counted apart, and loss is no reordering.",
+    )
+    yield Table(
+        "n-reordering",
+        N_ORDER,
+        tuple(row for name, trials in streams.items() for row in _n_reordered(name, trials)),
+        "RFC 4737 section 5.2.",
+        Figure("n", ("n-reordered",), by="stream"),
+    )
+    numbered = [
+        (number, one) for number, row in enumerate(zip(*streams.values(), strict=True), 1) for one in row
+    ]
+    yield Table(
+        "Delay variation",
+        VARIATION,
+        tuple(_varied(number, one, shorts[number - 1]) for number, one in numbered),
+        "PDV: delay less the least delay of the stream's trial (RFC 5481 section 4.2). IPDV: delay less that"
+        " of the frame sent before it (section 4.1, RFC 3393), with its sign. RFC 8219 section 7.3 reports"
+        " the medians of 20 trials.",
+    )
+    yield Table(
+        "PDV",
+        DISTRIBUTION,
+        tuple(row for name, trials in streams.items() for row in _distribution(name, trials)),
+        "The PDV that a share of the frames of all trials do not exceed, from the least delay of all.",
+        Figure("percentile", ("PDV",), log_x=True, by="stream"),
+    )
+
+
+def _ordered(name: str, trials: Sequence[StreamResult]) -> tuple[Cell, ...]:
+    received = sum(one.received for one in trials)
+    observed = [one.order for one in trials if one.order is not None]
+    placed, extents = sum(one.placed for one in observed), sum(one.extent_sum for one in observed)
+    late = merge(decode(one.extents) for one in observed if one.extents is not None)
+    p99 = late.percentile(Fraction(99, 100))
+    copies = sum(one.duplicates for one in trials)
+    reordered = sum(one.out_of_order for one in trials)
+    three = sum(one.n_reordered[2] for one in observed if len(one.n_reordered) > 2)
+    most = max((one.extent_max for one in observed), default=0)
+    return (
+        name,
+        Fraction(sum(one.offered for one in trials)),
+        Fraction(received),
+        Fraction(rows.lost(trials)),
+        Fraction(copies),
+        _of(copies, received),
+        Fraction(reordered),
+        _of(reordered, received),
+        _of(extents, placed),
+        None if p99 is None else Fraction(min(p99, most)),
+        Fraction(most) if placed else None,
+        Fraction(sum(one.unplaced for one in observed)),
+        _of(three, received),
+    )
+
+
+def _of(part: int, whole: int) -> Fraction | None:
+    return Fraction(part, whole) if whole else None
+
+
+def _n_reordered(name: str, trials: Sequence[StreamResult]) -> Iterator[tuple[Cell, ...]]:
+    received = sum(one.received for one in trials)
+    each = [one.order.n_reordered for one in trials if one.order is not None]
+    for n in range(1, max(map(len, each), default=0) + 1):
+        frames = sum(one[n - 1] for one in each if len(one) >= n)
+        yield name, Fraction(n), Fraction(frames), _of(frames, received)
+
+
+def _varied(number: int, one: StreamResult, short: str | None) -> tuple[Cell, ...]:
+    latency, between = one.latency, one.variation
+    cells: list[int | None] = [None] * 6
+    if latency is not None and latency.count:
+        cells[:3] = [latency.min_ns, variation.pdv(latency), latency.max_ns - latency.min_ns]
+    if between is not None:
+        cells[3:] = [between.min_ns, variation.median(between), between.max_ns]
+    times = (None if cell is None else Fraction(cell) for cell in cells)
+    return Fraction(number), one.name, Fraction(one.received), *times, short or ""
+
+
+def _distribution(name: str, trials: Sequence[StreamResult]) -> Iterator[tuple[Cell, ...]]:
+    times = rows.Times.of(trials)
+    if times is None:
+        return
+    for share in SHARES:
+        found = times.percentile(share)
+        if found is not None:
+            yield name, share, Fraction(found - times.min_ns)
+
+
+def _recommended(parameters: OrderParameters) -> Iterator[str]:
+    if parameters.duration.ns < RFC_NS:
+        yield f"trials of {parameters.duration}, RFC 8219 section 7.3 asks for at least 60 s"
+    if parameters.repeats < REPEATS:
+        yield f"{parameters.repeats} trials, RFC 8219 section 7.3 asks for at least {REPEATS}"
+
+
+ORDER_METHOD = Procedure(
+    name="order",
+    title="Order and delay variation",
+    doc="Reordering, copies and delay variation of each stream at a load.",
+    standard="RFC 4737; RFC 8219 section 7.3 (RFC 5481, RFC 3393)",
+    parameters=OrderParameters,
+    start=order,
+    traffic_seconds=lambda parameters: parameters.duration.amount * parameters.repeats,
+    trials=lambda parameters: parameters.repeats,
+)

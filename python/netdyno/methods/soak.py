@@ -1,0 +1,367 @@
+"""Soak: one load for hours, every loss dated; in parts, so that a killed run loses one part at most."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from fractions import Fraction
+from itertools import accumulate
+
+from pydantic import Field, model_validator
+
+from netdyno.errors import Problem
+from netdyno.losses import LossEvent, events
+from netdyno.methods import rows
+from netdyno.methods.procedure import (
+    PAUSE_NS,
+    Parameters,
+    Procedure,
+    frames_per_second,
+    milliseconds,
+    starved,
+)
+from netdyno.trial import (
+    Cell,
+    Column,
+    Method,
+    Observe,
+    Result,
+    Segment,
+    Situation,
+    StreamResult,
+    Table,
+    Trial,
+    TrialResult,
+    Value,
+)
+from netdyno.units import Duration, Load, Percent, PositiveDuration, decimal
+
+HOUR_NS = 3600 * 10**9
+MOST_EVENTS = 1000
+"""Rows of the table of events: what a reader can take in; the further ones are counted."""
+GAPS = 1000
+"""Gaps of a stream that are dated in a part; those nearer to each other than an event's are one."""
+CONFIDENCE = 3
+"""Rule of three: none lost of N, so at 95 % the loss ratio is at most 3/N."""
+
+NAME = "loss ratio"
+
+
+class SoakParameters(Parameters):
+    """Parameters of the soak."""
+
+    load: Load = Field(default=Load(Percent(Fraction(9, 10))), description="The load, held all the time.")
+    duration: PositiveDuration = Field(
+        default=PositiveDuration.of_ns(12 * HOUR_NS), description="How long it is held, pauses not counted."
+    )
+    part: Duration = Field(
+        default=Duration.of_ns(HOUR_NS // 6),
+        description="It is made of parts of this length, each kept as it ends; `0s`: one part.",
+    )
+    apart: PositiveDuration = Field(
+        default=PositiveDuration.of_ns(10**9),
+        description="Losses no further apart than this are one event.",
+    )
+
+    @model_validator(mode="after")
+    def _possible(self) -> SoakParameters:
+        if self.load.amount.amount == 0:
+            raise Problem("a load of nothing", "one above zero: `50%`, `1Mpps`", at=("load",))
+        if len(self.parts) > 10_000:
+            raise Problem(
+                f"{len(self.parts)} parts of {self.part}, at most 10000", "longer parts", at=("part",)
+            )
+        return self
+
+    @property
+    def parts(self) -> list[int]:
+        """The lengths of the parts, ns: all of `part`, and the last one of what is left."""
+        length = self.part.ns or self.duration.ns
+        count, rest = divmod(self.duration.ns, length)
+        return [length] * count + [rest] * (rest > 0)
+
+    def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
+        """The one load."""
+        yield ("load",), self.load
+
+
+EVENTS = (
+    Column("event"),
+    Column("stream"),
+    Column("lost", "frames"),
+    Column("first lost", "at"),
+    Column("last lost", "at"),
+    Column("first lost, clock"),
+    Column("last lost, clock"),
+    Column("part"),
+    Column("first frame"),
+    Column("last frame"),
+)
+TOTALS = (
+    rows.STREAM,
+    *rows.COUNTED,
+    Column("loss at most", "share"),
+    Column("events"),
+    Column("duplicates", "frames"),
+    Column("out of order", "frames"),
+    Column("corrupted", "frames"),
+    *rows.TIMED,
+)
+PARTS = (
+    Column("part"),
+    Column("from", "at"),
+    Column("begun, clock"),
+    Column("load paused before", "ns"),
+    rows.STREAM,
+    *rows.COUNTED,
+    Column("p99", "ns"),
+    Column("max", "ns"),
+    Column("remark"),
+)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A part as it went. begin_ns: in the soak, pauses not counted."""
+
+    number: int
+    begin_ns: int
+    outcome: TrialResult
+    short: str | None
+    paused_ns: int | None
+    """How long no load was offered before it; None: the first one, or nobody can say."""
+
+    @property
+    def pause_ns(self) -> int:
+        """The longest time in which the tester did nothing while it was to send, if that was long."""
+        gap = self.outcome.health.longest_gap_ns
+        return gap if gap > PAUSE_NS else 0
+
+    @property
+    def remark(self) -> str:
+        """What the tester did not do as it should."""
+        paused = f"the tester paused for {milliseconds(self.pause_ns)}" if self.pause_ns else ""
+        return "; ".join(filter(None, (self.short, paused)))
+
+    def clock(self, at_ns: int) -> str | None:
+        """The time of day, UTC, `at_ns` after this part's load began; None in virtual time."""
+        if self.outcome.started is None:
+            return None
+        when = self.outcome.started + timedelta(microseconds=(_load_ns(self.outcome) + at_ns) // 1000)
+        return f"{when:%Y-%m-%d %H:%M:%S.%f}"
+
+
+def soak(parameters: SoakParameters, situation: Situation) -> Method:
+    """Holds the load; what was lost when, and how long frames took over all of it.
+
+    Parts are trials of their own: drained, read and kept. Between two of them the load pauses, and how long
+    is said, for what a device does in such a pause (empty a queue, cool down) it does not do under load.
+    """
+    fps = frames_per_second(parameters.load, situation)
+    lengths = parameters.parts
+    parts: list[_Part] = []
+    for number, (length, begin) in enumerate(zip(lengths, accumulate(lengths, initial=0), strict=False), 1):
+        outcome = yield Trial(
+            f"part {number} of {len(lengths)}",
+            (Segment("traffic", length, fps, fps),),
+            observe=Observe(gaps=GAPS, bridge=_between(parameters, situation, fps)),
+            stands=True,
+        )
+        paused = _paused(parts[-1].outcome, outcome) if parts else None
+        parts.append(_Part(number, begin, outcome, starved(outcome, length), paused))
+    return _result(parameters, situation, parts, lengths)
+
+
+def _between(parameters: SoakParameters, situation: Situation, fps: Fraction) -> int:
+    """Frames that the slowest stream sends between two losses of one event."""
+    share = min(situation.share(name) for name in situation.streams)
+    return int(fps * share * parameters.apart.amount)
+
+
+def _load_ns(outcome: TrialResult) -> int:
+    """When its load began, ns from the start of the trial."""
+    return next(phase.start_ns for phase in outcome.phases if phase.name == "traffic")
+
+
+def _paused(before: TrialResult, after: TrialResult) -> int | None:
+    """From the end of the load of one part to the begin of the next one's."""
+    ended = _load_ns(before) + sum(one.duration_ns for one in before.phases if one.name == "traffic")
+    if before.started is not None and after.started is not None:
+        between = (after.started - before.started) // timedelta(microseconds=1) * 1000
+        return between + _load_ns(after) - ended
+    if before.started is not after.started:
+        return None
+    # In virtual time nothing passes between two trials.
+    end = max(phase.start_ns + phase.duration_ns for phase in before.phases)
+    return end - ended + _load_ns(after)
+
+
+def _result(
+    parameters: SoakParameters, situation: Situation, parts: Sequence[_Part], lengths: Sequence[int]
+) -> Result:
+    table, count, undated = _events(parameters, parts)
+    totals, values = [], []
+    for scope in (*situation.streams, "sum"):
+        streams = [
+            stream for part in parts for stream in part.outcome.streams if scope in (stream.name, "sum")
+        ]
+        if scope == "sum" and len(situation.streams) == 1:
+            values.append(_ratio(scope, streams))
+            continue
+        theirs = sum(1 for name in count if scope in (*name, "sum"))
+        values.append(_ratio(scope, streams))
+        values.append(Value("loss events", scope, Fraction(theirs), ""))
+        totals.append(_totals(scope, streams, theirs, parameters.duration.ns))
+    return Result(
+        method=SOAK.name,
+        values=tuple(values),
+        trials=tuple(range(len(parts))),
+        notes=tuple(_notes(parameters, parts, len(count), undated)),
+        headlines={NAME: "the share of all frames of the soak that did not come back intact"},
+        tables=(
+            Table(
+                "Loss events",
+                EVENTS,
+                tuple(table),
+                "What was lost, by when it was due to depart. Losses no further apart than"
+                f" {parameters.apart} are one event. Times are of the load, pauses between parts not counted;"
+                " the clock is UTC; frames of a stream are numbered from 0 in each part.",
+            ),
+            Table(
+                "Soak",
+                TOTALS,
+                tuple(totals),
+                "All parts together. Of a stream that lost none of N frames, the loss ratio is at most 3/N"
+                " at 95 % (rule of three). A percentile p of fewer than 10 / (1 - p) frames is not given.",
+            ),
+            Table("Parts of the soak", PARTS, tuple(_parts(situation, parts, lengths))),
+        ),
+    )
+
+
+def _ratio(scope: str, streams: Sequence[StreamResult]) -> Value:
+    sent, lost, ratio = sum(one.offered for one in streams), rows.lost(streams), rows.loss(streams)
+    bound = _bound(streams)
+    note = f"{lost} of {sent} frames"
+    return Value(NAME, scope, ratio, "share", ratio, ratio if bound is None else bound, note)
+
+
+def _bound(streams: Sequence[StreamResult]) -> Fraction | None:
+    """The most the loss ratio can be at 95 % where nothing was lost; else, or if none was sent, None."""
+    sent = sum(one.offered for one in streams)
+    return Fraction(CONFIDENCE, max(sent, CONFIDENCE)) if sent and not rows.lost(streams) else None
+
+
+def _totals(scope: str, streams: Sequence[StreamResult], count: int, duration_ns: int) -> tuple[Cell, ...]:
+    wrong = (
+        sum(one.duplicates for one in streams),
+        sum(one.out_of_order for one in streams),
+        sum(one.corrupted for one in streams),
+    )
+    return (
+        scope,
+        *rows.counted(streams, duration_ns),
+        _bound(streams),
+        Fraction(count),
+        *map(Fraction, wrong),
+        *rows.timed(streams),
+    )
+
+
+def _events(
+    parameters: SoakParameters, parts: Iterable[_Part]
+) -> tuple[list[tuple[Cell, ...]], list[tuple[str, ...]], int]:
+    """The rows of the first events, the streams of every event, and how many lost frames have no date."""
+    table: list[tuple[Cell, ...]] = []
+    found: list[tuple[str, ...]] = []
+    undated = 0
+    for part in parts:
+        losses = events(part.outcome.streams, parameters.apart.ns)
+        undated += losses.undated
+        for event in losses.events:
+            found.append(event.streams)
+            if len(found) <= MOST_EVENTS:
+                table += _rows(part, len(found), event)
+    return table, found, undated
+
+
+def _rows(part: _Part, number: int, event: LossEvent) -> Iterator[tuple[Cell, ...]]:
+    """An event, a row for each stream that lost frames in it."""
+    for stream in part.outcome.streams:
+        if stream.name not in event.streams or stream.gaps is None:
+            continue
+        gaps = [one for one in stream.gaps.gaps if event.first_ns <= one.first_ns <= event.last_ns]
+        first, last = gaps[0], gaps[-1]
+        yield (
+            Fraction(number),
+            stream.name,
+            Fraction(sum(one.frames for one in gaps)),
+            Fraction(part.begin_ns + first.first_ns),
+            Fraction(part.begin_ns + last.last_ns),
+            part.clock(first.first_ns),
+            part.clock(last.last_ns),
+            Fraction(part.number),
+            Fraction(first.first),
+            Fraction(last.last),
+        )
+
+
+def _parts(
+    situation: Situation, parts: Sequence[_Part], lengths: Sequence[int]
+) -> Iterator[tuple[Cell, ...]]:
+    for part, length in zip(parts, lengths, strict=True):
+        paused = None if part.paused_ns is None else Fraction(part.paused_ns)
+        head = (Fraction(part.number), Fraction(part.begin_ns), part.clock(0), paused)
+        for scope, streams in rows.scopes(part.outcome):
+            if scope == "sum":
+                continue
+            times = rows.timed(streams)
+            at = [column.name for column in rows.TIMED]
+            worst = (times[at.index("p99")], times[at.index("max")])
+            yield (*head, scope, *rows.counted(streams, length), *worst, part.remark)
+
+
+def _notes(parameters: SoakParameters, parts: Sequence[_Part], count: int, undated: int) -> Iterator[str]:
+    if len(parts) > 1:
+        pauses = [part.paused_ns for part in parts[1:] if part.paused_ns is not None]
+        longest = f"up to {milliseconds(max(pauses))}, {milliseconds(sum(pauses))} in all" if pauses else ""
+        unknown = len(parts) - 1 - len(pauses)
+        if unknown:
+            longest += f"{', and ' if longest else ''}{unknown} of them for a time that is not known"
+        yield (
+            f"the soak has {len(parts)} parts, and between two of them the load paused: {longest};"
+            " no frame of these times is missing, for none was sent"
+        )
+    if count > MOST_EVENTS:
+        yield f"{count} loss events, of which the first {MOST_EVENTS} are shown"
+    if undated:
+        yield f"{undated} lost frames are in no event: more gaps than are dated in one part ({GAPS} a stream)"
+    short = [part for part in parts if part.short is not None]
+    for part in short[:10]:
+        yield f"part {part.number}: {part.short}"
+    if len(short) > 10:
+        yield f"{len(short) - 10} more parts in which the tester fell short"
+    paused = [part.pause_ns for part in parts if part.pause_ns]
+    if paused:
+        yield (
+            f"the tester itself paused for more than {milliseconds(PAUSE_NS)} in {len(paused)} of"
+            f" {len(parts)} parts, for up to {milliseconds(max(paused))}: what was lost right behind such a"
+            " pause may have been lost in the burst that made up for it"
+        )
+    if not count:
+        hours = decimal(parameters.duration.amount / 3600, 2)
+        yield f"no frame was lost in {hours} h of load"
+
+
+SOAK = Procedure(
+    name="soak",
+    title="Soak",
+    doc="One load for hours: every loss is dated, and a run that was killed goes on where it was.",
+    standard="none; the loss of RFC 2544 section 26.3 and the latency of RFC 8239, over hours",
+    parameters=SoakParameters,
+    start=soak,
+    traffic_seconds=lambda parameters: parameters.duration.amount,
+    trials=lambda parameters: len(parameters.parts),
+    sample=PositiveDuration.of_ns(10**9),
+)

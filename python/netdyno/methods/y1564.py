@@ -1,0 +1,435 @@
+"""Service activation as ITU-T Y.1564 has it: each service's rates step by step, then all services together.
+
+What is written here of the Recommendation is from descriptions of it; what these leave open or disagree on is
+in `UNSURE`, and every report says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from pydantic import Field, model_validator
+
+from netdyno.errors import Problem
+from netdyno.methods import rows
+from netdyno.methods.acceptance import RATES, Checks, Service, accept, cells_of, fdv, ftd
+from netdyno.methods.availability import available
+from netdyno.methods.procedure import Parameters, Procedure, frames_per_second, starved
+from netdyno.trial import (
+    Cell,
+    Column,
+    Method,
+    Result,
+    Segment,
+    Situation,
+    StreamResult,
+    Table,
+    Trial,
+    TrialResult,
+    Value,
+)
+from netdyno.units import Duration, Load, Percent, PositiveDuration, decimal
+
+LEAST_PERFORMANCE_NS = 15 * 60 * 10**9
+"""The shortest of the three usual lengths of the performance test: 15 minutes, 2 hours, 24 hours."""
+LITTLE = Fraction(1, 5)
+"""An EIR below this share of the CIR: the policing step exceeds the CIR by a quarter, and not the EIR."""
+BEYOND = Fraction(5, 4)
+
+UNSURE = (
+    "the policing rule (CIR + 1.25 EIR, or 1.25 CIR + EIR if EIR is less than 20 % of CIR, and the margin M"
+    " by which the rate may exceed CIR + EIR) is from descriptions of ITU-T Y.1564, not from its text",
+    "FTD is judged by its mean and FDV by the 99.9th percentile less the least; contracts may have others",
+    "availability: a second with more than 50 % loss is severely errored, ten of them in a row begin a time"
+    " that is unavailable and ten others in a row end it; not from the text of ITU-T Y.1563",
+)
+
+NAME = "steps passed"
+
+
+class Y1564Parameters(Parameters):
+    """Parameters of service activation."""
+
+    services: dict[str, Service] = Field(
+        default={"all": Service(cir=Load(Percent(Fraction(1))))},
+        description="Services by name: each class of the profile, or one that is all of it, of any name.",
+        examples=["{voice: {cir: 10Mbps L2, eir: 5Mbps L2, sac: {flr: 0.01%, ftd: 5ms, fdv: 1ms}}}"],
+    )
+    steps: list[Percent] = Field(
+        default=[Percent(Fraction(share, 100)) for share in (25, 50, 75, 100)],
+        description="Steps of the configuration test, of the CIR.",
+        examples=["[25%, 50%, 75%, 100%]"],
+    )
+    step: PositiveDuration = Field(
+        default=PositiveDuration(Fraction(10)), description="Length of each step of the configuration test."
+    )
+    performance: Duration = Field(
+        default=Duration.of_ns(LEAST_PERFORMANCE_NS),
+        description="Length of the performance test, all services at once; `0s`: none.",
+    )
+    margin: Percent = Field(
+        default=Percent(Fraction(1, 100)),
+        description="M: the rate may exceed CIR + EIR by this share of it, and by what full buckets add.",
+    )
+
+    @model_validator(mode="after")
+    def _something(self) -> Y1564Parameters:
+        if not self.services:
+            raise Problem("no service", "give each its CIR: `all: {cir: 100Mbps L2}`", at=("services",))
+        if not self.steps or any(not 0 < one.amount <= 1 for one in self.steps):
+            raise Problem(
+                "steps are shares of the CIR, above 0 up to 100 %", "`[25%, 50%, 75%, 100%]`", at=("steps",)
+            )
+        return self
+
+    def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
+        """CIR and EIR of each service."""
+        for name, service in self.services.items():
+            yield ("services", name, "cir"), service.cir
+            if service.eir is not None:
+                yield ("services", name, "eir"), service.eir
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A step of a service: what is offered, and what the rate that comes back must be, frames per second."""
+
+    service: str
+    name: str
+    offered: Fraction
+    least: Fraction | None = None
+    most: Fraction | None = None
+    judged: bool = False
+    """By the acceptance criteria."""
+    burst: int | None = None
+    """Bytes of a burst at the line's rate, all of which must come back."""
+    trial: int | None = None
+    """Number of its trial; None: not run, as the line carries less."""
+
+
+def y1564(parameters: Y1564Parameters, situation: Situation) -> Method:
+    """The configuration test, one service at a time; then the performance test, all at their CIR.
+
+    Both directions of a service run at once, each judged by itself.
+    """
+    streams = _streams_of(parameters, situation)
+    steps: list[_Step] = []
+    outcomes: list[TrialResult] = []
+    for name in parameters.services:
+        for step in _steps(parameters, situation, name):
+            if step.offered > situation.line_fps:
+                steps.append(step)
+                continue
+            outcome = yield _trial(parameters, situation, step, streams)
+            steps.append(_Step(**{**vars(step), "trial": len(outcomes)}))
+            outcomes.append(outcome)
+    performed = None
+    if parameters.performance.ns:
+        performed = yield _together(parameters, situation, streams)
+        outcomes.append(performed)
+    return _result(parameters, situation, streams, steps, outcomes, performed)
+
+
+def _fits(parameters: Y1564Parameters, situation: Situation) -> Problem | None:
+    """Services are the classes of a profile, or one service all of it; and the line carries what they ask."""
+    classes = {place.traffic for place in situation.places} - {""}
+    if classes != set(parameters.services) and (classes or len(parameters.services) > 1):
+        have = f"has the classes {', '.join(sorted(classes))}" if classes else "has no classes"
+        return Problem(
+            f"the services are {', '.join(parameters.services)}, and the profile {have}",
+            "`classes` of the profile with the names of the services; or one service, and no classes",
+            at=("services",),
+        )
+    rates = {name: frames_per_second(one.cir, situation) for name, one in parameters.services.items()}
+    for name, one in parameters.services.items():
+        most = rates[name] + (0 if one.eir is None else frames_per_second(one.eir, situation))
+        if most > situation.line_fps:
+            share = decimal(100 * most / situation.line_fps, 1)
+            return Problem(
+                f"CIR + EIR of `{name}` are {share} % of the line", "lower rates", at=("services", name)
+            )
+    total = sum(rates.values(), Fraction(0))
+    if total > situation.line_fps:
+        share = decimal(100 * total / situation.line_fps, 1)
+        return Problem(
+            f"the CIRs of all services together are {share} % of the line", "lower CIRs", at=("services",)
+        )
+    return None
+
+
+def _streams_of(parameters: Y1564Parameters, situation: Situation) -> dict[str, tuple[str, ...]]:
+    """The streams of each service."""
+    if not any(place.traffic for place in situation.places):
+        return {next(iter(parameters.services)): situation.streams}
+    found: dict[str, list[str]] = {name: [] for name in parameters.services}
+    for stream, place in zip(situation.streams, situation.places, strict=True):
+        found[place.traffic].append(stream)
+    return {name: tuple(streams) for name, streams in found.items()}
+
+
+def _steps(parameters: Y1564Parameters, situation: Situation, name: str) -> Iterator[_Step]:
+    service = parameters.services[name]
+    cir = frames_per_second(service.cir, situation)
+    eir = Fraction(0) if service.eir is None else frames_per_second(service.eir, situation)
+    committed = cir * (1 - service.sac.flr.amount)
+    for share in parameters.steps:
+        yield _Step(name, f"{share} of CIR", cir * share.amount, judged=True)
+    if eir:
+        yield _Step(name, "CIR + EIR", cir + eir, committed, cir + eir)
+    beyond = BEYOND * cir + eir if eir < LITTLE * cir else cir + BEYOND * eir
+    buckets = sum(one.octets for one in (service.cbs, service.ebs) if one is not None)
+    margin = parameters.margin.amount * (cir + eir) + buckets / situation.mean_size / parameters.step.amount
+    yield _Step(name, "policing", beyond, committed, cir + eir + margin)
+    if service.cbs is not None:
+        yield _Step(name, "CBS", situation.line_fps, burst=service.cbs.octets)
+        if service.ebs is not None:
+            both = service.cbs.octets + service.ebs.octets
+            yield _Step(name, "CBS + EBS", situation.line_fps, burst=both)
+
+
+def _trial(
+    parameters: Y1564Parameters,
+    situation: Situation,
+    step: _Step,
+    streams: Mapping[str, tuple[str, ...]],
+) -> Trial:
+    """One service's trial; all other streams are silent."""
+    segments: tuple[Segment, ...]
+    if step.burst is None:
+        segments = (Segment("traffic", parameters.step.ns, step.offered, step.offered),)
+    else:
+        service, line = parameters.services[step.service], situation.line_fps
+        frames = max(int(step.burst / situation.mean_size), 1)
+        # Until the buckets are full again.
+        rates = (service.cir, *(() if service.eir is None else (service.eir,)))
+        slowest = min(frames_per_second(rate, situation) for rate in rates)
+        wait_ns = -int(-(step.burst / situation.mean_size * 10**9 / slowest) // 1)
+        segments = (
+            Segment("idle", wait_ns, Fraction(0), Fraction(0)),
+            Segment("traffic", max(int(frames * 10**9 / line), 1), line, line),
+        )
+    loads: dict[str, tuple[Segment, ...]] = dict.fromkeys(situation.streams, ())
+    loads |= {name: _of(segments, share) for name, share in _shares(situation, streams[step.service])}
+    return Trial(f"{step.service}: {step.name}", segments, loads=loads)
+
+
+def _shares(situation: Situation, streams: Sequence[str]) -> Iterator[tuple[str, Fraction]]:
+    """A service's streams, each with its part of what its port sends of the service."""
+    place = dict(zip(situation.streams, situation.places, strict=False))
+    for name in streams:
+        if name not in place:
+            yield name, Fraction(1)
+            continue
+        mine = [place[one].share for one in streams if place[one].tx == place[name].tx]
+        yield name, place[name].share / sum(mine, Fraction(0))
+
+
+def _of(segments: Sequence[Segment], share: Fraction) -> tuple[Segment, ...]:
+    return tuple(
+        Segment(one.name, one.duration_ns, one.from_fps * share, one.to_fps * share) for one in segments
+    )
+
+
+def _together(
+    parameters: Y1564Parameters, situation: Situation, streams: Mapping[str, tuple[str, ...]]
+) -> Trial:
+    """All services at their CIR."""
+    rates = {name: frames_per_second(one.cir, situation) for name, one in parameters.services.items()}
+    total = sum(rates.values(), Fraction(0))
+    length = parameters.performance.ns
+    loads = {
+        stream: _of((Segment("traffic", length, rates[name], rates[name]),), share)
+        for name, theirs in streams.items()
+        for stream, share in _shares(situation, theirs)
+    }
+    return Trial("performance", (Segment("traffic", length, total, total),), loads=loads)
+
+
+def _judge(
+    parameters: Y1564Parameters, situation: Situation, step: _Step, one: StreamResult, share: Fraction
+) -> Checks:
+    """A step in one direction."""
+    checks = Checks()
+    if step.burst is not None:
+        if one.missing:
+            checks.failed.append(f"{one.missing} of {one.offered} frames of the burst did not come back")
+        return checks
+    if step.judged:
+        accept(parameters.services[step.service].sac, one, checks)
+    rate = Fraction(one.received * 10**9, parameters.step.ns)
+    # A count is known to the frame.
+    frame = Fraction(10**9, parameters.step.ns)
+    if step.least is not None and rate + frame < step.least * share:
+        checks.failed.append(f"IR {_l2(rate, situation)} is below {_l2(step.least * share, situation)}")
+    if step.most is not None and rate - frame > step.most * share:
+        checks.failed.append(f"IR {_l2(rate, situation)} is above {_l2(step.most * share, situation)}")
+    return checks
+
+
+def _l2(fps: Fraction, situation: Situation) -> str:
+    return f"{decimal(fps * situation.mean_size * 8 / 10**6, 3)} Mbps L2"
+
+
+CONFIGURATION = (
+    Column("service"),
+    Column("step"),
+    rows.STREAM,
+    *RATES,
+    Column("IR at least, L2", "bps"),
+    Column("IR at most, L2", "bps"),
+    Column("result"),
+    Column("reason"),
+)
+PERFORMANCE = (
+    Column("service"),
+    rows.STREAM,
+    *RATES,
+    Column("availability", "share"),
+    Column("result"),
+    Column("reason"),
+)
+
+
+@dataclass
+class _Tally:
+    """Steps run and passed, by stream."""
+
+    run: dict[str, int] = field(default_factory=dict)
+    passed: dict[str, int] = field(default_factory=dict)
+
+    def count(self, stream: str, checks: Checks) -> None:
+        self.run[stream] = self.run.get(stream, 0) + 1
+        self.passed[stream] = self.passed.get(stream, 0) + (checks.verdict == "pass")
+
+
+def _result(
+    parameters: Y1564Parameters,
+    situation: Situation,
+    streams: Mapping[str, tuple[str, ...]],
+    steps: Sequence[_Step],
+    outcomes: Sequence[TrialResult],
+    performed: TrialResult | None,
+) -> Result:
+    tally, notes, table = _Tally(), [], []
+    for step in steps:
+        shares = dict(_shares(situation, streams[step.service]))
+        if step.trial is None:
+            share = decimal(100 * step.offered / situation.line_fps, 1)
+            notes.append(f"`{step.service}`, {step.name}: not run, it is {share} % of the line")
+            continue
+        outcome = outcomes[step.trial]
+        length = sum(one.duration_ns for one in outcome.phases if one.name == "traffic")
+        length = parameters.step.ns if step.burst is None else max(length, 1)
+        short = starved(outcome, None)
+        for one in outcome.streams:
+            if one.name not in shares:
+                continue
+            checks = _judge(parameters, situation, step, one, shares[one.name])
+            if short is not None:
+                checks = Checks(unknown=[short])
+            tally.count(one.name, checks)
+            ends = (
+                None if end is None else end * shares[one.name] * situation.mean_size * 8
+                for end in (step.least, step.most)
+            )
+            cells = cells_of(one, length)
+            table.append((step.service, step.name, one.name, *cells, *ends, checks.verdict, checks.why))
+    values: list[Value] = []
+    tables = [
+        Table(
+            "Service configuration",
+            CONFIGURATION,
+            tuple(table),
+            "ITU-T Y.1564: one service at a time, colour-blind. L2 counts frames with FCS, L1 preamble and"
+            " gap besides; FTD is first bit out to last bit in, FDV the 99.9th percentile less the least.",
+        )
+    ]
+    if performed is not None:
+        tables.append(_performance(parameters, situation, streams, performed, tally, values))
+    for stream in situation.streams:
+        values.insert(0, _passed(stream, tally.passed.get(stream, 0), tally.run.get(stream, 0)))
+    values.insert(0, _passed("sum", sum(tally.passed.values()), sum(tally.run.values())))
+    return Result(
+        method=Y1564.name,
+        values=tuple(values),
+        trials=tuple(range(len(outcomes))),
+        recommended=tuple(_recommended(parameters)),
+        notes=(*notes, *(f"not sure: {one}" for one in UNSURE)),
+        headlines={NAME: "the share of the steps of configuration and performance that were passed"},
+        tables=tuple(tables),
+    )
+
+
+def _passed(scope: str, passed: int, run: int) -> Value:
+    note = f"{passed} of {run} steps" if run else "no step was run"
+    return Value(NAME, scope, Fraction(passed, run) if run else None, "share", note=note)
+
+
+def _performance(
+    parameters: Y1564Parameters,
+    situation: Situation,
+    streams: Mapping[str, tuple[str, ...]],
+    performed: TrialResult,
+    tally: _Tally,
+    values: list[Value],
+) -> Table:
+    table: list[tuple[Cell, ...]] = []
+    short = starved(performed, parameters.performance.ns)
+    for name, service in parameters.services.items():
+        for one in performed.streams:
+            if one.name not in streams[name]:
+                continue
+            checks = Checks()
+            accept(service.sac, one, checks)
+            share = available(one, performed.sample_ns)
+            wanted = service.sac.avail
+            if wanted is not None and share is not None and share < wanted.amount:
+                checks.failed.append(f"available {decimal(100 * share, 4)} % of the time, below {wanted}")
+            if wanted is not None and share is None:
+                checks.unknown.append("availability: no whole second was measured")
+            if short is not None:
+                checks = Checks(unknown=[short])
+            tally.count(one.name, checks)
+            cells = cells_of(one, parameters.performance.ns)
+            table.append((name, one.name, *cells, share, checks.verdict, checks.why))
+            values.append(Value("FTD", one.name, ftd(one), "ns", note="mean, in the performance test"))
+            values.append(Value("FDV", one.name, fdv(one), "ns", note="99.9 %, in the performance test"))
+    return Table(
+        "Service performance",
+        PERFORMANCE,
+        tuple(table),
+        f"ITU-T Y.1564: all services at their CIR at once, for {parameters.performance}.",
+    )
+
+
+def _recommended(parameters: Y1564Parameters) -> Iterator[str]:
+    if parameters.performance.ns < LEAST_PERFORMANCE_NS:
+        yield f"the performance test lasted {parameters.performance}; usual are 15 min, 2 h or 24 h"
+
+
+def _seconds(parameters: Y1564Parameters) -> Fraction:
+    return parameters.step.amount * _count(parameters) + parameters.performance.amount
+
+
+def _count(parameters: Y1564Parameters) -> int:
+    """Steps of all services; those of a burst among them."""
+    each = [
+        len(parameters.steps) + 1 + sum(one is not None for one in (service.eir, service.cbs, service.ebs))
+        for service in parameters.services.values()
+    ]
+    return sum(each)
+
+
+Y1564: Procedure[Any] = Procedure(
+    name="y1564",
+    title="Service activation",
+    doc="Each service at 25 to 100 % of its CIR, at CIR + EIR, and above; then all services at once.",
+    standard="ITU-T Y.1564",
+    parameters=Y1564Parameters,
+    start=y1564,
+    traffic_seconds=_seconds,
+    fits=_fits,
+)

@@ -1,0 +1,109 @@
+"""A method against the real engine, in virtual time, on an emulated device that a test may change."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from netdyno import run as runner
+from netdyno.labs import KINDS
+from netdyno.live import watcher
+from netdyno.matrix import cases, situation
+from netdyno.methods import METHODS
+from netdyno.plan import parse
+from netdyno.reports import REPORTS
+from netdyno.reports.from_store import view
+from netdyno.spec import read_result, session_spec, trial_spec
+from netdyno.store import StoredRun, open_run
+from netdyno.trial import Cell, Result, Trial, TrialResult, Value
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+NAMES = ("west", "east", "south", "north")
+
+
+def text(
+    method: str,
+    *,
+    kind: str = "emulated/bridge",
+    links: int = 2,
+    rate: str = "1Gbps",
+    profile: str = "size: 64B, flows: 100",
+    matrix: str = "direction: [uni]",
+    trial: str = "sample: 1ms, settle: 1ms, drain: 100ms",
+) -> str:
+    """A plan of one case."""
+    cables = "\n".join(
+        f'    - {{endpoints: ["tester:{NAMES[n]}", "dut:d{n}"], rate: {rate}}}' for n in range(links)
+    )
+    return f"""\
+title: A method
+lab:
+  nodes: {{tester: {{kind: netdyno}}, dut: {{kind: {kind}}}}}
+  links:
+{cables}
+traffic:
+  it: {{{profile}}}
+matrix: {{profile: [it], {matrix}}}
+method: {{{method}}}
+trial: {{{trial}}}
+"""
+
+
+def measured(
+    plan_text: str, change: Callable[[dict[str, Any]], None] = lambda device: None
+) -> tuple[Result, list[Trial], list[TrialResult]]:
+    """What the method of a plan finds. change: of the device, as crates/dut/src/spec.rs has it."""
+    engine = pytest.importorskip("netdyno._engine", reason="the engine is not built")
+    plan = parse(plan_text)
+    (case,) = cases(plan)
+    wiring = KINDS[plan.lab.kind].wire(plan.lab.links, case.settings)
+    spec = session_spec(wiring, case)
+    change(spec["devices"][0])
+    session = engine.Session(json.dumps(spec))
+    trials: list[Trial] = []
+    outcomes: list[TrialResult] = []
+    method = METHODS[plan.method].start(plan.parameters, situation(case, wiring))
+    try:
+        trial = next(method)
+        while True:
+            session.start(json.dumps(trial_spec(plan, case, wiring, trial)))
+            assert session.wait(300)
+            outcome = read_result(session.result())
+            assert outcome.invalid == ()
+            trials.append(trial)
+            outcomes.append(outcome)
+            trial = method.send(outcome)
+    except StopIteration as stop:
+        result: Result = stop.value
+        return result, trials, outcomes
+    finally:
+        session.close()
+
+
+def ran(example: str, scale: str, place: Path) -> StoredRun:
+    """A plan of `examples`, run with its durations shortened; every report of it can be made."""
+    text = (EXAMPLES / example).read_text(encoding="utf-8")
+    outcome = runner.run(parse(f"{text}scale: {scale}\n"), place, watcher(), runner.Selection())
+    assert outcome.exit_code == 0
+    run = open_run(outcome.folder)
+    for report in REPORTS.values():
+        assert report.render(view(run))
+    return run
+
+
+def value(result: Result, name: str, scope: str = "sum") -> Value:
+    """A value that there must be."""
+    return next(one for one in result.values if (one.name, one.scope) == (name, scope))
+
+
+def table(result: Result, name: str) -> list[dict[str, Cell]]:
+    """The rows of a table, by column; none if there is no such table."""
+    return [
+        dict(zip([column.name for column in found.columns], row, strict=True))
+        for found in result.tables
+        if found.name == name
+        for row in found.rows
+    ]

@@ -1,0 +1,166 @@
+"""The soak in virtual time: every loss dated, in the part it falls into, and nothing else."""
+
+from __future__ import annotations
+
+import os
+import signal
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from campaigns import finish, start, wait_for, write_plan
+from methodlab import measured, ran, table, text, value
+from netdyno import live
+from netdyno import run as runner
+from netdyno.case import Looked, Wired
+from netdyno.plan import parse
+from netdyno.run import Selection, traffic_seconds
+from netdyno.store import CaseWiring, StoreError, open_run
+from netdyno.trial import Result, Situation
+
+MS = 10**6
+APART_NS = 2000
+"""From frame to frame at 500 kpps."""
+ENGINE = {"CAMPAIGN_ENGINE": "netdyno._engine"}
+
+
+def soak(lost: list[int], **changes: str) -> Result:
+    """50 ms in parts of 20 ms, so 10,000 frames, of which the device loses those with these numbers."""
+    asked = {"duration": "50ms", "part": "20ms", "apart": "1ms", "load": "500kpps", **changes}
+    given = ", ".join(f"{name}: {what}" for name, what in asked.items())
+
+    def lose(device: dict[str, object]) -> None:
+        device["impairments"] = [{"port": 1, "fault": "lose", "when": {"frames": lost}}]
+
+    result, trials, outcomes = measured(text(f"soak: {{{given}}}"), lose)
+    assert sum(one.lost for one in outcomes) == len(lost)
+    assert all(trial.stands for trial in trials)
+    return result
+
+
+def test_losses_are_dated_in_the_soak_and_in_their_part() -> None:
+    result = soak([100, 101, 102, 12_000, 12_400, 24_999])
+    rows = table(result, "Loss events")
+    found = [
+        (row["event"], row["part"], row["lost"], row["first lost"], row["last lost"], row["first frame"])
+        for row in rows
+    ]
+    assert found == [
+        (1, 1, 3, 100 * APART_NS, 102 * APART_NS, 100),
+        # 0.8 ms apart, and what is no further apart than 1 ms is one event.
+        (2, 2, 2, 12_000 * APART_NS, 12_400 * APART_NS, 2_000),
+        (3, 3, 1, 24_999 * APART_NS, 24_999 * APART_NS, 4_999),
+    ]
+    assert [row["first lost, clock"] for row in rows] == [None] * 3, "virtual time has no time of day"
+    assert value(result, "loss ratio").number == Fraction(6, 25_000)
+    (total,) = table(result, "Soak")
+    assert (total["sent"], total["lost"], total["events"], total["loss at most"]) == (25_000, 6, 3, None)
+
+
+def test_losses_that_are_further_apart_are_events_of_their_own() -> None:
+    rows = table(soak([12_000, 12_400], apart="700us"), "Loss events")
+    assert [row["first lost"] for row in rows] == [12_000 * APART_NS, 12_400 * APART_NS]
+
+
+def test_without_a_loss_the_ratio_is_bounded_by_the_rule_of_three() -> None:
+    result = soak([])
+    found = value(result, "loss ratio")
+    assert (found.number, found.low, found.high) == (0, 0, Fraction(3, 25_000))
+    assert table(result, "Loss events") == []
+    assert any("no frame was lost" in note for note in result.notes)
+
+
+def test_how_long_the_load_pauses_between_parts_is_said() -> None:
+    """A drain of 100 ms behind a part and a settling of 1 ms in front of the next one: the plan's."""
+    result = soak([])
+    paused = [row["load paused before"] for row in table(result, "Parts of the soak")]
+    assert paused == [None, 101 * MS, 101 * MS]
+    assert any("up to 101 ms, 202 ms in all" in note for note in result.notes)
+    assert len(table(soak([], part="0s"), "Parts of the soak")) == 1
+
+
+def test_two_streams_that_lose_at_one_time_are_one_event() -> None:
+    def lose(device: dict[str, object]) -> None:
+        device["impairments"] = [
+            {"port": port, "fault": "lose", "when": {"frames": [1000]}} for port in (0, 1)
+        ]
+
+    plan = text("soak: {duration: 10ms, part: 0s, apart: 1ms, load: 500kpps}", matrix="direction: [bidir]")
+    result, _, _ = measured(plan, lose)
+    rows = table(result, "Loss events")
+    # What a bridge is taught by passes the ports too, so the frame that is lost is not number 1000 in both.
+    assert [(row["event"], row["stream"], row["lost"]) for row in rows] == [
+        (1, "west-east", 1),
+        (1, "east-west", 1),
+    ]
+    counts = [value(result, "loss events", scope).number for scope in ("west-east", "east-west", "sum")]
+    assert counts == [1, 1, 1]
+
+
+def test_samples_of_a_soak_are_a_second_unless_the_plan_says_otherwise() -> None:
+    plan = text("soak: {duration: 12h}", trial="settle: 1s")
+    assert parse(plan).trial.sample.ns == 10**9
+    assert parse(plan.replace("settle: 1s", "sample: 200ms")).trial.sample.ns == 2 * 10**8
+    # 12 h, and 72 parts with 1 s to settle and 2 s to drain.
+    assert traffic_seconds(parse(plan), 1) == 43_200 + 72 * 3
+
+
+def test_what_is_left_counts_the_parts_that_are_done(tmp_path: Path) -> None:
+    """36 parts of 72 were there when the run was gone on with: the other half is left, and then less."""
+    plan = parse(text("soak: {duration: 12h}", trial="settle: 0s, drain: 0s"))
+    view = live.PlainView(open(os.devnull, "w"))  # noqa: SIM115
+    view.begin(plan, list(Selection().cases(plan)), 0)
+    wiring = CaseWiring("real", Situation((), Fraction(1), Fraction(64)), False, (), "{}")
+    view.event(Wired(0, wiring))
+    for elapsed, left in ((0, 6 * 3600), (50, 6 * 3600 - 300)):
+        snapshot = {"phase": "traffic", "elapsed_ns": elapsed, "total_ns": 100, "ports": []}
+        view.event(Looked(0, "part 37 of 72", 36, snapshot))
+        assert view.left_s() == pytest.approx(left)
+
+
+def test_the_example_runs_in_seconds_for_hours(tmp_path: Path) -> None:
+    """examples/soak.yaml: four streams of 1 kpps in 72 parts, here of 1/6 s: frames 0 to 166."""
+    with ran("soak.yaml", "1/3600", tmp_path) as run:
+        result = run.cases[0].result
+        assert result is not None
+        assert value(result, "loss ratio").high == Fraction(3, 72 * 4 * 167)
+        assert len(result.trials) == 72
+
+
+def test_a_goal_for_the_loss_is_about_all_of_it(tmp_path: Path) -> None:
+    text_ = text("soak: {duration: 20ms, part: 10ms, load: 500kpps}") + 'goals: ["loss <= 0.001%"]\n'
+    outcome = runner.run(parse(text_), tmp_path, live.watcher(), Selection())
+    with open_run(outcome.folder) as run:
+        (goal,) = run.cases[0].goals
+    assert goal.passed is True
+    assert "0 of 10000 frames" in goal.reason
+
+
+def test_a_soak_that_was_killed_goes_on_with_the_next_part(tmp_path: Path) -> None:
+    pytest.importorskip("netdyno._engine", reason="the engine is not built")
+    plan = write_plan(
+        tmp_path, text("soak: {duration: 2s, part: 250ms, load: 100%}", matrix="direction: [bidir]")
+    )
+    whole = tmp_path / "whole"
+    _, uncut, _ = finish("run", plan, whole, **ENGINE)
+    running = start("run", plan, tmp_path / "cut", **ENGINE)
+
+    def parts() -> int:
+        folders = list((tmp_path / "cut").glob("*"))
+        try:
+            with open_run(folders[0]) as run:
+                return len(list(run.trials(0)))
+        except (StoreError, IndexError):
+            return 0
+
+    wait_for(lambda: parts() >= 2, 60)
+    os.killpg(running.pid, signal.SIGKILL)
+    running.communicate()
+    (folder,) = (tmp_path / "cut").glob("*")
+    kept = parts()
+    assert 2 <= kept < 8
+    code, _, said = finish("resume", folder, **ENGINE)
+    assert code == 0, said
+    with open_run(folder) as run, open_run(uncut) as other:
+        assert run.cases[0].result == other.cases[0].result
+        assert len(list(run.trials(0))) == 8

@@ -1,0 +1,186 @@
+"""Service activation against emulated policers whose rates and buckets are known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from methodlab import measured, ran, table, text, value
+from netdyno.errors import PlanErrors
+from netdyno.methods.availability import unavailable
+from netdyno.plan import parse
+from netdyno.trial import Result
+
+SERVICE = "{cir: 100Mbps L2, eir: 50Mbps L2, sac: {ftd: 1ms, fdv: 100us}}"
+CLASSES = "size: 512B, classes: {voice: {dscp: ef}, data: {}}"
+STEPS = ["25% of CIR", "50% of CIR", "75% of CIR", "100% of CIR", "CIR + EIR", "policing"]
+
+
+def bucket(mbps: int, burst: int = 6_000, excess: int | None = None) -> dict[str, Any]:
+    """A policer of an L2 rate; excess: a second one, with a bucket of its own as deep."""
+    more = {} if excess is None else {"excess": {"rate_bps": excess * 10**6, "burst_bytes": burst}}
+    return {"rate_bps": mbps * 10**6, "layer": "l2", "burst_bytes": burst, **more}
+
+
+def activated(
+    police: Mapping[str, Any] | None, services: str = f"{{all: {SERVICE}}}", **changes: Any
+) -> Result:
+    """Frames of 512 bytes from west to east; steps of 100 ms."""
+    profile = changes.pop("profile", "size: 512B")
+    plan = text(
+        f"y1564: {{step: 100ms, performance: {changes.pop('performance', '200ms')}, services: {services}}}",
+        profile=profile,
+        kind=changes.pop("kind", "emulated/bridge"),
+    )
+    result, _, _ = measured(plan, lambda device: device["ports"][0].update({"police": police, **changes}))
+    return result
+
+
+def verdicts(result: Result, service: str = "all") -> dict[str, str]:
+    rows = table(result, "Service configuration")
+    found = {str(row["step"]): str(row["result"]) for row in rows if row["service"] == service}
+    for row in table(result, "Service performance"):
+        if row["service"] == service:
+            found["performance"] = str(row["result"])
+    return found
+
+
+def test_a_policer_of_the_services_own_rates_passes_every_step() -> None:
+    result = activated(bucket(100, excess=50))
+    assert verdicts(result) == dict.fromkeys([*STEPS, "performance"], "pass")
+    assert value(result, "steps passed").number == 1
+    (policing,) = (row for row in table(result, "Service configuration") if row["step"] == "policing")
+    # Offered are CIR + 1.25 EIR. What passes is what two full buckets and their rates let through in 100 ms,
+    # the second from when the first is empty: 6,000 bytes at the 62.5 Mbit/s beyond what fills it.
+    idle = Fraction(6_000 * 8, 62_500_000)
+    offered, passed = (policing[name] for name in ("sent", "received"))
+    assert offered == -(-162_500_000 // (8 * 512 * 10))
+    assert abs(Fraction(passed or 0) - (2 * 6_000 * 8 + 15_000_000 - idle * 50_000_000) / (8 * 512)) <= 2
+    # 20 bytes of each frame more: 532 for 512.
+    assert policing["IR, L1"] == policing["IR, L2"] * Fraction(532, 512)  # type: ignore[operator]
+
+
+def test_a_service_that_was_given_less_than_its_cir_fails_where_that_shows() -> None:
+    result = activated(bucket(90))
+    failing = {"100% of CIR", "CIR + EIR", "policing", "performance"}
+    expected = {step: "fail" if step in failing else "pass" for step in [*STEPS, "performance"]}
+    assert verdicts(result) == expected
+    assert value(result, "steps passed").number == Fraction(3, 7)
+    reasons = {row["step"]: str(row["reason"]) for row in table(result, "Service configuration")}
+    assert reasons["100% of CIR"].startswith("FLR ")
+    assert "is below 100" in reasons["CIR + EIR"]
+
+
+def test_a_device_that_polices_nothing_fails_the_policing_step_alone() -> None:
+    result = activated(None)
+    assert verdicts(result) == {**dict.fromkeys([*STEPS, "performance"], "pass"), "policing": "fail"}
+
+
+def test_a_rate_of_another_layer_is_seen() -> None:
+    """100 Mbit/s of L1 are 96.2 of L2 in frames of 512 bytes."""
+    result = activated({**bucket(100), "layer": "l1"}, "{all: {cir: 100Mbps L2}}")
+    assert verdicts(result)["100% of CIR"] == "fail"
+    assert verdicts(activated(bucket(100), "{all: {cir: 100Mbps L2}}"))["100% of CIR"] == "pass"
+
+
+@pytest.mark.parametrize(("burst", "passed"), [(12_000, "pass"), (6_000, "fail")])
+def test_bursts_of_cbs_and_ebs(burst: int, passed: str) -> None:
+    services = "{all: {cir: 100Mbps L2, eir: 50Mbps L2, cbs: 12000B, ebs: 12000B}}"
+    found = verdicts(activated(bucket(100, burst, excess=50), services, performance="0s"))
+    assert (found["CBS + EBS"], found["100% of CIR"]) == (passed, "pass")
+
+
+def test_delay_beyond_the_criteria_fails() -> None:
+    """A frame is stored (4.256 us of line), crosses in 5 us and leaves in 4.096 us: 13.3 us."""
+    tight = "{all: {cir: 100Mbps L2, sac: {ftd: 13us}}}"
+    assert verdicts(activated(bucket(100), tight))["25% of CIR"] == "fail"
+    assert verdicts(activated(bucket(100), tight.replace("13us", "14us")))["25% of CIR"] == "pass"
+
+
+def test_each_class_is_a_service_of_its_own() -> None:
+    services = "{voice: {cir: 20Mbps L2}, data: {cir: 100Mbps L2}}"
+    classes = [{"dscp": [46], "police": bucket(20, 1_500)}, {"dscp": [0], "police": bucket(60)}]
+    result = activated(None, services, profile=CLASSES, police_classes=classes)
+    assert set(verdicts(result, "voice").values()) == {"pass"}
+    steps = [step for step in STEPS if step != "CIR + EIR"]
+    passed = ["pass", "pass", "fail", "fail", "fail"]
+    assert verdicts(result, "data") == {**dict(zip(steps, passed, strict=True)), "performance": "fail"}
+    # In a step of one service the other one is silent.
+    rows = table(result, "Service configuration")
+    streams = [{row["stream"] for row in rows if row["service"] == name} for name in ("voice", "data")]
+    assert [len(one) for one in streams] == [1, 1]
+    assert streams[0] != streams[1]
+
+
+def test_a_small_eir_is_policed_by_a_quarter_of_the_cir() -> None:
+    """An EIR below 20 % of the CIR: offered are 1.25 CIR + EIR, here 135 Mbit/s."""
+    (row,) = (
+        row
+        for row in table(activated(None, "{all: {cir: 100Mbps L2, eir: 10Mbps L2}}"), "Service configuration")
+        if row["step"] == "policing"
+    )
+    assert row["sent"] == -(-135_000_000 // (8 * 512 * 10))
+
+
+def test_a_step_beyond_the_line_is_not_run() -> None:
+    result = activated(None, "{all: {cir: 90%}}", performance="0s")
+    assert "policing" not in verdicts(result)
+    assert any("policing: not run, it is 112.5 % of the line" in note for note in result.notes)
+
+
+def test_the_example_fails_where_nothing_is_policed(tmp_path: Path) -> None:
+    """examples/activation.yaml, with steps of 10 ms."""
+    with ran("activation.yaml", "1/1000", tmp_path) as run:
+        result = run.cases[0].result
+        assert result is not None
+    failed = {
+        (row["service"], row["step"])
+        for row in table(result, "Service configuration")
+        if row["result"] != "pass"
+    }
+    assert failed == {("voice", "policing"), ("data", "policing")}
+
+
+def test_what_is_not_sure_is_told() -> None:
+    notes = activated(None, performance="0s").notes
+    assert sum(note.startswith("not sure: ") for note in notes) == 3
+
+
+@pytest.mark.parametrize(
+    ("services", "profile", "said"),
+    [
+        ("{voice: {cir: 1Mbps}}", CLASSES, "the profile has the classes data, voice"),
+        ("{a: {cir: 1Mbps}, b: {cir: 1Mbps}}", "size: 64B", "the profile has no classes"),
+        ("{voice: {cir: 60%}, data: {cir: 60%}}", CLASSES, "120 % of the line"),
+        ("{all: {cir: 60%, eir: 60%}}", "size: 64B", "CIR + EIR of `all` are 120 % of the line"),
+        ("{all: {cir: 0%}}", "size: 64B", "a CIR of nothing"),
+        ("{all: {cir: 1%, ebs: 2000B}}", "size: 64B", "an `ebs` goes with"),
+    ],
+)
+def test_services_that_cannot_be_are_refused(services: str, profile: str, said: str) -> None:
+    with pytest.raises(PlanErrors) as found:
+        parse(text(f"y1564: {{services: {services}}}", profile=profile))
+    assert any(said in error.message for error in found.value.errors)
+
+
+def seconds(pattern: str) -> int:
+    return unavailable([letter == "x" for letter in pattern])
+
+
+@pytest.mark.parametrize(
+    ("pattern", "down"),
+    [
+        ("." * 30, 0),
+        ("x" * 9 + "." + "x" * 9, 0),
+        ("." + "x" * 10 + "." * 10, 10),
+        # Nine good seconds do not end it.
+        ("x" * 10 + "." * 9 + "x" + "." * 10, 20),
+        ("x" * 10 + "." * 10 + "x" * 9 + ".", 10),
+        ("x" * 30, 30),
+    ],
+)
+def test_ten_seconds_begin_and_end_unavailable_time(pattern: str, down: int) -> None:
+    assert seconds(pattern) == down
