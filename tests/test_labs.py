@@ -362,7 +362,7 @@ from netdyno.labs import KINDS, LabLink
 from netdyno.labs.linux import device
 made = []
 enter = device.set_up
-device.set_up = lambda d, s, n: (made.append(d.pid), enter(d, s, n))
+device.set_up = lambda d, *rest: (made.append(d.pid), enter(d, *rest))
 kind = KINDS["linux/router"]
 with kind.build(kind.wire((LabLink("a", "x", 1), LabLink("b", "y", 1)), {})):
     print(made[0], os.readlink(f"/proc/{made[0]}/ns/net"), flush=True)

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from netdyno import choose, peers
+from netdyno import choose, fib, peers
 from netdyno.calibration import Calibration, Proven, inventory, shelf, traffic
 from netdyno.errors import NetdynoError, advice
 from netdyno.happening import Course
@@ -274,6 +274,8 @@ class _Trials:
     def follow(self, known: Situation) -> Result:
         """Gives the method what it asks for until it has a result."""
         method = METHODS[self.plan.method].start(self.plan.parameters, known)
+        if self.wiring.routes:
+            method = fib.proven(method, known, len(self.wiring.routes[0]))
         try:
             trial = next(method)
             while True:

@@ -143,6 +143,17 @@ def check(plan: Path) -> None:
 
 
 @cli.command()
+@click.argument("plan", type=click.Path(path_type=Path))
+def routes(plan: Path) -> None:
+    """Print the routes that the device must have for a PLAN with the axis `routes`: prefix and next hop."""
+    from netdyno.fib import listed
+    from netdyno.plan import load
+
+    for line in listed(load(plan)):
+        click.echo(line)
+
+
+@cli.command()
 def schema() -> None:
     """Print the JSON Schema of a plan, for editors."""
     import json
@@ -257,7 +268,7 @@ def kinds(form: str) -> None:
             kind.title,
             "yes" if kind.emulated else "no",
             f"{kind.links[0]}" if len(kind.links) == 1 else f"{kind.links[0]} to {kind.links[-1]}",
-            "; ".join(f"{name}: {', '.join(values)}" for name, values in kind.settings.items()),
+            "; ".join(f"{name}: {', '.join(values) or 'a number'}" for name, values in kind.settings.items()),
         ]
         for kind in KINDS.values()
     ]

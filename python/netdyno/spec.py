@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from netdyno import observations
 from netdyno.arithmetic import FCS, wire_bits
+from netdyno.labs import routes
 from netdyno.matrix import Case, Stream, streams
 from netdyno.neighbours import conflict, next_hop
 from netdyno.trial import (
@@ -143,6 +144,9 @@ def _frames(case: Case, wiring: Wiring, stream: Stream, flows: int) -> dict[str,
     for header in headers:
         if reverse and "src" in header and header["type"] in ("ipv4", "ipv6"):
             header["src"], header["dst"] = header["dst"], header["src"]
+    if wiring.routes:
+        (network,) = (header for header in headers if header["type"] == "ipv4")
+        network["dst"] = {"list": routes.destinations(wiring.routes[place.rx], case.seed)}
     outer = headers[0]
     if stream.to:
         outer["src"] = outer["dst"] = None

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from netdyno.labs import addresses, backends, nic
+from netdyno.labs import addresses, backends, nic, routes
 from netdyno.labs.nic import advice, fit
 from netdyno.labs.threads import Threads
 from netdyno.labs.wiring import LabError, LabLink, WiredPort, Wiring, in_words, joined
@@ -30,7 +30,7 @@ class External:
 
     name: str = "external"
     title: str = "external device"
-    settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    settings: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: {routes.SETTING: ()})
     emulated: bool = False
     backends: tuple[str, ...] = backends.ALL
     links: range = range(1, addresses.MOST_PORTS + 1)
@@ -41,8 +41,13 @@ class External:
         With `gateway` the frames go to that next hop, with `address` we answer ARP for it; without
         them they go to the far tester port, as through a bridge, which is taught where that is.
         """
-        if settings:
-            raise ValueError(f"`{next(iter(settings))}` is not a setting of `{self.name}`; it has none")
+        for setting in settings:
+            if setting not in self.settings:
+                raise ValueError(f"`{setting}` is not a setting of `{self.name}`")
+        asked = settings.get(routes.SETTING)
+        behind = () if asked is None else routes.behind(asked, len(links))
+        if behind and not all(link.address and link.gateway for link in links):
+            raise ValueError("`routes` are a router's: give every link its `address` and `gateway`")
         if len(links) not in self.links:
             raise ValueError(f"`{self.name}` takes {in_words(self.links)} links, not {len(links)}")
         for link in links:
@@ -69,7 +74,8 @@ class External:
                 {"name": link.tester_port, "backend": link.backend.spec(_interface(link))} for link in links
             ],
         }
-        return Wiring("real", ports, session, learn=any(port.destination == "peer" for port in ports))
+        learn = any(port.destination == "peer" for port in ports)
+        return Wiring("real", ports, session, learn, routes=behind)
 
     def preflight(self, links: tuple[LabLink, ...]) -> tuple[str, ...]:
         """That packet sockets may be opened, every interface is there, up, and of one link.

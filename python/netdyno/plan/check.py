@@ -130,6 +130,21 @@ def _method(source: Source, raw: object, tables: Tables) -> tuple[str | None, An
     return None, None, False
 
 
+def _routes(source: Source, case: Case, count: int, told: set[tuple[Any, ...]]) -> None:
+    """Every route is sent to, so the destinations of a profile are theirs."""
+    name, profile = case.profile_name, case.profile
+    field = "flows"
+    why = None
+    if profile.headers is not None or profile.pool.version != 4:
+        field = "headers" if profile.headers is not None else "ip"
+        why = "destinations are drawn from the routes, which are IPv4", "take `ip: 4`, without `headers`"
+    elif profile.flows < count:
+        why = f"{profile.flows} flows do not reach all of {count} routes", f"`flows: {count}` or more"
+    if why is not None and (name, why) not in told:
+        told.add((name, why))
+        source.report(("traffic", name, field), f"{why[0]} (case `{case.name}`)", why[1], key=True)
+
+
 def _bridged(source: Source, case: Case, wiring: Wiring, told: set[tuple[Any, ...]]) -> None:
     """A pattern of MAC addresses wants a device that forwards by them, and one stream a way."""
     why = None
@@ -221,6 +236,8 @@ def _cases(source: Source, plan: Plan, method: Any) -> None:
                 source.report(("lab",), f"`{plan.lab.kind}`: {error}", None, key=True)
         if wirings[chosen] is None:
             continue
+        if wirings[chosen].routes:
+            _routes(source, case, len(wirings[chosen].routes[0]), told)
         if PATTERNS[case.pattern].bridged:
             _bridged(source, case, wirings[chosen], told)
         if not wirings[chosen].knows_tags and case.profile_name not in tagged:

@@ -129,7 +129,7 @@ def joined(run: RunView) -> tuple[Joined, ...]:
 
 def _join(run: RunView, tables: Sequence[tuple[CaseView, Table]]) -> Joined:
     first = tables[0][1]
-    axes = _axes(run, [case for case, _ in tables])
+    axes = _not_told(_axes(run, [case for case, _ in tables]), tables)
     if _follows(tables):
         axes.pop("profile", None)
     rows: list[tuple[Cell, ...]] = []
@@ -167,6 +167,21 @@ def _axes(run: RunView, cases: Sequence[CaseView]) -> dict[str, dict[int, str]]:
     return {name: values for name, values in every.items() if len(set(values.values())) > 1}
 
 
+def _not_told(
+    axes: dict[str, dict[int, str]], tables: Sequence[tuple[CaseView, Table]]
+) -> dict[str, dict[int, str]]:
+    """Those that no column of the tables says by itself, under the same name: `routes`."""
+    names = [column.name for column in tables[0][1].columns]
+
+    def told(axis: str, values: Mapping[int, str]) -> bool:
+        if axis not in names:
+            return False
+        place = names.index(axis)
+        return all(str(row[place]) == values[case.number] for case, table in tables for row in table.rows)
+
+    return {axis: values for axis, values in axes.items() if not told(axis, values)}
+
+
 def _size_column(table: Table) -> int | None:
     return next((place for place, column in enumerate(table.columns) if column.unit == SIZE), None)
 
@@ -187,7 +202,7 @@ def _lines(run: RunView, tables: Sequence[tuple[CaseView, Table]], figure: Figur
     names = [column.name for column in tables[0][1].columns]
     x, by = names.index(figure.x), None if figure.by is None else names.index(figure.by)
     unit = {column.name: column.unit for column in tables[0][1].columns}
-    axes = _axes(run, [case for case, _ in tables])
+    axes = _not_told(_axes(run, [case for case, _ in tables]), tables)
     if unit[figure.x] == SIZE and _follows(tables) and all(len(table.rows) == 1 for _, table in tables):
         axes.pop("profile", None)
     # Repeats are not lines of their own: their mean is drawn, with a bar from the least to the most.

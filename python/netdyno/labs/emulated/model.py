@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from netdyno.labs import addresses
+from netdyno.labs import addresses, routes
 from netdyno.labs.wiring import TWO_LINKS, LabLink, WiredPort, Wiring, in_words
 
 Forwarding: TypeAlias = Literal["l2-xconnect", "bridge-domain", "ipv4"]
@@ -66,7 +66,10 @@ class Emulated:
         """A tester port for each link, the device between them, virtual time."""
         if len(links) not in self.links:
             raise ValueError(f"`{self.name}` takes {in_words(self.links)} links, not {len(links)}")
-        return _wire(links, self.model(links, _chosen(self.settings, settings)))
+        chosen = _chosen(self.settings, settings)
+        asked = chosen.pop(routes.SETTING, None)
+        behind = () if asked is None else routes.behind(asked, len(links))
+        return _wire(links, self.model(links, chosen), behind)
 
     @contextmanager
     def build(self, wiring: Wiring) -> Iterator[Wiring]:
@@ -93,16 +96,17 @@ def _chosen(known: Mapping[str, tuple[str, ...]], given: Mapping[str, str]) -> d
     for name, value in given.items():
         if name not in known:
             raise ValueError(f"`{name}` is not a setting of this device; it has {_listed(known) or 'none'}")
-        if value not in known[name]:
+        if known[name] and value not in known[name]:
             raise ValueError(f"`{name}` cannot be `{value}`; it is one of {_listed(known[name])}")
-    return {name: given.get(name, values[0]) for name, values in known.items()}
+    defaults = {name: values[0] for name, values in known.items() if values}
+    return {**defaults, **given}
 
 
 def _listed(names: Mapping[str, Any] | tuple[str, ...]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def _wire(links: tuple[LabLink, ...], model: Model) -> Wiring:
+def _wire(links: tuple[LabLink, ...], model: Model, behind: tuple[tuple[str, ...], ...]) -> Wiring:
     routed = model.forwarding == "ipv4"
     ports = tuple(
         WiredPort(
@@ -131,7 +135,7 @@ def _wire(links: tuple[LabLink, ...], model: Model) -> Wiring:
             }
             for index, link in enumerate(links)
         ],
-        "forwarding": {**_forwarding(model.forwarding, len(links)), **model.bridge},
+        "forwarding": {**_forwarding(model.forwarding, len(links), behind), **model.bridge},
         **model.device,
     }
     session = {
@@ -145,22 +149,25 @@ def _wire(links: tuple[LabLink, ...], model: Model) -> Wiring:
     }
     emulated = "The device is emulated, in virtual time: nothing here was measured on a real device."
     learn = model.forwarding == "bridge-domain"
-    return Wiring("virtual", ports, session, learn, (emulated, *model.notes), knows_tags=not routed)
+    return Wiring(
+        "virtual", ports, session, learn, (emulated, *model.notes), knows_tags=not routed, routes=behind
+    )
 
 
-def _forwarding(forwarding: str, ports: int) -> Mapping[str, Any]:
+def _forwarding(forwarding: str, ports: int, prefixes: tuple[tuple[str, ...], ...]) -> Mapping[str, Any]:
     """How a device with so many ports forwards: what crates/dut/src/spec.rs has for it."""
     if forwarding == "l2-xconnect":
         return {"kind": "cross-connect", "pairs": [[0, 1]]}
     if forwarding == "bridge-domain":
         return {"kind": "bridge"}
-    routes = [
+    networks = prefixes or tuple(addresses.behind(port, ports) for port in range(ports))
+    table = [
         {"prefix": prefix, "via": tester(port)}
         for behind, tester in (
-            (addresses.behind, addresses.tester),
-            (addresses.behind_ipv6, addresses.tester_ipv6),
+            (networks, addresses.tester),
+            (tuple(addresses.behind_ipv6(port, ports) for port in range(ports)), addresses.tester_ipv6),
         )
         for port in range(ports)
-        for prefix in behind(port, ports)
+        for prefix in behind[port]
     ]
-    return {"kind": "router", "routes": routes}
+    return {"kind": "router", "routes": table}

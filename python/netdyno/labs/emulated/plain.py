@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from netdyno.labs import addresses
+from netdyno.labs import addresses, routes
 from netdyno.labs.emulated.model import Emulated, Model, fps, hashes
 from netdyno.labs.wiring import LabLink
 from netdyno.units import FrameRate
@@ -146,6 +146,6 @@ ROUTER = Emulated(
     "emulated/router",
     "emulated IPv4 and IPv6 router",
     partial(_model, "ipv4"),
-    _ROUTER,
+    {**_ROUTER, routes.SETTING: ()},
     links=range(1, addresses.MOST_PORTS + 1),
 )

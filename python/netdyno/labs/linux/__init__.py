@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 
-from netdyno.labs import addresses, backends
+from netdyno.labs import addresses, backends, routes
 from netdyno.labs.backends import PortBackend
 from netdyno.labs.linux import device as dut
 from netdyno.labs.linux import leftovers, namespaces
@@ -48,8 +48,9 @@ class Linux:
 
     def wire(self, links: tuple[LabLink, ...], settings: Mapping[str, str]) -> Wiring:
         """A tester port for each link, in real time. The rates are declared: veth has none."""
-        if settings:
-            raise ValueError(f"`{next(iter(settings))}` is not a setting of `{self.name}`; it has none")
+        for setting in settings:
+            if setting not in self.settings:
+                raise ValueError(f"`{setting}` is not a setting of `{self.name}`")
         if len(links) not in self.links:
             raise ValueError(f"`{self.name}` takes {in_words(self.links)} links, not {len(links)}")
         routed = self.service == "router"
@@ -73,7 +74,9 @@ class Linux:
                 for link, interface in zip(links, INTERFACES, strict=False)
             ],
         }
-        return Wiring("real", ports, session, self.service == "bridge")
+        asked = settings.get(routes.SETTING)
+        behind = () if asked is None else routes.behind(asked, len(links))
+        return Wiring("real", ports, session, self.service == "bridge", routes=behind)
 
     def _backend(self, link: LabLink) -> PortBackend:
         """What a port of this kind can be of what the plan says."""
@@ -101,12 +104,13 @@ class Linux:
             namespaces.tester_namespace(),
             dut.device_namespace() as device,
             leftovers.remembered(folder, device.pid),
+            dut.route_files(wiring.routes) as files,
         ):
             try:
                 ports = len(wiring.ports)
                 _join(device, _mtu(wiring), workers_of(wiring.session), ports)
-                dut.set_up(device, self.service, ports)
-                built = replace(_as_built(wiring, device), ask=asking(device, self.service, ports))
+                dut.set_up(device, self.service, ports, files)
+                built = replace(_as_built(wiring, device), ask=asking(device, self.service, ports, files))
                 if ended:
                     some = "a device's process" if len(ended) == 1 else f"{len(ended)} processes of devices"
                     left = f"A run that was killed had left {some}, ended before this lab was built."
@@ -145,7 +149,7 @@ class Linux:
                     _ip(f"link delete {near}")
 
 
-ROUTER = Linux("linux/router", "Linux router", "router", links=MANY_LINKS)
+ROUTER = Linux("linux/router", "Linux router", "router", {routes.SETTING: ()}, links=MANY_LINKS)
 BRIDGE = Linux("linux/bridge", "Linux bridge", "bridge", links=MANY_LINKS)
 XCONNECT = Linux("linux/xconnect", "Linux cross connect (tc mirred)", "xconnect")
 

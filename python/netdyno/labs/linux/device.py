@@ -10,6 +10,8 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import product
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from netdyno.labs import addresses
 from netdyno.labs.linux import namespaces
@@ -129,11 +131,14 @@ def device_namespace() -> Iterator[Device]:
         shell.communicate()
 
 
-def set_up(device: Device, service: str, ports: int) -> None:
-    """Turns the namespace, which holds its ports, into a router, a bridge or a cross connect."""
+def set_up(device: Device, service: str, ports: int, files: Sequence[str] = ()) -> None:
+    """Turns the namespace, which holds its ports, into a router, a bridge or a cross connect.
+
+    files: of the routes behind each port (`route_files`); none: the networks.
+    """
     names = PORTS[:ports]
     device.ask(f"for s in {_everywhere(names)}; do echo 1 > /proc/sys/net/ipv6/conf/$s/disable_ipv6; done")
-    for line in _SERVICES[service](names):
+    for line in _router(names, files) if service == "router" else _SERVICES[service](names):
         device.do(line)
     _await_carrier(device, names, "state forwarding" if service == "bridge" else "state UP")
 
@@ -183,7 +188,7 @@ def isolate(device: Device, core: int, ports: int, queues: int = 1) -> str | Non
     return None
 
 
-def _router(names: Sequence[str]) -> list[str]:
+def _router(names: Sequence[str], files: Sequence[str]) -> list[str]:
     settings = _everywhere(names)
     lines = [
         "echo 1 > /proc/sys/net/ipv4/ip_forward",
@@ -198,18 +203,35 @@ def _router(names: Sequence[str]) -> list[str]:
             f"ip link set {name} up",
         ]
     for port in range(len(names)):
-        lines += router_port(port, len(names))
+        lines += router_port(port, len(names), files)
     return lines
 
 
-def router_port(port: int, ports: int) -> list[str]:
+def router_port(port: int, ports: int, files: Sequence[str] = ()) -> list[str]:
     """What a router's port of so many loses when its link goes down: the neighbour it was given, and routes
     by it."""
     tester = addresses.tester(port)
     return [
         f"ip neighbour replace {tester} lladdr {addresses.tester_mac(port)} dev {PORTS[port]} nud permanent",
-        *(f"ip route replace {prefix} via {tester}" for prefix in addresses.behind(port, ports)),
+        *(
+            (f"ip -batch {files[port]}",)
+            if files
+            else (f"ip route replace {prefix} via {tester}" for prefix in addresses.behind(port, ports))
+        ),
     ]
+
+
+@contextmanager
+def route_files(routes: Sequence[Sequence[str]]) -> Iterator[tuple[str, ...]]:
+    """Commands for `ip -batch` with the routes behind each port: one process for all of them."""
+    with TemporaryDirectory(prefix="netdyno-") as folder:
+        files = []
+        for port, prefixes in enumerate(routes):
+            file = Path(folder, f"routes-{port}")
+            via = addresses.tester(port)
+            file.write_text("".join(f"route replace {prefix} via {via}\n" for prefix in prefixes))
+            files.append(str(file))
+        yield tuple(files)
 
 
 def _bridge(names: Sequence[str]) -> list[str]:
@@ -236,7 +258,7 @@ def redirects() -> list[str]:
     return lines
 
 
-_SERVICES = {"router": _router, "bridge": _bridge, "xconnect": _xconnect}
+_SERVICES = {"bridge": _bridge, "xconnect": _xconnect}
 
 
 def refusal_hint(said: str) -> str | None:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from netdyno.labs.linux import device as dut
 from netdyno.labs.wiring import LabError
 
 
-def asking(device: dut.Device, service: str, ports: int) -> Callable[[str, int | None], None]:
+def asking(
+    device: dut.Device, service: str, ports: int, files: Sequence[str] = ()
+) -> Callable[[str, int | None], None]:
     """What `Wiring.ask` is for a device that was built with so many ports."""
     every = dut.PORTS[:ports]
 
     def ask(kind: str, port: int | None) -> None:
         names = every if port is None else (every[port],)
         lines = _LINES[kind](service, names, every)
+        if (kind, service) == ("link-up", "router"):
+            # A router's addresses, routes and given neighbours go with its link: they are given again.
+            for name in names:
+                lines += dut.router_port(every.index(name), len(every), files)
         status, said = device.ask(" && ".join(["true", *lines]))
         if status != 0:
             raise LabError(
@@ -47,13 +53,8 @@ def _down(_service: str, names: tuple[str, ...], _every: tuple[str, ...]) -> lis
     return [f"ip link set {name} down" for name in names]
 
 
-def _up(service: str, names: tuple[str, ...], every: tuple[str, ...]) -> list[str]:
-    """A router's addresses, routes and given neighbours go with its link: they are given again."""
-    lines = [f"ip link set {name} up" for name in names]
-    if service == "router":
-        for name in names:
-            lines += dut.router_port(every.index(name), len(every))
-    return lines
+def _up(_service: str, names: tuple[str, ...], _every: tuple[str, ...]) -> list[str]:
+    return [f"ip link set {name} up" for name in names]
 
 
 _LINES = {"reset": _reset, "forget": _forget, "link-down": _down, "link-up": _up}

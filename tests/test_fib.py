@@ -1,0 +1,186 @@
+"""Any method against the number of routes: the prefixes, that each is proven, and what comes of it."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from netdyno import run as runner
+from netdyno.errors import PlanErrors
+from netdyno.fib import listed
+from netdyno.labs import KINDS, LabError, LabLink, routes
+from netdyno.labs.emulated import model
+from netdyno.live import watcher
+from netdyno.matrix import cases
+from netdyno.plan import Plan, parse
+from netdyno.reports import REPORTS
+from netdyno.reports.from_store import view
+from netdyno.spec import trial_spec
+from netdyno.store import open_run
+from netdyno.trial import Segment, Trial
+
+LINE = Fraction(10**9, 672)
+
+
+def plan(matrix: str, *, kind: str = "emulated/router", profile: str = "size: 64B, flows: 4096") -> Plan:
+    return parse(f"""\
+title: Routes
+lab:
+  nodes: {{tester: {{kind: netdyno}}, dut: {{kind: {kind}}}}}
+  links:
+    - {{endpoints: ["tester:west", "dut:d0"], rate: 1Gbps}}
+    - {{endpoints: ["tester:east", "dut:d1"], rate: 1Gbps}}
+traffic:
+  it: {{{profile}}}
+matrix: {{{matrix}}}
+method: {{throughput: {{duration: 20ms, width: 1%, maximum: 20kpps}}}}
+trial: {{sample: 1ms, settle: 1ms, drain: 100ms}}
+""")
+
+
+def mistakes(matrix: str, **more: str) -> list[str]:
+    with pytest.raises(PlanErrors) as found:
+        plan(matrix, **more)
+    return [f"{error.message} | {error.hint}" for error in found.value.errors]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 255, 256, 4096, 65_536])
+def test_so_many_prefixes_are_in_the_network_and_none_in_another(count: int) -> None:
+    found = [ipaddress.ip_network(prefix) for prefix in routes.prefixes("48.0.0.0/8", count)]
+    assert len(found) == count
+    assert all(one.subnet_of(ipaddress.ip_network("48.0.0.0/8")) for one in found)
+    in_order = sorted(found)
+    assert all(one.broadcast_address < two.network_address for one, two in pairwise(in_order))
+
+
+def test_prefixes_and_destinations_are_the_same_every_time() -> None:
+    """Or a device that was given the routes of yesterday's list would not have today's."""
+    assert routes.prefixes("48.0.0.0/8", 3) == routes.prefixes("48.0.0.0/8", 3)
+    some = routes.prefixes("48.0.0.0/8", 300)
+    assert routes.destinations(some, 7) == routes.destinations(some, 7)
+    assert routes.destinations(some, 7) != routes.destinations(some, 8)
+    # Another number of routes is no beginning of the same list: lengths follow the room there is.
+    assert max(ipaddress.ip_network(one).prefixlen for one in routes.prefixes("48.0.0.0/8", 65_536)) == 24
+    assert min(ipaddress.ip_network(one).prefixlen for one in routes.prefixes("48.0.0.0/8", 16)) >= 12
+
+
+def test_every_route_is_a_destination_of_the_flows() -> None:
+    asked = plan("routes: [300], direction: [bidir]")
+    (case,) = cases(asked)
+    wiring = asked.kind.wire(asked.lab.links, case.settings)
+    spec = trial_spec(asked, case, wiring, Trial("x", (Segment("t", 10**6, Fraction(1000), Fraction(1000)),)))
+    for stream, behind in zip(spec["streams"], (1, 0), strict=True):
+        (network,) = (header for header in stream["headers"] if header["type"] == "ipv4")
+        addresses = [ipaddress.ip_address(one) for one in network["dst"]["list"]]
+        networks = [ipaddress.ip_network(one) for one in wiring.routes[behind]]
+        assert len(addresses) == 300
+        hit = {index for index, one in enumerate(networks) for address in addresses if address in one}
+        assert hit == set(range(300))
+    table = wiring.session["devices"][0]["forwarding"]["routes"]
+    assert sum(":" not in route["prefix"] for route in table) == 600
+
+
+@pytest.mark.parametrize(
+    ("matrix", "more", "expected"),
+    [
+        (
+            "routes: [0]",
+            {},
+            "`emulated/router`: `routes` is a number of routes behind each port, 1 to 65536, not `0` | None",
+        ),
+        ("routes: [many]", {}, "1 to 65536, not `many` | None"),
+        (
+            "routes: [8192]",
+            {},
+            "4096 flows do not reach all of 8192 routes (case `8192 / it / uni`) | `flows: 8192` or more",
+        ),
+        (
+            "routes: [16]",
+            {"profile": "size: 128B, ip: 6"},
+            "destinations are drawn from the routes, which are IPv4",
+        ),
+        ("routes: [16]", {"kind": "emulated/bridge"}, "unknown axis `routes` of the matrix"),
+    ],
+)
+def test_routes_that_cannot_be_are_told(matrix: str, more: dict[str, str], expected: str) -> None:
+    assert any(expected in told for told in mistakes(matrix, **more))
+
+
+def test_throughput_against_the_number_of_routes_is_one_table(tmp_path: Path) -> None:
+    pytest.importorskip("netdyno._engine", reason="the engine is not built")
+    outcome = runner.run(
+        plan("routes: [1, 256, 4096], direction: [bidir]"), tmp_path, watcher(), runner.Selection()
+    )
+    with open_run(outcome.folder) as run:
+        for case in run.cases:
+            trials = list(run.trials(case.head.number))
+            count = int(case.head.axes["routes"])
+            assert trials[0].name == "every route"
+            # Each route once, both ways, before anything is measured.
+            assert [stream.received for stream in trials[0].result.streams] == [count, count]
+            assert case.result is not None
+            assert case.result.trials[0] > 0
+        shown = view(run)
+        told = json.loads(REPORTS["json"].render(shown))
+        page = REPORTS["markdown"].render(shown)
+    assert all(case["state"] == "done" for case in told["cases"])
+    shown_table = page[page.rindex("Against the number of routes") :]
+    rows = [line for line in shown_table.splitlines() if line.startswith("|") and "40,000" in line][:3]
+    # The number of routes is a column, and stands there once.
+    assert [row.split("|")[1].strip() for row in rows] == ["1", "256", "4,096"]
+
+
+def test_a_device_without_one_of_the_routes_is_not_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("netdyno._engine", reason="the engine is not built")
+    whole = model._forwarding
+
+    def short(forwarding: str, ports: int, prefixes: tuple[tuple[str, ...], ...]) -> object:
+        return whole(forwarding, ports, (prefixes[0], prefixes[1][:-1]))
+
+    monkeypatch.setattr(model, "_forwarding", short)
+    from netdyno.case import Failed, Job, run_case
+
+    asked = plan("routes: [256], direction: [uni]")
+    events: list[object] = []
+    run_case(Job(asked, cases(asked)[0], "netdyno._engine"), events.append, lambda: False)
+    assert isinstance(events[-1], Failed)
+    assert events[-1].message.startswith("1 of 256 routes forward nothing of `west-east`")
+
+
+def test_a_linux_router_is_given_the_routes_and_forwards_by_each(tmp_path: Path) -> None:
+    pytest.importorskip("netdyno._engine", reason="the engine is not built")
+    links = (LabLink("west", "d0", 10**9), LabLink("east", "d1", 10**9))
+    try:
+        with KINDS["linux/router"].build(KINDS["linux/router"].wire(links, {"routes": "3"})):
+            pass
+    except LabError as refused:
+        pytest.skip(f"no lab of network namespaces here: {refused}")
+    asked = plan("routes: [500], direction: [uni]", kind="linux/router")
+    outcome = runner.run(asked, tmp_path, watcher(), runner.Selection())
+    with open_run(outcome.folder) as run:
+        (case,) = run.cases
+        first = next(iter(run.trials(0)))
+        # What a busy machine did not send is the tester's, and is told as that.
+        if case.error is None:
+            assert [stream.flows_received for stream in first.result.streams] == [500]
+        else:
+            assert case.error.startswith("not every route was tried"), case.error
+
+
+def test_the_routes_of_a_plan_are_printed_each_with_its_next_hop() -> None:
+    told = list(listed(plan("routes: [2, 1]")))
+    assert [line for line in told if line.startswith("#")] == [
+        "# 2 routes behind each port",
+        "# 1 route behind each port",
+    ]
+    assert len(told) == 2 + 4 + 2
+    prefix, _, hop = told[1].partition(" via ")
+    assert ipaddress.ip_network(prefix).subnet_of(ipaddress.ip_network("16.0.0.0/8"))
+    assert hop == "100.64.0.2"
+    assert told[3].endswith(" via 100.64.1.2")
