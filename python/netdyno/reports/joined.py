@@ -198,12 +198,18 @@ def _follows(tables: Sequence[tuple[CaseView, Table]]) -> bool:
     return all(size is not None and len(of) == 1 for size, of in profiles.items())
 
 
+def _one_each(table: Table, by: int | None) -> bool:
+    """Whether a table has one point for each of its lines."""
+    told = [None if by is None else row[by] for row in table.rows]
+    return len(set(told)) == len(told)
+
+
 def _lines(run: RunView, tables: Sequence[tuple[CaseView, Table]], figure: Figure) -> tuple[Line, ...]:
     names = [column.name for column in tables[0][1].columns]
     x, by = names.index(figure.x), None if figure.by is None else names.index(figure.by)
     unit = {column.name: column.unit for column in tables[0][1].columns}
     axes = _not_told(_axes(run, [case for case, _ in tables]), tables)
-    if unit[figure.x] == SIZE and _follows(tables) and all(len(table.rows) == 1 for _, table in tables):
+    if unit[figure.x] == SIZE and _follows(tables) and all(_one_each(table, by) for _, table in tables):
         axes.pop("profile", None)
     # Repeats are not lines of their own: their mean is drawn, with a bar from the least to the most.
     axes.pop("repeat", None)
