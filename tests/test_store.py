@@ -166,7 +166,9 @@ def trial(case: int = 3, number: int = 0, attempt: int = 0, state: str = "done")
         conflicts=(Conflict("a", "100.64.0.2", "02:00:00:00:00:09"),),
     )
     segments = (Segment("ramp", 10, Fraction(0), Fraction(312500000, 21)),)
-    return StoredTrial(case, number, attempt, "ramp", state, segments, '{"seed": 7}', result, NOW, NOW)  # type: ignore[arg-type]
+    return StoredTrial(
+        case, number, attempt, "ramp", state, segments, '{"seed": 7}', result.dated(NOW), NOW, NOW
+    )  # type: ignore[arg-type]
 
 
 RESULT = Result(
