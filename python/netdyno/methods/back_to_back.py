@@ -7,21 +7,18 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from statistics import stdev
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from netdyno.errors import Problem
 from netdyno.methods import rows
 from netdyno.methods.procedure import (
     Parameters,
     Procedure,
     constant,
-    frames_per_second,
-    part,
     starved,
 )
-from netdyno.methods.throughput import ThroughputParameters, of_a_port, searching, throughput
+from netdyno.methods.throughput import OnThroughput, known_load, searching
 from netdyno.trial import Cell, Column, Method, Result, Situation, Table, Trial, TrialResult, Value
-from netdyno.units import Load, PositiveDuration
+from netdyno.units import PositiveDuration
 
 REPEATS = 50
 """RFC 2544 section 26.4: at least 50 times; RFC 9004 section 5.4 leaves the number open."""
@@ -64,29 +61,8 @@ class BackToBackSettings(Parameters):
     )
 
 
-class BackToBackParameters(BackToBackSettings):
+class BackToBackParameters(BackToBackSettings, OnThroughput):
     """The same, and the throughput."""
-
-    throughput: Load | ThroughputParameters = Field(
-        default=ThroughputParameters(),
-        description="That of the device: a load that is known, or how it is searched first.",
-    )
-
-    @model_validator(mode="after")
-    def _something(self) -> BackToBackParameters:
-        if isinstance(self.throughput, Load) and self.throughput.amount.amount == 0:
-            raise Problem(
-                "a throughput of nothing", "leave it out, and it is searched first", at=("throughput",)
-            )
-        return self
-
-    def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
-        """What is taken as known."""
-        if isinstance(self.throughput, Load):
-            yield ("throughput",), self.throughput
-        else:
-            for path, load in self.throughput.loads():
-                yield ("throughput", *path), load
 
 
 def back_to_back(parameters: BackToBackParameters, situation: Situation) -> Method:
@@ -96,13 +72,8 @@ def back_to_back(parameters: BackToBackParameters, situation: Situation) -> Meth
     does not apply (section 5.2). The corrected buffer time is the implied one less what the device forwarded
     while the burst came in (section 6).
     """
-    first, known = 0, None
-    if isinstance(parameters.throughput, Load):
-        known = frames_per_second(parameters.throughput, situation)
-    else:
-        found, first = yield from part("throughput", throughput(parameters.throughput, situation), 0)
-        known = of_a_port(found, situation)
-    result, _ = yield from measured(parameters, situation, known, first)
+    load, first = yield from known_load(parameters, situation)
+    result, _ = yield from measured(parameters, situation, load, first)
     return result
 
 

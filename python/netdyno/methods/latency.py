@@ -11,8 +11,8 @@ from pydantic import Field, model_validator
 from netdyno.arithmetic import WIRE_OVERHEAD
 from netdyno.errors import Problem
 from netdyno.methods import rows
-from netdyno.methods.procedure import Parameters, Procedure, frames_per_second, part, starved
-from netdyno.methods.throughput import ThroughputParameters, of_a_port, searching, throughput
+from netdyno.methods.procedure import Parameters, Procedure, starved
+from netdyno.methods.throughput import OnThroughput, known_load, searching
 from netdyno.trial import (
     Cell,
     Column,
@@ -26,7 +26,7 @@ from netdyno.trial import (
     TrialResult,
     Value,
 )
-from netdyno.units import Duration, Load, PositiveDuration
+from netdyno.units import Duration, PositiveDuration
 
 REPEATS = 20
 """RFC 2544 section 26.2 and RFC 8219 section 7.2: at least 20 times."""
@@ -64,27 +64,8 @@ class LatencySettings(Parameters):
         return self
 
 
-class LatencyParameters(LatencySettings):
+class LatencyParameters(LatencySettings, OnThroughput):
     """The same, and the throughput."""
-
-    throughput: Load | ThroughputParameters = Field(
-        default=ThroughputParameters(),
-        description="The load: one that is known, or how the throughput is searched first.",
-    )
-
-    @model_validator(mode="after")
-    def _something(self) -> LatencyParameters:
-        if isinstance(self.throughput, Load) and self.throughput.amount.amount == 0:
-            raise Problem("a load of nothing", "leave it out, and it is searched", at=("throughput",))
-        return self
-
-    def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
-        """What is taken as known."""
-        if isinstance(self.throughput, Load):
-            yield ("throughput",), self.throughput
-        else:
-            for path, load in self.throughput.loads():
-                yield ("throughput", *path), load
 
 
 COLUMNS = (
@@ -106,13 +87,8 @@ COLUMNS = (
 
 def latency(parameters: LatencyParameters, situation: Situation) -> Method:
     """RFC 2544 section 26.2: at the throughput, which is searched first unless it is given."""
-    first, fps = 0, None
-    if isinstance(parameters.throughput, Load):
-        fps = frames_per_second(parameters.throughput, situation)
-    else:
-        found, first = yield from part("throughput", throughput(parameters.throughput, situation), 0)
-        fps = of_a_port(found, situation)
-    result, _ = yield from measured(parameters, situation, fps, first)
+    load, first = yield from known_load(parameters, situation)
+    result, _ = yield from measured(parameters, situation, load, first)
     return result
 
 

@@ -12,11 +12,9 @@ from netdyno.methods import rows
 from netdyno.methods.procedure import (
     Parameters,
     Procedure,
-    frames_per_second,
-    part,
     starved,
 )
-from netdyno.methods.throughput import ThroughputParameters, of_a_port, searching, throughput
+from netdyno.methods.throughput import OnThroughput, known_load, searching
 from netdyno.trial import (
     Column,
     Method,
@@ -29,7 +27,7 @@ from netdyno.trial import (
     TrialResult,
     Value,
 )
-from netdyno.units import Load, Percent, PositiveDuration
+from netdyno.units import Percent, PositiveDuration
 
 OVERLOAD = Fraction(11, 10)
 """RFC 2544 section 26.5: 110 % of the throughput, or the line's rate, whichever is less,"""
@@ -62,27 +60,8 @@ class RecoverySettings(Parameters):
         return self
 
 
-class RecoveryParameters(RecoverySettings):
+class RecoveryParameters(RecoverySettings, OnThroughput):
     """The same, and the throughput."""
-
-    throughput: Load | ThroughputParameters = Field(
-        default=ThroughputParameters(),
-        description="That of the device: a load that is known, or how it is searched first.",
-    )
-
-    @model_validator(mode="after")
-    def _something(self) -> RecoveryParameters:
-        if isinstance(self.throughput, Load) and self.throughput.amount.amount == 0:
-            raise Problem("a throughput of nothing", "leave it out, and it is searched", at=("throughput",))
-        return self
-
-    def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
-        """What is taken as known."""
-        if isinstance(self.throughput, Load):
-            yield ("throughput",), self.throughput
-        else:
-            for path, load in self.throughput.loads():
-                yield ("throughput", *path), load
 
 
 COLUMNS = (
@@ -98,13 +77,8 @@ COLUMNS = (
 
 def recovery(parameters: RecoveryParameters, situation: Situation) -> Method:
     """RFC 2544 section 26.5: after the throughput, which is searched first unless it is given."""
-    first = 0
-    if isinstance(parameters.throughput, Load):
-        known: Fraction | None = frames_per_second(parameters.throughput, situation)
-    else:
-        found, first = yield from part("throughput", throughput(parameters.throughput, situation), 0)
-        known = of_a_port(found, situation)
-    result, _ = yield from measured(parameters, situation, known, first)
+    load, first = yield from known_load(parameters, situation)
+    result, _ = yield from measured(parameters, situation, load, first)
     return result
 
 

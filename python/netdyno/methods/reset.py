@@ -6,18 +6,15 @@ from collections.abc import Generator, Iterator
 from fractions import Fraction
 from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from netdyno.errors import Problem
 from netdyno.methods import rows
 from netdyno.methods.procedure import (
     Parameters,
     Procedure,
-    frames_per_second,
-    part,
     starved,
 )
-from netdyno.methods.throughput import ThroughputParameters, of_a_port, searching, throughput
+from netdyno.methods.throughput import OnThroughput, known_load, searching
 from netdyno.trial import (
     Column,
     Event,
@@ -31,7 +28,7 @@ from netdyno.trial import (
     TrialResult,
     Value,
 )
-from netdyno.units import Load, PositiveDuration
+from netdyno.units import PositiveDuration
 
 CLEAN_NS = 15 * 10**9
 """RFC 6201 section 4: traffic is forwarded for at least 15 seconds before the reset."""
@@ -59,27 +56,8 @@ class ResetSettings(Parameters):
     repeats: int = Field(default=REPEATS, ge=1, le=1000, description="Resets; their mean is the result.")
 
 
-class ResetParameters(ResetSettings):
+class ResetParameters(ResetSettings, OnThroughput):
     """The same, and the throughput."""
-
-    throughput: Load | ThroughputParameters = Field(
-        default=ThroughputParameters(),
-        description="The load: one that is known, or how the throughput is searched first.",
-    )
-
-    @model_validator(mode="after")
-    def _something(self) -> ResetParameters:
-        if isinstance(self.throughput, Load) and self.throughput.amount.amount == 0:
-            raise Problem("a load of nothing", "leave it out, and it is searched", at=("throughput",))
-        return self
-
-    def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
-        """What is taken as known."""
-        if isinstance(self.throughput, Load):
-            yield ("throughput",), self.throughput
-        else:
-            for path, load in self.throughput.loads():
-                yield ("throughput", *path), load
 
 
 COLUMNS = (
@@ -97,13 +75,8 @@ COLUMNS = (
 
 def reset(parameters: ResetParameters, situation: Situation) -> Method:
     """RFC 6201 section 4: at the throughput, which is searched first unless it is given."""
-    first = 0
-    if isinstance(parameters.throughput, Load):
-        known: Fraction | None = frames_per_second(parameters.throughput, situation)
-    else:
-        found, first = yield from part("throughput", throughput(parameters.throughput, situation), 0)
-        known = of_a_port(found, situation)
-    result, _ = yield from measured(parameters, situation, known, first)
+    load, first = yield from known_load(parameters, situation)
+    result, _ = yield from measured(parameters, situation, load, first)
     return result
 
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from pydantic import Field, model_validator
 
 from netdyno.errors import Problem
-from netdyno.methods.procedure import Parameters, Procedure, frames_per_second, rounded, starved
+from netdyno.methods.procedure import Parameters, Procedure, frames_per_second, part, rounded, starved
 from netdyno.trial import (
     Column,
     Figure,
@@ -274,6 +274,39 @@ def of_a_port(found: Result, situation: Situation) -> Fraction | None:
     scope = situation.streams[0]
     (value,) = (one for one in found.values if (one.name, one.scope) == ("throughput", scope))
     return None if value.number is None else value.number / situation.share(scope)
+
+
+class OnThroughput(Parameters):
+    """Parameters of a method that rests on a throughput."""
+
+    throughput: Load | ThroughputParameters = Field(
+        default=ThroughputParameters(),
+        description="That of the device: a load that is known, or how it is searched first.",
+    )
+
+    @model_validator(mode="after")
+    def _something(self) -> OnThroughput:
+        if isinstance(self.throughput, Load) and self.throughput.amount.amount == 0:
+            raise Problem("a throughput of nothing", "leave it out, and it is searched", at=("throughput",))
+        return self
+
+    def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
+        """What is taken as known, or that of the search."""
+        if isinstance(self.throughput, Load):
+            yield ("throughput",), self.throughput
+        else:
+            for path, load in self.throughput.loads():
+                yield ("throughput", *path), load
+
+
+def known_load(
+    parameters: OnThroughput, situation: Situation
+) -> Generator[Trial, TrialResult, tuple[Fraction | None, int]]:
+    """The throughput as the load of a port, searched if it is not given, and the next trial's number."""
+    if isinstance(parameters.throughput, Load):
+        return frames_per_second(parameters.throughput, situation), 0
+    found, first = yield from part("throughput", throughput(parameters.throughput, situation), 0)
+    return of_a_port(found, situation), first
 
 
 def searching(known: Load | ThroughputParameters) -> Fraction:
