@@ -43,6 +43,7 @@ SIDE_BY_SIDE = frozenset(
         "spec",
         "statistics",
         "store",
+        "suites",
         "tables",
         "units",
         "verdict",

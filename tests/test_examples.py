@@ -26,6 +26,7 @@ RUN_ELSEWHERE = {
     "bursts.yaml": "test_bursts.py",
     "ndr.yaml": "test_ndr.py",
     "rfc2544.yaml": "test_rfc2544_suite.py",
+    "rfc2544-suite.yaml": "test_suites.py",
     "asr1000-latency.yaml": "test_rfc2544_suite.py",
     "soak.yaml": "test_soak.py",
     "activation.yaml": "test_y1564.py",

@@ -137,13 +137,10 @@ def _frames(case: Case, wiring: Wiring, stream: Stream, flows: int) -> dict[str,
     place, reverse = stream.place, stream.reverse
     port = wiring.ports[place.tx]
     ends = (place.rx, place.tx) if reverse else (place.tx, place.rx)
-    stack = case.profile.between(*ends, ports=len(wiring.ports))
+    stack = case.profile.between(*ends, ports=len(wiring.ports), reverse=reverse)
     headers = [header.model_dump(mode="json") for header in stack]
     if place.traffic:
         _mark(headers, case.profile.classes[place.traffic])
-    for header in headers:
-        if reverse and "src" in header and header["type"] in ("ipv4", "ipv6"):
-            header["src"], header["dst"] = header["dst"], header["src"]
     if wiring.routes:
         (network,) = (header for header in headers if header["type"] == "ipv4")
         network["dst"] = {"list": routes.destinations(wiring.routes[place.rx], case.seed)}

@@ -12,7 +12,7 @@ from netdyno.errors import names, suggestion
 from netdyno.labs.wiring import Wiring
 from netdyno.matrix import Case, cases, situation
 from netdyno.patterns import PAIRS, PATTERNS, possible
-from netdyno.plan import Plan, Tables, problems
+from netdyno.plan import Plan, Tables, problems, suites
 from netdyno.plan import models as m
 from netdyno.plan.check_lab import include, lab
 from netdyno.plan.check_matrix import MAX_CASES, axes, filters, only_kind
@@ -32,13 +32,14 @@ def check(source: Source, base: Path | None, tables: Tables) -> Plan | None:
             if source.value is None
             else f"a plan is a mapping, not {problems.shown(source.value)}"
         )
-        source.report(
-            (), message, "begin with `title: ...`; needed are `title`, `lab`, `traffic` and `method`"
-        )
+        needed = "needed are `title`, `lab`, `traffic` and `method`, or `lab` and `suite`"
+        source.report((), message, f"begin with `title: ...`; {needed}")
         return None
     included = include(source, base)
-    raw: dict[str, Any] = source.value
-    problems.valid(m.PlanFile, raw, source, told=() if included is not None else ("lab",))
+    raw: dict[str, Any] = suites.filled(source, source.value)
+    unknown = suites.KEY in source.value and raw["method"] is None
+    told = (*(() if included is not None else ("lab",)), *(("method",) if unknown else ()))
+    problems.valid(m.PlanFile, raw, source, told=told)
     # The rules below look at the parts that are right, so that one slip does not hide another.
     whole, lost = problems.salvaged(m.PlanFile, {**raw, **_STAND_IN})
     assert whole is not None, "what stands in is right"
@@ -95,6 +96,7 @@ def _filter(entries: list[dict[str, list[str]]]) -> tuple[dict[str, tuple[str, .
 
 def _method(source: Source, raw: object, tables: Tables) -> tuple[str | None, Any, bool]:
     """Exactly one method, its parameters as its own model has them, and whether one had to be guessed."""
+    key = suites.key(source)
     if not isinstance(raw, dict):
         return None, None, False
     if len(raw) != 1:
@@ -107,7 +109,7 @@ def _method(source: Source, raw: object, tables: Tables) -> tuple[str | None, An
     for name in raw:
         if name not in tables.methods:
             source.report(
-                ("method", name),
+                (key, name),
                 f"unknown method `{str(name)[:40]}`",
                 suggestion(str(name), tables.methods, "methods"),
                 key=True,
@@ -115,13 +117,13 @@ def _method(source: Source, raw: object, tables: Tables) -> tuple[str | None, An
             continue
         model = tables.methods[name].parameters
         given = {} if raw[name] is None else raw[name]
-        problems.valid(model, given, source, ("method", name))
+        problems.valid(model, given, source, (key, name))
         parameters, lost = problems.salvaged(model, given)
         if parameters is not None:
             for path, load in parameters.loads():
                 if isinstance(load.amount, Percent) and load.amount.amount > 1:
                     source.report(
-                        ("method", name, *path),
+                        (key, name, *path),
                         f"a load of {load} is more than the line carries",
                         "give a percentage up to 100, or a rate such as `9.5Gbps`",
                     )
@@ -251,7 +253,7 @@ def _cases(source: Source, plan: Plan, method: Any) -> None:
         problem = None if method.fits is None else method.fits(plan.parameters, at_hand)
         if problem is not None and ("method",) not in told:
             told.add(("method",))
-            place = ("method", plan.method, *problem.at)
+            place = (suites.key(source), plan.method, *problem.at)
             source.report(place, f"{problem.message}, in case `{case.name}`", problem.hint, key=True)
         slowest = L1Rate(Fraction(min(port.rate_bps for port in wirings[chosen].ports)))
         for path, load in plan.parameters.loads():
@@ -262,7 +264,7 @@ def _cases(source: Source, plan: Plan, method: Any) -> None:
                 share = decimal(100 * asked.amount / at_hand.line_fps, 2)
                 most = decimal(line_rate(slowest, at_hand.mean_size).amount, 0)
                 source.report(
-                    ("method", plan.method, *path),
+                    (suites.key(source), plan.method, *path),
                     f"a load of {load} is {share} % of the line in case `{case.name}`",
                     f"{slowest} carries at most {most} frames/s of {case.profile.mix.name}",
                 )

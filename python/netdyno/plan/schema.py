@@ -7,6 +7,7 @@ from typing import Any
 from netdyno.patterns import PATTERNS
 from netdyno.plan import Tables
 from netdyno.plan.models import DIRECTIONS, TESTER, PlanFile
+from netdyno.plan.suites import SUITES
 
 
 def schema(tables: Tables) -> dict[str, Any]:
@@ -26,12 +27,25 @@ def schema(tables: Tables) -> dict[str, Any]:
     }
     top["properties"]["method"] = {
         "description": "One method and its parameters.",
-        "type": "object",
-        "minProperties": 1,
-        "maxProperties": 1,
-        "additionalProperties": False,
-        "properties": {name: _method(method, definitions) for name, method in tables.methods.items()},
+        **_one_of({name: _method(method, definitions) for name, method in tables.methods.items()}),
     }
+    names = [name for name in SUITES if SUITES[name].method in tables.methods]
+    with_parameters = {name: _method(tables.methods[SUITES[name].method], definitions) for name in names}
+    top["properties"]["suite"] = {
+        "description": "All tests of a standard, in place of `method`; what is not said is the standard's.",
+        "oneOf": [
+            *({"const": name, "description": SUITES[name].doc} for name in names),
+            _one_of(with_parameters),
+        ],
+    }
+    top["required"] = ["lab"]
+    # With a suite all but the lab may be left to it, sizes of profiles as well.
+    definitions["Profile"]["required"].remove("size")
+    sized = {"traffic": {"additionalProperties": {"required": ["size"]}}}
+    top["oneOf"] = [
+        {"required": ["title", "traffic", "method"], "properties": sized},
+        {"required": ["suite"]},
+    ]
     settings: dict[str, set[str]] = {}
     for kind in tables.kinds.values():
         for setting, values in kind.settings.items():
@@ -57,6 +71,17 @@ def schema(tables: Tables) -> dict[str, Any]:
         "additionalProperties": False,
     }
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **top, "title": "netdyno plan"}
+
+
+def _one_of(named: dict[str, Any]) -> dict[str, Any]:
+    """A mapping with exactly one of these names."""
+    return {
+        "type": "object",
+        "minProperties": 1,
+        "maxProperties": 1,
+        "additionalProperties": False,
+        "properties": named,
+    }
 
 
 def _method(method: Any, definitions: dict[str, Any]) -> dict[str, Any]:

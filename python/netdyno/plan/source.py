@@ -44,9 +44,17 @@ class Source:
     origins: dict[Path_, str] = field(default_factory=dict)
     """Files that parts of the plan were included from, by the path of the part."""
     errors: list[PlanError] = field(default_factory=list)
+    elsewhere: dict[Path_, Path_] = field(default_factory=dict)
+    """Where parts of the plan stand that were written out for the user, see `stands_at`."""
+
+    def stands_at(self, path: Path_, place: Path_) -> None:
+        """Says that what the rules find at `path` is what the text has at `place`."""
+        self.elsewhere[path] = place
 
     def settle(self, path: Path_) -> Path_:
         """The longest beginning of a path that exists in the text; parts that do not are left out."""
+        written = next((path[:end] for end in range(len(path), 0, -1) if path[:end] in self.elsewhere), ())
+        path = (*self.elsewhere.get(written, ()), *path[len(written) :])
         found: Path_ = ()
         for part in path:
             if (*found, part) in self.values:

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import ipaddress
+import random
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, PlainValidator, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    WithJsonSchema,
+    model_validator,
+)
 
 from netdyno.errors import Problem, Problems, names, suggestion
 from netdyno.labs import addresses
@@ -21,7 +30,8 @@ from netdyno.units import FrameSize
 class Addresses:
     """Where traffic comes from and goes to: two prefixes, hosts drawn at random; ports as constants.
 
-    one: the pair that a single flow uses.
+    one: the pair that a single flow uses. networks: destinations are hosts in so many equal parts of the
+    prefix, one in each, in random order; the source is the one of `one`. 0: anywhere in both prefixes.
     """
 
     name: str
@@ -31,6 +41,7 @@ class Addresses:
     dport: int
     one: tuple[str, str] | None = None
     note: str = ""
+    networks: int = 0
 
     @property
     def version(self) -> int:
@@ -52,6 +63,16 @@ ADDRESSES: Mapping[str, Addresses] = {
             7,
             ("198.18.0.2", "198.19.0.2"),
             "RFC 2544, C.2.2",
+        ),
+        Addresses(
+            "rfc2544-256",
+            "198.18.0.0/16",
+            "198.19.0.0/16",
+            0xC020,
+            7,
+            ("198.18.0.2", "198.19.0.2"),
+            "RFC 2544 section 12: from one host to 256 networks",
+            256,
         ),
         Addresses(
             "rfc5180",
@@ -96,6 +117,23 @@ def hosts(prefix: str) -> tuple[str, str, int]:
     network = ipaddress.ip_network(prefix)
     edge = 1 if network.num_addresses > 2 else 0
     return str(network[edge]), str(network[-1 - edge]), network.num_addresses - 2 * edge
+
+
+def in_networks(prefix: str, count: int) -> list[str]:
+    """A host in each of so many equal networks of a prefix, in random order, the same ones every time.
+
+    ValueError if the prefix is too small for networks of two hosts.
+    """
+    whole = ipaddress.ip_network(prefix)
+    bits = whole.max_prefixlen - whole.prefixlen - (count - 1).bit_length()
+    if bits < 2:
+        raise ValueError(f"{prefix} has no room for {count} networks")
+    draw = random.Random(f"{whole} {count}")
+    first = int(whole.network_address)
+    # Without each network's own address and its broadcast address.
+    hosts = [first + (part << bits) + draw.randrange(1, (1 << bits) - 1) for part in range(count)]
+    draw.shuffle(hosts)
+    return [str(type(whole.network_address)(host)) for host in hosts]
 
 
 def vlans(value: object) -> object:
@@ -178,6 +216,14 @@ class Profile(Element):
         description="Classes of traffic by name, each a stream of its own with a share of the load.",
     )
 
+    @model_validator(mode="before")
+    @classmethod
+    def _a_flow_a_network(cls, value: Any) -> Any:
+        """Of addresses with networks the number of flows is theirs, unless it is given."""
+        named = value.get("addresses") if isinstance(value, Mapping) else None
+        count = ADDRESSES[named].networks if isinstance(named, str) and named in ADDRESSES else 0
+        return {"flows": count, **value} if count else value
+
     @property
     def mix(self) -> Mix:
         """Its sizes."""
@@ -198,18 +244,20 @@ class Profile(Element):
         """Whether its frames have a VLAN tag, innermost ones too."""
         return any(header.type == "vlan" for header in self.stack)
 
-    def between(self, first: int, second: int, *, ports: int) -> tuple[Any, ...]:
-        """The stack of the stream from tester port `first` to `second`, where the lab has so many ports.
+    def between(self, first: int, second: int, *, ports: int, reverse: bool = False) -> tuple[Any, ...]:
+        """The stack of the stream from tester port `first` to `second`, where the lab has so many ports; with
+        `reverse` of what comes back, source and destination swapped.
 
         Of three or more each has its own part of source and destination. ValueError if a network is too
         small for that.
         """
-        if ports <= 2 or self.headers is not None:
-            return self.stack
         pool = self.pool
-        source = addresses.part(pool.source, first, ports)
-        destination = addresses.part(pool.destination, second, ports)
-        return self._stack(replace(pool, source=source, destination=destination, one=None))
+        if ports > 2 and self.headers is None:
+            source = addresses.part(pool.source, first, ports)
+            destination = addresses.part(pool.destination, second, ports)
+            pool = replace(pool, source=source, destination=destination, one=None)
+        stack = self._stack(pool, reverse=reverse)
+        return tuple(_swapped(header) for header in stack) if reverse else stack
 
     def networks(self, port: int, ports: int) -> tuple[str, ...]:
         """What must be behind a tester port for its streams to come back; none if `headers` say it."""
@@ -220,13 +268,18 @@ class Profile(Element):
             return (both[port],)
         return both if ports == 1 else tuple(addresses.part(prefix, port, ports) for prefix in both)
 
-    def _stack(self, pool: Addresses) -> tuple[Any, ...]:
+    def _stack(self, pool: Addresses, *, reverse: bool = False) -> tuple[Any, ...]:
+        """Source and destination as the profile has them; reverse: they will be swapped."""
         if self.headers is not None:
             return tuple(self.headers)
         ends: list[Any] = []
         for side, prefix in enumerate((pool.source, pool.destination)):
             low, high, _ = hosts(prefix)
             one = pool.one[side] if pool.one else low
+            if pool.networks:
+                to = side != reverse
+                ends.append({"list": in_networks(prefix, pool.networks)} if to and self.flows > 1 else one)
+                continue
             # Two independent draws: RFC 4814 section 4. Stepping both together, as T-Rex's var2 does,
             # keeps their XOR constant, and a hash over both sees a single flow.
             ends.append(one if self.flows == 1 or low == high else {"random": {"min": low, "max": high}})
@@ -237,3 +290,10 @@ class Profile(Element):
         )
         l4 = (Udp if self.protocol == "udp" else Tcp)(type=self.protocol, sport=pool.sport, dport=pool.dport)  # type: ignore[arg-type]
         return (Ethernet(type="ethernet"), *self.vlan, ip, l4)
+
+
+def _swapped(header: Any) -> Any:
+    """An IP header with source and destination swapped; any other as it is."""
+    if header.type not in ("ipv4", "ipv6"):
+        return header
+    return header.model_copy(update={"src": header.dst, "dst": header.src})

@@ -1,0 +1,155 @@
+"""`suite:`, the whole of a standard: what the plan leaves to it is filled in before the plan is read.
+
+A suite is one entry in `SUITES`. It stands in a plan in place of `method`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from netdyno.errors import names, suggestion
+from netdyno.plan.headers import smallest_frame
+from netdyno.plan.problems import salvaged, shown
+from netdyno.plan.source import Path_, Source
+from netdyno.plan.traffic import Profile
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A standard's tests.
+
+    method: the one that makes all of them, whose parameters are the suite's. title: of a plan without one.
+    sizes: frame sizes, bytes with FCS, of a profile that says none. traffic: the fields of the only profile
+    of a plan without any.
+    """
+
+    method: str
+    title: str
+    doc: str
+    sizes: tuple[int, ...]
+    traffic: Mapping[str, Any]
+
+
+SUITES: Mapping[str, Suite] = {
+    "rfc2544": Suite(
+        "rfc2544",
+        "RFC 2544, all six tests",
+        "all six tests, over the seven frame sizes of Ethernet (9.1), between two addresses (12)",
+        (64, 128, 256, 512, 1024, 1280, 1518),
+        {"addresses": "rfc2544", "flows": 1},
+    )
+}
+"""Every suite, by the name it has in a plan."""
+
+KEY = "suite"
+
+
+def key(source: Source) -> str:
+    """What names the method in this plan: `method`, or `suite`."""
+    return KEY if isinstance(source.value, dict) and KEY in source.value else "method"
+
+
+def filled(source: Source, raw: dict[str, Any]) -> dict[str, Any]:
+    """The plan with all that its suite gives written out, as if the plan said it; mistakes are noted."""
+    if KEY not in raw:
+        return raw
+    if "method" in raw:
+        source.report(
+            ("method",), "`method` beside `suite` says twice what is measured", "keep one of them", key=True
+        )
+    name, parameters = _named(source, raw[KEY])
+    found = {key: value for key, value in raw.items() if key != KEY}
+    if name is None:
+        # Which method it is nobody knows; `{}` is told about where it is looked at.
+        return {"title": "?", "traffic": {"any": {"size": "64B"}}, **found, "method": None}
+    suite = SUITES[name]
+    found = {"title": suite.title, "traffic": {"": dict(suite.traffic)}, **found}
+    found["method"] = {suite.method: parameters}
+    return _sized(source, found, suite)
+
+
+def _named(source: Source, value: object) -> tuple[str | None, Any]:
+    """The suite's name and its parameters."""
+    if isinstance(value, dict) and len(value) == 1:
+        ((name, parameters),) = value.items()
+    elif isinstance(value, str):
+        name, parameters = value, None
+    else:
+        source.report(
+            (KEY,),
+            f"`suite` is a name, or a name with parameters, not {shown(value)}",
+            f"write `suite: rfc2544`; suites: {names(SUITES)}",
+        )
+        return None, None
+    if name in SUITES:
+        return str(name), parameters
+    place: Path_ = (KEY, name) if isinstance(value, dict) else (KEY,)
+    source.report(
+        place,
+        f"unknown suite `{str(name)[:40]}`",
+        suggestion(str(name), SUITES, "suites"),
+        key=len(place) > 1,
+    )
+    return None, None
+
+
+def _sized(source: Source, raw: dict[str, Any], suite: Suite) -> dict[str, Any]:
+    """Profiles without a size become one for each of the suite's, wherever the plan names them."""
+    traffic = raw["traffic"]
+    if not isinstance(traffic, dict):
+        return raw
+    stand_for: dict[str, tuple[str, ...]] = {}
+    profiles: dict[Any, Any] = {}
+    for name, value in traffic.items():
+        if not isinstance(value, dict) or "size" in value:
+            profiles[name] = value
+            continue
+        of_size = {_joined(str(name), size): {**value, "size": f"{size}B"} for size in _sizes(value, suite)}
+        stand_for[str(name)] = tuple(of_size)
+        for each in of_size:
+            source.stands_at(("traffic", each), ("traffic", name))
+        profiles |= of_size
+    found = {**raw, "traffic": profiles}
+    matrix = raw.get("matrix")
+    if isinstance(matrix, dict) and isinstance(matrix.get("profile"), list):
+        named = _spread(source, ("matrix", "profile"), matrix["profile"], stand_for)
+        found["matrix"] = {**matrix, "profile": named}
+    for field in ("only", "skip"):
+        if isinstance(raw.get(field), list):
+            found[field] = [_filter(source, (field, n), one, stand_for) for n, one in enumerate(raw[field])]
+    return found
+
+
+def _sizes(value: dict[Any, Any], suite: Suite) -> tuple[int, ...]:
+    """The suite's sizes; where headers need more, what they need: IPv6 does not fit into 64 bytes."""
+    profile, _ = salvaged(Profile, {**value, "size": "9216B"})
+    least = 64 if profile is None else smallest_frame(profile.stack)
+    return tuple(dict.fromkeys(max(size, least) for size in suite.sizes))
+
+
+def _joined(name: str, size: int) -> str:
+    return f"{name}-{size}b" if name else f"{size}b"
+
+
+def _spread(
+    source: Source, place: Path_, values: Sequence[Any], stand_for: Mapping[str, tuple[str, ...]]
+) -> list[Any]:
+    """Names of profiles, with those written out that stand for several."""
+    found: list[Any] = []
+    for index, value in enumerate(values):
+        for each in stand_for.get(value, (value,)) if isinstance(value, str) else (value,):
+            source.stands_at((*place, len(found)), (*place, index))
+            found.append(each)
+    return found
+
+
+def _filter(source: Source, place: Path_, entry: Any, stand_for: Mapping[str, tuple[str, ...]]) -> Any:
+    if not isinstance(entry, dict) or "profile" not in entry:
+        return entry
+    asked = entry["profile"]
+    where = (*place, "profile")
+    if not isinstance(asked, list):
+        return {**entry, "profile": list(stand_for[asked])} if asked in stand_for else entry
+    return {**entry, "profile": _spread(source, where, asked, stand_for)}
