@@ -20,6 +20,7 @@ SIDE_BY_SIDE = frozenset(
         "confusion",
         "emulated",
         "frames_tshark",
+        "happening",
         "histogram",
         "house",
         "licence",

@@ -314,10 +314,12 @@ def test_the_throughput_is_searched_first_if_it_is_not_known() -> None:
 # The limits that an emulated bridge can be given in a plan.
 
 
-def test_a_bridge_that_learns_a_thousand_addresses_a_second_has_that_rate() -> None:
-    """It learns one address at a time, and none while it is busy with one."""
-    asked = "address-learning-rate: {addresses: 300, maximum: 10kpps, width: 100pps, forget: true}"
-    result, _ = measured(plan(asked, matrix="learns: [1kpps]"))
+@pytest.mark.parametrize("how", ["ageing: 2s", "forget: true"])
+def test_a_bridge_that_learns_a_thousand_addresses_a_second_has_that_rate(how: str) -> None:
+    """It learns one address at a time, and none while it is busy with one: also one that it forgot by age."""
+    asked = f"address-learning-rate: {{addresses: 300, maximum: 10kpps, width: 100pps, {how}}}"
+    ageing = lambda device: device["forwarding"].update(ageing_ns=2 * 10**9)  # noqa: E731
+    result, _ = measured(plan(asked, matrix="learns: [1kpps]"), ageing)
     assert value(result, "address learning rate") == (1000, 1000, 1100)
 
 

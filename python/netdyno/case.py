@@ -26,7 +26,7 @@ from netdyno.peers import NotMeasuredError, Peers, Session
 from netdyno.spec import read_result, session_spec, trial_spec
 from netdyno.store import CaseWiring, StoredGoal, StoredTrial, StoredVerdict
 from netdyno.trial import Observe, Result, Situation, Trial, TrialResult
-from netdyno.verdict import Evidence, judge, judge_goals
+from netdyno.verdict import Evidence, judge, judge_goal
 from netdyno.watch import Watch, await_lines
 
 if TYPE_CHECKING:
@@ -180,19 +180,29 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
             emit(Wired(case.number, replace(_wired(wiring, known, spec), proven=proven)))
             trials = _Trials(job, wiring, session, emit, stopping)
             result = trials.follow(known)
-    evidence = Evidence(
-        situation=known,
-        clock=wiring.clock,
-        enforced_rate=all(port.enforced_rate for port in wiring.ports),
-        trials=tuple(trials.outcomes[number] for number in result.trials),
-        planned_ns=tuple(trials.planned_ns[number] for number in result.trials),
-    )
-    verdicts = judge(result, replace(evidence, proven=proven))
+
+    def evidence(headline: str) -> Evidence:
+        return Evidence(
+            situation=known,
+            clock=wiring.clock,
+            enforced_rate=all(port.enforced_rate for port in wiring.ports),
+            trials=tuple(trials.outcomes[number] for number in result.resting(headline)),
+            planned_ns=tuple(trials.planned_ns[number] for number in result.resting(headline)),
+            proven=proven,
+        )
+
+    verdicts = {name: judge(result, evidence(name), name) for name in result.judged}
+    first = result.judged[0] if verdicts else ""
+    goals = [(goal, goal.value if goal.value in verdicts else first) for goal in plan.goals]
     return Measured(
         case.number,
         result,
-        tuple(StoredVerdict(scope, verdict.limit, verdict.reason) for scope, verdict in verdicts.items()),
-        tuple(judge_goals(plan.goals, result, verdicts, evidence)),
+        tuple(
+            StoredVerdict(scope, verdict.limit, verdict.reason, name)
+            for name, found in verdicts.items()
+            for scope, verdict in found.items()
+        ),
+        tuple(judge_goal(goal, result, verdicts.get(name, {}), evidence(name)) for goal, name in goals),
     )
 
 

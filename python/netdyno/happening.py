@@ -51,7 +51,10 @@ class Course:
             self._session.start(spec)
 
     def wait(self, seconds: float) -> bool:
-        """Waits for the end of the trial, or so long; meanwhile has happen what is due. Whether it ended."""
+        """Waits for the end of the trial, or so long; meanwhile has happen what is due. Whether it ended.
+
+        What was due later happens at its end, and is told so: a link that was taken down is up again.
+        """
         until = time.monotonic() + seconds
         while self._to_come:
             left = until - time.monotonic()
@@ -61,6 +64,8 @@ class Course:
             if due is not None and due <= 0:
                 self._happen(self._to_come.pop(0))
             elif self._session.wait(min(left, LOOK_S if due is None else due)):
+                while self._to_come and self._elapsed()[1]:
+                    self._happen(self._to_come.pop(0))
                 return True
         return self._session.wait(max(until - time.monotonic(), 0))
 

@@ -691,6 +691,22 @@ class Result:
     headlines: Mapping[str, str] = field(default_factory=lambda: dict(HEADLINES))
     """Names of the values that stand for the case, judged and shown, each with what it is, a clause. Of
     several that a case has the first one stands in tables of all cases."""
+    rests: Mapping[str, tuple[int, ...]] = field(default_factory=dict, compare=False)
+    """Of headlines that rest on other trials than `trials`, those. Not stored: only verdicts ask."""
+
+    def resting(self, headline: str) -> tuple[int, ...]:
+        """The numbers of the trials that a headline rests on."""
+        return self.rests.get(headline, self.trials)
+
+    @property
+    def judged(self) -> tuple[str, ...]:
+        """Names of the headlines that the case has, each of which gets a verdict; the first one first."""
+        names = {value.name for value in self.values}
+        return tuple(name for name in self.headlines if name in names)
+
+    def value(self, name: str, scope: str) -> Value | None:
+        """The value of that name and scope, if there is one."""
+        return next((one for one in self.values if (one.name, one.scope) == (name, scope)), None)
 
     @property
     def conformity(self) -> Conformity | None:
@@ -703,9 +719,9 @@ class Result:
         """The value that stands for the first of these scopes that has one; its number may be missing."""
         for name in self.headlines:
             for scope in scopes:
-                for value in self.values:
-                    if (value.name, value.scope) == (name, scope):
-                        return value
+                value = self.value(name, scope)
+                if value is not None:
+                    return value
         return None
 
 

@@ -100,7 +100,8 @@ impl Bridge {
     #[inline]
     fn learn(&mut self, address: u64, port: u32, t: u64) {
         let at = self.place(address);
-        if self.table[at].key != 0 {
+        let entry = self.table[at];
+        if entry.key != 0 && t.saturating_sub(entry.seen) <= self.ageing {
             self.table[at] = Entry {
                 key: address | USED,
                 seen: t,
@@ -111,21 +112,25 @@ impl Bridge {
         }
     }
 
+    /// An address that is not known, or not any more: what has aged out is learned like one never seen.
     #[cold]
     fn learn_new(&mut self, address: u64, port: u32, t: u64) {
         if self.entries == self.limit && t > self.oldest_expiry {
             self.forget_old(t);
         }
-        if self.entries == self.limit || self.learner.as_mut().is_some_and(|learner| learner.admit(t).is_none()) {
+        let at = self.place(address);
+        // One that has aged still has its place, until the table is full.
+        let aged = self.table[at].key != 0;
+        let full = !aged && self.entries == self.limit;
+        if full || self.learner.as_mut().is_some_and(|learner| learner.admit(t).is_none()) {
             return;
         }
-        let at = self.place(address);
         self.table[at] = Entry {
             key: address | USED,
             seen: t,
             port,
         };
-        self.entries += 1;
+        self.entries += u32::from(!aged);
         self.oldest_expiry = self.oldest_expiry.min(t.saturating_add(self.ageing));
     }
 
@@ -234,6 +239,24 @@ mod tests {
         assert!(learned(B, MILLISECOND + 5), "it is seen again");
         assert!(!learned(C, 2 * MILLISECOND));
         assert!(learned(C, 2 * MILLISECOND + 5));
+    }
+
+    /// IEEE 802.1D section 7.9: an entry that has aged out is removed, so its address is learned anew.
+    #[test]
+    fn an_address_that_has_aged_is_learned_at_the_rate_again() {
+        const MILLISECOND: u64 = 1_000_000_000;
+        let mut bridge = Bridge::new(10, 5 * MILLISECOND).learning_by(Server::new((1000, 1), 0));
+        let mut known_after = |address: u64, t: u64| {
+            bridge.forward(&frame(0x0200_0000_00ff, address), 0, t);
+            bridge.forward(&frame(address, 0x0300_0000_0001), 1, t) != Path::Flood
+        };
+        assert!(known_after(A, 0));
+        assert!(known_after(B, MILLISECOND));
+        // Both have aged; one of them can be learned again within a millisecond, and not the other.
+        assert!(known_after(A, 20 * MILLISECOND));
+        assert!(!known_after(B, 20 * MILLISECOND + 1));
+        assert!(known_after(B, 21 * MILLISECOND));
+        assert!(known_after(A, 21 * MILLISECOND), "it is known, and was seen within the ageing time");
     }
 
     #[test]

@@ -179,6 +179,7 @@ def ramp(parameters: RampParameters, situation: Situation) -> Method:
         tables=proven.tables,
         standard=proven.standard,
         headlines={**proven.headlines, **result.headlines},
+        rests={**dict.fromkeys(result.headlines, result.trials), **proven.rests},
     )
 
 

@@ -59,7 +59,7 @@ class SuiteParameters(Parameters):
 
 
 def suite(parameters: SuiteParameters, situation: Situation) -> Method:
-    """All six. The headline is the throughput, and the verdict is on it."""
+    """All six. The throughput stands for the case; each of the others has a verdict of its own."""
     found, number = yield from part("throughput", throughput(parameters.throughput, situation), 0)
     results = [found]
     known = of_a_port(found, situation)
@@ -89,6 +89,8 @@ def suite(parameters: SuiteParameters, situation: Situation) -> Method:
         notes=tuple(dict.fromkeys(text for result in results for text in result.notes)),
         tables=tuple(table for result in results for table in result.tables),
         standard=SUITE.standard,
+        headlines={name: what for result in results for name, what in result.headlines.items()},
+        rests={name: result.trials for result in results for name in result.headlines},
     )
 
 

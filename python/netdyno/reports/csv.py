@@ -68,7 +68,7 @@ def _rows(run: RunView) -> list[dict[str, str]]:
                 "not_as_recommended": "; ".join(case.result.recommended),
             }
         for value in case.result.values if case.result else ():
-            verdict = case.verdict(value.scope)
+            verdict = case.verdict_of(value)
             counts = totals(case.resting_trials, value.scope) or {}
             share = case.share_of_line(value)
             line = case.line(value.scope)

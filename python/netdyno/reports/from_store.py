@@ -40,6 +40,7 @@ def view(run: StoredRun) -> RunView:
 def _case(case: StoredCase, trials: tuple[StoredTrial, ...], *, repeated: bool) -> CaseView:
     head, wiring = case.head, case.wiring
     specs = [json.loads(trial.spec) for trial in trials]
+    first = next((one.value for one in case.verdicts), "")
     stream: Mapping[str, Any] = next((spec["streams"][0] for spec in specs if spec.get("streams")), {})
     return CaseView(
         number=head.number,
@@ -58,7 +59,12 @@ def _case(case: StoredCase, trials: tuple[StoredTrial, ...], *, repeated: bool) 
         seed=head.seed,
         repeat=head.repeat if repeated else None,
         result=case.result,
-        verdicts={verdict.scope: Verdict(verdict.limit, verdict.reason) for verdict in case.verdicts},
+        verdicts={one.scope: Verdict(one.limit, one.reason) for one in case.verdicts if one.value == first},
+        others={
+            (one.value, one.scope): Verdict(one.limit, one.reason)
+            for one in case.verdicts
+            if one.value != first
+        },
         trials=tuple(_trial(trial, spec) for trial, spec in zip(trials, specs, strict=True)),
         clock=wiring.clock if wiring else "",
         line_enforced=wiring.enforced_rate if wiring else True,

@@ -268,9 +268,16 @@ def _case(case: CaseView) -> dict[str, Any]:
 
 
 def _reasons(case: CaseView) -> list[tuple[str, str, str]]:
-    """Scope, limit and reason. The verdict on all streams repeats those on each."""
+    """What it is about, limit and reason. The verdict on all streams repeats those on each."""
     verdicts = {"sum": case.verdicts["sum"]} if "sum" in case.verdicts else case.verdicts
-    return [("all" if scope == "sum" else scope, v.limit, v.reason) for scope, v in verdicts.items()]
+    first = [("all" if scope == "sum" else scope, v.limit, v.reason) for scope, v in verdicts.items()]
+    summed = {name for name, scope in case.others if scope == "sum"}
+    further = [
+        (name if scope == "sum" else f"{name}, {scope}", v.limit, v.reason)
+        for (name, scope), v in case.others.items()
+        if scope == "sum" or name not in summed
+    ]
+    return [*first, *further]
 
 
 def _worth_drawing(case: CaseView) -> list[TrialView]:

@@ -125,7 +125,7 @@ def _proven(proven: Proven | None) -> dict[str, Any] | None:
 def _value(case: CaseView, value: Value) -> dict[str, Any]:
     unit = value.unit
     share = case.share_of_line(value)
-    verdict = case.verdict(value.scope)
+    verdict = case.verdict_of(value)
     rate = value.number if unit == "fps" else None
     return _present(
         {

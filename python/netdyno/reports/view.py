@@ -7,7 +7,7 @@ and exact fractions come in, ratios are derived here, and what was not measured 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import zip_longest
@@ -112,7 +112,7 @@ class CaseView:
     seed: int | None
     result: Result | None
     verdicts: Mapping[str, Verdict]
-    """By scope."""
+    """By scope, on the first headline."""
     trials: tuple[TrialView, ...]
     clock: str = ""
     """`virtual` or `real`; empty if the lab of the case was never wired."""
@@ -122,6 +122,8 @@ class CaseView:
     """Frames were sent in bursts of so many; 1: one by one."""
     places: tuple[Place, ...] = ()
     """Where each stream runs; empty: each has its ports to itself."""
+    others: Mapping[tuple[str, str], Verdict] = field(default_factory=dict)
+    """On the further headlines, by name and scope."""
     goals: tuple[tuple[str, bool | None, str], ...] = ()
     """Name, passed (None: could not be judged), reason."""
     error: str = ""
@@ -231,8 +233,15 @@ class CaseView:
             return next(iter(self.verdicts.values()))
         return None
 
+    def verdict_of(self, value: Value) -> Verdict | None:
+        """Who was the limit on a value: its own verdict if it is a headline, else that on the first one."""
+        named = {scope: one for (name, scope), one in self.others.items() if name == value.name}
+        if len(self.streams) == 1 and named:
+            return next(iter(named.values()))
+        return named.get(value.scope) or self.verdict(value.scope)
+
     def limit(self, scope: str = ALL) -> str:
-        """Who was the limit, or why nobody can say."""
+        """Who was the limit on the first headline, or why nobody can say."""
         verdict = self.verdict(scope)
         if verdict is not None:
             return verdict.limit
@@ -246,7 +255,10 @@ class CaseView:
 
     def limit_of(self, value: Value) -> str:
         """Who was the limit on a value; empty for one that is about the tester."""
-        return "" if value.name in ABOUT_THE_TESTER else self.limit(value.scope)
+        if value.name in ABOUT_THE_TESTER:
+            return ""
+        verdict = self.verdict_of(value)
+        return self.limit(value.scope) if verdict is None else verdict.limit
 
 
 @dataclass(frozen=True)

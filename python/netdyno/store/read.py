@@ -186,7 +186,9 @@ class StoredRun:
         """The run in one line."""
         with self._reading():
             states = Counter(row["state"] for row in self._connection.execute("SELECT state FROM cases"))
-            sums = self._connection.execute("SELECT who FROM verdicts WHERE scope = 'sum'").fetchall()
+            sums = self._connection.execute(
+                "SELECT who FROM verdicts WHERE scope = 'sum' AND place = 0"
+            ).fetchall()
             limits = Counter(word(row["who"], Limit) for row in sums)
         return RunSummary(
             folder=self.folder,
@@ -233,7 +235,9 @@ class StoredRun:
 
     def _case(self, row: sqlite3.Row) -> StoredCase:
         number = row["number"]
-        verdicts = self._connection.execute("SELECT * FROM verdicts WHERE case_number = ?", (number,))
+        verdicts = self._connection.execute(
+            "SELECT * FROM verdicts WHERE case_number = ? ORDER BY place, scope", (number,)
+        )
         goals = self._connection.execute(
             "SELECT * FROM goals WHERE case_number = ? ORDER BY number", (number,)
         )
@@ -255,7 +259,9 @@ class StoredRun:
             wiring=_wiring(row),
             result=self._result(number),
             verdicts=tuple(
-                StoredVerdict(verdict["scope"], word(verdict["who"], Limit), verdict["reason"])
+                StoredVerdict(
+                    verdict["scope"], word(verdict["who"], Limit), verdict["reason"], verdict["value"]
+                )
                 for verdict in verdicts
             ),
             goals=tuple(

@@ -91,11 +91,14 @@ class StoredCalibration:
 
 @dataclass(frozen=True)
 class StoredVerdict:
-    """Who was the limit on the values of one scope (a stream's name, or `sum`)."""
+    """Who was the limit on a value of one scope (a stream's name, or `sum`)."""
 
     scope: str
     limit: Limit
     reason: str
+    value: str = ""
+    """The name of the value, one of the case's headlines. Empty: the first of them, as in records of before
+    each had a verdict of its own."""
 
 
 @dataclass(frozen=True)
@@ -135,15 +138,19 @@ class StoredCase:
     result: Result | None
     """None until the method has ended."""
     verdicts: tuple[StoredVerdict, ...] = ()
+    """Those on the first headline come first."""
     goals: tuple[StoredGoal, ...] = ()
     error: str | None = None
     hint: str | None = None
     started: datetime | None = None
     ended: datetime | None = None
 
-    def verdict(self, scope: str) -> StoredVerdict | None:
-        """The verdict on one scope, if there is one."""
-        return next((verdict for verdict in self.verdicts if verdict.scope == scope), None)
+    def verdict(self, scope: str, value: str = "") -> StoredVerdict | None:
+        """The verdict on a value of one scope, if there is one; on the first headline if none is named."""
+        for verdict in self.verdicts:
+            if verdict.scope == scope and value in ("", verdict.value):
+                return verdict
+        return None
 
 
 @dataclass(frozen=True)

@@ -257,9 +257,7 @@ class RunWriter:
                         value.note,
                     ),
                 )
-            for verdict in verdicts:
-                row = (number, verdict.scope, verdict.limit, verdict.reason)
-                sql.execute("INSERT INTO verdicts VALUES (?, ?, ?, ?)", row)
+            _insert_verdicts(sql, number, verdicts)
             for place, goal in enumerate(goals):
                 row_ = (number, place, goal.name, goal.passed, goal.reason)
                 sql.execute("INSERT INTO goals VALUES (?, ?, ?, ?, ?)", row_)
@@ -269,8 +267,7 @@ class RunWriter:
         """The verdicts on a case are others, now that those on its siblings are known."""
         with self._transaction() as sql:
             sql.execute("DELETE FROM verdicts WHERE case_number = ?", (number,))
-            rows = [(number, verdict.scope, verdict.limit, verdict.reason) for verdict in verdicts]
-            sql.executemany("INSERT INTO verdicts VALUES (?, ?, ?, ?)", rows)
+            _insert_verdicts(sql, number, verdicts)
 
     def case_ended(
         self, number: int, state: CaseState, error: str | None, hint: str | None, now: datetime
@@ -314,6 +311,16 @@ class RunWriter:
             if full is None:
                 raise
             raise full from error
+
+
+def _insert_verdicts(sql: sqlite3.Connection, case: int, verdicts: Iterable[StoredVerdict]) -> None:
+    """In the order of the headlines they are on."""
+    places: dict[str, int] = {}
+    rows = [
+        (case, places.setdefault(one.value, len(places)), one.value, one.scope, one.limit, one.reason)
+        for one in verdicts
+    ]
+    sql.executemany("INSERT INTO verdicts VALUES (?, ?, ?, ?, ?, ?)", rows)
 
 
 def _end_case(

@@ -9,8 +9,8 @@ words      rates and shares in sentences
 """
 
 from netdyno.verdict.evidence import OWN_DROPS, Evidence
-from netdyno.verdict.goals import judge_goals
+from netdyno.verdict.goals import judge_goal
 from netdyno.verdict.licence import across
 from netdyno.verdict.limit import judge
 
-__all__ = ["OWN_DROPS", "Evidence", "across", "judge", "judge_goals"]
+__all__ = ["OWN_DROPS", "Evidence", "across", "judge", "judge_goal"]

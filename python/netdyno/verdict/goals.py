@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -24,20 +24,13 @@ NARROWER = {**dict.fromkeys(SEARCHED, "a narrower `width`"), "knee": "a longer `
 """Values that are known between bounds only, with what brings the bounds closer."""
 
 
-def judge_goals(
-    goals: Sequence[Goal], result: Result, verdicts: Mapping[str, Verdict], evidence: Evidence
-) -> list[StoredGoal]:
-    """Each goal of the plan against each direction: met only if every direction meets it.
+def judge_goal(goal: Goal, result: Result, verdicts: Mapping[str, Verdict], evidence: Evidence) -> StoredGoal:
+    """A goal of the plan against each direction: met only if every direction meets it.
 
     A number that fell short because of the tester is a lower bound: it can show that a goal was met,
-    never that it was missed.
+    never that it was missed. Verdicts and evidence are those of the value that the goal is about, or of the
+    first headline where that has none.
     """
-    return [_judge_goal(goal, result, verdicts, evidence) for goal in goals]
-
-
-def _judge_goal(
-    goal: Goal, result: Result, verdicts: Mapping[str, Verdict], evidence: Evidence
-) -> StoredGoal:
     situation = evidence.situation
     share = goal.value == "loss"
     assert not share or isinstance(goal.bound.amount, Percent)

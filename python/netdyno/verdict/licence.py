@@ -57,12 +57,14 @@ def across(cases: Iterable[StoredCase]) -> dict[int, tuple[StoredVerdict, ...]]:
     for case in cases:
         if case.state == "done" and case.result is not None and case.wiring is not None:
             families.setdefault(_family(case), []).append(case)
-    changed: dict[int, dict[str, Verdict]] = {}
+    changed: dict[int, dict[tuple[str, str], Verdict]] = {}
     for family in families.values():
-        for scope in dict.fromkeys(verdict.scope for case in family for verdict in case.verdicts):
+        for value, scope in dict.fromkeys(
+            (verdict.value, verdict.scope) for case in family for verdict in case.verdicts
+        ):
             if scope == "sum":
                 continue
-            points = [point for case in family if (point := _point(case, scope)) is not None]
+            points = [point for case in family if (point := _point(case, value, scope)) is not None]
             flat = _flat(points)
             if flat is None:
                 continue
@@ -71,7 +73,7 @@ def across(cases: Iterable[StoredCase]) -> dict[int, tuple[StoredVerdict, ...]]:
             figure = _round(alike[0].bps(layer), ROUND)
             for point in alike:
                 if figure is not None and all(_round(one.bps(layer), ROUND) == figure for one in alike):
-                    changed.setdefault(point.case, {})[scope] = Verdict(
+                    changed.setdefault(point.case, {})[value, scope] = Verdict(
                         "licence",
                         f"the same {_bits(figure)} ({layer}) at frames of {sizes} bytes, a round figure below"
                         " the line: a licence, a policer or a slower link, limited in bits and not in frames",
@@ -86,7 +88,7 @@ def across(cases: Iterable[StoredCase]) -> dict[int, tuple[StoredVerdict, ...]]:
 
 def hint(value: Value, result: Result, evidence: Evidence) -> str:
     """What to add to a verdict on the device whose rate in bits is a round figure, or nothing."""
-    number = _lasting(result, value.scope)
+    number = _lasting(result, value.name, value.scope)
     if not number or evidence.situation.mixed_receivers:
         return ""
     point = _Point(0, evidence.situation.mean_size, number)
@@ -107,30 +109,31 @@ def _family(case: StoredCase) -> tuple[str, ...]:
     return (head.kind, head.method, head.parameters, json.dumps(axes), json.dumps(dict(head.settings)))
 
 
-def _point(case: StoredCase, scope: str) -> _Point | None:
+def _point(case: StoredCase, value: str, scope: str) -> _Point | None:
     """What a case says of one scope; None if that is nothing of the device's, or frames of a mix came back as
     another mix, so that the rate in bits is not known."""
     assert case.result is not None
     assert case.wiring is not None
-    verdict = case.verdict(scope)
+    verdict = case.verdict(scope, value)
     if verdict is None or verdict.limit != "device":
         return None
     if any(value.name == "line utilisation" for value in case.result.values):
         return None
-    number = _lasting(case.result, scope)
+    number = _lasting(case.result, value, scope)
     return None if not number else _Point(case.head.number, case.wiring.situation.mean_size, number)
 
 
-def _lasting(result: Result, scope: str) -> Fraction | None:
-    """The rate that lasts: of a ramp its hold, for a bucket that was full lets more through for a while; of a
-    search the middle of its bounds."""
-    for name in ("hold rate", *result.headlines):
-        for value in result.values:
-            if value.number is None or value.unit != "fps":
-                continue
-            if (value.name, value.scope) == (name, scope):
-                searched = name in SEARCHED and value.high is not None
-                return (value.number + value.high) / 2 if searched and value.high else value.number
+def _lasting(result: Result, headline: str, scope: str) -> Fraction | None:
+    """The rate that lasts of a headline (the first, if empty): of a ramp its hold, for a bucket that was full
+    lets more through for a while; of a search the middle of its bounds."""
+    names = result.headlines if not headline else (headline,)
+    held = ("hold rate",) if headline in ("", "ramp max Rx") else ()
+    for name in (*held, *names):
+        value = result.value(name, scope)
+        if value is None or value.number is None or value.unit != "fps":
+            continue
+        searched = name in SEARCHED and value.high is not None
+        return (value.number + value.high) / 2 if searched and value.high else value.number
     return None
 
 
@@ -175,9 +178,13 @@ def _bits(bps: Fraction) -> str:
     return f"{decimal(bps, 3)} bit/s"
 
 
-def _verdicts(case: StoredCase, changed: Mapping[str, Verdict]) -> tuple[StoredVerdict, ...]:
-    scopes = {one.scope: Verdict(one.limit, one.reason) for one in case.verdicts if one.scope != "sum"}
-    scopes.update(changed)
-    if any(one.scope == "sum" for one in case.verdicts):
-        scopes["sum"] = judge_sum(scopes)
-    return tuple(StoredVerdict(scope, one.limit, one.reason) for scope, one in scopes.items())
+def _verdicts(case: StoredCase, changed: Mapping[tuple[str, str], Verdict]) -> tuple[StoredVerdict, ...]:
+    found: list[StoredVerdict] = []
+    for value in dict.fromkeys(one.value for one in case.verdicts):
+        scopes = {one.scope: Verdict(one.limit, one.reason) for one in case.verdicts if one.value == value}
+        together = scopes.pop("sum", None)
+        scopes.update({scope: verdict for (name, scope), verdict in changed.items() if name == value})
+        if together is not None:
+            scopes["sum"] = judge_sum(scopes)
+        found += [StoredVerdict(scope, one.limit, one.reason, value) for scope, one in scopes.items()]
+    return tuple(found)

@@ -45,20 +45,29 @@ OWN_CORE_PPM = 900_000
 """A tester that had less of its core than this was not the one that decided when it sent."""
 
 
-def judge(result: Result, evidence: Evidence) -> dict[str, Verdict]:
-    """A verdict for each scope of the headline value: every stream, and their sum."""
+def judge(result: Result, evidence: Evidence, headline: str = "") -> dict[str, Verdict]:
+    """A verdict for each scope of a headline: every stream, and their sum. headline: the first, if empty.
+
+    The evidence is that of the trials which this headline rests on (`Result.resting`).
+    """
+
+    def of(scope: str) -> Value | None:
+        return result.value(headline, scope) if headline else result.headline((scope,))
+
     verdicts = {
         scope: _judge_value(value, result, evidence)
         for scope in evidence.situation.streams
-        if (value := result.headline((scope,))) is not None
+        if (value := of(scope)) is not None
     }
-    together = result.headline(("sum",))
+    together = of("sum")
     if together is not None:
         verdicts["sum"] = judge_sum(verdicts) if verdicts else _judge_value(together, result, evidence)
     return verdicts
 
 
 def _judge_value(value: Value, result: Result, evidence: Evidence) -> Verdict:
+    if value.number is None and not evidence.trials:
+        return Verdict("inconclusive", value.note or "nothing was measured")
     judged = _judge_stream if value.unit == "fps" else _judge_measured
     return judged(value, result, evidence)
 
@@ -115,7 +124,7 @@ def _counts(value: Value, evidence: Evidence) -> _Counts:
 def _judge_measured(value: Value, result: Result, evidence: Evidence) -> Verdict:
     """The verdict on one direction's time or share, that was measured at a load and is none itself."""
     counts = _counts(value, evidence)
-    wrong = _invalid(counts, evidence)
+    wrong = _invalid(counts, evidence) or _apart(evidence)
     if wrong is not None:
         return wrong
     short = _short(evidence, value.scope)
@@ -155,21 +164,26 @@ def _invalid(counts: _Counts, evidence: Evidence) -> Verdict | None:
     return None
 
 
+def _apart(evidence: Evidence) -> Verdict | None:
+    """Whether two workers saw a part each of a flow: what came to both counts twice, and hides as much that
+    is missing."""
+    apart = sum(trial.health.split_flows for trial in evidence.trials)
+    if not apart:
+        return None
+    return Verdict(
+        "inconclusive",
+        f"{apart} flows came in on more than one worker, and copies across workers cannot be told from"
+        " frames: what is missing is not known; one worker would tell",
+    )
+
+
 def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:
     """The verdict on one direction's rate."""
     trials = evidence.trials
     counts = _counts(value, evidence)
-    wrong = _invalid(counts, evidence)
+    wrong = _invalid(counts, evidence) or _apart(evidence)
     if wrong is not None:
         return wrong
-    apart = sum(trial.health.split_flows for trial in trials)
-    if apart:
-        # Two workers saw a part each: what came to both counts twice, and hides as much that is missing.
-        return Verdict(
-            "inconclusive",
-            f"{apart} flows came in on more than one worker, and copies across workers cannot be told from"
-            " frames: what is missing is not known; one worker would tell",
-        )
     full = _line(value, result, evidence)
     short = _short(evidence, value.scope)
     # Where nothing enforces the line, a burst that makes up for a pause can look like a full one.

@@ -75,6 +75,7 @@ def result(method: str, goals: Mapping[str, Goal], situation: Situation, shootin
         tables=(_goals_table(found, situation, shooting), _trials_table(shooting)),
         standard=STANDARD,
         headlines={one.name: _what(one) for one in sorted(found, key=lambda one: one is not judged)},
+        rests={one.name: _resting(one, shooting) for one in found},
     )
 
 
