@@ -119,8 +119,8 @@ def measure(trial: Trial, device: Device, situation: Situation) -> TrialResult:
         ports=tuple(_port(name) for name in situation.streams),
         health=Health(unsent, 0, 0, 0, 0, None),
         phases=(
-            Phase("settle", 0, 2 * 10**9),
-            Phase("traffic", 2 * 10**9, end),
+            Phase("settle", 0, 7 * 10**9),
+            Phase("traffic", 7 * 10**9, end),
             Phase("drain", end, 2 * 10**9),
         ),
         sample_ns=SAMPLE_NS,

@@ -56,8 +56,8 @@ def test_a_lab_and_a_suite_are_a_plan() -> None:
     assert [case.name for case in cases(plan)] == [
         f"{size}b / {way}" for size in SIZES for way in ("uni", "bidir")
     ]
-    # Section 23: 2 s for learning and for what is left in the device; section 24: 60 s.
-    assert (plan.trial.settle.ns, plan.trial.drain.ns) == (2 * 10**9, 2 * 10**9)
+    # Section 23: 2 s for learning, 5 s of rest and 2 s for what is left in the device; section 24: 60 s.
+    assert (plan.trial.settle.ns, plan.trial.drain.ns) == (7 * 10**9, 2 * 10**9)
     assert plan.parameters.throughput.duration.ns == 60 * 10**9
 
 

@@ -125,7 +125,7 @@ def tcp_goodput(line: L1Rate, mtu: int, *, options: int = 0, tags: int = 0) -> G
 
 
 def burst_gap(size: int, line: L1Rate, *, load: Fraction, burst: int) -> Fraction:
-    """Seconds between bursts of `burst` frames at a load, RFC 2889 with its gap of 96 bits."""
+    """Seconds between bursts of `burst` frames at a load, RFC 2889 appendix A.1 (its example has no IFG)."""
     return ((1 / load - 1) * burst * (96 + 64 + 8 * size) + 96) / line.amount
 
 

@@ -19,7 +19,7 @@ MIN_SIZE = 64
 """Bytes: the smallest Ethernet frame, FCS counted (IEEE 802.3 clause 4A.4.2)."""
 
 MAX_SIZE = 9216
-"""Bytes: the largest frame netdyno sends, the jumbo size of RFC 5180 section 5.1.1."""
+"""Bytes: the largest frame netdyno sends, the largest of RFC 5180 section 5.1.1's examples."""
 
 _GENOME = {
     64: "a",

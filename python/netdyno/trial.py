@@ -26,7 +26,7 @@ HEADLINES: Mapping[str, str] = {
 methods could: a value's name, and what it is."""
 
 Conformity: TypeAlias = Literal["unconditional", "conditional", "deviating"]
-"""How a result agrees with its standard, as RFC 2544 section 3 has it: every MUST and every SHOULD was
+"""How a result agrees with its standard, as RFC 2544 section 5 has it: every MUST and every SHOULD was
 heeded, every MUST but not every SHOULD, or not every MUST."""
 
 SEARCHED = ("throughput", "NDR", "PDR")

@@ -112,7 +112,7 @@ pub struct Gap {
     pub last_ns: u64,
 }
 
-/// A time in which no frame of a stream arrived, ns from the start of traffic (RFC 6201 section 3.2.2: timestamps A and B).
+/// A time in which no frame of a stream arrived, ns from the start of traffic (RFC 6201 section 1.3: timestamps A and B).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Silence {
     /// The arrival before it.
@@ -135,7 +135,7 @@ pub struct Reordering {
     pub extents: Option<String>,
     /// Frames of `out_of_order` whose extent is not known: what overtook them did so too long ago, or was corrupted.
     pub unplaced: u64,
-    /// For n = 1, 2, ... how many frames of `placed` are n-reordered (section 5.2): the n arrivals of their flow right before
+    /// For n = 1, 2, ... how many frames of `placed` are n-reordered (section 5.3): the n arrivals of their flow right before
     /// them are all of later frames. Up to the last n of which there are any, and 64 at most.
     pub n_reordered: Vec<u64>,
 }

@@ -261,7 +261,7 @@ fn frames_of_a_burst_are_back_to_back_and_bursts_as_far_apart_as_the_load_says()
     assert!((0_u64..).zip(at_once).all(|(number, at)| at == number / 32 * 32 * 672_000));
 }
 
-/// RFC 2889 section 5.1.3 (as its formula reads in whole bits): between the last bit of a burst and the first of the next
+/// RFC 2889 appendix A.1 (as its formula reads in whole bits): between the last bit of a burst and the first of the next
 /// there are ((100/LOAD - 1) * BURST * (96 + 64 + 8L) + 96) bit times, of which 96 + 64 are the gap and the preamble.
 #[test]
 fn the_gap_between_bursts_is_that_of_rfc_2889() {

@@ -195,7 +195,7 @@ fn neighbour_discovery_byte_by_byte() {
     assert_eq!(to_all.build()[..6], [0x33, 0x33, 0, 0, 0, 1]);
 }
 
-/// RFC 4291, appendix A: 34-56-78-9A-BC-DE has the interface identifier 36-56-78-FF-FE-9A-BC-DE.
+/// RFC 2464 section 4: 34-56-78-9A-BC-DE has the interface identifier 36-56-78-FF-FE-9A-BC-DE.
 #[test]
 fn the_link_local_address_of_a_mac_address() {
     let expected: std::net::Ipv6Addr = "fe80::3656:78ff:fe9a:bcde".parse().expect("an address");

@@ -16,16 +16,16 @@ from netdyno.methods.procedure import (
     constant,
     starved,
 )
-from netdyno.methods.throughput import OnThroughput, known_load, searching
+from netdyno.methods.throughput import WAIT, OnThroughput, known_load, searching
 from netdyno.trial import Cell, Column, Method, Result, Situation, Table, Trial, TrialResult, Value
 from netdyno.units import PositiveDuration
 
 REPEATS = 50
-"""RFC 2544 section 26.4: at least 50 times; RFC 9004 section 5.4 leaves the number open."""
+"""RFC 2544 section 26.4: at least 50 times; RFC 9004 section 6.3 leaves the number open."""
 QUIET_NS = 2 * 10**9
-"""RFC 9004 section 5.3: quiet for at least 2 seconds after the burst can have been received."""
+"""RFC 9004 section 6.2: quiet for at least 2 seconds after the burst can have been received."""
 LONGEST_NS = 30 * 10**9
-"""RFC 9004 section 5.3: bursts of up to 30 seconds must be possible."""
+"""RFC 9004 section 6.2: bursts of up to 30 seconds must be possible."""
 
 GUESS = 1024
 """Steps of the first burst: what many devices' buffers hold."""
@@ -43,6 +43,7 @@ TABLE = (
     Column("corrected buffer time", "ns"),
     Column("throughput", "fps"),
     Column("searches"),
+    Column("step", "frames"),
 )
 
 
@@ -66,11 +67,11 @@ class BackToBackParameters(BackToBackSettings, OnThroughput):
 
 
 def back_to_back(parameters: BackToBackParameters, situation: Situation) -> Method:
-    """RFC 9004 section 5: bursts at the line's rate, their length searched, the whole search repeated.
+    """RFC 9004 section 6: bursts at the line's rate, their length searched, the whole search repeated.
 
     The throughput comes first: a device that forwards at the line's rate never fills its buffer, and the test
-    does not apply (section 5.2). The corrected buffer time is the implied one less what the device forwarded
-    while the burst came in (section 6).
+    does not apply (section 6.1). The corrected buffer time is the implied one less what the device forwarded
+    while the burst came in (section 6.4).
     """
     load, first = yield from known_load(parameters, situation)
     result, _ = yield from measured(parameters, situation, load, first)
@@ -99,7 +100,7 @@ def measured(
         why = (
             "no load passed without loss, and there is no throughput"
             if not known
-            else "the device forwards at the line's rate, so its buffer never fills (RFC 9004 section 5.2)"
+            else "the device forwards at the line's rate, so its buffer never fills (RFC 9004 section 6.1)"
         )
         return _result(parameters, situation, known, [], _Seen(first), f"not applicable: {why}"), first
     seen = _Seen(first)
@@ -114,15 +115,18 @@ def measured(
         lengths.append(length)
         if length == most:
             break
-    note = ""
+    note, again = "", ""
     if seen.short is not None:
         note = f"the tester could not send such bursts: {seen.short}"
     elif lengths and lengths[-1] == most:
         note = f"the longest burst that was tried, {parameters.longest}, passed: no limit was found"
+        again = f"back-to-back: {note}, RFC 9004 section 6.2 has the test repeated with a higher one"
         lengths = []
     elif lengths == [0] * len(lengths):
         note = "not even the shortest burst passed"
     result = _result(parameters, situation, known, [n * parameters.step for n in lengths], seen, note)
+    if again:
+        result = replace(result, compliance=(*result.compliance, again))
     return result, first + seen.count
 
 
@@ -202,6 +206,7 @@ def _result(
         corrected,
         known,
         Fraction(len(lengths)),
+        Fraction(parameters.step),
     )
     values = []
     for scope in (*situation.streams, "sum"):
@@ -209,13 +214,15 @@ def _result(
         number, low, high = (None if one is None else one * times for one in (mean, *ends))
         values.append(Value(NAME, scope, number, "frames", low, high, note))
         if corrected is not None:
-            values.append(Value("buffer time", scope, corrected, "ns", note="corrected, RFC 9004 section 6"))
+            how = "corrected, RFC 9004 section 6.4"
+            values.append(Value("buffer time", scope, corrected, "ns", note=how))
     trials = {*list(seen.passing.values())[-1:], *list(seen.failing.values())[-1:]}
     return Result(
         method=BACK_TO_BACK.name,
         values=tuple(values),
         trials=tuple(sorted(trials)),
         compliance=tuple(_deviations(parameters, situation)),
+        recommended=tuple(_recommended(parameters)),
         notes=(f"back-to-back: {note}",) if note else (),
         standard=BACK_TO_BACK.standard,
         headlines={NAME: "the longest burst at the line's rate of which no frame was lost, the mean"},
@@ -232,14 +239,15 @@ def _result(
 
 
 def _deviations(parameters: BackToBackSettings, situation: Situation) -> Iterator[str]:
+    if parameters.quiet.ns < QUIET_NS:
+        yield f"back-to-back: {parameters.quiet} of quiet behind a burst, RFC 9004 section 6.2 asks for 2 s"
+    if situation.mixed_receivers:
+        yield "back-to-back: a mix of frame sizes, which RFC 9004 section 3 forbids"
+
+
+def _recommended(parameters: BackToBackSettings) -> Iterator[str]:
     if parameters.repeats < REPEATS:
         yield f"back-to-back: {parameters.repeats} searches, RFC 2544 section 26.4 asks for {REPEATS}"
-    if parameters.longest.ns < LONGEST_NS:
-        yield f"back-to-back: bursts of up to {parameters.longest}, RFC 9004 section 5.3 asks for up to 30 s"
-    if parameters.quiet.ns < QUIET_NS:
-        yield f"back-to-back: {parameters.quiet} of quiet behind a burst, RFC 9004 section 5.3 asks for 2 s"
-    if situation.mixed_receivers:
-        yield "back-to-back: a mix of frame sizes, of which RFC 9004 section 5.2 says nothing"
 
 
 def seconds(parameters: BackToBackSettings) -> Fraction:
@@ -254,5 +262,6 @@ BACK_TO_BACK = Procedure(
     standard="RFC 9004 (RFC 2544 section 26.4)",
     parameters=BackToBackParameters,
     start=back_to_back,
+    settle=WAIT,
     traffic_seconds=lambda parameters: seconds(parameters) + searching(parameters.throughput),
 )

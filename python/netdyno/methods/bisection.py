@@ -48,10 +48,10 @@ class BisectionParameters(Parameters):
         description="Stop when the bounds are this close: `0.1%`, `1kpps`.",
     )
     repeats: int = Field(
-        default=2,
+        default=1,
         ge=0,
         le=100,
-        description="How often a trial that lost frames is made again: TST 009's max(r).",
+        description="How often a trial that lost frames is made again: one less than TST 009's max(r), 2.",
     )
     hopeless: int | None = Field(
         default=None,

@@ -8,7 +8,14 @@ from fractions import Fraction
 from pydantic import Field, model_validator
 
 from netdyno.errors import Problem
-from netdyno.methods.procedure import Parameters, Procedure, frames_per_second, rounded, starved
+from netdyno.methods.procedure import (
+    Parameters,
+    Procedure,
+    constant,
+    frames_per_second,
+    rounded,
+    starved,
+)
 from netdyno.trial import Cell, Column, Method, Result, Segment, Situation, Table, Trial, TrialResult, Value
 from netdyno.units import Load, Percent, PositiveDuration
 
@@ -16,7 +23,9 @@ RFC_TRIAL_NS = 30 * 10**9
 """RFC 2889 section 5.10.2: 30 seconds are recommended."""
 
 NAME = "broadcast throughput"
-LATENCY = "broadcast latency mean"
+LATENCY = "broadcast latency"
+ALONE_NS = 100_000_000
+"""From one single frame to the next, which are timed."""
 
 TABLE = (
     Column("receiving port"),
@@ -26,10 +35,8 @@ TABLE = (
     Column("received", "frames"),
     Column("lost", "frames"),
     Column("loss", "share"),
-    Column("latency min", "ns"),
-    Column("latency mean", "ns"),
-    Column("latency max", "ns"),
 )
+TIMED = (Column("receiving port"), Column("latency", "ns"))
 
 
 class BroadcastParameters(Parameters):
@@ -60,6 +67,7 @@ def broadcast(parameters: BroadcastParameters, situation: Situation) -> Method:
 
     The maximum is tried first, then the interval is halved. Each receiving port times the frames of a stream
     of its own among the broadcasts, which follow each other in turn; what it received is of all of them.
+    Latency is of a single frame (section 5.10.3): one for each receiving port, far apart.
     """
     maximum = frames_per_second(parameters.maximum, situation)
     steps = -((-maximum) // frames_per_second(parameters.width, situation))
@@ -90,15 +98,14 @@ def broadcast(parameters: BroadcastParameters, situation: Situation) -> Method:
     elif short is not None:
         high, note = None, f"a lower bound: above it {short}"
         number = number or None
+    ports = len(situation.streams)
+    alone = yield constant("single frames", Fraction(10**9, ALONE_NS), ports * ALONE_NS)
+    timed = tuple(_timed(situation, alone))
     values = [Value(NAME, "sum", number, "fps", low=number, high=high, note=note)]
-    if passed is not None:
-        values += [
-            Value(
-                LATENCY, one.name, Fraction(one.latency.sum_ns, one.latency.count), "ns", note="at that load"
-            )
-            for one in outcomes[passed].streams
-            if one.latency is not None and one.latency.count
-        ]
+    values += [
+        Value(LATENCY, one.name, number, "ns", note="of a single frame" if number else "it did not come")
+        for one, (_, number) in zip(alone.streams, timed, strict=True)
+    ]
     return Result(
         method=BROADCAST.name,
         values=tuple(values),
@@ -111,8 +118,13 @@ def broadcast(parameters: BroadcastParameters, situation: Situation) -> Method:
                 "Broadcast forwarding",
                 TABLE,
                 tuple(table),
-                "RFC 2889 section 5.10. Latency, first bit out to last bit in, is of the frames in turn that"
-                " each port times; what was received is of all. A copy counts as received.",
+                "RFC 2889 section 5.10: what came to each port of all broadcasts. A copy counts as received.",
+            ),
+            Table(
+                "Broadcast latency",
+                TIMED,
+                timed,
+                "RFC 2889 section 5.10.3: of a single frame, first bit out to last bit in (FILO, RFC 8238).",
             ),
         ),
     )
@@ -126,13 +138,10 @@ def _rows(
 ) -> Iterator[tuple[Cell, ...]]:
     """One for each receiving port."""
     sent = sum(one.offered for one in outcome.streams)
-    for stream, place in zip(outcome.streams, situation.places, strict=True):
+    for place in situation.places:
         port = outcome.ports[place.rx]
         received = sum(port.rx)
-        lost, timed = sent - received, stream.latency
-        times: tuple[Cell, ...] = (None, None, None)
-        if timed is not None and timed.count:
-            times = Fraction(timed.min_ns), Fraction(timed.sum_ns, timed.count), Fraction(timed.max_ns)
+        lost = sent - received
         yield (
             port.name,
             share,
@@ -141,8 +150,15 @@ def _rows(
             Fraction(received),
             Fraction(lost),
             Fraction(lost, sent) if sent else None,
-            *times,
         )
+
+
+def _timed(situation: Situation, outcome: TrialResult) -> Iterator[tuple[str, Fraction | None]]:
+    """Of each receiving port, the latency of the frame that is its own."""
+    for stream, place in zip(outcome.streams, situation.places, strict=True):
+        found = stream.latency
+        time = Fraction(found.sum_ns, found.count) if found is not None and found.count else None
+        yield outcome.ports[place.rx].name, time
 
 
 def _spoiled(outcome: TrialResult) -> bool:

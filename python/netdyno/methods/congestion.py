@@ -145,7 +145,7 @@ class _Port:
 
 
 def _findings(ports: Sequence[_Port], short: str | None) -> Iterator[tuple[Cell, ...]]:
-    """The sentences that RFC 2889 section 5.5.4 asks for."""
+    """The sentences that RFC 2889 section 5.5.5 asks for."""
     free, full = ports
     of_sent = f"{free.lost} of {free.sent} frames to the uncongested port were lost"
     congested = full.offered > full.line

@@ -8,8 +8,8 @@ from fractions import Fraction
 from pydantic import Field, model_validator
 
 from netdyno.errors import Problem
-from netdyno.methods.procedure import Parameters, Procedure, constant, frames_per_second, part, starved
-from netdyno.methods.throughput import ThroughputParameters, of_a_port, searching, throughput
+from netdyno.methods.procedure import Procedure, constant, frames_per_second, starved
+from netdyno.methods.throughput import OnThroughput, known_load, searching
 from netdyno.trial import Cell, Column, Figure, Method, Result, Situation, StreamResult, Table, Value
 from netdyno.units import Load, Percent, PositiveDuration
 
@@ -40,13 +40,9 @@ def forwarding_rate(streams: Sequence[StreamResult], duration_ns: int, sample_ns
     return Fraction(sum(sum(one.rx[:samples]) for one in streams) * 10**9, samples * sample_ns)
 
 
-class ForwardingParameters(Parameters):
+class ForwardingParameters(OnThroughput):
     """Parameters of the maximum forwarding rate."""
 
-    throughput: Load | ThroughputParameters = Field(
-        default=ThroughputParameters(),
-        description="That of the device: a load that is known, or how it is searched first.",
-    )
     duration: PositiveDuration = Field(
         default=PositiveDuration.of_ns(RFC_TRIAL_NS), description="Length of each trial."
     )
@@ -63,18 +59,12 @@ class ForwardingParameters(Parameters):
             raise Problem(f"`step` is {self.step}", "from `0.1%` to `100%`", at=("step",))
         if self.maximum.amount.amount == 0:
             raise Problem("`maximum` is zero", "give a load above zero: `100%`", at=("maximum",))
-        if isinstance(self.throughput, Load) and self.throughput.amount.amount == 0:
-            raise Problem("a throughput of nothing", "leave it out, and it is searched", at=("throughput",))
         return self
 
     def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
         """The highest one, and what is taken as known."""
         yield ("maximum",), self.maximum
-        if isinstance(self.throughput, Load):
-            yield ("throughput",), self.throughput
-        else:
-            for path, load in self.throughput.loads():
-                yield ("throughput", *path), load
+        yield from super().loads()
 
 
 def max_forwarding_rate(parameters: ForwardingParameters, situation: Situation) -> Method:
@@ -82,12 +72,7 @@ def max_forwarding_rate(parameters: ForwardingParameters, situation: Situation) 
 
     A device whose throughput is the maximum load has that as its maximum forwarding rate.
     """
-    first, known = 0, None
-    if isinstance(parameters.throughput, Load):
-        known = frames_per_second(parameters.throughput, situation)
-    else:
-        found, first = yield from part("throughput", throughput(parameters.throughput, situation), 0)
-        known = of_a_port(found, situation)
+    known, first = yield from known_load(parameters, situation)
     maximum, duration_ns = frames_per_second(parameters.maximum, situation), parameters.duration.ns
     table: list[tuple[Cell, ...]] = []
     rates: dict[int, dict[str, Fraction]] = {}

@@ -12,7 +12,7 @@ from netdyno.arithmetic import WIRE_OVERHEAD
 from netdyno.errors import Problem
 from netdyno.methods import rows
 from netdyno.methods.procedure import Parameters, Procedure, starved
-from netdyno.methods.throughput import OnThroughput, known_load, searching
+from netdyno.methods.throughput import WAIT, OnThroughput, known_load, searching, waits
 from netdyno.trial import (
     Cell,
     Column,
@@ -130,6 +130,7 @@ def measured(
         values=tuple(values),
         trials=tuple(range(first, first + len(outcomes))),
         compliance=tuple(_deviations(parameters, outcomes)),
+        recommended=tuple(_recommended(parameters, outcomes)),
         notes=tuple(notes),
         standard=LATENCY.standard,
         headlines={NAME: "the mean one-way latency at the throughput, first bit out to last bit in"},
@@ -139,7 +140,7 @@ def measured(
                 COLUMNS,
                 tuple(table),
                 "RFC 2544 section 26.2 and RFC 8219 section 7.2, all frames tagged. Mean, TL and WCL are from"
-                " first bit out to last bit in (FILO, RFC 8239); store and forward is RFC 1242 section 3.8's,"
+                " first bit out to last bit in (FILO, RFC 8238); store and forward is RFC 1242 section 3.8's,"
                 " the mean less a frame's time on both lines, where these are enforced.",
             ),
         ),
@@ -193,12 +194,17 @@ def _over(found: list[int | None]) -> tuple[Cell, Cell, Cell]:
 
 
 def _deviations(parameters: LatencySettings, outcomes: list[TrialResult]) -> Iterator[str]:
+    if parameters.repeats < REPEATS:
+        yield f"latency: {parameters.repeats} streams, RFC 2544 section 26.2 asks for at least {REPEATS}"
+    if outcomes:
+        yield from waits(outcomes[-1])
+
+
+def _recommended(parameters: LatencySettings, outcomes: list[TrialResult]) -> Iterator[str]:
     if parameters.duration.ns < STREAM_NS:
         yield f"latency: streams of {parameters.duration}, RFC 2544 section 26.2 asks for at least 120 s"
     if parameters.after.ns < TAGGED_NS:
         yield f"latency: frames are timed after {parameters.after}, RFC 2544 section 26.2 asks for 60 s"
-    if parameters.repeats < REPEATS:
-        yield f"latency: {parameters.repeats} streams, RFC 2544 section 26.2 asks for at least {REPEATS}"
     timed = [one.latency.count for outcome in outcomes for one in outcome.streams if one.latency is not None]
     if timed and min(timed) < TAGGED:
         yield f"latency: {min(timed)} frames were timed, RFC 8219 section 7.2 asks for at least {TAGGED}"
@@ -211,6 +217,7 @@ LATENCY = Procedure(
     standard="RFC 2544 section 26.2, RFC 8219 section 7.2",
     parameters=LatencyParameters,
     start=latency,
+    settle=WAIT,
     traffic_seconds=lambda parameters: (
         parameters.repeats * parameters.duration.amount + searching(parameters.throughput)
     ),

@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from netdyno.errors import Problem
 from netdyno.methods import rows
 from netdyno.methods.procedure import Parameters, Procedure, constant, frames_per_second, starved
+from netdyno.methods.throughput import WAIT, waits
 from netdyno.trial import Cell, Column, Figure, Method, Result, Situation, Table, TrialResult, Value
 from netdyno.units import Load, Percent, PositiveDuration
 
@@ -97,7 +98,8 @@ def frame_loss(parameters: LossParameters, situation: Situation) -> Method:
         method=LOSS.name,
         values=tuple(values),
         trials=(0,),
-        compliance=tuple(_deviations(parameters)),
+        compliance=tuple(waits(outcomes[-1])),
+        recommended=tuple(_recommended(parameters)),
         notes=tuple(notes),
         standard=LOSS.standard,
         headlines={NAME: "the share of frames lost at the highest load"},
@@ -118,7 +120,7 @@ def _is_share(parameters: LossParameters) -> bool:
     return isinstance(parameters.maximum.amount, Percent)
 
 
-def _deviations(parameters: LossParameters) -> Iterator[str]:
+def _recommended(parameters: LossParameters) -> Iterator[str]:
     if parameters.duration.amount < 60:
         yield f"frame loss rate: trials of {parameters.duration}, RFC 2544 section 24 asks for at least 60 s"
     if not _is_share(parameters) or parameters.maximum.amount.amount != 1:
@@ -136,5 +138,6 @@ LOSS = Procedure(
     standard="RFC 2544 section 26.3",
     parameters=LossParameters,
     start=frame_loss,
+    settle=WAIT,
     traffic_seconds=_seconds,
 )

@@ -290,7 +290,7 @@ def _result(
                 f"RFC 8239: bursts of several ports that meet at one, begun at one instant, {who}; the"
                 " longest that come back whole. Held: all frames of a burst, less those the line out (at the"
                 " slowest link's rate) had taken when the last came in. Variation: greatest less least of the"
-                " searches, over the least (section 1.2).",
+                " searches, over the least (section 4.3).",
             ),
         ),
     )

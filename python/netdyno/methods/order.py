@@ -189,7 +189,7 @@ def _tables(streams: dict[str, list[StreamResult]], shorts: Sequence[str | None]
         "n-reordering",
         N_ORDER,
         tuple(row for name, trials in streams.items() for row in _n_reordered(name, trials)),
-        "RFC 4737 section 5.2.",
+        "RFC 4737 section 5.3.",
         Figure("n", ("n-reordered",), by="stream"),
     )
     numbered = [

@@ -73,6 +73,8 @@ class Procedure(Generic[P]):
     """Why a case cannot be measured so, if it cannot: a plan with such a case is not run."""
     sample: PositiveDuration | None = None
     """Length of a sample where a plan says none and another one than usual fits the method."""
+    settle: Duration | None = None
+    """Wait before traffic where a plan says none and the standard has another one than usual."""
 
 
 class Shape(BaseModel):

@@ -14,7 +14,8 @@ from netdyno.methods.procedure import (
     Procedure,
     starved,
 )
-from netdyno.methods.throughput import OnThroughput, known_load, searching
+from netdyno.methods.throughput import WAIT, OnThroughput, known_load, searching
+from netdyno.mixes import MIN_SIZE
 from netdyno.trial import (
     Column,
     Event,
@@ -126,7 +127,7 @@ def _result(
     ended = [one for one in outcomes if not _still_out(one, parameters.before.ns + parameters.watch.ns)]
     for place, name in enumerate(situation.streams):
         streams = [outcome.streams[place] for outcome in ended]
-        # Frame-loss method (section 4.1.1 and others): frames lost over the offered rate.
+        # Frame-loss method (section 1.3): frames lost over the offered rate.
         rate = None if known is None else known * situation.share(name)
         by_loss = [Fraction(max(one.missing, 0)) * 10**9 / rate for one in streams if rate]
         silences = [one.silence for one in streams if one.silence is not None]
@@ -146,6 +147,7 @@ def _result(
         values=tuple(values),
         trials=tuple(range(first, first + len(outcomes))),
         compliance=tuple(_deviations(parameters)),
+        recommended=tuple(_recommended(situation)),
         notes=tuple(notes),
         standard=RESET.standard,
         headlines={NAME: "how long frames were lost, by their number over the offered rate, the mean"},
@@ -154,9 +156,9 @@ def _result(
                 "Reset",
                 COLUMNS,
                 tuple(table) if known else (),
-                "RFC 6201: the reset time by lost frames over the offered rate (section 4, frame-loss method)"
-                " and by the longest time without an arrival (timestamp method); mean, least and most are of"
-                " the resets.",
+                "RFC 6201: the reset time by lost frames over the offered rate (frame-loss method, section"
+                " 1.3) and by the longest time without an arrival (timestamp method); mean, least and most"
+                " are of the resets.",
             ),
         ),
     )
@@ -167,6 +169,11 @@ def _deviations(parameters: ResetSettings) -> Iterator[str]:
         yield f"reset: traffic for {parameters.before} before it, RFC 6201 section 4 asks for at least 15 s"
 
 
+def _recommended(situation: Situation) -> Iterator[str]:
+    if situation.mean_size > MIN_SIZE:
+        yield "reset: of larger frames, RFC 6201 section 4 has the smallest, for a finer time"
+
+
 RESET = Procedure(
     name="reset",
     title="Reset",
@@ -174,6 +181,7 @@ RESET = Procedure(
     standard="RFC 6201",
     parameters=ResetParameters,
     start=reset,
+    settle=WAIT,
     traffic_seconds=lambda parameters: (
         parameters.repeats * (parameters.before.amount + parameters.watch.amount)
         + searching(parameters.throughput)

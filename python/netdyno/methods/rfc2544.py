@@ -14,7 +14,7 @@ from netdyno.methods import recovery as overloads
 from netdyno.methods import reset as resets
 from netdyno.methods.loss import LOSS, LossParameters, frame_loss
 from netdyno.methods.procedure import Parameters, Procedure, part
-from netdyno.methods.throughput import THROUGHPUT, ThroughputParameters, of_a_port, throughput
+from netdyno.methods.throughput import THROUGHPUT, WAIT, ThroughputParameters, of_a_port, throughput
 from netdyno.trial import Method, Situation
 from netdyno.units import Load, PositiveDuration
 
@@ -103,7 +103,7 @@ def _seconds(parameters: SuiteParameters) -> Fraction:
     if parameters.back_to_back is not None:
         total += bursts.seconds(parameters.back_to_back)
     if parameters.recovery is not None:
-        total += parameters.recovery.overload.amount + parameters.recovery.watch.amount
+        total += overloads.seconds(parameters.recovery)
     if parameters.reset is not None:
         each = parameters.reset.before.amount + parameters.reset.watch.amount
         total += parameters.reset.repeats * each
@@ -117,6 +117,7 @@ SUITE = Procedure(
     standard="RFC 2544 section 26",
     parameters=SuiteParameters,
     start=suite,
+    settle=WAIT,
     traffic_seconds=_seconds,
 )
 

@@ -165,7 +165,7 @@ def sweep(parameters: SweepParameters, situation: Situation) -> Method:
                 "Latency against load",
                 COLUMNS,
                 tuple(table),
-                "One-way latency, first bit out to last bit in (FILO, RFC 8239). The load is a port's, of its"
+                "One-way latency, first bit out to last bit in (FILO, RFC 8238). The load is a port's, of its"
                 " line; a remark says where it was missed by more than 0.02 %.",
                 Figure("load", ("min", "mean", "max"), by="stream"),
             ),

@@ -21,7 +21,7 @@ from netdyno.trial import (
     TrialResult,
     Value,
 )
-from netdyno.units import Load, Percent, PositiveDuration, decimal
+from netdyno.units import Duration, Load, Percent, PositiveDuration, decimal
 
 RFC_TRIAL_NS = 60 * 10**9
 """RFC 2544 section 24: at least 60 seconds for the trial whose value is reported."""
@@ -29,6 +29,10 @@ RFC_SETTLE_NS = 2 * 10**9
 """RFC 2544 section 23, phases a and b: 2 seconds after the learning frames."""
 RFC_DRAIN_NS = 2 * 10**9
 """RFC 2544 section 23, phase d: 2 seconds for the last frames."""
+RFC_REST_NS = 5 * 10**9
+"""RFC 2544 section 23, phase e: at least 5 seconds for the device, from a trial to the next."""
+WAIT = Duration.of_ns(RFC_SETTLE_NS + RFC_REST_NS)
+"""What a plan waits for before traffic if it does not say: phase e of the trial before, and phase b."""
 
 
 class ThroughputParameters(Parameters):
@@ -192,7 +196,7 @@ def _result(
         method=THROUGHPUT.name,
         values=tuple(values),
         trials=trials,
-        compliance=tuple(_waits(None if passed is None else seen.outcomes[passed])),
+        compliance=() if passed is None else tuple(waits(seen.outcomes[passed])),
         notes=tuple(notes),
         recommended=tuple(_short_trial(parameters)),
         tables=(_table(values, situation),),
@@ -251,16 +255,18 @@ def _short_trial(parameters: ThroughputParameters) -> Iterator[str]:
         yield f"the final trial lasted {parameters.duration}, RFC 2544 section 24 asks for at least 60 s"
 
 
-def _waits(final: TrialResult | None) -> Iterator[str]:
-    """Where that trial departs from the procedure of the RFC, a sentence each."""
-    if final is None:
-        return
-    phases = {phase.name: phase.duration_ns for phase in final.phases}
+def waits(trial: TrialResult) -> Iterator[str]:
+    """Where the waits around a trial are shorter than those of RFC 2544, a sentence each."""
+    phases = {phase.name: phase.duration_ns for phase in trial.phases}
     asked = (("settle", RFC_SETTLE_NS, "b"), ("drain", RFC_DRAIN_NS, "d"))
     for name, least, letter in asked:
         if phases.get(name, 0) < least:
             length = decimal(Fraction(phases.get(name, 0), 10**9), 3)
             yield f"the {name} phase lasted {length} s, RFC 2544 section 23 phase {letter} asks for 2 s"
+    rest = sum(max(phases.get(name, 0) - least, 0) for name, least, _ in asked)
+    if rest < RFC_REST_NS:
+        length = decimal(Fraction(rest, 10**9), 3)
+        yield f"beside that the device rested for {length} s, RFC 2544 section 23 phase e asks for 5 s"
 
 
 def _traffic_seconds(parameters: ThroughputParameters) -> Fraction:
@@ -321,5 +327,6 @@ THROUGHPUT = Procedure(
     standard="RFC 2544 section 26.1",
     parameters=ThroughputParameters,
     start=throughput,
+    settle=WAIT,
     traffic_seconds=_traffic_seconds,
 )

@@ -18,7 +18,7 @@ from netdyno.plan.check_lab import include, lab
 from netdyno.plan.check_matrix import MAX_CASES, axes, filters, only_kind
 from netdyno.plan.check_traffic import no_tags, profiles, shared_out
 from netdyno.plan.source import Source
-from netdyno.units import L1Rate, Percent, PositiveDuration, decimal
+from netdyno.units import L1Rate, Percent, decimal
 
 MAX_SAMPLES = 2_000_000
 """Samples of a case: 55 hours of 100 ms. Each takes about 100 bytes in memory. A store takes twice that."""
@@ -49,8 +49,8 @@ def check(source: Source, base: Path | None, tables: Tables) -> Plan | None:
     matrix = axes(source, raw, kind, tables, len(planned.links) if planned else 2)
     filtered = filters(source, raw, matrix) and not lost & {"only", "skip"}
     method, parameters, guessed = _method(source, raw.get("method"), tables)
-    if method is not None and (usual := tables.methods[method].sample) is not None:
-        whole = _sampled(whole, usual)
+    if method is not None:
+        whole = _as_usual(whole, tables.methods[method])
     if method is not None and not guessed and not lost & {"scale"}:
         _samples(source, whole, tables.methods[method], parameters)
     if included is None or planned is None or matrix is None or method is None or not known:
@@ -164,11 +164,14 @@ def _bridged(source: Source, case: Case, wiring: Wiring, told: set[tuple[Any, ..
         )
 
 
-def _sampled(whole: m.PlanFile, usual: PositiveDuration) -> m.PlanFile:
-    """The plan with its method's own length of a sample, unless it says one itself."""
-    if "sample" in whole.trial.model_fields_set:
-        return whole
-    return whole.model_copy(update={"trial": whole.trial.model_copy(update={"sample": usual})})
+def _as_usual(whole: m.PlanFile, method: Any) -> m.PlanFile:
+    """The plan with its method's own length of a sample and own wait, unless it says them itself."""
+    usual = {
+        name: found
+        for name in ("sample", "settle")
+        if name not in whole.trial.model_fields_set and (found := getattr(method, name)) is not None
+    }
+    return whole.model_copy(update={"trial": whole.trial.model_copy(update=usual)}) if usual else whole
 
 
 def _samples(source: Source, whole: m.PlanFile, method: Any, parameters: Any) -> None:

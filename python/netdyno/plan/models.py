@@ -228,7 +228,7 @@ class TrialSettings(Element):
     )
     settle: Duration = Field(
         default=Duration.of_ns(2 * 10**9),
-        description="Wait between learning and traffic (RFC 2544 section 23).",
+        description="Wait between learning and traffic; `7s` in RFC 2544's tests (its section 23).",
     )
     drain: Duration = Field(
         default=Duration.of_ns(2 * 10**9), description="Keep receiving this long after the last frame (same)."

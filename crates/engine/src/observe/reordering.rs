@@ -3,7 +3,7 @@
 //!
 //! A frame is reordered if its number is below the next expected (section 3.3). Its extent is how many arrivals before it the
 //! earliest one was that it should have preceded (section 4.2): that is the one that skipped it, so what must be remembered
-//! are skips. It is n-reordered if the n arrivals right before it all have higher numbers (section 5.2).
+//! are skips. It is n-reordered if the n arrivals right before it all have higher numbers (section 5.3).
 
 use crate::latency::Timing;
 use crate::result;

@@ -1,4 +1,4 @@
-"""What a search found, as RFC 9971 section 4.7 wants it told: every bound with its goal's attributes."""
+"""What a search found, as RFC 9971 section 4.8 wants it told: every bound with its goal's attributes."""
 
 from __future__ import annotations
 
