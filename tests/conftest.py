@@ -28,6 +28,7 @@ SIDE_BY_SIDE = frozenset(
         "methods",
         "microburst",
         "mlr",
+        "modifiers",
         "ndr",
         "number_of_ports",
         "observations",

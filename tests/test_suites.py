@@ -14,7 +14,6 @@ import pytest
 from emulated import trials
 from netdyno import run as runner
 from netdyno.errors import PlanErrors
-from netdyno.labs import KINDS, LabError
 from netdyno.live import watcher
 from netdyno.matrix import cases
 from netdyno.plan import Plan, json_schema, load, parse
@@ -206,26 +205,3 @@ def test_an_emulated_router_forwards_to_each_network(links: int) -> None:
     assert len(result.streams) == (2 if links == 2 else 3)
     for stream in result.streams:
         assert (stream.lost, stream.flows_received) == (0, 256)
-
-
-def test_a_linux_router_forwards_to_each_network(tmp_path: Path) -> None:
-    pytest.importorskip("netdyno._engine", reason="the engine is not built")
-    plan = parse(
-        LAB.replace("emulated/", "linux/")
-        + """\
-title: x
-traffic: {it: {size: 64B, addresses: rfc2544-256}}
-matrix: {direction: [uni]}
-method: {throughput: {duration: 200ms, width: 50%, maximum: 5kpps}}
-trial: {sample: 10ms, settle: 1ms, drain: 100ms}
-"""
-    )
-    try:
-        with plan.kind.build(KINDS["linux/router"].wire(plan.lab.links, {})):
-            pass
-    except LabError as refused:
-        pytest.skip(f"no lab of network namespaces here: {refused}")
-    outcome = runner.run(plan, tmp_path, watcher(), runner.Selection())
-    with open_run(outcome.folder) as run:
-        first = next(iter(run.trials(0)))
-    assert [stream.flows_received for stream in first.result.streams] == [256]

@@ -15,12 +15,12 @@ from datetime import UTC, datetime
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from netdyno import choose, fib, peers
+from netdyno import choose, fib, modifiers, peers
 from netdyno.calibration import Calibration, Proven, inventory, shelf, traffic
 from netdyno.errors import NetdynoError, advice
 from netdyno.happening import Course
 from netdyno.labs import KINDS, Wiring
-from netdyno.matrix import cases, situation
+from netdyno.matrix import beside, cases, situation
 from netdyno.methods import METHODS, kept_away, spoiled
 from netdyno.peers import NotMeasuredError, Peers, Session
 from netdyno.spec import read_result, session_spec, trial_spec
@@ -278,6 +278,7 @@ class _Trials:
         self.stored = {trial.number: trial for trial in job.done if trial.state == "done"}
         self.attempts = {trial.number: trial.attempt + 1 for trial in job.done if trial.state == "invalid"}
         self.peers = Peers(wiring.session)
+        self.apart = frozenset(stream.name for stream in beside(job.case, wiring))
         self.outcomes: list[TrialResult] = []
         self.planned_ns: list[int] = []
 
@@ -293,7 +294,9 @@ class _Trials:
                 self.outcomes.append(self._outcome(len(self.outcomes), trial))
                 trial = method.send(self.outcomes[-1])
         except StopIteration as stop:
-            return _with_plan(stop.value, self.plan)
+            result = _with_plan(stop.value, self.plan)
+            counted = [self.outcomes[number] for number in result.trials]
+            return self.case.modifier.told(result, self.wiring, counted)
 
     def _outcome(self, number: int, trial: Trial) -> TrialResult:
         """The trial as stored, if it was made before the run was killed; else as it goes now."""
@@ -349,12 +352,12 @@ class _Trials:
         watch = Watch(self.wiring, waited)
         course = Course(self.session, self.wiring, trial)
         cancelled = self._offer(number, trial, course, spec)
-        result = course.told(watch.told(read_result(self.session.result())))
+        result = course.told(watch.told(read_result(self.session.result(), self.apart)))
         while not (cancelled or result.began) and self.peers.patient(result.invalid):
             # Nothing was sent: it is no attempt yet.
             started = datetime.now(UTC)
             cancelled = self._offer(number, trial, course, spec)
-            result = course.told(watch.told(read_result(self.session.result())))
+            result = course.told(watch.told(read_result(self.session.result(), self.apart)))
         result = result.dated(started)
         away = kept_away(trial, result)
         if away is None and again:
@@ -418,8 +421,13 @@ def _with_plan(result: Result, plan: Plan) -> Result:
         result,
         standard=standard,
         compliance=(*result.compliance, *plan.deviations),
-        recommended=(*result.recommended, *_few_sizes(plan, standard)),
+        recommended=(*result.recommended, *_few_sizes(plan, standard), *_not_run(plan, standard)),
     )
+
+
+def _not_run(plan: Plan, standard: str) -> tuple[str, ...]:
+    """Conditions that RFC 2544 has, and the plan has not."""
+    return modifiers.not_run(plan) if standard.startswith("RFC 2544") else ()
 
 
 def _few_sizes(plan: Plan, standard: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from netdyno import patterns
+from netdyno import modifiers, patterns
 from netdyno.arithmetic import line_rate
 from netdyno.patterns import Direction
 from netdyno.trial import Place, Situation
@@ -30,6 +30,8 @@ class Stream:
     place: Place
     reverse: bool
     to: patterns.To = ""
+    beside: str = ""
+    """The stream that its frames take the place of some of; empty: it is one that is measured."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,11 @@ class Case:
     pattern: str = patterns.PAIRS
     """Who sends to whom (patterns.py)."""
     repeat: int = 1
+
+    @property
+    def modifier(self) -> modifiers.Modifier:
+        """The condition it is run under (RFC 2544 section 11)."""
+        return modifiers.chosen(self.choices)
 
     @property
     def title(self) -> str:
@@ -93,6 +100,7 @@ def _combinations(plan: Plan) -> tuple[Case, ...]:
         name = " / ".join(values)
         defaults = {setting: known[0] for setting, known in plan.kind.settings.items() if known}
         own = {axis: value for axis, value in choices if axis in plan.kind.settings}
+        own |= _modified(plan, chosen, choices)
         found.append(
             Case(
                 name=name,
@@ -107,6 +115,22 @@ def _combinations(plan: Plan) -> tuple[Case, ...]:
             )
         )
     return tuple(found)
+
+
+def _modified(
+    plan: Plan, chosen: Mapping[str, str], choices: tuple[tuple[str, str], ...]
+) -> Mapping[str, str]:
+    """What its modifier sets of the device.
+
+    Nothing where the device has no such setting, or there is no such case: that is told with the plan.
+    """
+    pattern, ports = chosen.get("pattern", patterns.PAIRS), len(plan.lab.links)
+    direction: Direction = chosen["direction"]  # type: ignore[assignment]
+    if direction not in patterns.possible(pattern, ports)[0]:
+        return {}
+    ways = patterns.ways(pattern, direction, ports)
+    found = modifiers.chosen(choices).settings(plan.profiles[chosen["profile"]], ways, ports)
+    return {name: value for name, value in found.items() if name in plan.kind.settings}
 
 
 def _matches(entry: Mapping[str, tuple[str, ...]], chosen: Mapping[str, str]) -> bool:
@@ -136,6 +160,7 @@ def streams(case: Case, wiring: Wiring) -> tuple[Stream, ...]:
     for way in ways:
         name = f"{wiring.ports[way.tx].name}-{wiring.ports[way.rx].name}"
         share = way.share if way.share is not None else Fraction(1, sent[way.tx])
+        share *= 1 - case.modifier.share
         classes = case.profile.classes
         if not classes:
             found.append(Stream(name, Place(way.tx, way.rx, share), way.reverse, way.to))
@@ -144,6 +169,23 @@ def streams(case: Case, wiring: Wiring) -> tuple[Stream, ...]:
             place = Place(way.tx, way.rx, share * of.share.amount, traffic)
             found.append(Stream(f"{name}/{traffic}", place, way.reverse, way.to))
     return tuple(found)
+
+
+def beside(case: Case, wiring: Wiring) -> tuple[Stream, ...]:
+    """What is sent in place of some frames of each stream, of whose load it has a part; no method sees it."""
+    modifier = case.modifier
+    if not modifier.share:
+        return ()
+    part = modifier.share / (1 - modifier.share)
+    return tuple(
+        Stream(
+            f"{stream.name}/{modifier.name}",
+            replace(stream.place, share=stream.place.share * part),
+            stream.reverse,
+            beside=stream.name,
+        )
+        for stream in streams(case, wiring)
+    )
 
 
 def situation(case: Case, wiring: Wiring) -> Situation:
@@ -155,7 +197,8 @@ def situation(case: Case, wiring: Wiring) -> Situation:
     single = case.profile.flows == 1 and member < slowest
     sent = streams(case, wiring)
     receivers = [stream.place.rx for stream in sent]
-    mixed = len(case.profile.mix.weights) > 1 and len(set(receivers)) == len(receivers)
+    alone = len(set(receivers)) == len(receivers) and not case.modifier.share
+    mixed = len(case.profile.mix.weights) > 1 and alone
     return Situation(
         streams=tuple(stream.name for stream in sent),
         line_fps=line_rate(L1Rate(Fraction(slowest)), mean).amount,

@@ -7,7 +7,7 @@ the spec of a trial, with its seed, is the whole description of what was done.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from netdyno import observations
 from netdyno.arithmetic import FCS, wire_bits
 from netdyno.labs import routes
-from netdyno.matrix import Case, Stream, streams
+from netdyno.matrix import Case, Stream, beside, streams
 from netdyno.neighbours import conflict, next_hop
 from netdyno.trial import (
     CatchUp,
@@ -66,11 +66,11 @@ def trial_spec(plan: Plan, case: Case, wiring: Wiring, trial: Trial) -> dict[str
             "rx_port": stream.place.rx,
             **_frames(case, wiring, stream, flows),
             "sizes": [{"size": size, "weight": weight} for size, weight in case.profile.mix.weights],
-            "flows": flows,
-            "burst": _burst(case, wiring.ports[stream.place.tx], trial),
+            "flows": 1 if stream.beside else flows,
+            "burst": 1 if stream.beside else _burst(case, wiring.ports[stream.place.tx], trial),
             "schedule": _schedule(case, stream, trial),
         }
-        for stream in all_streams
+        for stream in (*all_streams, *beside(case, wiring))
     ]
     return {
         "seed": case.seed,
@@ -116,8 +116,9 @@ def _burst(case: Case, port: WiredPort, trial: Trial) -> int:
 
 def _schedule(case: Case, stream: Stream, trial: Trial) -> list[dict[str, Any]]:
     """Loads of a stream as L1 bits per second, rounded down: never more than was asked."""
-    own = trial.loads.get(stream.name)
-    segments, share = (trial.segments, stream.place.share) if own is None else (own, Fraction(1))
+    own = trial.loads.get(stream.beside or stream.name)
+    part = case.modifier.share / (1 - case.modifier.share) if stream.beside else Fraction(1)
+    segments, share = (trial.segments, stream.place.share) if own is None else (own, part)
     if not segments:
         segments = (Segment("silent", trial.duration_ns, Fraction(0), Fraction(0)),)
     bits = wire_bits(case.profile.mix.mean) * share
@@ -136,6 +137,8 @@ def _frames(case: Case, wiring: Wiring, stream: Stream, flows: int) -> dict[str,
     """Header stack of one stream, and who its destination MAC is."""
     place, reverse = stream.place, stream.reverse
     port = wiring.ports[place.tx]
+    if stream.beside and case.modifier.headers is not None:
+        return {"headers": case.modifier.headers(case.profile, port.mac), "destination": "written"}
     ends = (place.rx, place.tx) if reverse else (place.tx, place.rx)
     stack = case.profile.between(*ends, ports=len(wiring.ports), reverse=reverse)
     headers = [header.model_dump(mode="json") for header in stack]
@@ -198,15 +201,17 @@ def _gateway(case: Case, port: WiredPort) -> str | None:
     return None if hop == "peer" or ours is None or written else hop
 
 
-def read_result(json_text: str) -> TrialResult:
+def read_result(json_text: str, apart: Collection[str] = ()) -> TrialResult:
     """The engine's answer, `{"trial": TrialResult, "devices": [...]}`, as values.
 
-    A field too few or too many is a bug, and raises.
+    apart: streams beside those that are measured. A field too few or too many is a bug, and raises.
     """
     answer = json.loads(json_text)
     trial = answer["trial"]
+    found = [_stream(stream) for stream in trial["streams"]]
     return TrialResult(
-        streams=tuple(_stream(stream) for stream in trial["streams"]),
+        streams=tuple(stream for stream in found if stream.name not in apart),
+        beside=tuple(stream for stream in found if stream.name in apart),
         ports=tuple(
             _values(PortResult, port, "tx", "tx_bytes_series", "rx", "rx_bytes_series")
             for port in trial["ports"]

@@ -499,6 +499,8 @@ class TrialResult:
     """What happened to the device, and when it really did."""
     started: datetime | None = None
     """By the clock on the wall, when its first phase began; None in virtual time."""
+    beside: tuple[StreamResult, ...] = ()
+    """Counts of what was sent in place of some of their frames (a modifier), by which nothing is judged."""
 
     def dated(self, started: datetime) -> TrialResult:
         """The same, begun then; unless it was in virtual time, which has no such clock."""

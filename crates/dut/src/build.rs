@@ -5,6 +5,7 @@ use crate::classes::{CLASSES, Class as Queued, Classes};
 use crate::device::{Core, Count, Device, Forwarder};
 use crate::egress::{Delay, MEMBERS, Member, Output};
 use crate::error::{DeviceError, mac};
+use crate::filter::Processor;
 use crate::happen::Course;
 use crate::holding::Head;
 use crate::impair::Impair;
@@ -131,7 +132,10 @@ fn check(spec: &DeviceSpec, ports: &[Box<dyn Port>], max_frame: u32) -> Result<(
         ));
     }
     if spec.head_of_line {
-        let plain = |port: &DevicePortSpec| port.members == 1 && port.both_fps.is_none() && port.classes.is_empty() && port.shape.is_none();
+        let forwards = |port: &DevicePortSpec| port.filter.is_empty() && port.group_ns == 0;
+        let plain = |port: &DevicePortSpec| {
+            port.members == 1 && port.both_fps.is_none() && port.classes.is_empty() && port.shape.is_none() && forwards(port)
+        };
         let limits = spec.box_fps.is_some() || spec.box_bits.is_some() || spec.trunk.is_some() || !spec.cards.is_empty();
         if !spec.ports.iter().all(plain) || limits || matches!(spec.forwarding, Forwarding::Router { .. }) {
             let why = "inputs hold frames back on bridges and cross connects of plain ports, without classes and shared capacities";
@@ -302,6 +306,7 @@ fn lane(index: usize, member: usize, port: &DevicePortSpec) -> Result<Lane, Devi
         memory: weary(index, port)?,
         police: policer(index, port)?,
         policed: 0,
+        processor: Processor::new(index, port)?.map(Box::new),
         shared: shared.map(|server| Box::new(Shared::new(server))),
         ready: Queue::with_room(64),
         rx_frames: 0,

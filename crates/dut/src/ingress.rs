@@ -1,6 +1,7 @@
 //! From the line to the switching point: the far end of a group, the ingress server, the shared server.
 
 use crate::egress::{BURST, Member};
+use crate::filter::{self, Processor};
 use crate::flight::{Flight, Frame};
 use crate::holding::Head;
 use crate::lag::Spread;
@@ -52,6 +53,8 @@ pub(crate) struct Lane {
     pub(crate) police: Option<Box<Policer>>,
     /// Frames it dropped.
     pub(crate) policed: u64,
+    /// What the server does beside forwarding. Boxed: lanes without it stay small.
+    pub(crate) processor: Option<Box<Processor>>,
     /// Boxed: lanes without it stay small.
     pub(crate) shared: Option<Box<Shared>>,
     /// Frames by the time they reach the switching point.
@@ -194,7 +197,9 @@ impl Lane {
             self.policed += police_each(police, burst, arrived);
         }
         let count = arrived.count;
-        if let (Some(server), Some(memory)) = (&mut self.server, &mut self.memory) {
+        if let Some(processor) = &mut self.processor {
+            self.drops += process_each(processor, self.server.as_mut(), burst, arrived);
+        } else if let (Some(server), Some(memory)) = (&mut self.server, &mut self.memory) {
             self.drops += remember_each(server, memory, arrived);
         } else if let Some(server) = &mut self.server {
             // A copy of its own is kept in registers.
@@ -237,6 +242,22 @@ fn remember_each(server: &mut Server, memory: &mut Memory, arrived: &mut Arrived
     full
 }
 
+/// Leaves of what has arrived what a processor has room for and lets through; how many it had no room for.
+#[cold]
+fn process_each(processor: &mut Processor, mut server: Option<&mut Server>, burst: &Burst<'_>, arrived: &mut Arrived) -> u64 {
+    let count = std::mem::take(&mut arrived.count);
+    let mut full = 0;
+    for place in 0..count {
+        let (index, at) = (arrived.index[place], arrived.at[place]);
+        match processor.offer(server.as_deref_mut(), at, burst.frame(usize::from(index))) {
+            filter::Fate::Served(done) => arrived.add(index, done, true),
+            filter::Fate::Full => full += 1,
+            filter::Fate::Denied => {}
+        }
+    }
+    full
+}
+
 /// Leaves of what has arrived what the policer lets through; how many it dropped.
 #[cold]
 fn police_each(police: &mut Policer, burst: &Burst<'_>, arrived: &mut Arrived) -> u64 {
@@ -256,6 +277,7 @@ impl Lane {
         self.head = Head::default();
         self.server.iter_mut().for_each(Server::clear);
         self.memory.iter_mut().for_each(|memory| memory.clear());
+        self.processor.iter_mut().for_each(|processor| processor.clear());
         if let Some(shared) = &mut self.shared {
             shared.server.clear();
             lost += drain(&mut shared.inbound, pool) + drain(&mut shared.outbound, pool) + drain(&mut shared.leaving, pool);

@@ -52,6 +52,7 @@ impl Device {
             rx_frames: input.malformed + input.down_drops + lanes.iter().map(|lane| lane.rx_frames).sum::<u64>(),
             tx_frames: output.members.iter().map(|member| member.tx_frames).sum(),
             partner_drops: input.partner_drops,
+            denied: lanes.iter().filter_map(|lane| Some(lane.processor.as_ref()?.denied)).sum(),
             policed: lanes.iter().map(|lane| lane.policed).sum(),
             excess: lanes.iter().filter_map(|lane| Some(lane.police.as_ref()?.excess)).sum(),
             class_drops: class_drops(&output.members),
@@ -85,6 +86,7 @@ impl Device {
             lane.rx_frames = 0;
             lane.drops = 0;
             lane.policed = 0;
+            lane.processor.iter_mut().for_each(|processor| processor.denied = 0);
             lane.police.iter_mut().for_each(|police| police.excess = 0);
             if let Some(memory) = &mut lane.memory {
                 memory.drops = 0;

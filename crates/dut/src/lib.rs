@@ -9,6 +9,7 @@ mod control;
 mod device;
 mod egress;
 mod error;
+mod filter;
 mod flight;
 mod happen;
 mod header;

@@ -65,7 +65,22 @@ impl Server {
         admitted.then_some(done)
     }
 
-    /// The same without a branch: whether it is admitted, and when it will be done if so.
+    /// Whether a frame that arrives at `t` has to wait.
+    pub(crate) fn is_busy(&self, t: u64) -> bool {
+        self.free > (t, 0)
+    }
+
+    /// Serves a frame that arrives at `t` and takes `more` picoseconds longer than others, however many wait: when its
+    /// service begins, rounded up, and when it will be done. Who may wait is for the caller to know.
+    pub(crate) fn serve(&mut self, t: u64, more: u64) -> (u64, u64) {
+        let begin = self.free.max((t, 0));
+        let over = begin.1 >= self.to_carry;
+        let rest = if over { begin.1 - self.to_carry } else { begin.1 + self.service.1 };
+        self.free = (begin.0 + self.service.0 + more + u64::from(over), rest);
+        (begin.0 + u64::from(begin.1 > 0), self.free.0 + u64::from(rest > 0))
+    }
+
+    /// The same as [`Self::admit`] without a branch: whether it is admitted, and when it will be done if so.
     #[inline(always)]
     pub(crate) fn offer(&mut self, t: u64) -> (bool, u64) {
         let (free, part) = self.free;

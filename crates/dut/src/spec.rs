@@ -150,6 +150,16 @@ pub struct DevicePortSpec {
     /// Frames per second the port (each member) can handle in and out together, first come first served.
     #[serde(default)]
     pub both_fps: Option<FrameRate>,
+    /// A packet filter on what comes in: the first rule that matches an IP packet decides, and what none matches is dropped.
+    /// Empty: there is none.
+    #[serde(default)]
+    pub filter: Vec<FilterRule>,
+    /// How much longer `in_fps` takes of a packet for each rule that is looked at.
+    #[serde(default)]
+    pub filter_ns: u64,
+    /// How much longer it takes of a frame to a group of MAC addresses, broadcast among them.
+    #[serde(default)]
+    pub group_ns: u64,
     /// Frames that wait for ingress processing (`in_fps`, and again for `both_fps`).
     #[serde(default = "default_queue")]
     pub in_queue: u32,
@@ -176,6 +186,20 @@ pub struct DevicePortSpec {
 
 fn one() -> u32 {
     1
+}
+
+/// A rule of a packet filter.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FilterRule {
+    /// Whether what matches passes.
+    pub permit: bool,
+    /// Prefix of the source, `16.0.0.0/8`; `None`: any.
+    #[serde(default)]
+    pub src: Option<String>,
+    /// Prefix of the destination.
+    #[serde(default)]
+    pub dst: Option<String>,
 }
 
 /// A policer or a licence on what comes in: a token bucket, full at first, that drops what it has no tokens for.
@@ -515,6 +539,9 @@ pub struct DevicePortCounters {
     /// Let through in excess of a committed rate.
     #[serde(default)]
     pub excess: u64,
+    /// Dropped by the packet filter.
+    #[serde(default)]
+    pub denied: u64,
     /// Dropped by ingress capacity (`in_fps`).
     pub in_drops: u64,
     /// Dropped while recovering from an overload.

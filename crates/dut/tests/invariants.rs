@@ -3,8 +3,8 @@
 
 use crate::common::{Rig, Timed, bridge, cross_connect, mac, router, udp4};
 use netdyno_dut::spec::{
-    BitRate, Card, Class, ClassPolice, DevicePortSpec, DeviceSpec, EventKind, Excess, Fault, Hash, Haste, Impairment, Layer, Police, Trunk,
-    Weary, When,
+    BitRate, Card, Class, ClassPolice, DevicePortSpec, DeviceSpec, EventKind, Excess, Fault, FilterRule, Hash, Haste, Impairment, Layer,
+    Police, Trunk, Weary, When,
 };
 use netdyno_io::time::Instant;
 use proptest::prelude::*;
@@ -147,16 +147,35 @@ fn extras(devices: impl Strategy<Value = DeviceSpec>) -> impl Strategy<Value = D
         in_queue,
     });
     let weary = prop::option::of((0..90_000u64, 1..4u64).prop_map(|(for_ns, every)| Weary { for_ns, every }));
-    (devices, haste, bits(), prop::collection::vec(card, 0..2), weary, 0..90_000u64).prop_map(
-        |(mut spec, haste, box_bits, cards, weary, reset_ns)| {
+    let filter = prop::option::of((0..900u64, 0..9_000u64));
+    (
+        devices,
+        haste,
+        bits(),
+        prop::collection::vec(card, 0..2),
+        weary,
+        0..90_000u64,
+        filter,
+    )
+        .prop_map(|(mut spec, haste, box_bits, cards, weary, reset_ns, filter)| {
             (spec.box_bits, spec.cards, spec.reset_ns) = (box_bits, cards, reset_ns);
             spec.box_haste = haste
                 .filter(|_| spec.box_fps.is_some())
                 .map(|(behind_ns, fps)| Haste { behind_ns, fps });
             spec.ports[0].weary = weary.filter(|_| spec.ports[0].in_fps.is_some());
+            if filter.is_some() && spec.ports[0].in_fps.is_some() {
+                spec.ports[0].weary = None;
+                (spec.ports[0].filter_ns, spec.ports[0].group_ns) = filter.unwrap_or_default();
+                spec.ports[0].filter = [(false, "16.0.0.3/32"), (true, "16.0.0.0/29"), (true, "100.64.0.0/10")]
+                    .map(|(permit, src)| FilterRule {
+                        permit,
+                        src: Some(src.to_owned()),
+                        dst: None,
+                    })
+                    .to_vec();
+            }
             spec
-        },
-    )
+        })
 }
 
 /// Queues by class, shapers and policers. Flows 0 to 7 of a case have DSCPs 0 to 7.
@@ -201,7 +220,9 @@ fn classed(devices: impl Strategy<Value = DeviceSpec>) -> impl Strategy<Value = 
         });
         // Of what it goes with: capacities in front of the switching point are none.
         let plain = spec.box_fps.is_none() && spec.box_bits.is_none() && spec.trunk.is_none() && spec.cards.is_empty();
-        let port = |port: &DevicePortSpec| port.members == 1 && port.both_fps.is_none() && port.classes.is_empty() && port.shape.is_none();
+        let port = |port: &DevicePortSpec| {
+            port.members == 1 && port.both_fps.is_none() && port.classes.is_empty() && port.shape.is_none() && port.filter.is_empty()
+        };
         spec.head_of_line = plain && spec.ports.iter().all(port) && spec.ports[0].ipv4.is_none();
         spec
     })

@@ -2,6 +2,7 @@
 
 mod classes;
 mod common;
+mod filter;
 mod forwarding;
 mod happen;
 mod holding;

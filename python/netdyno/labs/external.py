@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from netdyno.labs import addresses, backends, nic, routes
+from netdyno.labs import addresses, backends, filters, nic, routes
 from netdyno.labs.nic import advice, fit
 from netdyno.labs.threads import Threads
 from netdyno.labs.wiring import LabError, LabLink, WiredPort, Wiring, in_words, joined
@@ -30,7 +30,9 @@ class External:
 
     name: str = "external"
     title: str = "external device"
-    settings: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: {routes.SETTING: ()})
+    settings: Mapping[str, tuple[str, ...]] = field(
+        default_factory=lambda: {routes.SETTING: (), filters.SETTING: ()}
+    )
     emulated: bool = False
     backends: tuple[str, ...] = backends.ALL
     links: range = range(1, addresses.MOST_PORTS + 1)
@@ -75,7 +77,10 @@ class External:
             ],
         }
         learn = any(port.destination == "peer" for port in ports)
-        return Wiring("real", ports, session, learn, routes=behind)
+        written = settings.get(filters.SETTING)
+        rules = () if written is None else filters.behind(written, len(links))
+        lines = tuple(tuple(str(rule) for rule in of_port) for of_port in rules)
+        return Wiring("real", ports, session, learn, routes=behind, filters=lines)
 
     def preflight(self, links: tuple[LabLink, ...]) -> tuple[str, ...]:
         """That packet sockets may be opened, every interface is there, up, and of one link.

@@ -101,6 +101,8 @@ class Wiring:
     """False where the device takes no frame with a VLAN tag: a router whose ports have no VLANs."""
     routes: tuple[tuple[str, ...], ...] = ()
     """Prefixes behind each port, all of which are sent to; none: networks, as of the profiles."""
+    filters: tuple[tuple[str, ...], ...] = ()
+    """Lines of the packet filter on what comes in from each port, as the device has them."""
     ask: Callable[[str, int | None], None] | None = field(default=None, compare=False)
     """Has the device that was built do something (an `EventKind`), on one port (its number) or on all; it
     returns when that is done. None: nobody can; emulated devices are told by the session. Raises LabError."""

@@ -7,11 +7,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from netdyno import modifiers
 from netdyno.arithmetic import line_rate, load_fps
 from netdyno.errors import names, suggestion
 from netdyno.labs.wiring import Wiring
 from netdyno.matrix import Case, cases, situation
-from netdyno.patterns import PAIRS, PATTERNS, possible
+from netdyno.patterns import PAIRS, PATTERNS, possible, ways
 from netdyno.plan import Plan, Tables, problems, suites
 from netdyno.plan import models as m
 from netdyno.plan.check_lab import include, lab
@@ -174,6 +175,20 @@ def _as_usual(whole: m.PlanFile, method: Any) -> m.PlanFile:
     return whole.model_copy(update={"trial": whole.trial.model_copy(update=usual)}) if usual else whole
 
 
+def _unmodifiable(source: Source, plan: Plan, case: Case, told: set[tuple[Any, ...]]) -> bool:
+    """Whether a case cannot be run under its modifier, which is told."""
+    found = ways(case.pattern, case.direction, len(plan.lab.links))
+    problem = case.modifier.problem(case.profile, found, plan.kind)
+    if problem is None:
+        return False
+    if (case.modifier.name, problem.message) not in told:
+        told.add((case.modifier.name, problem.message))
+        place = ("matrix", modifiers.AXIS, dict(plan.axes)[modifiers.AXIS].index(case.modifier.name))
+        message = f"`{case.modifier.name}` cannot be in case `{case.name}`: {problem.message}"
+        source.report(place, message, problem.hint)
+    return True
+
+
 def _samples(source: Source, whole: m.PlanFile, method: Any, parameters: Any) -> None:
     """The series of a trial must fit into memory, and a report's figures into a page."""
     trial = whole.trial.scaled(whole.scale)
@@ -201,6 +216,7 @@ def _cases(source: Source, plan: Plan, method: Any) -> None:
         **plan.kind.settings,
         "profile": tuple(plan.profiles),
         "pattern": tuple(name for name in PATTERNS if possible(name, len(plan.lab.links))[0]),
+        modifiers.AXIS: tuple(modifiers.MODIFIERS),
     }
     patterns = _understood(dict(plan.axes).get("pattern", (PAIRS,)), known["pattern"])
     # What none of the patterns has was told with the matrix.
@@ -231,6 +247,8 @@ def _cases(source: Source, plan: Plan, method: Any) -> None:
                     f"`skip` it: {{pattern: {case.pattern}, direction: {case.direction}}}",
                     key=True,
                 )
+            continue
+        if _unmodifiable(source, plan, case, told):
             continue
         chosen = tuple(case.settings.items())
         if chosen not in wirings:

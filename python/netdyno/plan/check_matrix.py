@@ -6,6 +6,7 @@ import math
 from itertools import chain
 from typing import Any
 
+from netdyno import modifiers
 from netdyno.errors import names, suggestion
 from netdyno.patterns import PAIRS, PATTERNS, possible
 from netdyno.plan import Tables
@@ -38,6 +39,7 @@ def axes(
         "profile": profiles or None,
         "direction": DIRECTIONS,
         "pattern": tuple(PATTERNS),
+        modifiers.AXIS: tuple(modifiers.MODIFIERS),
         **of_device,
     }
     found: dict[str, tuple[str, ...]] = {}

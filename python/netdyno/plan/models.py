@@ -391,7 +391,7 @@ class PlanFile(Element):
     traffic: dict[Name, Profile] = Field(min_length=1, description="Traffic profiles by name.")
     matrix: dict[Name, Annotated[list[AxisValue], Field(min_length=1)]] = Field(
         default={},
-        description="Axes in order: `profile`, `direction`, `pattern`, and settings of the device.",
+        description="Axes in order: `profile`, `direction`, `pattern`, `modifier`, settings of the device.",
     )
     only: list[Filter] = Field(default=[], description="Keep the cases that match one of these.")
     skip: list[Filter] = Field(default=[], description="Leave out the cases that match one of these.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from netdyno import modifiers
 from netdyno.patterns import PATTERNS
 from netdyno.plan import Tables
 from netdyno.plan.models import DIRECTIONS, TESTER, PlanFile
@@ -53,6 +54,7 @@ def schema(tables: Tables) -> dict[str, Any]:
     values_of = {
         "direction": list(DIRECTIONS),
         "pattern": list(PATTERNS),
+        modifiers.AXIS: list(modifiers.MODIFIERS),
         **{name: sorted(values) for name, values in settings.items()},
     }
     axes = {"profile": {"type": "array", "items": {"type": "string"}, "minItems": 1, "uniqueItems": True}} | {
@@ -65,7 +67,7 @@ def schema(tables: Tables) -> dict[str, Any]:
         for name, values in values_of.items()
     }
     top["properties"]["matrix"] = {
-        "description": "Axes in order: profile, direction, pattern, and settings of the device.",
+        "description": "Axes in order: profile, direction, pattern, modifier, and settings of the device.",
         "type": "object",
         "properties": axes,
         "additionalProperties": False,

@@ -22,6 +22,7 @@ from netdyno.trial import (
     InterfaceResult,
     Place,
     Segment,
+    StreamResult,
     Table,
     WorkerHealth,
 )
@@ -196,6 +197,25 @@ def to_places(text: str, streams: int) -> tuple[Place, ...]:
     if found and len(found) != streams:
         raise ValueError(f"{len(found)} places of {streams} streams")
     return found
+
+
+_COUNTS = tuple(one.name for one in dataclass_fields(StreamResult) if one.type == "int")
+"""Plain counts of a stream."""
+
+
+def from_beside(streams: Iterable[StreamResult]) -> str:
+    """Counts of what was sent beside the streams that are measured, as JSON: no more is kept of them."""
+    rows = [{"name": one.name, "counts": {name: getattr(one, name) for name in _COUNTS}} for one in streams]
+    return json.dumps(rows, ensure_ascii=False)
+
+
+def to_beside(text: str) -> tuple[StreamResult, ...]:
+    """What `from_beside` wrote."""
+    unkept: dict[str, Any] = {"latency": None, "tx": (), "rx": (), "arrived": (), "first_loss_ns": None}
+    return tuple(
+        StreamResult(name=str(row["name"]), **{**unkept, **_counts(row["counts"])})
+        for row in to_mappings(text)
+    )
 
 
 def from_interfaces(interfaces: Iterable[InterfaceResult]) -> str:

@@ -20,6 +20,7 @@ from netdyno.neighbours import conflict, next_hop
 from netdyno.observations import of_table
 from netdyno.store.columns import (
     exact,
+    to_beside,
     to_fraction,
     to_interfaces,
     to_mapping,
@@ -333,6 +334,7 @@ class StoredRun:
             invalid=to_sentences(row["invalid"]),
             devices=to_mappings(row["devices"]),
             interfaces=to_interfaces(row["interfaces"]),
+            beside=to_beside(row["beside"]),
             next_hops=tuple(next_hop(hop) for hop in to_mappings(row["next_hops"])),
             conflicts=tuple(conflict(table) for table in to_mappings(row["conflicts"])),
             happened=tuple(Happened.of(table) for table in to_mappings(row["happened"])),

@@ -16,6 +16,7 @@ from typing import Any
 
 from netdyno.observations import to_table
 from netdyno.store.columns import (
+    from_beside,
     from_fraction,
     from_interfaces,
     from_places,
@@ -337,8 +338,8 @@ def _insert_trial(sql: sqlite3.Connection, trial: StoredTrial) -> None:
     cursor = sql.execute(
         "INSERT INTO trials (case_number, number, attempt, name, state, segments, spec, sample_ns, unsent,"
         " latest_departure_ns, longest_gap_ns, rx_dropped, tx_full, core_share_ppm, threads, invalid,"
-        " devices, interfaces, next_hops, conflicts, happened, started, ended)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " devices, interfaces, next_hops, conflicts, happened, beside, started, ended)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             trial.case,
             trial.number,
@@ -361,6 +362,7 @@ def _insert_trial(sql: sqlite3.Connection, trial: StoredTrial) -> None:
             json.dumps([asdict(hop) for hop in result.next_hops]),
             json.dumps([asdict(conflict) for conflict in result.conflicts]),
             json.dumps([asdict(happened) for happened in result.happened]),
+            from_beside(result.beside),
             from_time(trial.started),
             from_time(trial.ended),
         ),

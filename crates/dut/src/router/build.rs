@@ -146,7 +146,8 @@ fn not_an_address(field: &str, part: &str, text: &str) -> DeviceError {
     DeviceError::new(format!("{field}.{part}"), format!("`{text}` is not an IP address"))
 }
 
-fn network(text: &str) -> Option<(IpAddr, u8)> {
+/// An address and a prefix length, as text has them.
+pub(crate) fn network(text: &str) -> Option<(IpAddr, u8)> {
     let (ip, len) = text.split_once('/')?;
     let ip: IpAddr = ip.parse().ok()?;
     let len: u8 = len.parse().ok()?;

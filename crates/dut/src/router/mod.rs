@@ -12,6 +12,8 @@ use netdyno_frame::nd::{Neighbour as Discovery, link_local};
 use netdyno_frame::spec::Mac;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+pub(crate) use build::network;
+
 /// Where a matching prefix leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hop {

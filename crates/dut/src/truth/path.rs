@@ -37,6 +37,9 @@ impl Path {
         if input.police.is_some() {
             return refuse(format!("a policer on port `{}`", input.name));
         }
+        if !input.filter.is_empty() || input.group_ns > 0 {
+            return refuse(format!("a packet filter, or frames that take longer, on port `{}`", input.name));
+        }
         if input.weary.is_some() {
             return refuse(format!("port `{}` has to recover from overloads", input.name));
         }

@@ -107,7 +107,14 @@ impl Rig {
         let sum = |value: fn(&netdyno_dut::spec::DevicePortCounters) -> u64| counters.ports.iter().map(value).sum::<u64>();
         let sources = sum(|port| port.rx_frames) + counters.originated + counters.copies + of("duplicate");
         let sinks = sum(|port| {
-            port.tx_frames + port.policed + port.in_drops + port.weary_drops + port.both_drops + port.out_drops + port.down_drops
+            port.tx_frames
+                + port.policed
+                + port.denied
+                + port.in_drops
+                + port.weary_drops
+                + port.both_drops
+                + port.out_drops
+                + port.down_drops
         }) + counters.box_drops
             + counters.card_drops
             + counters.trunk_drops
@@ -175,6 +182,9 @@ pub fn port(name: &str, index: u8) -> DevicePortSpec {
         partner_queue: 1024,
         police: None,
         police_classes: Vec::new(),
+        filter: Vec::new(),
+        filter_ns: 0,
+        group_ns: 0,
         classes: Vec::new(),
         shape: None,
         in_fps: None,

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from netdyno.labs import addresses, routes
+from netdyno.labs import addresses, filters, routes
 from netdyno.labs.wiring import TWO_LINKS, LabLink, WiredPort, Wiring, in_words
 
 Forwarding: TypeAlias = Literal["l2-xconnect", "bridge-domain", "ipv4"]
@@ -69,7 +69,9 @@ class Emulated:
         chosen = _chosen(self.settings, settings)
         asked = chosen.pop(routes.SETTING, None)
         behind = () if asked is None else routes.behind(asked, len(links))
-        return _wire(links, self.model(links, chosen), behind)
+        written = chosen.pop(filters.SETTING, None)
+        rules = () if written is None else filters.behind(written, len(links))
+        return _wire(links, self.model(links, chosen), behind, rules)
 
     @contextmanager
     def build(self, wiring: Wiring) -> Iterator[Wiring]:
@@ -106,7 +108,17 @@ def _listed(names: Mapping[str, Any] | tuple[str, ...]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def _wire(links: tuple[LabLink, ...], model: Model, behind: tuple[tuple[str, ...], ...]) -> Wiring:
+def _filter(rules: tuple[filters.Rule, ...]) -> list[dict[str, Any]]:
+    """A port's filter as the device's spec has it."""
+    return [{"permit": rule.permit, "src": rule.source, "dst": rule.destination} for rule in rules]
+
+
+def _wire(
+    links: tuple[LabLink, ...],
+    model: Model,
+    behind: tuple[tuple[str, ...], ...],
+    rules: tuple[tuple[filters.Rule, ...], ...],
+) -> Wiring:
     routed = model.forwarding == "ipv4"
     ports = tuple(
         WiredPort(
@@ -132,6 +144,7 @@ def _wire(links: tuple[LabLink, ...], model: Model, behind: tuple[tuple[str, ...
                 "ipv4": f"{addresses.device(index)}/30" if routed else None,
                 "ipv6": f"{addresses.device_ipv6(index)}/64" if routed else None,
                 **(model.ports[index] if model.ports else {}),
+                **({"filter": _filter(rules[index])} if rules else {}),
             }
             for index, link in enumerate(links)
         ],
@@ -150,7 +163,14 @@ def _wire(links: tuple[LabLink, ...], model: Model, behind: tuple[tuple[str, ...
     emulated = "The device is emulated, in virtual time: nothing here was measured on a real device."
     learn = model.forwarding == "bridge-domain"
     return Wiring(
-        "virtual", ports, session, learn, (emulated, *model.notes), knows_tags=not routed, routes=behind
+        "virtual",
+        ports,
+        session,
+        learn,
+        (emulated, *model.notes),
+        knows_tags=not routed,
+        routes=behind,
+        filters=tuple(tuple(str(rule) for rule in of_port) for of_port in rules),
     )
 
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from netdyno.labs import addresses, routes
+from netdyno.labs import addresses, filters, routes
 from netdyno.labs.emulated.model import Emulated, Model, fps, hashes
 from netdyno.labs.wiring import LabLink
-from netdyno.units import FrameRate
+from netdyno.units import Duration, FrameRate
 
 MS = 1_000_000
 
@@ -62,6 +62,10 @@ _ROUTER: Mapping[str, tuple[str, ...]] = {
     # One that sleeps would never answer who asks for it.
     "behaviour": tuple(behaviour for behaviour in _BEHAVIOUR if behaviour != "sleepy"),
     "queueing": tuple(_QUEUEING),
+    # What its processor, which takes in `capacity`, has to do beside: for each rule of a filter that it
+    # looks at, and for a broadcast.
+    "rule_cost": ("0ns", "10ns", "100ns", "1us"),
+    "broadcast_cost": ("0ns", "1us", "10us", "100us"),
 }
 _BRIDGE: Mapping[str, tuple[str, ...]] = {
     **_SETTINGS,
@@ -83,6 +87,7 @@ def _model(forwarding: str, links: tuple[LabLink, ...], chosen: Mapping[str, str
         if port.get("in_fps") is None:
             raise ValueError("`behaviour: weary` is of ports with a `capacity` of their own (`shared: port`)")
         port["weary"] = WEARY
+    port |= _costs(chosen, port)
     port["classes"] = [
         {"name": name, "dscp": dscp, "priority": priority, "weight": weight}
         for name, dscp, priority, weight in _QUEUEING[chosen.get("queueing", "fifo")]
@@ -99,11 +104,24 @@ def _model(forwarding: str, links: tuple[LabLink, ...], chosen: Mapping[str, str
     changed = [
         f"`{name}: {value}`"
         for name, value in chosen.items()
-        if name not in _CAPACITY and value != _BRIDGE[name][0]
+        if name not in _CAPACITY and value != {**_BRIDGE, **_ROUTER}[name][0]
     ]
     if changed:
         notes = (*notes, f"The device is as the plan says: {', '.join(changed)}.")
     return Model(forwarding, 1, (port,) * len(links), device, notes, bridge)
+
+
+def _costs(chosen: Mapping[str, str], port: Mapping[str, Any]) -> dict[str, Any]:
+    """How much longer a port's processor takes of some frames; ValueError if it has none of its own."""
+    found: dict[str, Any] = {}
+    for setting, field in (("rule_cost", "filter_ns"), ("broadcast_cost", "group_ns")):
+        cost_ns = Duration.parse(chosen.get(setting, "0ns")).ns
+        if cost_ns and (port.get("in_fps") is None or "weary" in port):
+            raise ValueError(
+                f"`{setting}` is of ports with a `capacity` of their own (`shared: port`) that are not weary"
+            )
+        found |= {field: cost_ns} if cost_ns else {}
+    return found
 
 
 def _capacity(
@@ -146,6 +164,6 @@ ROUTER = Emulated(
     "emulated/router",
     "emulated IPv4 and IPv6 router",
     partial(_model, "ipv4"),
-    {**_ROUTER, routes.SETTING: ()},
+    {**_ROUTER, routes.SETTING: (), filters.SETTING: ()},
     links=range(1, addresses.MOST_PORTS + 1),
 )

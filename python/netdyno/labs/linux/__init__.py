@@ -17,10 +17,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 
-from netdyno.labs import addresses, backends, routes
+from netdyno.labs import addresses, backends, filters, routes
 from netdyno.labs.backends import PortBackend
 from netdyno.labs.linux import device as dut
-from netdyno.labs.linux import leftovers, namespaces
+from netdyno.labs.linux import leftovers, namespaces, nft
 from netdyno.labs.linux.events import asking
 from netdyno.labs.threads import Threads, cores_of, workers_of
 from netdyno.labs.wiring import TWO_LINKS, LabError, LabLink, WiredPort, Wiring, in_words, joined
@@ -76,7 +76,16 @@ class Linux:
         }
         asked = settings.get(routes.SETTING)
         behind = () if asked is None else routes.behind(asked, len(links))
-        return Wiring("real", ports, session, self.service == "bridge", routes=behind)
+        written = settings.get(filters.SETTING)
+        rules = () if written is None else filters.behind(written, len(links))
+        return Wiring(
+            "real",
+            ports,
+            session,
+            self.service == "bridge",
+            routes=behind,
+            filters=tuple(tuple(nft.line(rule) for rule in of_port) for of_port in rules),
+        )
 
     def _backend(self, link: LabLink) -> PortBackend:
         """What a port of this kind can be of what the plan says."""
@@ -110,6 +119,7 @@ class Linux:
                 ports = len(wiring.ports)
                 _join(device, _mtu(wiring), workers_of(wiring.session), ports)
                 dut.set_up(device, self.service, ports, files)
+                nft.install(device, wiring.filters)
                 built = replace(_as_built(wiring, device), ask=asking(device, self.service, ports, files))
                 if ended:
                     some = "a device's process" if len(ended) == 1 else f"{len(ended)} processes of devices"
@@ -149,7 +159,9 @@ class Linux:
                     _ip(f"link delete {near}")
 
 
-ROUTER = Linux("linux/router", "Linux router", "router", {routes.SETTING: ()}, links=MANY_LINKS)
+ROUTER = Linux(
+    "linux/router", "Linux router", "router", {routes.SETTING: (), filters.SETTING: ()}, links=MANY_LINKS
+)
 BRIDGE = Linux("linux/bridge", "Linux bridge", "bridge", links=MANY_LINKS)
 XCONNECT = Linux("linux/xconnect", "Linux cross connect (tc mirred)", "xconnect")
 

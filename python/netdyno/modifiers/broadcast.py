@@ -1,0 +1,85 @@
+"""Broadcast frames among the test frames, RFC 2544 section 11.1: every hundredth frame goes to all.
+
+They take the place of test frames and are counted by themselves: rates and losses are of the other 99 %.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from netdyno.errors import Problem
+from netdyno.modifiers.modifier import Modifier
+from netdyno.patterns import Way
+from netdyno.trial import Column, Result, Table, TrialResult
+
+if TYPE_CHECKING:
+    from netdyno.labs.wiring import Kind, Wiring
+    from netdyno.plan.traffic import Profile
+
+SHARE = Fraction(1, 100)
+"""RFC 2544 section 11.1."""
+
+EVERYBODY = "ff:ff:ff:ff:ff:ff"
+
+COLUMNS = (
+    Column("stream"),
+    Column("test frames sent", "frames"),
+    Column("broadcasts sent", "frames"),
+    Column("share", "share"),
+    Column("broadcasts received", "frames"),
+)
+
+
+def headers(profile: Profile, mac: str) -> list[dict[str, Any]]:
+    """Ethernet and the profile's tags with nothing behind them.
+
+    The type is then 0x88B5, IEEE Std 802's for local experiments, which no router processes, as section 11.1
+    wants it.
+    """
+    tags = [header.model_dump(mode="json") for header in profile.stack if header.type == "vlan"]
+    return [{"type": "ethernet", "src": mac, "dst": EVERYBODY}, *tags]
+
+
+def problem(profile: Profile, ways: Sequence[Way], _kind: Kind) -> Problem | None:
+    """Streams by class, and patterns of MAC addresses, have no place for them."""
+    if profile.classes:
+        return Problem(
+            "a profile with classes has no hundredth frame of its own", "a profile without `classes`"
+        )
+    if any(way.to for way in ways):
+        return Problem("its pattern is one of MAC addresses", "a pattern of ports, such as `pairs`")
+    return None
+
+
+def told(result: Result, _wiring: Wiring, trials: Sequence[TrialResult]) -> Result:
+    """What was sent beside each stream, over all trials that the result rests on."""
+    names = dict.fromkeys(stream.name for trial in trials for stream in trial.streams)
+    rows = []
+    for name in names:
+        judged = [one for trial in trials for one in trial.streams if one.name == name]
+        beside = [one for trial in trials for one in trial.beside if one.name == f"{name}/{BROADCAST.name}"]
+        frames, others = sum(one.offered for one in judged), sum(one.offered for one in beside)
+        share = Fraction(others, frames + others) if frames + others else None
+        received = Fraction(sum(one.received + one.elsewhere for one in beside))
+        rows.append((name, Fraction(frames), Fraction(others), share, received))
+    caption = (
+        "RFC 2544 section 11.1, in the trials that count: broadcasts took the place of one frame in 100."
+        " Loads are of both, rates and losses of the test frames alone. A router passes no broadcast, a"
+        " bridge each one."
+    )
+    return replace(result, tables=(*result.tables, Table("Broadcast frames", COLUMNS, tuple(rows), caption)))
+
+
+BROADCAST = Modifier(
+    name="broadcast",
+    title="broadcast frames",
+    doc="one frame in a hundred is a broadcast, in place of a test frame",
+    section="11.1",
+    share=SHARE,
+    headers=headers,
+    problem=problem,
+    told=told,
+)

@@ -1,0 +1,103 @@
+"""Packet filters, RFC 2544 section 11.4: one rule lets the test frames through, alone or among 25.
+
+Of 25 it is the last by the text of section 11.4, and the 13th by the list of section 11.4.1: both are here.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from netdyno.errors import Problem
+from netdyno.labs import filters
+from netdyno.modifiers.modifier import Modifier
+from netdyno.patterns import Way
+from netdyno.trial import Column, Result, Table, TrialResult
+
+if TYPE_CHECKING:
+    from netdyno.labs.wiring import Kind, Wiring
+    from netdyno.plan.traffic import Profile
+
+COLUMNS = (Column("port"), Column("line"), Column("filter"))
+
+
+def _problem(profile: Profile, ways: Sequence[Way], kind: Kind) -> Problem | None:
+    if filters.SETTING not in kind.settings:
+        return Problem(
+            f"`{kind.name}` has no packet filter", "a router: `emulated/router`, `linux/router`, `external`"
+        )
+    if profile.headers is not None:
+        return Problem("what `headers` send is not known as one network", "a profile with `addresses`")
+    if len({way.tx for way in ways}) < len(ways):
+        return Problem(
+            "a port sends to several, and a filter has one rule that permits", "one direction, or `pairs`"
+        )
+    return None
+
+
+def _settings(count: int, place: int, profile: Profile, ways: Sequence[Way], ports: int) -> Mapping[str, str]:
+    if profile.headers is not None or len({way.tx for way in ways}) < len(ways):
+        return {}  # Which is told by `_problem`.
+    permitted = {way.tx: _ends(profile, way, ports) for way in ways}
+    return {filters.SETTING: filters.text(count, place, permitted)}
+
+
+def _ends(profile: Profile, way: Way, ports: int) -> tuple[str, str]:
+    """The narrowest networks that hold source and destination of all frames of a way."""
+    ends = (way.rx, way.tx) if way.reverse else (way.tx, way.rx)
+    stack = profile.between(*ends, ports=ports, reverse=way.reverse)
+    header = next(header for header in stack if header.type in ("ipv4", "ipv6"))
+    source, destination = profile.pool.source, profile.pool.destination
+    if way.reverse:
+        source, destination = destination, source
+    return _network(header.src, source), _network(header.dst, destination)
+
+
+def _network(field: object, prefix: str) -> str:
+    """A host alone, or all that frames are drawn from."""
+    if isinstance(field, str):
+        host = ipaddress.ip_address(field)
+        return f"{host}/{host.max_prefixlen}"
+    if isinstance(field, Mapping) and "random" in field:
+        # Of a part of the profile's network, where each port has one.
+        low, high = (int(ipaddress.ip_address(field["random"][end])) for end in ("min", "max"))
+        network = ipaddress.ip_network(prefix)
+        bits = (low ^ high).bit_length()
+        kind = type(network.network_address)
+        return f"{kind(low >> bits << bits)}/{network.max_prefixlen - bits}"
+    return prefix
+
+
+def _told(result: Result, wiring: Wiring, _trials: Sequence[TrialResult]) -> Result:
+    rows = tuple(
+        (port.name, Fraction(number), line)
+        for port, lines in zip(wiring.ports, wiring.filters, strict=True)
+        for number, line in enumerate(lines, 1)
+    )
+    whose = (
+        "as RFC 2544 section 11.4 has it: whether the device, which is one's own, has them was not looked at"
+        if any(port["backend"]["kind"] != "wire" for port in wiring.session["ports"]) and wiring.ask is None
+        else "as they were configured, RFC 2544 section 11.4"
+    )
+    caption = f"Filters on what comes in from each tester port, {whose}."
+    return replace(result, tables=(*result.tables, Table("Filters", COLUMNS, rows, caption)))
+
+
+def _modifier(name: str, count: int, place: int, doc: str) -> Modifier:
+    return Modifier(
+        name=name,
+        title="filters",
+        doc=doc,
+        section="11.4",
+        settings=lambda profile, ways, ports: _settings(count, place, profile, ways, ports),
+        problem=_problem,
+        told=_told,
+    )
+
+
+ONE = _modifier("filters-1", 1, 1, "a filter of one rule, which lets the test frames through")
+LAST = _modifier("filters-25", 25, 25, "a filter of 25 rules, of which the last one does (11.4)")
+MIDDLE = _modifier("filters-25-13th", 25, 13, "the same, of which the 13th does (11.4.1)")
