@@ -60,9 +60,6 @@ def run(asked: Plan, folder: Path) -> tuple[StoredCase, ...]:
     outcome = runner.run(asked, folder, watcher(), runner.Selection())
     with open_run(outcome.folder) as stored:
         found = tuple(stored.cases)
-        shown = view(stored)
-        for report in REPORTS.values():
-            report.render(shown)
     for case in found:
         assert case.result is not None, case.error
     return found
@@ -195,6 +192,9 @@ def test_they_are_kept_with_the_trial(tmp_path: Path) -> None:
     pytest.importorskip("netdyno._engine", reason="the engine is not built")
     outcome = runner.run(asked, tmp_path, watcher(), runner.Selection())
     with open_run(outcome.folder) as stored:
+        shown = view(stored)
+        for name in ("terminal", "markdown", "json"):
+            assert "Broadcast frames" in REPORTS[name].render(shown), name
         for trial in stored.trials(0):
             (beside,) = trial.result.beside
             (judged,) = trial.result.streams
