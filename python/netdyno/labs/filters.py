@@ -17,9 +17,9 @@ SETTING = "filters"
 MOST = 1000
 """Rules of a filter: forty times what RFC 2544 asks for."""
 
-# RFC 5737 and RFC 3849: for documentation, so nobody's traffic is from there.
-_STRANGERS = ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24")
-_STRANGERS_IPV6 = ("2001:db8::/32",)
+# RFC 5737 and RFC 3849: for documentation, so nobody's traffic is from there or goes there.
+_FIRST = ("192.0.2.0/24", "198.51.100.0/24", "2001:db8::/33")
+_LAST = ("203.0.113.0/24", "198.51.100.0/24", "2001:db8:8000::/33")
 
 _END = r"[0-9a-f.:]+/[0-9]+"
 _TEXT = re.compile(rf"([0-9]{{1,4}}) at ([0-9]{{1,4}})((?:, [0-9]{{1,2}}: {_END} > {_END})+)")
@@ -73,22 +73,24 @@ def _rules(count: int, place: int, source: str, destination: str) -> Iterator[Ru
         ends = ipaddress.ip_network(source), ipaddress.ip_network(destination)
     except ValueError as error:
         raise ValueError(f"`{SETTING}`: {error}") from None
-    strangers = _strangers(ends[0], count)
+    # Neither end of a rule is in the test frames (section 11.4): addresses nobody's traffic has.
+    sources, destinations = _strangers(ends[0], count, _FIRST), _strangers(ends[1], count, _LAST)
     for number in range(1, count + 1):
         if number == place:
             yield Rule(True, source, destination)
         else:
-            yield Rule(False, next(strangers), destination)
+            yield Rule(False, next(sources), next(destinations))
     yield Rule(False)
 
 
-def _strangers(source: ipaddress.IPv4Network | ipaddress.IPv6Network, count: int) -> Iterator[str]:
-    """Hosts that send nothing. As the destination is the same, no comparison ends before the source."""
-    networks = _STRANGERS if source.version == 4 else _STRANGERS_IPV6
+def _strangers(
+    ours: ipaddress.IPv4Network | ipaddress.IPv6Network, count: int, networks: tuple[str, ...]
+) -> Iterator[str]:
+    """Hosts of these networks, as far as they are not in ours."""
     for network in map(ipaddress.ip_network, networks):
-        if network.overlaps(source):
+        if network.version != ours.version or network.overlaps(ours):
             continue
         first = int(network.network_address)
         for host in range(first + 1, first + min(count, network.num_addresses - 2) + 1):
             yield f"{type(network.network_address)(host)}/{network.max_prefixlen}"
-    raise ValueError(f"`{SETTING}`: {count} rules are more than there are addresses that {source} has not")
+    raise ValueError(f"`{SETTING}`: {count} rules are more than there are addresses that {ours} has not")
