@@ -16,6 +16,7 @@ from netdyno.labs.linux import nft
 from netdyno.live import watcher
 from netdyno.matrix import cases, situation
 from netdyno.modifiers import MODIFIERS, not_run
+from netdyno.modifiers.filters import listed
 from netdyno.plan import Plan, parse
 from netdyno.reports import REPORTS
 from netdyno.reports.from_store import view
@@ -299,6 +300,38 @@ def test_one_s_own_router_is_told_which_filters_it_is_to_have() -> None:
     )
     wiring = KINDS["external"].wire(links, {"filters": "1 at 1, 0: 198.18.0.2/32 > 198.19.0.2/32"})
     assert wiring.filters == (("permit 198.18.0.2/32 to 198.19.0.2/32", "deny any to any"), ())
+
+
+OWN = """\
+title: One's own
+lab:
+  nodes: {tester: {kind: netdyno}, dut: {kind: external}}
+  links:
+    - {endpoints: ["tester:west", "dut:a"], rate: 1Gbps, interface: eth1, address: 10.0.0.2/24, gateway: 10.0.0.1}
+    - {endpoints: ["tester:east", "dut:b"], rate: 1Gbps, interface: eth2, address: 10.0.1.2/24, gateway: 10.0.1.1}
+traffic: {it: {size: 64B, flows: 1, addresses: rfc2544}}
+matrix: {direction: [uni], modifier: [none, filters-1]}
+method: {throughput: {}}
+"""
+
+
+def test_a_device_that_nobody_configures_has_one_filter_a_run() -> None:
+    """Or a case without a filter would be measured with one, and the report would say otherwise."""
+    with pytest.raises(PlanErrors) as found:
+        parse(OWN)
+    (error,) = found.value.errors
+    assert (error.line, error.column) == (8, 28)
+    assert (
+        error.message
+        == "nobody configures `external` between two cases, and these want several filters: `none` and `filters-1`"
+    )
+    parse(OWN.replace("[none, filters-1]", "[none, broadcast]"))
+    one = parse(OWN + "only: [{modifier: filters-1}]\n")
+    assert list(listed(one)) == [
+        "# uni / filters-1 / it: what comes in from west",
+        "permit 198.18.0.2/32 to 198.19.0.2/32",
+        "deny any to any",
+    ]
 
 
 def test_what_was_not_run_is_in_the_statement(tmp_path: Path) -> None:

@@ -154,6 +154,17 @@ def routes(plan: Path) -> None:
 
 
 @cli.command()
+@click.argument("plan", type=click.Path(path_type=Path))
+def filters(plan: Path) -> None:
+    """Print the packet filters that the device must have for a PLAN with the axis `modifier`, by port."""
+    from netdyno.modifiers.filters import listed
+    from netdyno.plan import load
+
+    for line in listed(load(plan)):
+        click.echo(line)
+
+
+@cli.command()
 def schema() -> None:
     """Print the JSON Schema of a plan, for editors."""
     import json

@@ -34,6 +34,7 @@ class External:
         default_factory=lambda: {routes.SETTING: (), filters.SETTING: ()}
     )
     emulated: bool = False
+    configured: bool = False
     backends: tuple[str, ...] = backends.ALL
     links: range = range(1, addresses.MOST_PORTS + 1)
 

@@ -137,6 +137,11 @@ class Kind(Protocol):
         ...
 
     @property
+    def configured(self) -> bool:
+        """Whether netdyno gives the device its settings, for each case; else it is as somebody left it."""
+        ...
+
+    @property
     def backends(self) -> tuple[str, ...]:
         """What a link's `backend` may be; none where no frame leaves this process."""
         ...

@@ -6,7 +6,7 @@ Of 25 it is the last by the text of section 11.4, and the 13th by the list of se
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -19,6 +19,7 @@ from netdyno.trial import Column, Result, Table, TrialResult
 
 if TYPE_CHECKING:
     from netdyno.labs.wiring import Kind, Wiring
+    from netdyno.plan import Plan
     from netdyno.plan.traffic import Profile
 
 COLUMNS = (Column("port"), Column("line"), Column("filter"))
@@ -84,6 +85,24 @@ def _told(result: Result, wiring: Wiring, _trials: Sequence[TrialResult]) -> Res
     )
     caption = f"Filters on what comes in from each tester port, {whose}."
     return replace(result, tables=(*result.tables, Table("Filters", COLUMNS, rows, caption)))
+
+
+def listed(plan: Plan) -> Iterator[str]:
+    """The filters of every case, those of several cases once: a line a rule, under the port they are of."""
+    # The cases are made with what their modifiers set, so they know this module.
+    from netdyno.matrix import cases
+
+    seen: set[str] = set()
+    for case in cases(plan):
+        asked = case.settings.get(filters.SETTING)
+        if asked is None or asked in seen:
+            continue
+        seen.add(asked)
+        wiring = plan.kind.wire(plan.lab.links, case.settings)
+        for port, lines in zip(wiring.ports, wiring.filters, strict=True):
+            if lines:
+                yield f"# {case.name}: what comes in from {port.name}"
+                yield from lines
 
 
 def _modifier(name: str, count: int, place: int, doc: str) -> Modifier:

@@ -10,6 +10,7 @@ from typing import Any
 from netdyno import modifiers
 from netdyno.arithmetic import line_rate, load_fps
 from netdyno.errors import names, suggestion
+from netdyno.labs.filters import SETTING as FILTERS
 from netdyno.labs.wiring import Wiring
 from netdyno.matrix import Case, cases, situation
 from netdyno.patterns import PAIRS, PATTERNS, possible, ways
@@ -165,6 +166,20 @@ def _bridged(source: Source, case: Case, wiring: Wiring, told: set[tuple[Any, ..
         )
 
 
+def _one_filter(source: Source, plan: Plan, found: tuple[Case, ...]) -> None:
+    """A device that nobody configures between two cases has the same filter in all of them."""
+    asked = dict.fromkeys(case.settings.get(FILTERS) for case in found)
+    if plan.kind.configured or len(asked) < 2:
+        return
+    named = names(dict.fromkeys(case.modifier.name for case in found))
+    source.report(
+        ("matrix", modifiers.AXIS),
+        f"nobody configures `{plan.lab.kind}` between two cases, and these want several filters: {named}",
+        "`only: [{modifier: filters-1, direction: uni}]`, a run for each; `netdyno filters` prints them",
+        key=True,
+    )
+
+
 def _as_usual(whole: m.PlanFile, method: Any) -> m.PlanFile:
     """The plan with its method's own length of a sample and own wait, unless it says them itself."""
     usual = {
@@ -232,6 +247,7 @@ def _cases(source: Source, plan: Plan, method: Any) -> None:
     if not found and not source.errors:
         place: tuple[str | int, ...] = ("only",) if plan.only else ("skip",)
         source.report(place, "no case is left of the matrix", "see `only` and `skip`", key=True)
+    _one_filter(source, plan, found)
     told: set[tuple[Any, ...]] = set()
     tagged: set[str] = set()
     shared: set[str] = set()

@@ -59,6 +59,7 @@ class Emulated:
     model: Callable[[tuple[LabLink, ...], Mapping[str, str]], Model] = field(compare=False)
     settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     emulated: bool = True
+    configured: bool = True
     backends: tuple[str, ...] = ()
     links: range = TWO_LINKS
 

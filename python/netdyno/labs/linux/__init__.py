@@ -43,6 +43,7 @@ class Linux:
     service: str
     settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     emulated: bool = False
+    configured: bool = True
     backends: tuple[str, ...] = backends.KERNEL
     links: range = TWO_LINKS
 
