@@ -85,6 +85,7 @@ class TruthKind:
     name: str = "emulated/truth"
     title: str = "emulated device of the truth tests"
     emulated: bool = True
+    configured: bool = True
     backends: tuple[str, ...] = ()
     links: range = range(2, 3)
 
