@@ -14,9 +14,8 @@ from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from netdyno import listing
 from netdyno.printable import printable
-from netdyno.reports import compliance, grid, proof, reasons, repeats
+from netdyno.reports import compliance, grid, proof, reasons, repeats, terminal_tables
 from netdyno.reports.joined import Joined, joined
 from netdyno.reports.view import RunView
 
@@ -106,37 +105,13 @@ def _detail(table: Joined, width: int) -> Iterator[Text]:
     yield Text(printable(table.name), style="bold")
     shown = [[printable(cell) for cell in row] for row in table.texts[:MOST_ROWS]]
     headings = [printable(heading) for heading in table.headings]
-    widths = [max(map(cell_len, column)) for column in zip(headings, *shown, strict=True)]
-    rows = [
-        [
-            " " * (wide - cell_len(cell)) + cell if number else cell
-            for cell, wide, number in zip(row, widths, table.numeric, strict=True)
-        ]
-        for row in (headings, *shown)
-    ]
-    gaps = len(GAP) * (len(widths) - 1)
-    unbroken = [max(map(cell_len, " ".join(column).split())) for column in zip(headings, *shown, strict=True)]
-    if sum(widths) + gaps <= width:
-        lines = listing.lines(rows[0], rows[1:], width)
-    elif sum(unbroken) + gaps <= width:
-        # Wrapped, numbers cannot stand to the right.
-        lines = listing.lines(headings, shown, width)
-    else:
-        lines = _row_by_row(headings, shown, width)
-    for line in lines:
+    for line in terminal_tables.lines(headings, shown, table.numeric, width):
         yield Text(line, no_wrap=True)
     left = len(table.rows) - len(shown)
     if left:
         yield Text(f"and {left:,} rows more: `netdyno report --as html` has all of them")
     for caption in table.captions:
         yield Text(printable(caption))
-
-
-def _row_by_row(headings: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
-    """A table too wide for the terminal, its rows below each other: each number with what it is."""
-    for row in rows:
-        told = [f"{heading} {cell}" for heading, cell in zip(headings, row, strict=True)]
-        yield from textwrap.wrap(", ".join(told), width, subsequent_indent="    ", break_on_hyphens=False)
 
 
 @dataclass(frozen=True)

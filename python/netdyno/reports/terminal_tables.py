@@ -1,0 +1,100 @@
+"""A table of a method for a terminal: numbers to the right and never broken, headings and texts wrapped.
+
+What still does not fit is told in parts, one below the other, each with the columns that say which row it is.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+
+from rich.cells import cell_len
+
+GAP = "  "
+
+
+def lines(
+    headings: Sequence[str], rows: Sequence[Sequence[str]], numeric: Sequence[bool], width: int
+) -> Iterator[str]:
+    """The table line by line. Columns in which no row says anything are left out."""
+    places = [place for place in range(len(headings)) if any(row[place] for row in rows) or not rows]
+    columns = [_Column(headings[p], [row[p] for row in rows], numeric[p]) for p in places]
+    parts = _parts(columns, width)
+    if parts is None:
+        yield from _row_by_row(columns, width)
+        return
+    for number, part in enumerate(parts):
+        if number:
+            yield ""
+        yield from _part(part, width)
+
+
+class _Column:
+    def __init__(self, heading: str, cells: Sequence[str], numeric: bool) -> None:
+        self.heading = heading
+        self.cells = cells
+        self.numeric = numeric
+        longest = max(map(cell_len, cells), default=0)
+        self.full = max(longest, cell_len(heading))
+        broken = [heading] if numeric else [heading, *cells]
+        word = max((cell_len(word) for text in broken for word in text.split()), default=1)
+        self.least = max(longest, word) if numeric else word
+
+    def wrapped(self, text: str, width: int) -> list[str]:
+        space = [text] if cell_len(text) <= width else textwrap.wrap(text, width, break_on_hyphens=False)
+        return [" " * (width - cell_len(line)) + line if self.numeric else line for line in space]
+
+
+def _least(columns: Sequence[_Column]) -> int:
+    return sum(column.least for column in columns) + len(GAP) * (len(columns) - 1)
+
+
+def _parts(columns: Sequence[_Column], width: int) -> list[list[_Column]] | None:
+    """The columns that stand beside each other; None if not even one fits beside those that name the row."""
+    if _least(columns) <= width:
+        return [list(columns)]
+    named = _naming(columns)
+    if not 0 < named < len(columns):
+        return None
+    keys = list(columns[:named])
+    parts: list[list[_Column]] = []
+    for column in columns[named:]:
+        if _least([*keys, column]) > width:
+            return None
+        if parts and _least([*parts[-1], column]) <= width:
+            parts[-1].append(column)
+        else:
+            parts.append([*keys, column])
+    return parts
+
+
+def _naming(columns: Sequence[_Column]) -> int:
+    """How many of the first columns tell the rows apart."""
+    rows = list(zip(*(column.cells for column in columns), strict=True))
+    return next(
+        (count for count in range(1, len(columns)) if len({row[:count] for row in rows}) == len(rows)), 0
+    )
+
+
+def _part(columns: Sequence[_Column], width: int) -> Iterator[str]:
+    room = width - len(GAP) * (len(columns) - 1)
+    widths = [column.full for column in columns]
+    while sum(widths) > room:
+        # The widest gives way first; parts are made so that the least of all fit.
+        loose = [place for place, column in enumerate(columns) if widths[place] > column.least]
+        widths[max(loose, key=lambda place: widths[place])] -= 1
+    headings = [column.heading for column in columns]
+    for row in (headings, *zip(*(column.cells for column in columns), strict=True)):
+        cells = [column.wrapped(text, wide) for column, text, wide in zip(columns, row, widths, strict=True)]
+        for beside in zip_longest(*cells, fillvalue=""):
+            yield GAP.join(
+                line + " " * (wide - cell_len(line)) for line, wide in zip(beside, widths, strict=True)
+            ).rstrip()
+
+
+def _row_by_row(columns: Sequence[_Column], width: int) -> Iterator[str]:
+    """The rows below each other: each cell with what it is."""
+    for row in zip(*(column.cells for column in columns), strict=True):
+        told = [f"{column.heading} {cell}" for column, cell in zip(columns, row, strict=True) if cell]
+        yield from textwrap.wrap(", ".join(told), width, subsequent_indent="    ", break_on_hyphens=False)
