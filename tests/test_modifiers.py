@@ -17,6 +17,7 @@ from netdyno.live import watcher
 from netdyno.matrix import cases, situation
 from netdyno.modifiers import MODIFIERS, not_run
 from netdyno.modifiers.filters import listed
+from netdyno.outline import lines
 from netdyno.plan import Plan, parse
 from netdyno.reports import REPORTS
 from netdyno.reports.from_store import view
@@ -277,6 +278,7 @@ def test_each_rule_that_is_looked_at_costs_what_it_costs(tmp_path: Path) -> None
         ("filters-1", {"kind": "emulated/bridge"}, "`filters-1` cannot be in case `uni / filters-1 / it`: `emulated/bridge` has no packet filter"),
         ("filters-1", {"profile": "size: 64B, headers: [{type: ethernet}, {type: ipv4, src: 16.0.0.1, dst: 48.0.0.1}, {type: udp, sport: 1, dport: 2}], flows: 1"}, "what `headers` send is not known as one network"),
         ("none, filters-1", {"matrix": "direction: [bidir]", "links": 3}, "a port sends to several"),
+        ("filters-1", {"profile": "size: 64B, flows: 1, addresses: {source: 10.0.0.0/31, destination: 10.0.1.0/31}", "links": 3}, "10.0.0.0/31 has fewer than 8 addresses"),
         ("broadcast", {"profile": "size: 64B, classes: {a: {dscp: ef, share: 10%}, b: {}}"}, "a profile with classes has no hundredth frame"),
         ("broadcast", {"kind": "emulated/bridge", "links": 3, "matrix": "direction: [uni], pattern: [addresses]"}, "its pattern is one of MAC addresses"),
         ("filters-1", {"settings": "rule_cost: 1us"}, "`rule_cost` is of ports with a `capacity` of their own"),
@@ -332,6 +334,15 @@ def test_a_device_that_nobody_configures_has_one_filter_a_run() -> None:
         "permit 198.18.0.2/32 to 198.19.0.2/32",
         "deny any to any",
     ]
+
+
+def test_check_names_the_conditions_cases_are_run_under() -> None:
+    told = list(lines(plan("none, broadcast, filters-25")))
+    assert (
+        "  broadcast: one frame in a hundred is a broadcast, in place of a test frame (RFC 2544 section 11.1)"
+        in told
+    )
+    assert [line.split(":")[0].strip() for line in told[1:3]] == ["broadcast", "filters-25"]
 
 
 def test_what_was_not_run_is_in_the_statement(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from netdyno.errors import counted
 from netdyno.matrix import cases, streams
+from netdyno.modifiers import MODIFIERS
 from netdyno.patterns import PAIRS
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ def lines(plan: Plan) -> Iterator[str]:
         more = f" and {len(names) - MOST_SHOWN} more" if len(names) > MOST_SHOWN + 1 else ""
         yield f"  {way}: {', '.join(names[:MOST_SHOWN] if more else names)}{more}"
     profiles = {case.profile_name: case.profile for case in found}
+    for modifier in dict.fromkeys(case.modifier.name for case in found if case.modifier.section):
+        yield f"  {modifier}: {MODIFIERS[modifier].doc} (RFC 2544 section {MODIFIERS[modifier].section})"
     for name, profile in profiles.items():
         if profile.burst > 1:
             yield f"  {name}: in bursts of {profile.burst} frames, back to back"

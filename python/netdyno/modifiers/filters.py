@@ -42,7 +42,10 @@ def _problem(profile: Profile, ways: Sequence[Way], kind: Kind) -> Problem | Non
 def _settings(count: int, place: int, profile: Profile, ways: Sequence[Way], ports: int) -> Mapping[str, str]:
     if profile.headers is not None or len({way.tx for way in ways}) < len(ways):
         return {}  # Which is told by `_problem`.
-    permitted = {way.tx: _ends(profile, way, ports) for way in ways}
+    try:
+        permitted = {way.tx: _ends(profile, way, ports) for way in ways}
+    except ValueError:
+        return {}  # Networks too small for so many ports: told with the traffic.
     return {filters.SETTING: filters.text(count, place, permitted)}
 
 
