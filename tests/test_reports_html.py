@@ -15,7 +15,7 @@ from pathlib import Path
 import altair
 import jsonschema
 import pytest
-from netdyno.reports import REPORTS
+from netdyno.reports import REPORTS, bundle
 from netdyno.reports.figures import figures
 from netdyno.reports.from_store import view
 from netdyno.reports.view import RunView
@@ -258,3 +258,30 @@ def test_what_an_interface_had_no_room_for_is_told_and_escaped(tmp_path: Path) -
     assert f"Interface {HOSTILE} of west: no room to receive (rx_no_dma_resources 1 234)" in page.text
     assert "rx_queue_0_packets" not in page.text, "what is not amiss is left to the JSON report"
     assert "<img src=x" not in text
+
+
+def test_the_script_is_made_once_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+
+    def make() -> str:
+        made.append(f"draw('{bundle.EDITOR_URL}')")
+        return made[-1]
+
+    monkeypatch.setattr("vl_convert.javascript_bundle", make)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert [bundle.script() for _ in range(3)] == ["draw('about:blank')"] * 3
+    assert len(made) == 1
+    (kept,) = (tmp_path / "netdyno").iterdir()
+    assert kept.read_text() == made[0]
+
+
+@pytest.mark.parametrize("cache", ["file", "file/below", "relative"])
+def test_where_nothing_can_be_kept_the_script_is_made_anew(
+    cache: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("vl_convert.javascript_bundle", lambda: "draw()")
+    monkeypatch.setenv("XDG_CACHE_HOME", cache if cache == "relative" else str(tmp_path / cache))
+    assert [bundle.script() for _ in range(2)] == ["draw()"] * 2
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]

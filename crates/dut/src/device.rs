@@ -124,6 +124,51 @@ impl Node for Device {
 }
 
 impl Device {
+    /// Whether it will say nothing of its own accord and change nothing in what passes, unless it is spoken to, something
+    /// [happens](Self::next_event) to it, or a frame comes that goes another way than all those before it.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        let asks_nobody = match &self.core.forwarder {
+            Forwarder::Router(router) => router.neighbours.is_settled(),
+            Forwarder::CrossConnect(_) | Forwarder::Bridge(_) => true,
+        };
+        asks_nobody
+            && self
+                .outputs
+                .iter()
+                .all(|output| output.impair.as_ref().is_none_or(|impair| !impair.corrupts()))
+    }
+
+    /// Whether it passes on what neighbours say to each other (ARP, ND): all but routers do.
+    #[must_use]
+    pub fn relays(&self) -> bool {
+        !matches!(self.core.forwarder, Forwarder::Router(_))
+    }
+
+    /// Whether no frame is in it or on its way to it.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.pool.taken() == 0 && self.ports.iter().all(|port| port.next_arrival().is_none())
+    }
+
+    /// Whether frames may leave it twice, late or never by a fault.
+    #[must_use]
+    pub fn has_faults(&self) -> bool {
+        self.outputs.iter().any(|output| output.impair.is_some())
+    }
+
+    /// Frames it has sent of its own accord since its counters were reset.
+    #[must_use]
+    pub fn originated(&self) -> u64 {
+        self.core.count.originated
+    }
+
+    /// When something happens to it next.
+    #[must_use]
+    pub fn next_event(&self) -> Instant {
+        Instant { ps: self.course.next }
+    }
+
     /// Does all that is due by `now`, nothing happening to the device meanwhile.
     fn advance(&mut self, now: Instant) {
         for port in 0..self.ports.len() {

@@ -169,6 +169,11 @@ impl Impair {
         })
     }
 
+    /// Whether it changes frames.
+    pub(crate) fn corrupts(&self) -> bool {
+        self.faults.iter().any(|(fault, _)| *fault == Fault::Corrupt)
+    }
+
     /// What meets the next frame, which comes at `t`.
     pub(crate) fn next(&mut self, t: u64) -> Hit {
         let frame = self.count;

@@ -33,4 +33,4 @@ pub use compile::stream_seed;
 pub use error::SpecError;
 pub use follower::Follower;
 pub use progress::{PortSnapshot, Progress, Snapshot};
-pub use trial::{AHEAD_PS, ANSWER_PS, Refused, Trial};
+pub use trial::{AHEAD_PS, ANSWER_PS, Refused, Standing, Trial};

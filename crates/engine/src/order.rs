@@ -97,6 +97,12 @@ impl Flows {
         self.width
     }
 
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.flows.len()
+    }
+
     /// Distinct frames received of flow `flow` that were not broken.
     #[must_use]
     pub fn received(&self, flow: usize) -> u32 {

@@ -365,6 +365,12 @@ impl Sender {
         self.own.insert(place, Own { at_ps, what });
     }
 
+    /// Whether anything beside the streams waits for its time.
+    #[must_use]
+    pub fn has_plans(&self) -> bool {
+        !self.own.is_empty()
+    }
+
     /// Answers that wait to be sent.
     #[must_use]
     pub fn answers_waiting(&self) -> usize {

@@ -9,6 +9,7 @@ use crate::host::Host;
 use crate::progress::Progress;
 use crate::result::TrialResult;
 use crate::spec::TrialSpec;
+use crate::transmit::Sender;
 use crate::worker::Worker;
 use crate::{compile, report};
 use netdyno_frame::parse::Tag;
@@ -122,6 +123,25 @@ pub struct Trial {
     unanswered: u64,
     /// When the next poll of a next hop is due.
     poll_ps: u64,
+    /// A frame of each flow below has arrived.
+    flows_met: usize,
+}
+
+/// How a trial stands towards the devices.
+#[derive(Clone, Copy, Debug)]
+pub struct Standing {
+    /// Whether traffic is on and nothing else waits to be sent.
+    pub is_by_schedule: bool,
+    /// When the schedule ends, once traffic has begun.
+    pub until: Instant,
+    /// When the trial asks a next hop by itself next.
+    pub next_poll: Instant,
+    /// Frames of its own (ARP, ND, learning) sent so far.
+    pub own_frames: u64,
+    /// Frames that came in and are no test frames.
+    pub strangers: u64,
+    /// Bytes sent, FCS counted.
+    pub sent_bytes: u64,
 }
 
 impl std::fmt::Debug for Trial {
@@ -200,6 +220,7 @@ impl Trial {
             heard: Vec::new(),
             unanswered: 0,
             poll_ps: u64::MAX,
+            flows_met: 0,
         })
     }
 
@@ -239,6 +260,39 @@ impl Trial {
     #[must_use]
     pub fn began(&self) -> Option<Instant> {
         self.took_place.then_some(Instant { ps: self.times.traffic })
+    }
+
+    /// How it stands towards the devices, for whoever decides how far virtual time may advance in a round.
+    #[must_use]
+    pub fn standing(&self) -> Standing {
+        let worker = &self.worker;
+        let waits = worker.senders.iter().any(Sender::has_plans);
+        Standing {
+            is_by_schedule: self.stage == Stage::Traffic && self.halted_ps.is_none() && !waits,
+            until: Instant {
+                ps: self.times.traffic + self.duration_ps,
+            },
+            next_poll: Instant { ps: self.poll_ps },
+            own_frames: worker.senders.iter().map(|sender| sender.own_frames).sum(),
+            strangers: worker.receiver.ports.iter().map(|port| port.foreign).sum(),
+            sent_bytes: worker.senders.iter().map(|sender| sender.bytes).sum(),
+        }
+    }
+
+    /// Whether a frame of every flow has arrived. Once it is so, it stays so.
+    #[must_use]
+    pub fn has_met_all_flows(&mut self) -> bool {
+        let flows = &self.worker.receiver.flows;
+        while self.flows_met < flows.len() && flows.received(self.flows_met) > 0 {
+            self.flows_met += 1;
+        }
+        self.flows_met == flows.len()
+    }
+
+    /// Whether nothing is on its way to it.
+    #[must_use]
+    pub fn expects_nothing(&self) -> bool {
+        self.worker.ports.iter().all(|port| port.next_arrival().is_none())
     }
 
     /// Readies the ports, which may take their time: before the first step, and not counted in any. A trial without one

@@ -19,6 +19,10 @@ pub trait Node: Send {
     fn listening(&self) -> bool {
         true
     }
+    /// How far virtual time may advance in the next round, if the node knows it may be further than it was told.
+    fn stride(&self) -> Option<Duration> {
+        None
+    }
 }
 
 /// Rounds at the limit itself before `run_virtual` gives up on nodes that are never done with it.
@@ -27,8 +31,8 @@ const ROUNDS_AT_LIMIT: u32 = 100_000;
 /// Runs `nodes` in virtual time until the first of them has finished, nothing more happens up to and
 /// including `limit`, or `cancelled` says so (asked once a round). Returns the time reached.
 ///
-/// Time advances by at least `quantum` a round, so that nodes work in bursts, and jumps over idle
-/// time to the earliest wake-up. Because frames carry exact times, no result depends on `quantum`,
+/// Time advances by at least `quantum` a round, or the [stride](Node::stride) of the first node, so that nodes work in bursts,
+/// and jumps over idle time to the earliest wake-up. Because frames carry exact times, no result depends on `quantum`,
 /// as long as it is shorter than what any node takes to answer: a node handles what arrived by `now` in
 /// order of arrival, and stamps what it sends itself.
 pub fn run_virtual(
@@ -54,7 +58,8 @@ pub fn run_virtual(
         rounds_left -= u32::from(now == limit);
         // What is due between the last quantum and the limit is still done: so the limit cuts off at the
         // same frame whatever the quantum.
-        now.ps = wake.ps.max(now.ps.saturating_add(quantum.ps)).min(limit.ps);
+        let stride = nodes.first().and_then(|node| node.stride()).unwrap_or(quantum);
+        now.ps = wake.ps.max(now.ps.saturating_add(stride.ps)).min(limit.ps);
     }
     now
 }

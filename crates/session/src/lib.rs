@@ -9,6 +9,7 @@ mod session;
 mod spacing;
 pub mod spec;
 mod spread;
+mod stride;
 mod threads;
 mod truth;
 

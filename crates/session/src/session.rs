@@ -4,6 +4,7 @@ use crate::error::SessionError;
 use crate::open::{self, Opened};
 use crate::spacing::{self, Spacing};
 use crate::spec::{ClockKind, Event, SessionSpec};
+use crate::stride::Stride;
 use crate::threads::{self, Places};
 use netdyno_dut::Device;
 use netdyno_dut::spec::{DeviceCounters, EventKind};
@@ -45,12 +46,17 @@ pub struct Outcome {
 /// A lab with its ports open. Tables that devices have learned are kept from trial to trial.
 pub struct Session {
     spec: SessionSpec,
+    /// The least that virtual time advances in a round.
     quantum: Duration,
+    /// Whether that is also the most, idle time excepted.
+    is_told: bool,
     clock: Option<Clock>,
     /// In real time.
     places: Option<Places>,
     /// Virtual time reached so far.
     now: Instant,
+    /// Rounds of the last trial in virtual time.
+    rounds: u64,
     opened: Option<Opened>,
     /// What the ports turned out to be when they were opened last.
     ports: Vec<PortInfo>,
@@ -81,10 +87,12 @@ impl Session {
         let opened = open::open(&spec, clock)?;
         Ok(Self {
             quantum: quantum(&spec),
+            is_told: false,
             spec,
             clock,
             places,
             now: Instant::ZERO,
+            rounds: 0,
             ports: infos(&opened),
             opened: Some(opened),
             trial: None,
@@ -98,10 +106,16 @@ impl Session {
         &self.ports
     }
 
-    /// Sets the least that virtual time advances in a round. No result depends on it: it is kept below the time a
-    /// tester takes to answer, or answers would depart later than they are due.
+    /// Sets how far virtual time advances in a round that is not idle, instead of what the session finds best. No result
+    /// depends on it: it is kept below the time a tester takes to answer, or answers would depart later than they are due.
     pub fn set_quantum(&mut self, quantum: Duration) {
-        self.quantum = quantum.min(LONGEST_QUANTUM);
+        (self.quantum, self.is_told) = (quantum.min(LONGEST_QUANTUM), true);
+    }
+
+    /// In how many rounds the last trial in virtual time was run.
+    #[must_use]
+    pub fn rounds(&self) -> u64 {
+        self.rounds
     }
 
     /// Readies a trial, to be [run](Self::run) next; the answer is to watch and cancel it with.
@@ -196,7 +210,15 @@ impl Session {
             _ => {
                 let events = std::mem::take(&mut self.events);
                 let happens = to_devices(&self.spec, &events);
-                self.now = run_in_virtual_time(&mut trial, &mut opened.devices, happens, self.now, self.quantum);
+                // How often a limited port had no room is how often it was asked.
+                let is_told = self.is_told || self.spec.ports.iter().any(|port| port.limit.is_some());
+                let stride = if is_told {
+                    Stride::always(self.quantum)
+                } else {
+                    let relays = !self.spec.loops.is_empty() || opened.devices.iter().any(Device::relays);
+                    Stride::new(self.quantum, self.spec.ports.len(), relays)
+                };
+                (self.now, self.rounds) = run_in_virtual_time(&mut trial, &mut opened.devices, happens, self.now, stride);
             }
         }
         let mut result = trial.result();
@@ -279,13 +301,21 @@ fn run_in_virtual_time(
     devices: &mut [Device],
     happens: Vec<Vec<Happens>>,
     start: Instant,
-    quantum: Duration,
-) -> Instant {
+    stride: Stride,
+) -> (Instant, u64) {
     // Links that an earlier trial took down are up again.
     hand_over(devices, start, vec![Vec::new(); happens.len()]);
     let happens = Some(happens).filter(|happens| happens.iter().any(|its| !its.is_empty()));
-    let mut lab = Lab { trial, devices, happens };
-    run_virtual(&mut [&mut lab], start, quantum, Instant::NEVER, &|| false)
+    let quantum = stride.length();
+    let mut lab = Lab {
+        stride,
+        trial,
+        devices,
+        happens,
+        rounds: 0,
+    };
+    let end = run_virtual(&mut [&mut lab], start, quantum, Instant::NEVER, &|| false);
+    (end, lab.rounds)
 }
 
 /// The trial and the devices, which learn what happens to them once it is known when traffic begins.
@@ -293,6 +323,8 @@ struct Lab<'a> {
     trial: &'a mut Trial,
     devices: &'a mut [Device],
     happens: Option<Vec<Vec<Happens>>>,
+    stride: Stride,
+    rounds: u64,
 }
 
 fn hand_over(devices: &mut [Device], begin: Instant, happens: Vec<Vec<Happens>>) {
@@ -313,6 +345,8 @@ impl Node for Lab<'_> {
     }
 
     fn step(&mut self, now: Instant) {
+        self.rounds += 1;
+        self.stride.before(self.trial, self.devices);
         self.trial.step(now);
         // The devices are not past the begin yet: it lies in this round.
         if self.happens.is_some()
@@ -321,6 +355,11 @@ impl Node for Lab<'_> {
             hand_over(self.devices, begin, self.happens.take().unwrap_or_default());
         }
         self.devices.iter_mut().for_each(|device| device.step(now));
+        self.stride.after(now, self.trial, self.devices);
+    }
+
+    fn stride(&self) -> Option<Duration> {
+        Some(self.stride.length())
     }
 
     fn finished(&self) -> bool {

@@ -12,5 +12,6 @@ mod loops;
 mod pacing;
 mod real;
 mod serve;
+mod strides;
 mod truth;
 mod workers;

@@ -6,6 +6,7 @@ import ipaddress
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -234,7 +235,7 @@ class Profile(Element):
         """Its addresses, the default of its IP version filled in."""
         return self.addresses or ADDRESSES["trex" if self.ip == 4 else "rfc5180"]
 
-    @property
+    @cached_property  # of an element that never changes; asked for several times a trial
     def stack(self) -> tuple[Any, ...]:
         """Its header stack in the forward direction, outermost first."""
         return self._stack(self.pool)

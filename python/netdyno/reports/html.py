@@ -23,6 +23,7 @@ from markupsafe import Markup, escape
 from netdyno.histogram import percentiles
 from netdyno.printable import printable_lines
 from netdyno.reports import (
+    bundle,
     compliance,
     grid,
     health,
@@ -40,9 +41,6 @@ from netdyno.reports.markdown import provenance
 from netdyno.reports.view import ABOUT_THE_TESTER, ALL, CaseView, RunView, TrialView, stream_results
 from netdyno.trial import Latency, StreamResult, Value
 
-EDITOR_URL = "https://vega.github.io/editor/"
-"""The bundle's only address that could be opened (by a menu that the page turns off)."""
-
 LONG = 30
 """Rows of a method's table from which it stands folded in the page."""
 
@@ -54,7 +52,9 @@ def render(run: RunView) -> str:
     drawn = figures(run)
     every = (*repeats.tables(run), *joined(run))
     details = [_detail(table, f"table-{number}") for number, table in enumerate(every, 1)]
-    scripts = [_bundle(), _asset("report.js")] if drawn or any(one["figures"] for one in details) else []
+    scripts = (
+        [bundle.script(), _asset("report.js")] if drawn or any(one["figures"] for one in details) else []
+    )
     page = _environment().get_template("report.html.j2")
     return page.render(
         run=run,
@@ -130,15 +130,6 @@ def _unbroken(text: str) -> Markup:
 
 def _asset(name: str) -> str:
     return resources.files("netdyno.reports").joinpath("assets", name).read_text(encoding="utf-8")
-
-
-def _bundle() -> str:
-    """Vega, Vega-Lite and vega-embed as one script that names no place to go to."""
-    # Without arguments it is ready-made; with a version it is put together anew, which takes seconds.
-    text: str = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub is wrong
-    if "</script" in text.lower():
-        raise ValueError("the Vega bundle of vl-convert cannot stand in a page as it is")
-    return text.replace(EDITOR_URL, "about:blank")
 
 
 def _policy(scripts: list[str]) -> str:

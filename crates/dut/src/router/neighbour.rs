@@ -25,6 +25,8 @@ pub(crate) struct Neighbour {
     pub(crate) waiting: VecDeque<Frame>,
     requests: u8,
     next_request: u64,
+    /// Whether it was known once and is no longer.
+    is_forgotten: bool,
 }
 
 impl Neighbour {
@@ -53,6 +55,8 @@ pub(crate) struct Neighbours {
     asked: Vec<usize>,
     /// When the first of them is due.
     next: u64,
+    /// How many were known once and are no longer.
+    forgotten: usize,
 }
 
 impl Neighbours {
@@ -62,7 +66,13 @@ impl Neighbours {
             table: vec![0; 64],
             asked: Vec::new(),
             next: u64::MAX,
+            forgotten: 0,
         }
+    }
+
+    /// Whether nobody is asked for, nor has to be again whom a frame went to before.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.forgotten == 0 && self.asked.is_empty()
     }
 
     #[inline]
@@ -115,6 +125,7 @@ impl Neighbours {
             waiting: VecDeque::new(),
             requests: 0,
             next_request: u64::MAX,
+            is_forgotten: false,
         });
         if self.all.len() * 2 > self.table.len() {
             self.table = vec![0; self.table.len() * 2];
@@ -142,6 +153,7 @@ impl Neighbours {
             return VecDeque::new();
         }
         neighbour.mac = Some(mac);
+        self.forgotten -= usize::from(std::mem::take(&mut neighbour.is_forgotten));
         neighbour.next_request = u64::MAX;
         neighbour.requests = 0;
         let waiting = std::mem::take(&mut neighbour.waiting);
@@ -174,6 +186,10 @@ impl Neighbours {
         for neighbour in &mut self.all {
             if neighbour.fixed || port.is_some_and(|port| neighbour.port != port) {
                 continue;
+            }
+            if neighbour.mac.is_some() {
+                neighbour.is_forgotten = true;
+                self.forgotten += 1;
             }
             neighbour.mac = None;
             neighbour.requests = 0;
