@@ -15,6 +15,7 @@ SIDE_BY_SIDE = frozenset(
     [
         "arithmetic",
         "asr9006",
+        "bad_input",
         "browser",
         "cli",
         "confusion",

@@ -137,7 +137,7 @@ def test_a_load_that_was_missed_is_flagged_from_two_in_ten_thousand_on() -> None
 @pytest.mark.parametrize(
     ("device", "number", "note"),
     [
-        (never_passes(), None, "frames were lost at the lowest load"),
+        (never_passes(), None, "not every frame came back once at the lowest load"),
         (passes_everything(), LINE, "nothing was lost at any load"),
         (starved_tester(6_000_000), 5_000_000, "a lower bound: above it the tester left 3000000"),
         (starved_tester(600_000), None, "the tester left 400000 of 1000000"),

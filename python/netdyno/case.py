@@ -22,6 +22,7 @@ from netdyno.happening import Course
 from netdyno.labs import KINDS, Wiring
 from netdyno.matrix import beside, cases, situation
 from netdyno.methods import METHODS, kept_away, spoiled
+from netdyno.methods.late import watched
 from netdyno.peers import NotMeasuredError, Peers, Session
 from netdyno.spec import read_result, session_spec, trial_spec
 from netdyno.store import CaseWiring, StoredGoal, StoredTrial, StoredVerdict
@@ -284,7 +285,7 @@ class _Trials:
 
     def follow(self, known: Situation) -> Result:
         """Gives the method what it asks for until it has a result."""
-        method = METHODS[self.plan.method].start(self.plan.parameters, known)
+        method = watched(METHODS[self.plan.method].start(self.plan.parameters, known))
         if self.wiring.routes:
             method = fib.proven(method, known, len(self.wiring.routes[0]))
         try:

@@ -29,7 +29,7 @@ Conformity: TypeAlias = Literal["unconditional", "conditional", "deviating"]
 """How a result agrees with its standard, as RFC 2544 section 5 has it: every MUST and every SHOULD was
 heeded, every MUST but not every SHOULD, or not every MUST."""
 
-SEARCHED = ("throughput", "NDR", "PDR")
+SEARCHED = ("throughput", "NDR", "PDR", "broadcast throughput", "loss-free load")
 """Those found by a search: the load of all streams at once, with a lowest load that failed as upper bound."""
 
 

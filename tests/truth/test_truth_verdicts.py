@@ -21,7 +21,7 @@ GOAL = "exceed: 0%, duration: 10ms, sum: 10ms, initial: 10ms"
 NDR = f"{{ndr: {{warmup: 0s, goals: {{PDR: {{loss: 0.5%, {GOAL}}}, NDR: {{loss: 0%, {GOAL}}}}}}}}}"
 SUITE = """{rfc2544: {
     throughput: {duration: 4ms, width: 10%}, latency: {repeats: 2, duration: 4ms, after: 0s},
-    back-to-back: {repeats: 1, longest: 2ms}, recovery: {overload: 4ms, watch: 4ms},
+    back-to-back: {repeats: 1, longest: 2ms}, recovery: {repeats: 1, overload: 4ms, watch: 4ms},
     frame-loss: null, reset: null}}"""
 
 

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
 from statistics import stdev
 
 from pydantic import Field
 
 from netdyno.methods import rows
-from netdyno.methods.procedure import (
-    Parameters,
-    Procedure,
-    constant,
-    starved,
-)
-from netdyno.methods.throughput import WAIT, OnThroughput, known_load, searching
+from netdyno.methods.bursts import Bursts
+from netdyno.methods.procedure import Parameters, Procedure, constant
+from netdyno.methods.throughput import WAIT, OnThroughput, known_load, none_found, searching
 from netdyno.trial import Cell, Column, Method, Result, Situation, Table, Trial, TrialResult, Value
 from netdyno.units import PositiveDuration
 
@@ -26,11 +22,6 @@ QUIET_NS = 2 * 10**9
 """RFC 9004 section 6.2: quiet for at least 2 seconds after the burst can have been received."""
 LONGEST_NS = 30 * 10**9
 """RFC 9004 section 6.2: bursts of up to 30 seconds must be possible."""
-
-GUESS = 1024
-"""Steps of the first burst: what many devices' buffers hold."""
-TRIES = 3
-"""Of a burst that the tester did not send as asked."""
 
 NAME = "back-to-back frames"
 TABLE = (
@@ -78,19 +69,6 @@ def back_to_back(parameters: BackToBackParameters, situation: Situation) -> Meth
     return result
 
 
-@dataclass
-class _Seen:
-    """What the bursts showed."""
-
-    first: int
-    count: int = 0
-    passing: dict[int, int] = field(default_factory=dict)
-    """The last trial in which a length passed, and the last in which one did not."""
-    failing: dict[int, int] = field(default_factory=dict)
-    short: str | None = None
-    """Why the tester did not send a burst as asked, however often it tried."""
-
-
 def measured(
     parameters: BackToBackSettings, situation: Situation, known: Fraction | None, first: int
 ) -> Generator[Trial, TrialResult, tuple[Result, int]]:
@@ -98,89 +76,33 @@ def measured(
     line = situation.line_fps
     if not known or known >= line:
         why = (
-            "no load passed without loss, and there is no throughput"
+            f"{none_found(known)}, and there is no throughput"
             if not known
             else "the device forwards at the line's rate, so its buffer never fills (RFC 9004 section 6.1)"
         )
-        return _result(parameters, situation, known, [], _Seen(first), f"not applicable: {why}"), first
-    seen = _Seen(first)
-    most = int(parameters.longest.ns * line / 10**9) // parameters.step
-    lengths: list[int] = []
-    for number in range(parameters.repeats):
-        length = yield from _search(
-            parameters, situation, known, seen, most, lengths[-1] if lengths else GUESS, number
+        return _result(parameters, situation, known, [], (), f"not applicable: {why}"), first
+
+    def burst(steps: int) -> Trial:
+        frames = steps * parameters.step
+        duration_ns = max(int(frames * 10**9 / line), 1)
+        # What the device holds of it when its last frame comes takes so long at its throughput.
+        late_ns = int(frames * 10**9 / known) - duration_ns
+        return replace(
+            constant(f"{frames} frames", line, duration_ns), drain_ns=parameters.quiet.ns + late_ns
         )
-        if length is None:
-            break
-        lengths.append(length)
-        if length == most:
-            break
-    note, again = "", ""
-    if seen.short is not None:
-        note = f"the tester could not send such bursts: {seen.short}"
-    elif lengths and lengths[-1] == most:
-        note = f"the longest burst that was tried, {parameters.longest}, passed: no limit was found"
-        again = f"back-to-back: {note}, RFC 9004 section 6.2 has the test repeated with a higher one"
-        lengths = []
-    elif lengths == [0] * len(lengths):
+
+    most = int(parameters.longest.ns * line / 10**9) // parameters.step
+    bursts = Bursts(most, burst, first)
+    yield from bursts.search(parameters.repeats)
+    note = bursts.why_none(parameters.repeats, str(parameters.longest))
+    lengths = [] if bursts.unlimited else [n * parameters.step for n in bursts.lengths]
+    if lengths and not any(lengths):
         note = "not even the shortest burst passed"
-    result = _result(parameters, situation, known, [n * parameters.step for n in lengths], seen, note)
-    if again:
+    result = _result(parameters, situation, known, lengths, bursts.resting, note)
+    if bursts.unlimited:
+        again = f"back-to-back: {note}, RFC 9004 section 6.2 has the test repeated with a higher one"
         result = replace(result, compliance=(*result.compliance, again))
-    return result, first + seen.count
-
-
-def _search(
-    parameters: BackToBackSettings,
-    situation: Situation,
-    known: Fraction,
-    seen: _Seen,
-    most: int,
-    guess: int,
-    number: int,
-) -> Generator[Trial, TrialResult, int | None]:
-    """The most steps a burst may have and pass: away from a guess in steps that double, then by halves."""
-    lower, upper = 0, most + 1
-    at, stride = min(max(guess, 1), most), 1
-    while upper - lower > 1:
-        passed = yield from _passes(parameters, situation, known, seen, at, f"search {number + 1}")
-        if passed is None:
-            return None
-        lower, upper = (at, upper) if passed else (lower, at)
-        if passed and upper > most:
-            at, stride = min(at + stride, most), 2 * stride
-        elif not passed and lower == 0:
-            at, stride = max(at - stride, 1), 2 * stride
-        else:
-            at = (lower + upper) // 2
-    return lower
-
-
-def _passes(
-    parameters: BackToBackSettings,
-    situation: Situation,
-    known: Fraction,
-    seen: _Seen,
-    steps: int,
-    name: str,
-) -> Generator[Trial, TrialResult, bool | None]:
-    """Whether a burst of so many steps comes back whole; None if the tester could not send it."""
-    line, frames = situation.line_fps, steps * parameters.step
-    duration_ns = max(int(frames * 10**9 / line), 1)
-    # What the device holds of it when its last frame comes takes so long at its throughput.
-    late_ns = int(frames * 10**9 / known) - duration_ns
-    burst = replace(
-        constant(f"{name}: {frames} frames", line, duration_ns), drain_ns=parameters.quiet.ns + late_ns
-    )
-    for _ in range(TRIES):
-        outcome = yield burst
-        trial, seen.count = seen.first + seen.count, seen.count + 1
-        seen.short = starved(outcome, duration_ns)
-        if seen.short is None:
-            passed = all(one.missing == 0 and one.duplicates == 0 for one in outcome.streams)
-            (seen.passing if passed else seen.failing)[steps] = trial
-            return passed
-    return None
+    return result, first + bursts.count
 
 
 def _result(
@@ -188,7 +110,7 @@ def _result(
     situation: Situation,
     known: Fraction | None,
     lengths: list[int],
-    seen: _Seen,
+    trials: tuple[int, ...],
     note: str,
 ) -> Result:
     line = situation.line_fps
@@ -216,11 +138,10 @@ def _result(
         if corrected is not None:
             how = "corrected, RFC 9004 section 6.4"
             values.append(Value("buffer time", scope, corrected, "ns", note=how))
-    trials = {*list(seen.passing.values())[-1:], *list(seen.failing.values())[-1:]}
     return Result(
         method=BACK_TO_BACK.name,
         values=tuple(values),
-        trials=tuple(sorted(trials)),
+        trials=trials,
         compliance=tuple(_deviations(parameters, situation)),
         recommended=tuple(_recommended(parameters)),
         notes=(f"back-to-back: {note}",) if note else (),

@@ -12,7 +12,7 @@ from netdyno.arithmetic import WIRE_OVERHEAD
 from netdyno.errors import Problem
 from netdyno.methods import rows
 from netdyno.methods.procedure import Parameters, Procedure, starved
-from netdyno.methods.throughput import WAIT, OnThroughput, known_load, searching, waits
+from netdyno.methods.throughput import WAIT, OnThroughput, known_load, none_found, searching, waits
 from netdyno.trial import (
     Cell,
     Column,
@@ -104,7 +104,7 @@ def measured(
     outcomes: list[TrialResult] = []
     notes: list[str] = []
     if not fps:
-        notes.append("latency: no load passed without loss, and there is none to measure it at")
+        notes.append(f"latency: {none_found(fps)}, and there is none to measure it at")
     for number in range(parameters.repeats if fps else 0):
         assert fps is not None
         outcome = yield Trial(

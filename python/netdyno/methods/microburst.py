@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from statistics import mean, stdev
 
@@ -11,7 +11,8 @@ from pydantic import Field, model_validator
 
 from netdyno.errors import Problem
 from netdyno.methods import rows
-from netdyno.methods.procedure import Parameters, Procedure, starved
+from netdyno.methods.bursts import Bursts
+from netdyno.methods.procedure import Parameters, Procedure
 from netdyno.trial import (
     Cell,
     Column,
@@ -22,15 +23,10 @@ from netdyno.trial import (
     StreamResult,
     Table,
     Trial,
-    TrialResult,
     Value,
 )
 from netdyno.units import Percent, PositiveDuration
 
-GUESS = 1024
-"""Frames of the first burst: what many devices' ports hold."""
-TRIES = 3
-"""Of a burst that the tester did not send as asked."""
 STEADY = Fraction(1, 10)
 """RFC 8239 section 1.2: the standard deviation of repeats should be below 10 % of their mean."""
 
@@ -67,40 +63,27 @@ class MicroburstParameters(Parameters):
         return self
 
 
-@dataclass
-class _Seen:
-    """What the bursts showed."""
-
-    count: int = 0
-    passing: dict[int, int] = field(default_factory=dict)
-    """Length of a burst -> the last trial in which it passed; the last in which it did not."""
-    failing: dict[int, int] = field(default_factory=dict)
-    outcomes: dict[int, TrialResult] = field(default_factory=dict)
-    """Of the longest burst so far, by trial."""
-    short: str | None = None
-
-
 def microburst(parameters: MicroburstParameters, situation: Situation) -> Method:
     """All ports that send to one begin a burst at the same instant; the longest that comes back whole.
 
     A length is in frames of a port that sends at the line's rate. What is held is all that came in less what
     the line out had taken when the last frame came in.
     """
-    seen = _Seen()
-    most = max(int(parameters.longest.ns * situation.line_fps / 10**9), 1)
-    lengths: list[int] = []
-    outcomes: list[TrialResult] = []
-    for number in range(parameters.repeats):
-        guess = lengths[-1] if lengths else GUESS
-        found = yield from _search(parameters, situation, seen, most, guess, f"search {number + 1}")
-        if found is None:
-            break
-        lengths.append(found)
-        if found:
-            outcomes.append(seen.outcomes[seen.passing[found]])
-        if found == most:
-            break
-    return _result(parameters, situation, seen, lengths, outcomes, most)
+    line = situation.line_fps
+
+    def burst(length: int) -> Trial:
+        duration_ns = max(int(length * 10**9 / line), 1)
+        return Trial(
+            f"{length} frames",
+            (Segment("burst", duration_ns, line, line),),
+            loads=_loads(parameters, situation, duration_ns),
+            # All may have to leave one after the other.
+            drain_ns=parameters.quiet.ns + len(situation.streams) * duration_ns,
+        )
+
+    bursts = Bursts(max(int(parameters.longest.ns * line / 10**9), 1), burst)
+    yield from bursts.search(parameters.repeats)
+    return _result(parameters, situation, bursts)
 
 
 def _meeting(situation: Situation) -> list[list[int]]:
@@ -145,52 +128,6 @@ def _loads(
     }
 
 
-def _search(
-    parameters: MicroburstParameters, situation: Situation, seen: _Seen, most: int, guess: int, name: str
-) -> Generator[Trial, TrialResult, int | None]:
-    """The longest burst that comes back whole: away from a guess in steps that double, then by halves."""
-    lower, upper = 0, most + 1
-    at, stride = min(max(guess, 1), most), 1
-    while upper - lower > 1:
-        passed = yield from _passes(parameters, situation, seen, at, name)
-        if passed is None:
-            return None
-        lower, upper = (at, upper) if passed else (lower, at)
-        if passed and upper > most:
-            at, stride = min(at + stride, most), 2 * stride
-        elif not passed and lower == 0:
-            at, stride = max(at - stride, 1), 2 * stride
-        else:
-            at = (lower + upper) // 2
-    return lower
-
-
-def _passes(
-    parameters: MicroburstParameters, situation: Situation, seen: _Seen, length: int, name: str
-) -> Generator[Trial, TrialResult, bool | None]:
-    """Whether a burst comes back whole; None if the tester could not send it."""
-    line = situation.line_fps
-    duration_ns = max(int(length * 10**9 / line), 1)
-    burst = Trial(
-        f"{name}: {length} frames",
-        (Segment("burst", duration_ns, line, line),),
-        loads=_loads(parameters, situation, duration_ns),
-        # All may have to leave one after the other.
-        drain_ns=parameters.quiet.ns + len(situation.streams) * duration_ns,
-    )
-    for _ in range(TRIES):
-        outcome = yield burst
-        trial, seen.count = seen.count, seen.count + 1
-        seen.short = starved(outcome, duration_ns)
-        if seen.short is None:
-            passed = all(one.missing == 0 and one.duplicates == 0 for one in outcome.streams)
-            (seen.passing if passed else seen.failing)[length] = trial
-            if passed:
-                seen.outcomes[trial] = outcome
-            return passed
-    return None
-
-
 @dataclass(frozen=True)
 class _Held:
     """What a port held of the longest burst of one search, frames; and the longest wait in it."""
@@ -224,22 +161,12 @@ TABLE = (
 )
 
 
-def _result(
-    parameters: MicroburstParameters,
-    situation: Situation,
-    seen: _Seen,
-    lengths: list[int],
-    outcomes: list[TrialResult],
-    most: int,
-) -> Result:
-    note = ""
-    if seen.short is not None:
-        note = f"the tester could not send such bursts: {seen.short}"
-    elif lengths and lengths[-1] == most:
-        note = f"the longest burst that was tried, {parameters.longest}, passed: no limit was found"
-        lengths, outcomes = [], []
-    elif lengths and max(lengths) == 0:
+def _result(parameters: MicroburstParameters, situation: Situation, bursts: Bursts) -> Result:
+    note = bursts.why_none(parameters.repeats, str(parameters.longest))
+    lengths = [] if bursts.unlimited else bursts.lengths
+    if lengths and not any(lengths):
         note = "not even one frame of each port passed"
+    outcomes = [bursts.outcomes[bursts.passing[length]] for length in lengths if length]
     values: list[Value] = []
     table: list[tuple[Cell, ...]] = []
     notes = [note] if note else []
@@ -278,7 +205,7 @@ def _result(
     return Result(
         method=MICROBURST.name,
         values=tuple(values),
-        trials=tuple(sorted({*list(seen.passing.values())[-1:], *list(seen.failing.values())[-1:]})),
+        trials=bursts.resting,
         notes=tuple(notes),
         recommended=tuple(_recommended(parameters, situation)),
         headlines={NAME: "frames that a port held of the longest bursts which came back whole, the mean"},

@@ -12,9 +12,10 @@ from netdyno.methods import rows
 from netdyno.methods.procedure import (
     Parameters,
     Procedure,
+    rounded,
     starved,
 )
-from netdyno.methods.throughput import WAIT, OnThroughput, known_load, searching
+from netdyno.methods.throughput import WAIT, OnThroughput, known_load, none_found, searching
 from netdyno.trial import (
     Column,
     Method,
@@ -100,7 +101,7 @@ def measured(
     nothing if no frame was lost behind A (the RFC's text has the difference reversed).
     """
     if not known:
-        note = "no load passed without loss: there is no throughput to overload"
+        note = f"{none_found(known)}: there is no throughput to overload"
         return _result(parameters, situation, [], [note], None, first), first
     high = min(known * parameters.share.amount, situation.line_fps)
     if high <= known:
@@ -116,10 +117,17 @@ def measured(
     for number in range(1, parameters.repeats + 1):
         outcome = yield Trial(f"recovery {number}", segments, observe=Observe(gaps=GAPS))
         short = starved(outcome, parameters.overload.ns + parameters.watch.ns)
-        # A tester that fell short did not overload it as asked, and may have lost its last frames itself.
+        # A tester that fell short did not overload it as asked, and may have lost its last frames itself; and
+        # from what was no overload nothing recovers.
         if short is not None:
             notes.append(f"overload {number}: {short}")
+        elif not rows.lost(outcome.streams):
+            notes.append(
+                f"not applicable: nothing was lost at {rounded(high)} fps, {parameters.share} of the"
+                " throughput, so that was no overload"
+            )
         outcomes.append(outcome)
+    notes = list(dict.fromkeys(notes))
     return _result(parameters, situation, outcomes, notes, (high, low), first), first + len(outcomes)
 
 

@@ -14,7 +14,7 @@ from netdyno.methods.procedure import (
     Procedure,
     starved,
 )
-from netdyno.methods.throughput import WAIT, OnThroughput, known_load, searching
+from netdyno.methods.throughput import WAIT, OnThroughput, known_load, none_found, searching
 from netdyno.mixes import MIN_SIZE
 from netdyno.trial import (
     Column,
@@ -89,7 +89,7 @@ def measured(
     notes: list[str] = []
     total_ns = parameters.before.ns + parameters.watch.ns
     if not known:
-        notes.append("reset: no load passed without loss, and there is none to reset it under")
+        notes.append(f"reset: {none_found(known)}, and there is none to reset it under")
     for number in range(parameters.repeats if known else 0):
         assert known is not None
         events = [Event(parameters.before.ns, parameters.kind)]
@@ -141,7 +141,8 @@ def _result(
         count = Fraction(len(streams))
         table.append((rows.frame_size(situation), name, rate, count, Fraction(lost), mean, stamps, *ends))
     found = [value.number for value in values if value.number is not None]
-    values.append(Value(NAME, "sum", max(found, default=None), "ns", note="the longest of all"))
+    note = "the longest of all" if found else values[0].note
+    values.append(Value(NAME, "sum", max(found, default=None), "ns", note=note))
     return Result(
         method=RESET.name,
         values=tuple(values),

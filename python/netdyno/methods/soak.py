@@ -35,7 +35,7 @@ from netdyno.trial import (
     TrialResult,
     Value,
 )
-from netdyno.units import Duration, Load, Percent, PositiveDuration, decimal
+from netdyno.units import Duration, Load, Percent, PositiveDuration
 
 HOUR_NS = 3600 * 10**9
 MOST_EVENTS = 1000
@@ -349,9 +349,8 @@ def _notes(parameters: SoakParameters, parts: Sequence[_Part], count: int, undat
             f" {len(parts)} parts, for up to {milliseconds(max(paused))}: what was lost right behind such a"
             " pause may have been lost in the burst that made up for it"
         )
-    if not count:
-        hours = decimal(parameters.duration.amount / 3600, 2)
-        yield f"no frame was lost in {hours} h of load"
+    if not rows.lost([stream for part in parts for stream in part.outcome.streams]):
+        yield f"no frame was lost in {parameters.duration} of load"
 
 
 SOAK = Procedure(

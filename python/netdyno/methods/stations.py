@@ -90,8 +90,9 @@ class Tries:
     count: int = 0
     passing: dict[int, int] = field(default_factory=dict)
     failing: dict[int, int] = field(default_factory=dict)
-    short: dict[int, str] = field(default_factory=dict)
-    """Why the tester did not send what it was to, of the steps where it did not."""
+    doubtful: dict[int, str] = field(default_factory=dict)
+    """Of the steps that show nothing of what is known, why: the tester did not send what it was to, or test
+    frames were lost that nobody flooded."""
     why: dict[int, str] = field(default_factory=dict)
     rows: list[tuple[Cell, ...]] = field(default_factory=list)
 
@@ -101,7 +102,12 @@ class Tries:
         learned, tested = outcome.streams
         short = starved(outcome, trial.duration_ns) or _unsent(stations, learned, tested)
         if short is not None:
-            self.short[step] = short
+            self.doubtful[step] = short
+        elif tested.missing > 0 and not tested.elsewhere:
+            self.doubtful[step] = (
+                f"{tested.missing} of {tested.offered} test frames did not come back and none was flooded:"
+                " these were lost, and whether their addresses were known does not show"
+            )
         known = short is None and not tested.elsewhere and not tested.missing and not tested.duplicates
         (self.passing if known else self.failing)[step] = number
         self.why[step] = (
@@ -160,8 +166,9 @@ def search(
     trials = tuple(number for number in (tries.passing.get(lower), failed) if number is not None)
     if failed is None:
         return Found(lower, None, "a lower bound: all were known at the most that was tried", trials, tries)
-    if upper in tries.short:
-        return Found(lower, None, f"a lower bound: above it {tries.short[upper]}", trials, tries)
+    if upper in tries.doubtful:
+        bound = "a lower bound: above it" if lower else "at every step tried down to the lowest"
+        return Found(lower, None, f"{bound} {tries.doubtful[upper]}", trials, tries)
     return Found(lower, upper, f"above it {tries.why[upper]}", trials, tries)
 
 

@@ -210,13 +210,13 @@ def _values(
     best, worst = _border(loads, outcomes, shorts)
     if best is None:
         assert worst is not None  # There is at least one load.
-        note = shorts[worst] or "frames were lost at the lowest load"
+        note = shorts[worst] or "not every frame came back once at the lowest load"
     elif worst is None:
         note = "nothing was lost at any load"
     elif shorts[worst] is not None:
         note = f"a lower bound: above it {shorts[worst]}"
     else:
-        note = f"frames were lost at {float(loads[worst]):.0f} fps"
+        note = f"not every frame came back once at {float(loads[worst]):.0f} fps"
     for scope in (*situation.streams, "sum"):
         times = situation.share(scope)
         yield Value(

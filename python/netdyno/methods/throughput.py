@@ -282,6 +282,11 @@ def of_a_port(found: Result, situation: Situation) -> Fraction | None:
     return None if value.number is None else value.number / situation.share(scope)
 
 
+def none_found(known: Fraction | None) -> str:
+    """Why there is no throughput to measure anything at, a clause; known: 0 or None."""
+    return "no load passed" if known is not None else "at every load tried the tester fell short"
+
+
 class OnThroughput(Parameters):
     """Parameters of a method that rests on a throughput."""
 

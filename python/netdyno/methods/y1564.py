@@ -295,14 +295,25 @@ PERFORMANCE = (
 
 @dataclass
 class _Tally:
-    """Steps run and passed, by stream."""
+    """What came of the steps of each stream."""
 
-    run: dict[str, int] = field(default_factory=dict)
-    passed: dict[str, int] = field(default_factory=dict)
+    verdicts: dict[str, list[str]] = field(default_factory=dict)
 
     def count(self, stream: str, checks: Checks) -> None:
-        self.run[stream] = self.run.get(stream, 0) + 1
-        self.passed[stream] = self.passed.get(stream, 0) + (checks.verdict == "pass")
+        self.verdicts.setdefault(stream, []).append(checks.verdict)
+
+    def value(self, scope: str) -> Value:
+        """The share that was passed; of steps of which that is not known, only between which it is."""
+        of = [self.verdicts.get(scope, [])] if scope != "sum" else self.verdicts.values()
+        found = [verdict for one in of for verdict in one]
+        if not found:
+            return Value(NAME, scope, None, "share", note="no step was run")
+        run, passed, unknown = len(found), found.count("pass"), found.count("not known")
+        note = f"{passed} of {run} steps"
+        least, most = Fraction(passed, run), Fraction(passed + unknown, run)
+        if unknown:
+            return Value(NAME, scope, None, "share", least, most, f"{note}, and of {unknown} it is not known")
+        return Value(NAME, scope, least, "share", note=note)
 
 
 def _result(
@@ -350,8 +361,8 @@ def _result(
     if performed is not None:
         tables.append(_performance(parameters, situation, streams, performed, tally, values))
     for stream in situation.streams:
-        values.insert(0, _passed(stream, tally.passed.get(stream, 0), tally.run.get(stream, 0)))
-    values.insert(0, _passed("sum", sum(tally.passed.values()), sum(tally.run.values())))
+        values.insert(0, tally.value(stream))
+    values.insert(0, tally.value("sum"))
     return Result(
         method=Y1564.name,
         values=tuple(values),
@@ -361,11 +372,6 @@ def _result(
         headlines={NAME: "the share of the steps of configuration and performance that were passed"},
         tables=tuple(tables),
     )
-
-
-def _passed(scope: str, passed: int, run: int) -> Value:
-    note = f"{passed} of {run} steps" if run else "no step was run"
-    return Value(NAME, scope, Fraction(passed, run) if run else None, "share", note=note)
 
 
 def _performance(

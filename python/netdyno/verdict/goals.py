@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 LOSSES = ("loss at the end", "loss ratio")
 """Values a goal for the loss is about: of a ramp, of a soak."""
 
-NARROWER = {**dict.fromkeys(SEARCHED, "a narrower `width`"), "knee": "a longer `ramp`"}
+NARROWER = {
+    **dict.fromkeys(SEARCHED, "a narrower `width`"),
+    "knee": "a longer `ramp`",
+    "loss-free load": "`loads` closer to each other",
+}
 """Values that are known between bounds only, with what brings the bounds closer."""
 
 

@@ -89,6 +89,9 @@ def across(cases: Iterable[StoredCase]) -> dict[int, tuple[StoredVerdict, ...]]:
 def hint(value: Value, result: Result, evidence: Evidence) -> str:
     """What to add to a verdict on the device whose rate in bits is a round figure, or nothing."""
     number = _lasting(result, value.name, value.scope)
+    # Between bounds that are far apart, or steps somebody chose, a round figure is one of those.
+    if number and value.high is not None and value.low is not None:
+        number = number if value.high - value.low <= ROUND * value.low else None
     if not number or evidence.situation.mixed_receivers:
         return ""
     point = _Point(0, evidence.situation.mean_size, number)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from netdyno.errors import counted
 from netdyno.methods import milliseconds, rounded, starved
 from netdyno.trial import SEARCHED, Result, StreamResult, TrialResult, Value, Verdict
 from netdyno.verdict.directions import judge_sum
@@ -139,7 +140,10 @@ def _judge_measured(value: Value, result: Result, evidence: Evidence) -> Verdict
             "inconclusive",
             f"{late} of {counts.sent} frames left so late that their times are those of another load",
         )
-    found = f"{missing(counts.streams)}, and the tester sent all it was asked to, on time"
+    copies = sum(stream.duplicates for stream in counts.streams)
+    again = f" and {copies} came more than once" if copies else ""
+    of_all = " in all" if value.scope == "sum" and len(evidence.situation.streams) > 1 else ""
+    found = f"{missing(counts.streams)}{of_all}{again}, and the tester sent all it was asked to, on time"
     return own or own_part(value, evidence) or Verdict("device", found)
 
 
@@ -157,6 +161,9 @@ def _invalid(counts: _Counts, evidence: Evidence) -> Verdict | None:
                 f"{-stream.lost} more frames arrived than were sent: something makes frames",
             )
     if not counts.streams or not counts.sent:
+        asked = sum(stream.intended for stream in counts.streams)
+        if asked:
+            return Verdict("tester", f"the tester sent none of the {counted(asked, 'frame')} it was asked to")
         return Verdict("invalid", "no frame was sent in the trials this rests on")
     strangers = unsettled(evidence.trials) if counts.excusable else None
     if strangers is not None:

@@ -16,6 +16,8 @@ def missing(streams: Sequence[StreamResult]) -> str:
     """What did not come back intact, in words."""
     gone, sent = lost(streams), sum(stream.offered for stream in streams)
     corrupted = sum(stream.corrupted for stream in streams)
+    if gone and gone == sent:
+        return f"none of {counted(sent, 'frame')} came back"
     if not corrupted:
         return f"{gone} of {sent} frames {'was' if gone == 1 else 'were'} lost"
     if not gone:

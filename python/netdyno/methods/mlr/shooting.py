@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Literal, TypeAlias
 
 from netdyno.errors import counted
+from netdyno.methods.late import came_late
 from netdyno.methods.mlr.controller import Ask, Search
 from netdyno.methods.mlr.goals import Evidence, Shot
 from netdyno.methods.mlr.grid import Grid
@@ -21,9 +22,6 @@ from netdyno.units import PositiveDuration
 
 Use: TypeAlias = Literal["counts", "ramp", "warm-up", "the tester fell short", "more came than was sent"]
 """What a trial was good for."""
-
-LATE_SHARE = Fraction(1, 100)
-"""So much of what a trial lost comes after its end: then what is missing is not known."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +69,7 @@ class Shooting:
     """The phases around the traffic of the last trial, by name."""
     at_fault: list[int] = field(default_factory=list)
     """Numbers of the trials that show the two above."""
-    _last_lost: int = 0
+    _last: TrialResult | None = None
 
     def run(self, search: Search) -> Generator[Trial, TrialResult, None]:
         """Makes the trials that the search asks for, until it has enough or may have no more."""
@@ -155,16 +153,12 @@ class Shooting:
 
     def _too_late(self, outcome: TrialResult, number: int) -> bool:
         """Whether what the trial before counted as lost came in this one."""
-        stale = sum(port.stale for port in outcome.ports)
-        late = stale > 0 and stale >= LATE_SHARE * self._last_lost
-        if late:
-            self.senseless = (
-                f"{counted(stale, 'frame')} came only after the trial that counted them as lost: a longer"
-                " `drain` would tell"
-            )
+        late = None if self._last is None else came_late(self._last, outcome)
+        self._last = outcome
+        if late is not None:
+            self.senseless = late
             self.at_fault = [number - 1, number] if number else [number]
-        self._last_lost = sum(max(stream.lost, 0) for stream in outcome.streams)
-        return late
+        return late is not None
 
 
 def _counts(outcome: TrialResult) -> tuple[int, int]:
