@@ -79,7 +79,7 @@ ASKED: Mapping[str, Asked] = {
         links=3,
         matrix="",
     ),
-    "broadcast": _asked("duration: 10ms, width: 5%", HALVINGS, links=3, matrix=""),
+    "broadcast": _asked("duration: 10ms, width: 5%", HALVINGS + 1, links=3, matrix=""),
     "soak": _asked("load: 50%, duration: 40ms, part: 10ms", 4),
     "order": _asked("load: 50%, duration: 20ms, repeats: 2", 2),
     "microburst": _asked(

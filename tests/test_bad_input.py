@@ -155,7 +155,8 @@ BELOW = (0.2, 0.6)
 def test_a_device_that_loses_at_low_loads_and_not_at_high_ones(method: str) -> None:
     """The maximum passes, and that is where a search begins: the line, and no search below it."""
     outcome = measured(method, spoil=loses_between(*BELOW))
-    assert len(outcome.trials) == 1
+    # A broadcast that passes is timed by one frame of its own.
+    assert len(outcome.trials) == 1 + (method == "broadcast")
     for found in numbers(outcome).values():
         assert found == {LINE}
 

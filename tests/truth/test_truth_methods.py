@@ -1,0 +1,253 @@
+"""Methods that look at one direction, on each class of device that has a closed form: every trial frame by
+frame, and what the method makes of them by the form itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from functools import cache
+from itertools import pairwise
+from statistics import median
+
+import pytest
+from closed_forms import SECOND, Frame, Stretch, departures, last_bit_ps, line_ps, sent_before, through
+from laboratory import RATE, Device, Found, measure
+from netdyno.store import StoredTrial
+from netdyno.trial import Cell
+
+pytest.importorskip("netdyno._engine", reason="the engine is not built")
+
+SIZE = 64
+WIRE_BITS = 672
+LINE = Fraction(RATE, WIRE_BITS)
+TRIAL_PS = 2 * 10**9
+TRIAL = "duration: 2ms"
+
+POLICED_BPS, BUCKET_BYTES = 200_000_000, 3_000
+EVERY, FIRST = 500, 250
+
+DEVICES: Mapping[str, Device] = {
+    "wire": Device(),
+    "bridge": Device("bridge-domain"),
+    "router": Device("ipv4"),
+    "delay": Device(delay_ns=123_456),
+    "store-and-forward": Device(delay_ns=0, delay_per_byte_ps=1_237),
+    "port-capacity": Device(in_fps=300_000, in_queue=1),
+    "port-capacity-deep": Device(in_fps=300_000, in_queue=64),
+    "both-capacity": Device("ipv4", both_fps=300_000, in_queue=5),
+    "box-capacity": Device(box_fps=299_993, box_queue=9),
+    "slower-egress": Device(out_bps=RATE // 2, out_queue=20),
+    "policer": Device(
+        police={"rate_bps": POLICED_BPS, "layer": "l2", "burst_bytes": BUCKET_BYTES, "excess": None}
+    ),
+    "leak": Device(impairments=({"fault": "lose", "when": {"every": {"every": EVERY, "first": FIRST}}},)),
+}
+STEADY = [name for name in DEVICES if name != "leak"]
+"""Those that do the same in each trial."""
+GOAL = "{loss: 0%, exceed: 0%, duration: 2ms, sum: 2ms, initial: 2ms, width: 2%}"
+METHODS: Mapping[str, str] = {
+    "bisection": f"{{{TRIAL}, width: 2%, repeats: 0}}",
+    "ndr": f"{{goals: {{NDR: {GOAL}}}, warmup: 0s, minimum: 1%}}",
+    "frame-loss": f"{{{TRIAL}}}",
+    "sweep": f"{{loads: 10% to 100% by 10%, {TRIAL}}}",
+    "soak": "{load: 50%, duration: 4ms, part: 2ms}",
+    "order": f"{{load: 50%, {TRIAL}, repeats: 2}}",
+    "latency": f"{{throughput: 15%, repeats: 2, {TRIAL}, after: 0s}}",
+    "max-forwarding-rate": f"{{throughput: 10%, {TRIAL}, step: 10%}}",
+    "back-to-back": "{throughput: 20%, repeats: 2, longest: 1ms, quiet: 5ms}",
+}
+
+
+@pytest.fixture(scope="module", params=METHODS)
+def found(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[str, Mapping[str, Found]]:
+    """A method, and what it found of each device."""
+    name = request.param
+    cases = measure(
+        tmp_path_factory.mktemp("methods"),
+        devices=DEVICES,
+        traffic={"64b": "{size: 64B, flows: 1}"},
+        method=f"{{{name}: {METHODS[name]}}}",
+        matrix={"direction": ["uni"]},
+    )
+    return name, {device: cases["64b", device, "uni"] for device in DEVICES}
+
+
+def policed(times: Sequence[int]) -> list[int]:
+    """The frames for which a bucket that is full at first holds enough: L2 bits, filled all the time."""
+    full = BUCKET_BYTES * 8 * SECOND
+    tokens, before, kept = full, times[0], []
+    for time in times:
+        tokens = min(full, tokens + (time - before) * POLICED_BPS)
+        before = time
+        if tokens >= SIZE * 8 * SECOND:
+            tokens -= SIZE * 8 * SECOND
+            kept.append(time)
+    return kept
+
+
+@cache
+def one_trial(device: str, bps: int, duration_ps: int) -> tuple[int, tuple[Frame, ...]]:
+    """Frames sent, and those that arrive, of a device that is as it was made."""
+    times = departures([Stretch(duration_ps, bps, bps)], SIZE)
+    kept = policed(times) if device == "policer" else times
+    return len(times), tuple(through(DEVICES[device], SIZE, [kept]))
+
+
+def load_of(trial: StoredTrial) -> tuple[int, int]:
+    """Bits per second and length, ps."""
+    (segment,) = trial.segments
+    return math.floor(segment.from_fps * WIRE_BITS), segment.duration_ns * 1000
+
+
+def table(found: Found, name: str) -> list[dict[str, Cell]]:
+    assert found.case.result is not None
+    (shown,) = (one for one in found.case.result.tables if one.name == name)
+    return [dict(zip([column.name for column in shown.columns], row, strict=True)) for row in shown.rows]
+
+
+@pytest.mark.parametrize("device", STEADY)
+def test_every_trial_is_as_reckoned(device: str, found: tuple[str, Mapping[str, Found]]) -> None:
+    _, cases = found
+    assert cases[device].trials
+    for trial in cases[device].trials:
+        sent, arrived = one_trial(device, *load_of(trial))
+        (stream,) = trial.result.streams
+        assert (stream.offered, stream.received, stream.lost) == (sent, len(arrived), sent - len(arrived))
+        took = [frame.at - frame.departure for frame in arrived]
+        assert stream.latency is not None
+        assert (stream.latency.min_ns, stream.latency.max_ns) == (min(took) // 1000, max(took) // 1000)
+        assert stream.latency.sum_ns == sum(time // 1000 for time in took)
+
+
+def test_every_frame_of_a_leak_is_found(found: tuple[str, Mapping[str, Found]]) -> None:
+    """Frames 250, 750, ... of all that crossed the device, whichever trial they are of."""
+    _, cases = found
+    before = 0
+    for trial in cases["leak"].trials:
+        (stream,) = trial.result.streams
+        hit = [n for n in range(before, before + stream.offered) if n % EVERY == FIRST]
+        bps, length = load_of(trial)
+        assert stream.offered == sent_before([Stretch(length, bps, bps)], SIZE, length)
+        assert stream.lost == len(hit)
+        before += stream.offered
+
+
+def lost(device: str, fps: Fraction) -> int:
+    """Frames that a trial of 2 ms at that load loses."""
+    sent, arrived = one_trial(device, math.floor(fps * WIRE_BITS), TRIAL_PS)
+    return sent - len(arrived)
+
+
+@pytest.mark.parametrize("device", STEADY)
+def test_what_a_method_finds_is_what_the_form_says(
+    device: str, found: tuple[str, Mapping[str, Found]]
+) -> None:
+    name, cases = found
+    case = cases[device]
+    match name:
+        case "bisection" | "ndr":
+            value = case.value("NDR", "west-east")
+            assert value.low == value.number
+            assert lost(device, value.low) == 0
+            at = [load_of(trial)[0] for trial in case.trials]
+            assert math.floor(value.low * WIRE_BITS) in at, "it was tried"
+            if value.high is None:
+                assert value.low == LINE
+            else:
+                assert lost(device, value.high) > 0
+                assert value.high - value.low <= (LINE if name == "bisection" else value.high) / 50
+        case "frame-loss":
+            rows = table(case, "Frame loss rate")
+            expected = []
+            for tenth in range(10, 0, -1):
+                sent, arrived = one_trial(device, math.floor(LINE * tenth / 10 * WIRE_BITS), TRIAL_PS)
+                expected.append((Fraction(tenth, 10), Fraction(sent - len(arrived), sent)))
+                if [loss for _, loss in expected[-2:]] == [0, 0]:
+                    break
+            assert [(row["load"], row["loss"]) for row in rows] == expected
+            assert case.value("frame loss rate", "west-east").number == expected[0][1]
+        case "sweep":
+            clean = [lost(device, LINE * tenth / 10) == 0 for tenth in range(1, 11)]
+            best = clean.index(False) if False in clean else 10
+            value = case.value("loss-free load", "west-east")
+            assert value.number == LINE * best / 10
+            assert value.high == (None if best == 10 else LINE * (best + 1) / 10)
+        case "soak":
+            sent, arrived = one_trial(device, RATE // 2, TRIAL_PS)
+            assert case.value("loss ratio", "west-east").number == Fraction(sent - len(arrived), sent)
+            # Where one is lost in the last 2 ms and one in the first, they are one event: within a second.
+            events = case.value("loss events", "west-east").number
+            assert (events > 0) == (len(arrived) < sent)
+        case "order":
+            _, arrived = one_trial(device, RATE // 2, TRIAL_PS)
+            assert case.value("reordered", "west-east").number == 0
+            took = {frame.departure: frame.at - frame.departure for frame in arrived}
+            times = departures([Stretch(TRIAL_PS, RATE // 2, RATE // 2)], SIZE)
+            steps = [
+                Fraction(took[after] - took[before], 1000)
+                for before, after in pairwise(times)
+                if before in took and after in took
+            ]
+            least, middle, most = (
+                case.value(f"IPDV, {which}", "west-east").number for which in ("least", "median", "most")
+            )
+            # In whole nanoseconds; and the histogram has three digits.
+            assert abs(least - min(steps)) < 1
+            assert abs(most - max(steps)) < 1
+            assert (middle is None) == (len(steps) < 20), "a percentile p takes 10 / (1 - p)"
+            assert middle is None or middle == pytest.approx(float(median(steps)), rel=1e-3, abs=1)
+        case "latency":
+            _, arrived = one_trial(device, math.floor(LINE * 15 / 100 * WIRE_BITS), TRIAL_PS)
+            each = [(frame.at - frame.departure) // 1000 for frame in arrived]
+            assert case.value("latency", "west-east").number == Fraction(sum(each), len(each))
+        case "max-forwarding-rate":
+            # What came while traffic lasted: after it a queue gives back what it took before.
+            rates = []
+            for tenth in range(1, 11):
+                _, arrived = one_trial(device, math.floor(LINE * tenth / 10 * WIRE_BITS), TRIAL_PS)
+                in_time = sum(frame.at < TRIAL_PS for frame in arrived)
+                rates.append(Fraction(in_time * SECOND, TRIAL_PS))
+            assert [row["forwarded"] for row in table(case, "Forwarding rate")] == rates
+            assert case.value("maximum forwarding rate", "west-east").number == max(rates)
+            assert case.value("forwarding rate at maximum load", "west-east").number == rates[-1]
+        case _:
+            value = case.value("back-to-back frames", "west-east").number
+            assert value == longest_burst(device)
+
+
+def longest_burst(device: str) -> int | None:
+    """Frames back to back of which none is lost; None where no such burst ends in loss within a millisecond.
+
+    A server of time s with room for q takes n frames that come every t if n <= (n - 1) t / s + q + 1; a
+    bucket of B bits, filled with r, if n L <= B + (n - 1) t r.
+    """
+    t = line_ps(SIZE, RATE)
+    made = DEVICES[device]
+    servers = {
+        "port-capacity": (Fraction(SECOND, 300_000), 1),
+        "port-capacity-deep": (Fraction(SECOND, 300_000), 64),
+        "both-capacity": (Fraction(SECOND, 300_000), 5),
+        "box-capacity": (Fraction(SECOND, 299_993), 9),
+        "slower-egress": (line_ps(SIZE, RATE // 2), 20),
+    }
+    if device == "policer":
+        n = 1
+        while (n + 1) * SIZE * 8 <= BUCKET_BYTES * 8 + n * t * POLICED_BPS / SECOND:
+            n += 1
+        return n
+    if device not in servers:
+        assert made.in_fps is made.both_fps is made.box_fps is made.out_bps is None
+        return None
+    service, queue = servers[device]
+    n = 1
+    while n + 1 <= math.floor(n * t / service) + queue + 1:
+        n += 1
+    return n
+
+
+def test_the_forms_of_a_frame_are_those_of_its_line() -> None:
+    assert (line_ps(SIZE, RATE), last_bit_ps(SIZE, RATE)) == (672_000, 576_000)
