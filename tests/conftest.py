@@ -42,6 +42,7 @@ SIDE_BY_SIDE = frozenset(
         "repeats",
         "resume",
         "run",
+        "searches",
         "soak",
         "spec",
         "statistics",

@@ -11,10 +11,14 @@ from pydantic import Field, model_validator
 from netdyno.errors import Problem
 from netdyno.methods import stations
 from netdyno.methods.procedure import Procedure, frames_per_second
-from netdyno.trial import Method, Result, Situation, Table, Trial, Value
+from netdyno.trial import Method, Situation, Trial
 from netdyno.units import FrameRate, Load, decimal
 
-NAME = "address caching capacity"
+HEADLINE = (
+    "address caching capacity",
+    "addresses",
+    "how many addresses were all known, so that nothing was flooded (RFC 2285, 3.8.1)",
+)
 MOST = 16_777_216
 """Addresses of a trial: what a stream has flows for in a reasonable memory."""
 
@@ -63,34 +67,7 @@ def address_caching(parameters: CachingParameters, situation: Situation) -> Meth
         return asked, count, learning
 
     found = yield from stations.search(parameters.maximum, parameters.width, trial)
-    lower = Fraction(found.lower)
-    bounded = found.upper is not None
-    return Result(
-        method=CACHING.name,
-        values=(
-            Value(
-                NAME,
-                "sum",
-                lower if lower or bounded else None,
-                "addresses",
-                low=lower if lower or bounded else None,
-                high=Fraction(found.upper) if found.upper is not None else None,
-                note=found.note,
-            ),
-        ),
-        trials=found.trials,
-        standard=CACHING.standard,
-        recommended=stations.recommended(parameters),
-        headlines={NAME: "how many addresses were all known, so that nothing was flooded (RFC 2285, 3.8.1)"},
-        tables=(
-            Table(
-                "Address caching capacity",
-                stations.TABLE,
-                tuple(found.tries.rows),
-                f"RFC 2889 section 5.7. {stations.caption(parameters)}",
-            ),
-        ),
-    )
+    return stations.result(CACHING.name, CACHING.standard, HEADLINE, parameters, found, Fraction)
 
 
 def _seconds(parameters: CachingParameters) -> Fraction:

@@ -12,10 +12,14 @@ from netdyno.errors import Problem
 from netdyno.methods import stations
 from netdyno.methods.address_caching import MOST
 from netdyno.methods.procedure import Procedure, frames_per_second, rounded
-from netdyno.trial import Method, Result, Situation, Table, Trial, Value
+from netdyno.trial import Method, Situation, Trial
 from netdyno.units import Load, Percent
 
-NAME = "address learning rate"
+HEADLINE = (
+    "address learning rate",
+    "addresses/s",
+    "the highest rate of new addresses at which all were learned (RFC 2285, 3.8.2)",
+)
 
 
 class LearningParameters(stations.StationParameters):
@@ -59,33 +63,8 @@ def learning_rate(parameters: LearningParameters, situation: Situation) -> Metho
         )
 
     found = yield from stations.search(steps, 1, trial)
-    lower = maximum * found.lower / steps
-    bounded = found.upper is not None
-    return Result(
-        method=LEARNING.name,
-        values=(
-            Value(
-                NAME,
-                "sum",
-                lower if lower or bounded else None,
-                "addresses/s",
-                low=lower if lower or bounded else None,
-                high=None if found.upper is None else maximum * found.upper / steps,
-                note=found.note,
-            ),
-        ),
-        trials=found.trials,
-        standard=LEARNING.standard,
-        recommended=stations.recommended(parameters),
-        headlines={NAME: "the highest rate of new addresses at which all were learned (RFC 2285, 3.8.2)"},
-        tables=(
-            Table(
-                "Address learning rate",
-                stations.TABLE,
-                tuple(found.tries.rows),
-                f"RFC 2889 section 5.8. {stations.caption(parameters)}",
-            ),
-        ),
+    return stations.result(
+        LEARNING.name, LEARNING.standard, HEADLINE, parameters, found, lambda step: maximum * step / steps
     )
 
 

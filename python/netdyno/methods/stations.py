@@ -10,7 +10,19 @@ from fractions import Fraction
 from pydantic import Field
 
 from netdyno.methods.procedure import Parameters, frames_per_second, starved
-from netdyno.trial import Cell, Column, Event, Segment, Situation, StreamResult, Trial, TrialResult
+from netdyno.trial import (
+    Cell,
+    Column,
+    Event,
+    Result,
+    Segment,
+    Situation,
+    StreamResult,
+    Table,
+    Trial,
+    TrialResult,
+    Value,
+)
 from netdyno.units import FrameRate, Load, PositiveDuration, decimal
 
 AGEING_S = 300
@@ -170,6 +182,31 @@ def search(
         bound = "a lower bound: above it" if lower else "at every step tried down to the lowest"
         return Found(lower, None, f"{bound} {tries.doubtful[upper]}", trials, tries)
     return Found(lower, upper, f"above it {tries.why[upper]}", trials, tries)
+
+
+def result(
+    method: str,
+    standard: str,
+    headline: tuple[str, str, str],
+    parameters: StationParameters,
+    found: Found,
+    of: Callable[[int], Fraction],
+) -> Result:
+    """What a search found. headline: the value's name, its unit and what it is; of: a step in that unit."""
+    name, unit, what = headline
+    low = of(found.lower) if found.lower or found.upper is not None else None
+    high = None if found.upper is None else of(found.upper)
+    return Result(
+        method=method,
+        values=(Value(name, "sum", low, unit, low=low, high=high, note=found.note),),
+        trials=found.trials,
+        standard=standard,
+        recommended=recommended(parameters),
+        headlines={name: what},
+        tables=(
+            Table(name.capitalize(), TABLE, tuple(found.tries.rows), f"{standard}. {caption(parameters)}"),
+        ),
+    )
 
 
 def caption(parameters: StationParameters) -> str:

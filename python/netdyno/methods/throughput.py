@@ -98,7 +98,7 @@ def _proven(
     Where the load that passed the search does not pass, away from it in steps that double; then by halves.
     """
     load, stride, passed, attempt = lower, 1, 0, 0
-    while upper - passed > 1 and load > 0:
+    while upper - passed > 1:
         attempt += 1
         outcome = yield _trial(f"final {attempt}", step * load, parameters.duration)
         if seen.passed(load, outcome, parameters.duration):
@@ -108,7 +108,7 @@ def _proven(
         if passed:
             load = (passed + upper) // 2
         else:
-            load, stride = max(load - stride, 0), 2 * stride
+            load, stride = max(load - stride, 1), 2 * stride
     return passed, upper
 
 
