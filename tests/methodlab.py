@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from netdyno import run as runner
+from netdyno.happening import Course
 from netdyno.labs import KINDS
 from netdyno.live import watcher
 from netdyno.matrix import cases, situation
@@ -69,9 +70,10 @@ def measured(
     try:
         trial = next(method)
         while True:
-            session.start(json.dumps(trial_spec(plan, case, wiring, trial)))
-            assert session.wait(300)
-            outcome = read_result(session.result())
+            course = Course(session, wiring, trial)
+            course.start(json.dumps(trial_spec(plan, case, wiring, trial)))
+            assert course.wait(300)
+            outcome = course.told(read_result(session.result()))
             assert outcome.invalid == ()
             trials.append(trial)
             outcomes.append(outcome)
