@@ -19,6 +19,7 @@ SIDE_BY_SIDE = frozenset(
         "browser",
         "cli",
         "confusion",
+        "delay_variation",
         "emulated",
         "frames_tshark",
         "happening",

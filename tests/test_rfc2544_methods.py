@@ -117,6 +117,49 @@ def test_a_sweep_finds_the_highest_load_without_loss() -> None:
     assert {remark for (remark,) in rows(result.tables[0], "remark")} == {""}
 
 
+def test_loads_are_shares_of_what_a_search_finds_first() -> None:
+    """A wall at 5 Mpps. NDR and its loads are the same frames; 0 % is a thousandth of the line, not nothing."""
+    loads = ["0%", "50% of NDR", "100% of NDR", "20%"]
+    result, outcomes = run("sweep", wall(5_000_000), loads=loads, duration="1s", idle="10kpps")
+    found = numbers(result, "NDR")["west-east"]
+    assert found is not None
+    assert 0.995 * 5_000_000 <= found <= 5_000_000
+    assert rows(result.tables[0], "point", "asked") == [
+        ("0%", 10_000),
+        ("50% of NDR", found / 2),
+        ("100% of NDR", found),
+        ("20%", 2_000_000),
+    ]
+    assert numbers(result, "loss-free load")["west-east"] == found
+    # What it rests on is numbered with the trials of the search before it.
+    assert result.trials == (len(outcomes) - 2,)
+    assert outcomes[result.trials[0]].streams[0].offered == int(found)
+    assert "Search goals" in [table.name for table in result.tables]
+    # NDR is judged by the trials that prove it.
+    assert list(result.headlines) == ["loss-free load", "NDR", "PDR"]
+    assert set(result.resting("NDR")).isdisjoint(result.trials)
+
+
+def test_a_range_may_be_of_a_goal() -> None:
+    result, _ = run("sweep", wall(5_000_000), loads="50% to 100% by 25% of PDR", duration="1s")
+    at = numbers(result, "PDR")["west-east"]
+    assert at is not None
+    assert at > 5_000_000, "half a per cent may be lost"
+    assert rows(result.tables[0], "asked") == [(at / 2,), (at * Fraction(3, 4),), (at,)]
+
+
+def test_shares_of_what_is_not_found_are_not_held() -> None:
+    result, _ = run("sweep", never_passes(), loads=["0%", "90% of NDR"], duration="1s")
+    assert rows(result.tables[0], "point", "loss") == [("0%", 1)]
+    assert "90% of NDR was not held: the search found none" in result.notes
+    assert numbers(result, "loss-free load")["west-east"] is None
+    result, _ = run("sweep", wall(9_000_000), loads=["120% of NDR"], duration="1s")
+    assert "120% of NDR was not held: it is more than the line carries" in result.notes
+    result, _ = run("sweep", never_passes(), loads=["90% of NDR"], duration="1s")
+    assert result.trials == ()
+    assert result.tables[0].rows == ()
+
+
 def test_loss_below_a_load_that_passes_is_not_passed_over() -> None:
     result, _ = run("sweep", window_loss(2_500_000, 5_500_000), loads=["100%", "50%", "20%"], duration="1s")
     assert numbers(result, "loss-free load")["west-east"] == 2_000_000
@@ -157,7 +200,9 @@ def test_a_sweep_of_strange_devices(device: Device, number: int | None, note: st
         "1% to 100% by 0%",
         "1% to 100%",
         [],
-        ["0%"],
+        ["50% of GDR"],
+        ["half of NDR"],
+        "1Mpps to 3Mpps by 1Mpps of NDR",
         "0.01% to 100% by 0.01%",
     ],
 )

@@ -10,6 +10,7 @@ from netdyno.methods.back_to_back import BACK_TO_BACK
 from netdyno.methods.bisection import BISECTION
 from netdyno.methods.broadcast import BROADCAST
 from netdyno.methods.congestion import CONGESTION
+from netdyno.methods.delay_variation import DELAY_VARIATION
 from netdyno.methods.forwarding import FORWARDING
 from netdyno.methods.latency import LATENCY
 from netdyno.methods.learning_rate import LEARNING
@@ -59,6 +60,7 @@ METHODS: Mapping[str, Procedure[Any]] = {
         BROADCAST,
         SOAK,
         ORDER_METHOD,
+        DELAY_VARIATION,
         MICROBURST,
         Y1564,
     )

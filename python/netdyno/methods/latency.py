@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from fractions import Fraction
-from statistics import median
 
 from pydantic import Field, model_validator
 
@@ -171,8 +170,8 @@ def _rows(
                 fps * situation.share(scope),
                 Fraction(len(times)),
                 mean,
-                *_over(typical),
-                *_over(worst),
+                *rows.over(typical),
+                *rows.over(worst),
                 forward if forward is not None and forward >= 0 else None,
                 Fraction(sum(rows.lost(one) for one in streams)),
             ),
@@ -182,15 +181,6 @@ def _rows(
 
 def _mean(found: list[Fraction]) -> Fraction | None:
     return sum(found, Fraction(0)) / len(found) if found else None
-
-
-def _over(found: list[int | None]) -> tuple[Cell, Cell, Cell]:
-    """Median, 1st and 99th percentile over the streams; None if one of them had too few frames to say."""
-    known = sorted(one for one in found if one is not None)
-    if not known or len(known) < len(found):
-        return None, None, None
-    ends = (known[(len(known) - 1) // 100], known[-(-(len(known) * 99) // 100) - 1])
-    return Fraction(median(known)), Fraction(ends[0]), Fraction(ends[1])
 
 
 def _deviations(parameters: LatencySettings, outcomes: list[TrialResult]) -> Iterator[str]:

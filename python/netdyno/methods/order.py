@@ -1,14 +1,12 @@
-"""Order and delay variation at a load: RFC 4737 and RFC 4689, RFC 5481 and RFC 8219 section 7.3."""
+"""Order at a load: how many frames were overtaken, and by how much (RFC 4737), and copies (RFC 4689)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from statistics import median
 
 from pydantic import Field, model_validator
 
-from netdyno import variation
 from netdyno.errors import Problem
 from netdyno.histogram import decode, merge
 from netdyno.methods import rows
@@ -30,27 +28,18 @@ from netdyno.trial import (
 )
 from netdyno.units import Load, Percent, PositiveDuration
 
-REPEATS = 20
-"""RFC 8219 section 7.3: at least 20 times; the median is reported."""
-RFC_NS = 60 * 10**9
-"""RFC 8219 section 7.3: a stream of at least 60 seconds, of which every frame is timed."""
-
 RATIO = "reordered"
-PDV = "PDV"
 COPIES = "duplicated"
-SHARES = (Fraction(1, 2), *(1 - Fraction(1, 10**nines) for nines in range(1, 6)))
 
 
 class OrderParameters(Parameters):
-    """Parameters of order and delay variation."""
+    """Parameters of order."""
 
     load: Load = Field(default=Load(Percent(Fraction(1, 2))), description="The load, `50%`.")
     duration: PositiveDuration = Field(
-        default=PositiveDuration.of_ns(RFC_NS), description="Length of each trial."
+        default=PositiveDuration(Fraction(60)), description="Length of each trial."
     )
-    repeats: int = Field(
-        default=REPEATS, ge=1, le=1000, description="Trials; of delay variation the median is the result."
-    )
+    repeats: int = Field(default=1, ge=1, le=1000, description="Trials, counted together.")
 
     @model_validator(mode="after")
     def _something(self) -> OrderParameters:
@@ -79,30 +68,17 @@ ORDER = (
     Column("3-reordered share", "share"),
 )
 N_ORDER = (rows.STREAM, Column("n"), Column("frames", "frames"), Column("n-reordered", "share"))
-VARIATION = (
-    Column("trial"),
-    rows.STREAM,
-    Column("received", "frames"),
-    Column("delay, least", "ns"),
-    Column("PDV p99.9", "ns"),
-    Column("PDV, most", "ns"),
-    Column("IPDV, least", "ns"),
-    Column("IPDV, median", "ns"),
-    Column("IPDV, most", "ns"),
-    Column("remark"),
-)
-DISTRIBUTION = (rows.STREAM, Column("percentile", "share"), Column("PDV", "ns"))
 
 
 def order(parameters: OrderParameters, situation: Situation) -> Method:
-    """Trials at one load; counts of all of them together, delay variation as the median of them."""
+    """Trials at one load; counts of all of them together."""
     fps, length = frames_per_second(parameters.load, situation), parameters.duration.ns
     outcomes: list[TrialResult] = []
     for number in range(1, parameters.repeats + 1):
         outcome = yield Trial(
             f"order {number}",
             (Segment("traffic", length, fps, fps),),
-            observe=Observe(order=True, variation=True),
+            observe=Observe(order=True),
         )
         outcomes.append(outcome)
     streams = {
@@ -132,12 +108,11 @@ def order(parameters: OrderParameters, situation: Situation) -> Method:
         method=ORDER_METHOD.name,
         values=tuple(values),
         trials=tuple(range(len(outcomes))),
-        recommended=tuple(_recommended(parameters)),
         notes=tuple(notes),
         headlines={
             RATIO: "the share of received frames that a later one of their flow overtook (RFC 4737, 4.1)"
         },
-        tables=tuple(_tables(streams, shorts)),
+        tables=tuple(_tables(streams)),
     )
 
 
@@ -156,26 +131,9 @@ def _values(scope: str, trials: Sequence[StreamResult]) -> Iterator[Value]:
     yield _share(COPIES, scope, trials)
     most = max((one.order.extent_max for one in trials if one.order is not None), default=0)
     yield Value("extent, most", scope, Fraction(most), "frames", note="RFC 4737 section 4.2")
-    found = [None if one.latency is None else variation.pdv(one.latency) for one in trials]
-    yield _median(PDV, scope, found, "99.9th percentile less the least delay, RFC 8219 section 7.3.1")
-    varied = [one.variation for one in trials]
-    for name, each in (
-        ("IPDV, least", [None if one is None else one.min_ns for one in varied]),
-        ("IPDV, median", [None if one is None else variation.median(one) for one in varied]),
-        ("IPDV, most", [None if one is None else one.max_ns for one in varied]),
-    ):
-        yield _median(name, scope, each, "RFC 8219 section 7.3.2")
 
 
-def _median(name: str, scope: str, each: Sequence[int | None], note: str) -> Value:
-    known = [Fraction(one) for one in each if one is not None]
-    if len(known) < len(each):
-        return Value(name, scope, None, "ns", note="too few frames came back, or beyond what is measured")
-    more = f"; median of {len(known)} trials" if len(known) > 1 else ""
-    return Value(name, scope, median(known), "ns", min(known), max(known), note + more)
-
-
-def _tables(streams: dict[str, list[StreamResult]], shorts: Sequence[str | None]) -> Iterator[Table]:
+def _tables(streams: dict[str, list[StreamResult]]) -> Iterator[Table]:
     yield Table(
         "Reordering",
         ORDER,
@@ -191,24 +149,6 @@ def _tables(streams: dict[str, list[StreamResult]], shorts: Sequence[str | None]
         tuple(row for name, trials in streams.items() for row in _n_reordered(name, trials)),
         "RFC 4737 section 5.3.",
         Figure("n", ("n-reordered",), by="stream"),
-    )
-    numbered = [
-        (number, one) for number, row in enumerate(zip(*streams.values(), strict=True), 1) for one in row
-    ]
-    yield Table(
-        "Delay variation",
-        VARIATION,
-        tuple(_varied(number, one, shorts[number - 1]) for number, one in numbered),
-        "PDV: delay less the least delay of the stream's trial (RFC 5481 section 4.2). IPDV: delay less that"
-        " of the frame sent before it (section 4.1, RFC 3393), with its sign. RFC 8219 section 7.3 reports"
-        " the medians of 20 trials.",
-    )
-    yield Table(
-        "PDV",
-        DISTRIBUTION,
-        tuple(row for name, trials in streams.items() for row in _distribution(name, trials)),
-        "The PDV that a share of the frames of all trials do not exceed, from the least delay of all.",
-        Figure("percentile", ("PDV",), log_x=True, by="stream"),
     )
 
 
@@ -251,39 +191,11 @@ def _n_reordered(name: str, trials: Sequence[StreamResult]) -> Iterator[tuple[Ce
         yield name, Fraction(n), Fraction(frames), _of(frames, received)
 
 
-def _varied(number: int, one: StreamResult, short: str | None) -> tuple[Cell, ...]:
-    latency, between = one.latency, one.variation
-    cells: list[int | None] = [None] * 6
-    if latency is not None and latency.count:
-        cells[:3] = [latency.min_ns, variation.pdv(latency), latency.max_ns - latency.min_ns]
-    if between is not None:
-        cells[3:] = [between.min_ns, variation.median(between), between.max_ns]
-    times = (None if cell is None else Fraction(cell) for cell in cells)
-    return Fraction(number), one.name, Fraction(one.received), *times, short or ""
-
-
-def _distribution(name: str, trials: Sequence[StreamResult]) -> Iterator[tuple[Cell, ...]]:
-    times = rows.Times.of(trials)
-    if times is None:
-        return
-    for share in SHARES:
-        found = times.percentile(share)
-        if found is not None:
-            yield name, share, Fraction(found - times.min_ns)
-
-
-def _recommended(parameters: OrderParameters) -> Iterator[str]:
-    if parameters.duration.ns < RFC_NS:
-        yield f"trials of {parameters.duration}, RFC 8219 section 7.3 asks for at least 60 s"
-    if parameters.repeats < REPEATS:
-        yield f"{parameters.repeats} trials, RFC 8219 section 7.3 asks for at least {REPEATS}"
-
-
 ORDER_METHOD = Procedure(
     name="order",
-    title="Order and delay variation",
-    doc="Reordering, copies and delay variation of each stream at a load.",
-    standard="RFC 4737; RFC 8219 section 7.3 (RFC 5481, RFC 3393)",
+    title="Order",
+    doc="Reordering and copies of each stream at a load.",
+    standard="RFC 4737",
     parameters=OrderParameters,
     start=order,
     traffic_seconds=lambda parameters: parameters.duration.amount * parameters.repeats,

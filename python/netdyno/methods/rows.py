@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from statistics import median
 
 from netdyno.histogram import Histogram, decode, merge
+from netdyno.statistics import percentile
 from netdyno.trial import Cell, Column, Situation, StreamResult, TrialResult
 
 STREAM = Column("stream")
@@ -112,3 +114,11 @@ def timed(streams: Sequence[StreamResult]) -> tuple[Cell, ...]:
 def frame_size(situation: Situation) -> Fraction:
     """Of the case, for a column; of a mix the average."""
     return situation.mean_size
+
+
+def over(found: Sequence[int | None]) -> tuple[Fraction | None, Fraction | None, Fraction | None]:
+    """Median, first and 99th percentile over trials; None if one of them had too few frames to say."""
+    known = sorted(Fraction(one) for one in found if one is not None)
+    if not known or len(known) < len(found):
+        return None, None, None
+    return median(known), percentile(known, Fraction(1, 100)), percentile(known, Fraction(99, 100))

@@ -1,9 +1,13 @@
-"""Latency against load: a list or a range of loads, each held, with what came back of it and how late."""
+"""Latency against load: a list or a range of loads, each held, with what came back of it and how late.
+
+A load may be a share of what a search finds first, `50% of NDR`; `0%` is so little that nothing waits.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -11,45 +15,99 @@ from pydantic import Field, model_validator
 
 from netdyno.errors import Problem
 from netdyno.methods import rows
-from netdyno.methods.procedure import Parameters, Procedure, Shape, constant, frames_per_second, starved
-from netdyno.trial import Cell, Column, Figure, Method, Result, Situation, Table, TrialResult, Value
+from netdyno.methods.ndr import NDR, NdrParameters
+from netdyno.methods.procedure import (
+    Parameters,
+    Procedure,
+    Shape,
+    constant,
+    frames_per_second,
+    part,
+    rounded,
+    starved,
+)
+from netdyno.methods.throughput import of_a_port
+from netdyno.trial import (
+    Cell,
+    Column,
+    Figure,
+    Method,
+    Result,
+    Situation,
+    Table,
+    TrialResult,
+    Value,
+)
 from netdyno.units import Load, Percent, PositiveDuration, UnitError
 
 ACHIEVED = Fraction(2, 10_000)
 """A load that was missed by more than this is not the one asked for, and is flagged."""
 MOST_LOADS = 1000
-RFC_STREAM_NS = 120 * 10**9
-"""RFC 2544 section 26.2: a stream for latency lasts at least 120 seconds."""
 
 LOSS_FREE = "loss-free load"
 
 
-class Range(Shape):
-    """Loads from one to another in equal steps, `90% to 100% by 1%`."""
+class Point(Shape):
+    """A share of what a goal of the search found, `50% of NDR`."""
 
-    short_form: ClassVar[str] = r"^\S.* to \S.* by \S.*$"
-    short_examples: ClassVar[tuple[str, ...]] = ("90% to 100% by 1%", "1Mpps to 5Mpps by 500kpps")
+    short_form: ClassVar[str] = r"^\S.*% of \S.*$"
+    short_examples: ClassVar[tuple[str, ...]] = ("10% of NDR", "90% of PDR")
 
-    first: Load = Field(alias="from")
-    last: Load = Field(alias="to")
-    step: Load = Field(alias="by")
+    share: Percent = Field(description="How much of it.")
+    of: str = Field(description="The goal's name.")
 
     @model_validator(mode="before")
     @classmethod
     def _short(cls, value: Any) -> Any:
         if not isinstance(value, str):
             return value
-        found = re.fullmatch(r"\s*(.+?)\s+to\s+(.+?)\s+by\s+(.+?)\s*", value)
+        share, of, goal = value.partition(" of ")
+        if not of or not goal.strip():
+            raise UnitError(
+                value, "is not a share of a goal's load", "write `50% of NDR`, or `50%` of the line"
+            )
+        return {"share": Percent.parse(share.strip()), "of": goal.strip()}
+
+    def __str__(self) -> str:
+        return f"{self.share} of {self.of}"
+
+
+class Range(Shape):
+    """Loads from one to another in equal steps, `90% to 100% by 1%`."""
+
+    short_form: ClassVar[str] = r"^\S.* to \S.* by \S.*$"
+    short_examples: ClassVar[tuple[str, ...]] = (
+        "90% to 100% by 1%",
+        "1Mpps to 5Mpps by 500kpps",
+        "10% to 100% by 10% of NDR",
+    )
+
+    first: Load = Field(alias="from")
+    last: Load = Field(alias="to")
+    step: Load = Field(alias="by")
+    of: str | None = Field(default=None, description="The goal that per cent are of; none: the line.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short(cls, value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        found = re.fullmatch(r"\s*(.+?)\s+to\s+(.+?)\s+by\s+(.+?)(?:\s+of\s+(.+?))?\s*", value)
         if not found:
             raise UnitError(value, "is not a range of loads", "write `90% to 100% by 1%`, or `[10%, 50%]`")
-        ends = zip(("from", "to", "by"), found.groups(), strict=True)
-        return {name: Load.parse(text) for name, text in ends}
+        *ends, of = found.groups()
+        loads = {name: Load.parse(text) for name, text in zip(("from", "to", "by"), ends, strict=True)}
+        return {**loads, "of": of}
 
     @model_validator(mode="after")
     def _possible(self) -> Range:
         kinds = {type(load.amount) for load in (self.first, self.last, self.step)}
         if len(kinds) != 1:
             raise Problem("ends and step of a range are in different units", "write `90% to 100% by 1%`")
+        if self.of is not None and kinds != {Percent}:
+            raise Problem(
+                f"a range of shares of {self.of} is in per cent", "write `10% to 90% by 10% of NDR`"
+            )
         step, span = self.step.amount.amount, self.last.amount.amount - self.first.amount.amount
         if step <= 0 or span < 0:
             raise Problem("a range goes up, by a step above zero", "write `90% to 100% by 1%`")
@@ -57,24 +115,35 @@ class Range(Shape):
             raise Problem(f"a range of {int(span / step) + 1} loads, at most {MOST_LOADS}", "a larger step")
         return self
 
-    def all(self) -> Iterator[Load]:
+    def all(self) -> Iterator[Load | Point]:
         """Each load; the last one only if a step meets it."""
         amount = self.first.amount
         count = (self.last.amount.amount - amount.amount) // self.step.amount.amount
         for number in range(int(count) + 1):
-            yield Load(type(amount)(amount.amount + number * self.step.amount.amount))
+            at = amount.amount + number * self.step.amount.amount
+            yield Load(type(amount)(at)) if self.of is None else Point(share=Percent(at), of=self.of)
+
+
+TENTHS: list[Point | Load] = [Load(Percent(Fraction(share, 10))) for share in (1, 5, 9, 10)]
 
 
 class SweepParameters(Parameters):
     """Parameters of the sweep."""
 
-    sweep: Range | list[Load] = Field(
+    sweep: Range | list[Point | Load] = Field(
         alias="loads",
-        default=[Load(Percent(Fraction(share, 100))) for share in (10, 50, 90, 100)],
-        description="Loads: a list, `[10%, 50%, 90%]`, or a range, `90% to 100% by 1%`.",
+        default=TENTHS,
+        description="Loads: a list, `[0%, 50%, 90% of NDR]`, or a range, `90% to 100% by 1%`.",
     )
     duration: PositiveDuration = Field(
         default=PositiveDuration(Fraction(120)), description="How long each load is held."
+    )
+    idle: Load = Field(
+        default=Load(Percent(Fraction(1, 1000))),
+        description="What `0%` stands for: a load at which no frame waits for another.",
+    )
+    search: NdrParameters = Field(
+        default=NdrParameters(), description="How what loads are shares of is found, if any are."
     )
 
     @model_validator(mode="after")
@@ -83,26 +152,46 @@ class SweepParameters(Parameters):
             raise Problem("no loads", "give at least one: `[50%]`", at=("loads",))
         if len(self.asked) > MOST_LOADS:
             raise Problem(f"{len(self.asked)} loads, at most {MOST_LOADS}", "fewer", at=("loads",))
-        for number, load in enumerate(self.asked):
-            if load.amount.amount == 0:
-                raise Problem("a load of nothing", "one above zero: `1%`, `1kpps`", at=("loads", number))
+        if self.idle.amount.amount == 0:
+            raise Problem("`idle` is zero", "a load above zero: `0.1%`, `1kpps`", at=("idle",))
+        goals = self.search.goals
+        for number, point in enumerate(self.asked):
+            if isinstance(point, Point) and point.of not in goals:
+                at = ("loads",) if isinstance(self.sweep, Range) else ("loads", number)
+                names = ", ".join(f"`{name}`" for name in goals)
+                raise Problem(f"no goal of the search is called `{point.of}`", f"there is {names}", at=at)
         return self
 
+    def scaled(self, scale: Fraction) -> Any:
+        """As `Parameters.scaled`, the search too."""
+        return super().scaled(scale).model_copy(update={"search": self.search.scaled(scale)})
+
     @property
-    def asked(self) -> list[Load]:
+    def asked(self) -> list[Point | Load]:
         """The loads, in order."""
         return self.sweep if isinstance(self.sweep, list) else list(self.sweep.all())
 
+    @property
+    def searches(self) -> bool:
+        """Whether a load is a share of what is found first."""
+        return any(isinstance(point, Point) and point.share.amount for point in self.asked)
+
     def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
-        """Every load asked for."""
+        """Every load asked for, and the ends of the search."""
         for load in self.asked:
-            yield ("loads",), load
+            if isinstance(load, Load):
+                yield ("loads",), load
+        yield ("idle",), self.idle
+        if self.searches:
+            for path, load in self.search.loads():
+                yield ("search", *path), load
 
 
 COLUMNS = (
     Column("frame size", "B"),
     rows.STREAM,
     Column("load", "share"),
+    Column("point"),
     Column("asked", "fps"),
     Column("offered", "fps"),
     Column("sent", "frames"),
@@ -117,49 +206,76 @@ TAIL = (
     Column("frame size", "B"),
     rows.STREAM,
     Column("load", "share"),
+    Column("point"),
     *(column for column in rows.TIMED if column.name not in ("min", "mean", "max")),
 )
 
 
+@dataclass(frozen=True)
+class _Held:
+    """A load that was held."""
+
+    point: str
+    fps: Fraction
+    outcome: TrialResult
+    short: str | None
+    """Why the tester fell short, if it did."""
+
+    @property
+    def clean(self) -> bool:
+        """Whether all came back, once."""
+        streams = self.outcome.streams
+        return self.short is None and all(one.missing == 0 and one.duplicates == 0 for one in streams)
+
+
 def sweep(parameters: SweepParameters, situation: Situation) -> Method:
-    """Holds one load after the other, as asked; none follows from another.
+    """Holds one load after the other, as asked; where some are shares of what a search finds, that first.
 
     `loss-free load` is the highest load below which, and at which, no trial lost a frame: an observation at
     these loads, no search and no throughput.
     """
+    known: Mapping[str, Fraction | None] = {}
+    searched, first = None, 0
+    if parameters.searches:
+        searched, first = yield from part("search", NDR.start(parameters.search, situation), 0)
+        known = {name: of_a_port(searched, situation, name) for name in parameters.search.goals}
     duration_ns = parameters.duration.ns
-    outcomes: list[TrialResult] = []
-    shorts: list[str | None] = []
-    loads = [frames_per_second(load, situation) for load in parameters.asked]
-    for load, fps in zip(parameters.asked, loads, strict=True):
-        outcome = yield constant(str(load), fps, duration_ns)
-        outcomes.append(outcome)
-        shorts.append(starved(outcome, duration_ns))
+    notes = [] if searched is None else list(searched.notes)
+    held: list[_Held] = []
+    for point in parameters.asked:
+        fps = _load(point, parameters, situation, known)
+        if fps is None or fps > situation.line_fps:
+            why = "the search found none" if fps is None else "it is more than the line carries"
+            notes.append(f"{point} was not held: {why}")
+            continue
+        outcome = yield constant(str(point), fps, duration_ns)
+        held.append(_Held(str(point), fps, outcome, starved(outcome, duration_ns)))
     table: list[tuple[Cell, ...]] = []
     tail: list[tuple[Cell, ...]] = []
-    notes: list[str] = []
-    for asked, fps, outcome, short in zip(parameters.asked, loads, outcomes, shorts, strict=True):
-        if short is not None:
-            notes.append(f"at {asked} {short}")
-        for scope, streams in rows.scopes(outcome):
-            wanted = fps * situation.share(scope)
+    for one in held:
+        if one.short is not None:
+            notes.append(f"at {one.point} {one.short}")
+        for scope, streams in rows.scopes(one.outcome):
+            wanted = one.fps * situation.share(scope)
             rate, sent, received, _, loss = rows.counted(streams, duration_ns)
             meant = wanted * duration_ns / 10**9
             # One frame a stream more or less is no other load.
-            off = abs(sum(one.offered for one in streams) - meant) - len(streams)
+            off = abs(sum(stream.offered for stream in streams) - meant) - len(streams)
             remark = "another load than asked for" if off > ACHIEVED * meant else ""
             least, mean, *others, most, pdv = rows.timed(streams)
-            where = (rows.frame_size(situation), scope, fps / situation.line_fps)
+            where = (rows.frame_size(situation), scope, one.fps / situation.line_fps, one.point)
             table.append((*where, wanted, rate, sent, received, loss, least, mean, most, remark))
             tail.append((*where, *others, pdv))
     return Result(
         method=SWEEP.name,
-        values=tuple(_values(situation, loads, outcomes, shorts)),
-        trials=_rests_on(loads, outcomes, shorts),
-        compliance=tuple(_deviations(parameters)),
+        values=(*_values(situation, held), *(() if searched is None else searched.values)),
+        trials=tuple(first + place for place in _border(held) if place is not None),
         notes=tuple(notes),
-        standard=SWEEP.standard,
-        headlines={LOSS_FREE: "the highest of the loads tried at which, and below which, nothing was lost"},
+        headlines={
+            LOSS_FREE: "the highest of the loads tried at which, and below which, nothing was lost",
+            **({} if searched is None else searched.headlines),
+        },
+        rests={} if searched is None else searched.rests,
         tables=(
             Table(
                 "Latency against load",
@@ -174,79 +290,77 @@ def sweep(parameters: SweepParameters, situation: Situation) -> Method:
                 TAIL,
                 tuple(tail),
                 "A percentile p of fewer than 10 / (1 - p) frames is not given. PDV: the 99.9th percentile"
-                " less the minimum (RFC 8219 section 7.3.1).",
+                " less the minimum, of one trial (RFC 8219 section 7.3.1 has the median of 20).",
                 Figure("load", ("p50", "p99", "p99.9", "PDV"), by="stream"),
             ),
+            *(() if searched is None else searched.tables),
         ),
     )
 
 
-def _clean(outcome: TrialResult, short: str | None) -> bool:
-    return short is None and all(stream.missing == 0 and stream.duplicates == 0 for stream in outcome.streams)
+def _load(
+    point: Point | Load,
+    parameters: SweepParameters,
+    situation: Situation,
+    known: Mapping[str, Fraction | None],
+) -> Fraction | None:
+    """A port's load, frames per second; None if it is a share of what was not found."""
+    if isinstance(point, Load):
+        asked = point if point.amount.amount else parameters.idle
+        return frames_per_second(asked, situation)
+    if not point.share.amount:
+        return frames_per_second(parameters.idle, situation)
+    found = known[point.of]
+    return found * point.share.amount if found else None
 
 
-def _border(
-    loads: list[Fraction], outcomes: list[TrialResult], shorts: list[str | None]
-) -> tuple[int | None, int | None]:
+def _border(held: list[_Held]) -> tuple[int | None, int | None]:
     """The highest load below which none failed, and the lowest that did; by their place."""
-    order = sorted(range(len(loads)), key=loads.__getitem__)
     best = None
-    for place in order:
-        if not _clean(outcomes[place], shorts[place]):
+    for place in sorted(range(len(held)), key=lambda place: held[place].fps):
+        if not held[place].clean:
             return best, place
         best = place
     return best, None
 
 
-def _rests_on(
-    loads: list[Fraction], outcomes: list[TrialResult], shorts: list[str | None]
-) -> tuple[int, ...]:
-    return tuple(place for place in _border(loads, outcomes, shorts) if place is not None)
-
-
-def _values(
-    situation: Situation, loads: list[Fraction], outcomes: list[TrialResult], shorts: list[str | None]
-) -> Iterator[Value]:
-    best, worst = _border(loads, outcomes, shorts)
-    if best is None:
+def _values(situation: Situation, held: list[_Held]) -> Iterator[Value]:
+    best, worst = _border(held)
+    low = None if best is None else held[best].fps
+    high = None if worst is None or held[worst].short is not None else held[worst].fps
+    if not held:
+        note = "no load was held"
+    elif best is None:
         assert worst is not None  # There is at least one load.
-        note = shorts[worst] or "not every frame came back once at the lowest load"
+        note = held[worst].short or "not every frame came back once at the lowest load"
     elif worst is None:
         note = "nothing was lost at any load"
-    elif shorts[worst] is not None:
-        note = f"a lower bound: above it {shorts[worst]}"
+    elif high is None:
+        note = f"a lower bound: above it {held[worst].short}"
     else:
-        note = f"not every frame came back once at {float(loads[worst]):.0f} fps"
+        note = f"not every frame came back once at {rounded(high)} fps"
     for scope in (*situation.streams, "sum"):
-        times = situation.share(scope)
-        yield Value(
-            LOSS_FREE,
-            scope,
-            None if best is None else loads[best] * times,
-            "fps",
-            low=None if best is None else loads[best] * times,
-            high=None if worst is None or shorts[worst] is not None else loads[worst] * times,
-            note=note,
-        )
+        number, upper = (None if one is None else one * situation.share(scope) for one in (low, high))
+        yield Value(LOSS_FREE, scope, number, "fps", low=number, high=upper, note=note)
     if best is None:
         return
-    for scope, streams in rows.scopes(outcomes[best]):
-        times_ = rows.Times.of(streams)
-        if times_ is not None:
-            yield Value("latency mean", scope, times_.mean_ns, "ns", note="at the loss-free load")
+    for scope, streams in rows.scopes(held[best].outcome):
+        times = rows.Times.of(streams)
+        if times is not None:
+            yield Value("latency mean", scope, times.mean_ns, "ns", note="at the loss-free load")
 
 
-def _deviations(parameters: SweepParameters) -> Iterator[str]:
-    if parameters.duration.ns < RFC_STREAM_NS:
-        yield f"each load was held for {parameters.duration}, RFC 2544 section 26.2 asks for at least 120 s"
+def _seconds(parameters: SweepParameters) -> Fraction:
+    search = NDR.traffic_seconds(parameters.search) if parameters.searches else Fraction(0)
+    return search + parameters.duration.amount * len(parameters.asked)
 
 
 SWEEP = Procedure(
     name="sweep",
     title="Latency against load",
-    doc="Holds a list or a range of loads and shows loss and latency at each.",
-    standard="RFC 2544 section 26.2, at any load; RFC 8219 section 7.3",
+    doc="Holds a list or a range of loads, or shares of NDR and PDR, and shows loss and latency at each.",
+    standard="none; the latency of RFC 2544 section 26.2 at any load, one stream of each",
     parameters=SweepParameters,
     start=sweep,
-    traffic_seconds=lambda parameters: parameters.duration.amount * len(parameters.asked),
+    traffic_seconds=_seconds,
 )

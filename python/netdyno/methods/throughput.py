@@ -275,11 +275,11 @@ def _traffic_seconds(parameters: ThroughputParameters) -> Fraction:
     return 11 * search + (parameters.duration.amount if parameters.search else Fraction(0))
 
 
-def of_a_port(found: Result, situation: Situation) -> Fraction | None:
-    """The throughput a search found, as the load of a port; None if it found none."""
+def of_a_port(found: Result, situation: Situation, name: str = "throughput") -> Fraction | None:
+    """What a search found, by its name, as the load of a port; None if it found none."""
     scope = situation.streams[0]
-    (value,) = (one for one in found.values if (one.name, one.scope) == ("throughput", scope))
-    return None if value.number is None else value.number / situation.share(scope)
+    value = found.value(name, scope)
+    return None if value is None or value.number is None else value.number / situation.share(scope)
 
 
 def none_found(known: Fraction | None) -> str:

@@ -1,0 +1,230 @@
+"""Packet delay variation at the throughput by RFC 8219 section 7.3: PDV, and from frame to frame IPDV."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from pydantic import Field
+
+from netdyno import variation
+from netdyno.methods import rows
+from netdyno.methods.procedure import Procedure, starved
+from netdyno.methods.throughput import WAIT, OnThroughput, known_load, searching, waits
+from netdyno.trial import (
+    Cell,
+    Column,
+    Figure,
+    Method,
+    Observe,
+    Result,
+    Segment,
+    Situation,
+    StreamResult,
+    Table,
+    Trial,
+    TrialResult,
+    Value,
+)
+from netdyno.units import PositiveDuration
+
+REPEATS = 20
+"""RFC 8219 sections 7.3.1 and 7.3.2: at least 20 times; the median is reported."""
+STREAM_NS = 60 * 10**9
+"""Same: a stream of at least 60 seconds, of which every frame is timed."""
+
+PDV = "PDV"
+IPDV = ("IPDV, least", "IPDV, median", "IPDV, most")
+UNKNOWN = "too few frames came back, or beyond what is measured"
+
+
+class VariationParameters(OnThroughput):
+    """Parameters of delay variation."""
+
+    repeats: int = Field(
+        default=REPEATS, ge=1, le=1000, description="Streams; the median of them is the result."
+    )
+    duration: PositiveDuration = Field(
+        default=PositiveDuration.of_ns(STREAM_NS), description="Length of each stream."
+    )
+
+
+COLUMNS = (
+    Column("frame size", "B"),
+    rows.STREAM,
+    Column("load", "fps"),
+    Column("streams"),
+    Column("PDV", "ns"),
+    Column("PDV p1", "ns"),
+    Column("PDV p99", "ns"),
+    *(Column(name, "ns") for name in IPDV),
+    Column("lost", "frames"),
+)
+EACH = (
+    Column("trial"),
+    rows.STREAM,
+    Column("received", "frames"),
+    Column("delay, least", "ns"),
+    Column("PDV p99.9", "ns"),
+    Column("PDV, most", "ns"),
+    *(Column(name, "ns") for name in IPDV),
+    Column("remark"),
+)
+DISTRIBUTION = (rows.STREAM, Column("percentile", "share"), Column("PDV", "ns"))
+
+
+def delay_variation(parameters: VariationParameters, situation: Situation) -> Method:
+    """Streams at the throughput, which is searched first unless it is given; the median of each figure."""
+    fps, first = yield from known_load(parameters, situation)
+    length = parameters.duration.ns
+    outcomes: list[TrialResult] = []
+    for number in range(1, parameters.repeats + 1 if fps else 1):
+        assert fps is not None
+        outcomes.append(
+            (
+                yield Trial(
+                    f"variation {number}",
+                    (Segment("traffic", length, fps, fps),),
+                    observe=Observe(variation=True),
+                )
+            )
+        )
+    shorts = [starved(outcome, length) for outcome in outcomes]
+    notes = [f"variation {number}: {short}" for number, short in enumerate(shorts, 1) if short is not None]
+    if not fps:
+        notes.append("no load passed without loss, and there is none to measure delay variation at")
+    values: list[Value] = []
+    table: list[tuple[Cell, ...]] = []
+    for place, name in enumerate(situation.streams):
+        trials = [outcome.streams[place] for outcome in outcomes]
+        each = [_figures(one) for one in trials]
+        over = [rows.over([one[at] for one in each]) for at in range(1 + len(IPDV))]
+        unknown = UNKNOWN if fps else notes[-1]
+        values += [_value(what, name, found, unknown) for what, found in zip((PDV, *IPDV), over, strict=True)]
+        if fps:
+            pdv, *ipdv = over
+            load, streams = fps * situation.share(name), Fraction(len(trials))
+            medians = (*pdv, *(middle for middle, _, _ in ipdv))
+            size, lost = rows.frame_size(situation), Fraction(rows.lost(trials))
+            table.append((size, name, load, streams, *medians, lost))
+    values.append(_worst([one for one in values if one.name == PDV]))
+    return Result(
+        method=DELAY_VARIATION.name,
+        values=tuple(values),
+        trials=tuple(range(first, first + len(outcomes))),
+        compliance=tuple(_deviations(parameters, outcomes)),
+        recommended=tuple(_recommended(parameters)),
+        notes=tuple(notes),
+        headlines={PDV: "the 99.9th percentile of delay less the least, the median of all streams"},
+        tables=tuple(_tables(situation, outcomes, shorts, table)),
+    )
+
+
+def _figures(one: StreamResult) -> tuple[int | None, ...]:
+    """PDV, and the least, the median and the greatest IPDV of a stream's trial, ns."""
+    pdv = None if one.latency is None else variation.pdv(one.latency)
+    if one.variation is None:
+        return (pdv, None, None, None)
+    return (pdv, one.variation.min_ns, variation.median(one.variation), one.variation.max_ns)
+
+
+def _value(
+    name: str, scope: str, found: tuple[Fraction | None, Fraction | None, Fraction | None], unknown: str
+) -> Value:
+    """A figure of a stream: the median of its trials, and between which percentiles they are."""
+    middle, low, high = found
+    if middle is None:
+        return Value(name, scope, None, "ns", note=unknown)
+    what = "99.9th percentile less the least delay, RFC 8219 section 7.3.1"
+    note = what if name == PDV else "RFC 8219 section 7.3.2"
+    return Value(name, scope, middle, "ns", low, high, f"{note}; the median")
+
+
+def _worst(each: Sequence[Value]) -> Value:
+    """The greatest of all streams, if it is known of all."""
+    known = [one.number for one in each if one.number is not None]
+    if len(known) < len(each):
+        return Value(PDV, "sum", None, "ns", note=next(one.note for one in each if one.number is None))
+    return Value(PDV, "sum", max(known), "ns", note="the greatest of all streams")
+
+
+def _tables(
+    situation: Situation,
+    outcomes: Sequence[TrialResult],
+    shorts: Sequence[str | None],
+    table: Sequence[tuple[Cell, ...]],
+) -> Iterator[Table]:
+    yield Table(
+        "Packet delay variation",
+        COLUMNS,
+        tuple(table),
+        "RFC 8219 section 7.3, all frames timed. PDV: the 99.9th percentile of delay less the least of the"
+        " stream (RFC 5481 section 4.2). IPDV: delay less that of the frame sent before (section 4.1)."
+        " Medians over the streams, of PDV the 1st and 99th percentile, too.",
+    )
+    yield Table(
+        "Delay variation of each stream",
+        EACH,
+        tuple(
+            _each(number, one, short)
+            for number, (outcome, short) in enumerate(zip(outcomes, shorts, strict=True), 1)
+            for one in outcome.streams
+        ),
+    )
+    yield Table(
+        "PDV",
+        DISTRIBUTION,
+        tuple(
+            row
+            for place, name in enumerate(situation.streams)
+            for row in _distribution(name, [outcome.streams[place] for outcome in outcomes])
+        ),
+        "The PDV that a share of the frames of all streams do not exceed, from the least delay of all.",
+        Figure("percentile", ("PDV",), log_x=True, by="stream"),
+    )
+
+
+def _each(number: int, one: StreamResult, short: str | None) -> tuple[Cell, ...]:
+    pdv, *ipdv = _figures(one)
+    ends: tuple[int | None, int | None] = (None, None)
+    if one.latency is not None and one.latency.count:
+        ends = (one.latency.min_ns, one.latency.max_ns - one.latency.min_ns)
+    cells = (ends[0], pdv, ends[1], *ipdv)
+    times = (None if cell is None else Fraction(cell) for cell in cells)
+    return Fraction(number), one.name, Fraction(one.received), *times, short or ""
+
+
+def _distribution(name: str, trials: Sequence[StreamResult]) -> Iterator[tuple[Cell, ...]]:
+    times = rows.Times.of(trials)
+    if times is None:
+        return
+    for share in rows.PERCENTILES:
+        found = times.percentile(share)
+        if found is not None:
+            yield name, share, Fraction(found - times.min_ns)
+
+
+def _deviations(parameters: VariationParameters, outcomes: Sequence[TrialResult]) -> Iterator[str]:
+    if parameters.repeats < REPEATS:
+        yield f"delay variation: {parameters.repeats} streams, RFC 8219 section 7.3 has at least {REPEATS}"
+    if outcomes:
+        yield from waits(outcomes[-1])
+
+
+def _recommended(parameters: VariationParameters) -> Iterator[str]:
+    if parameters.duration.ns < STREAM_NS:
+        yield f"delay variation: streams of {parameters.duration}, RFC 8219 section 7.3 asks for 60 s"
+
+
+DELAY_VARIATION = Procedure(
+    name="delay-variation",
+    title="Packet delay variation",
+    doc="PDV and IPDV of all frames at the throughput, the medians of repeated streams.",
+    standard="RFC 8219 section 7.3 (RFC 5481, RFC 3393)",
+    parameters=VariationParameters,
+    start=delay_variation,
+    settle=WAIT,
+    traffic_seconds=lambda parameters: (
+        parameters.repeats * parameters.duration.amount + searching(parameters.throughput)
+    ),
+)
