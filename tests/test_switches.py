@@ -244,6 +244,47 @@ def test_a_device_that_takes_in_less_has_that_broadcast_throughput() -> None:
     assert high - number <= LINE / 100
 
 
+# Errored frames, RFC 2889 section 5.9.
+
+ERRORED = "errored-frames: {duration: 10ms, loads: [10%, 100%]}"
+NOT_RUN = ["undersize", "CRC errors", "dribble bit errors", "alignment errors"]
+
+
+@pytest.mark.parametrize(
+    ("size", "largest", "share", "results"),
+    [
+        (1518, 1518, 1, ["pass", "pass"]),
+        (1519, 1518, 0, ["pass", "pass"]),
+        (1522, 1518, 0, ["pass", "pass"]),
+        (1519, 1522, 1, ["fail", "fail"]),
+        (1523, 1522, 0, ["pass", "pass"]),
+        (9216, None, 1, ["fail", "fail"]),
+        # The control of a device that filters what is legal.
+        (1518, 1500, 0, ["fail", "fail"]),
+    ],
+)
+def test_oversize_frames_are_forwarded_or_not(
+    size: int, largest: int | None, share: int, results: list[str]
+) -> None:
+    asked = plan(ERRORED, more="").text.replace("size: 64B", f"size: {size}B")
+    result, _ = measured(parse(asked), lambda device: device.update(largest=largest))
+    name = "oversize frames forwarded" if size > 1518 else "legal frames forwarded"
+    assert value(result, name)[0] == share
+    rows = table(result, "Errored frames")
+    assert [row["result"] for row in rows[:-4] if row["sent"]] == results
+    assert [row["error"] for row in rows[-4:]] == NOT_RUN
+    assert all(str(row["result"]).startswith("not run: ") for row in rows[-4:])
+    # Each MUST be checked.
+    assert [one.partition(" not tested")[0] for one in result.compliance] == NOT_RUN
+    assert result.recommended == ("trials of 10ms, RFC 2889 section 5.9.2 recommends 30 s",)
+
+
+def test_where_1522_bytes_are_legal_no_longer_ones_are() -> None:
+    asked = ERRORED.replace("loads", "longest: 1522B, loads")
+    found, _ = measured(parse(plan(asked).text.replace("size: 64B", "size: 1522B")))
+    assert value(found, "legal frames forwarded")[0] == 1
+
+
 # The plans.
 
 

@@ -22,6 +22,7 @@ use crate::sort::Sort;
 use crate::spec::{self, BitRate, DevicePortSpec, DeviceSpec, Forwarding, FrameRate, Police, When};
 use crate::straight::outs;
 use crate::weary::Memory;
+use netdyno_frame::{FCS_BYTES, MINIMUM_SIZE};
 use netdyno_io::port::Port;
 use std::collections::VecDeque;
 
@@ -35,11 +36,12 @@ impl Device {
     /// If a value of `spec` cannot be: the error names the field.
     pub fn new(spec: DeviceSpec, ports: Vec<Box<dyn Port>>, max_frame: u32) -> Result<Self, DeviceError> {
         check(&spec, &ports, max_frame)?;
+        let taken = spec.largest.map_or(max_frame, |largest| max_frame.min(largest - FCS_BYTES));
         let mut inputs = Vec::new();
         let mut lanes = Vec::new();
         let mut outputs = Vec::new();
         for (index, port) in spec.ports.iter().enumerate() {
-            inputs.push(input(index, port, lanes.len(), max_frame)?);
+            inputs.push(input(index, port, lanes.len(), taken)?);
             for member in 0..port.members as usize {
                 lanes.push(lane(index, member, port)?);
             }
@@ -102,6 +104,10 @@ fn check(spec: &DeviceSpec, ports: &[Box<dyn Port>], max_frame: u32) -> Result<(
             "max_frame",
             format!("{max_frame} bytes; a device takes 86 to 65535 without FCS"),
         ));
+    }
+    if let Some(largest) = spec.largest.filter(|&largest| largest < MINIMUM_SIZE) {
+        let why = format!("{largest} bytes; the smallest frame has {MINIMUM_SIZE}");
+        return Err(DeviceError::new("largest", why));
     }
     for (index, (port, real)) in spec.ports.iter().zip(ports).enumerate() {
         let field = |name: &str| format!("ports[{index}].{name}");

@@ -46,6 +46,10 @@ pub struct DeviceSpec {
     /// front of the switching point but `in_fps` and policers.
     #[serde(default)]
     pub head_of_line: bool,
+    /// The longest frame it takes in, FCS counted: longer ones are dropped as malformed (RFC 2889 section 5.9.3, oversize).
+    /// `None`: as long as its ports carry.
+    #[serde(default)]
+    pub largest: Option<u32>,
     /// Faults to inject.
     #[serde(default)]
     pub impairments: Vec<Impairment>,

@@ -11,6 +11,7 @@ from netdyno.methods.bisection import BISECTION
 from netdyno.methods.broadcast import BROADCAST
 from netdyno.methods.congestion import CONGESTION
 from netdyno.methods.delay_variation import DELAY_VARIATION
+from netdyno.methods.errored import ERRORED
 from netdyno.methods.forwarding import FORWARDING
 from netdyno.methods.latency import LATENCY
 from netdyno.methods.learning_rate import LEARNING
@@ -57,6 +58,7 @@ METHODS: Mapping[str, Procedure[Any]] = {
         CONGESTION,
         CACHING,
         LEARNING,
+        ERRORED,
         BROADCAST,
         SOAK,
         ORDER_METHOD,

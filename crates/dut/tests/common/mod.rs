@@ -213,6 +213,7 @@ pub fn device(forwarding: Forwarding, ports: Vec<DevicePortSpec>) -> DeviceSpec 
         head_of_line: false,
         impairments: Vec::new(),
         reset_ns: 0,
+        largest: None,
     }
 }
 

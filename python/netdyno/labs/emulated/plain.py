@@ -9,7 +9,7 @@ from typing import Any
 from netdyno.labs import addresses, filters, routes
 from netdyno.labs.emulated.model import Emulated, Model, fps, hashes
 from netdyno.labs.wiring import LabLink
-from netdyno.units import Duration, FrameRate
+from netdyno.units import Duration, FrameRate, FrameSize
 
 MS = 1_000_000
 
@@ -74,6 +74,8 @@ _BRIDGE: Mapping[str, tuple[str, ...]] = {
     "learns": ("any", "10kpps", "1kpps"),
     # RFC 2889 section 5.5.3: whether a congested output costs others their traffic.
     "blocking": ("none", "head-of-line"),
+    # RFC 2889 section 5.9.3: what it does with frames that are too long.
+    "largest": ("any", "1518B", "1522B"),
 }
 HELD = {"in_queue": 256, "out_queue": 16}
 """Of ports that hold back what finds no room at its output: frames that wait before and behind the switch."""
@@ -97,6 +99,8 @@ def _model(forwarding: str, links: tuple[LabLink, ...], chosen: Mapping[str, str
             raise ValueError("`blocking: head-of-line` goes with `queueing: fifo` and `shared: port`")
         port |= HELD
         device["head_of_line"] = True
+    if chosen.get("largest", "any") != "any":
+        device["largest"] = int(FrameSize.parse(chosen["largest"]).amount)
     bridge: dict[str, Any] = {}
     if "addresses" in chosen:
         rate = None if chosen["learns"] == "any" else fps(int(FrameRate.parse(chosen["learns"]).amount))

@@ -1,0 +1,159 @@
+"""Errored frames as RFC 2889 section 5.9 has them: whether a switch forwards what it is to filter.
+
+Ports carry frames without their frame check sequence, which the card computes, and every frame of the tester
+has a probe: so of the five errors a frame too long is the one that can be sent here. The others are listed as
+not run, each with its reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from pydantic import Field, model_validator
+
+from netdyno.errors import Problem
+from netdyno.methods import rows
+from netdyno.methods.procedure import Parameters, Procedure, constant, frames_per_second, starved
+from netdyno.trial import Cell, Column, Method, Result, Situation, Table, TrialResult, Value
+from netdyno.units import FrameSize, Load, Percent, PositiveDuration
+
+RFC_TRIAL_NS = 30 * 10**9
+"""RFC 2889 section 5.9.2: 30 seconds are recommended."""
+LONGEST = 1518
+"""Bytes with FCS of the longest untagged frame; longer ones should not be forwarded (section 5.9.3)."""
+
+NAME = "oversize frames forwarded"
+LEGAL = "legal frames forwarded"
+
+CHECKED = (
+    "the frame check sequence is the card's or the kernel's, and no port of this tester sends a wrong one"
+)
+OCTETS = "no port of this tester ends a frame within an octet"
+NOT_RUN = {
+    "undersize": "every frame has a probe and at least 64 bytes; a line pads what is shorter",
+    "CRC errors": CHECKED,
+    "dribble bit errors": OCTETS,
+    "alignment errors": OCTETS,
+}
+
+TABLE = (
+    Column("error"),
+    Column("frame size", "B"),
+    Column("load", "share"),
+    Column("sent", "frames"),
+    Column("forwarded", "frames"),
+    Column("to other ports", "frames"),
+    Column("result"),
+)
+
+
+class ErroredParameters(Parameters):
+    """Parameters of errored frames."""
+
+    at: list[Load] = Field(
+        alias="loads",
+        default=[Load(Percent(Fraction(share, 100))) for share in (10, 50, 100)],
+        description="Loads, one after the other.",
+        min_length=1,
+        max_length=100,
+    )
+    duration: PositiveDuration = Field(
+        default=PositiveDuration.of_ns(RFC_TRIAL_NS), description="Length of each trial."
+    )
+    longest: FrameSize = Field(
+        default=FrameSize(Fraction(LONGEST)),
+        description="The longest legal frame: `1522B` of frames with a tag, more where jumbo frames are set.",
+    )
+
+    @model_validator(mode="after")
+    def _something(self) -> ErroredParameters:
+        for number, load in enumerate(self.at):
+            if load.amount.amount == 0:
+                raise Problem("a load of nothing", "one above zero: `10%`", at=("loads", number))
+        return self
+
+    def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
+        """All of them."""
+        for load in self.at:
+            yield ("loads",), load
+
+
+def errored_frames(parameters: ErroredParameters, situation: Situation) -> Method:
+    """RFC 2889 section 5.9: frames of the profile's size at each load.
+
+    Frames that are too long pass the test if none comes out of any port; others, the control, if all come.
+    """
+    duration_ns = parameters.duration.ns
+    over = situation.mean_size > parameters.longest.amount
+    outcomes: list[TrialResult] = []
+    table: list[tuple[Cell, ...]] = []
+    notes: list[str] = []
+    sent = forwarded = 0
+    for load in parameters.at:
+        fps = frames_per_second(load, situation)
+        outcome = yield constant(str(load), fps, duration_ns)
+        outcomes.append(outcome)
+        short = starved(outcome, duration_ns)
+        offered = sum(one.offered for one in outcome.streams)
+        received = sum(one.received for one in outcome.streams)
+        elsewhere = sum(one.elsewhere for one in outcome.streams)
+        sent, forwarded = sent + offered, forwarded + received + elsewhere
+        clean = not received + elsewhere if over else not rows.lost(outcome.streams)
+        told = "not known" if short is not None else "pass" if clean else "fail"
+        if short is not None:
+            notes.append(f"at {load} {short}")
+        counts = (Fraction(offered), Fraction(received), Fraction(elsewhere))
+        what = "oversize" if over else "none (control)"
+        table.append((what, situation.mean_size, fps / situation.line_fps, *counts, told))
+    table += [(error, None, None, None, None, None, f"not run: {why}") for error, why in NOT_RUN.items()]
+    name = NAME if over else LEGAL
+    share = Fraction(forwarded, sent) if sent and not notes else None
+    note = notes[0] if notes else f"{forwarded} of {sent}"
+    return Result(
+        method=ERRORED.name,
+        values=(Value(name, "sum", share, "share", note=note),),
+        trials=tuple(range(len(outcomes))),
+        compliance=tuple(f"{error} not tested: {why}" for error, why in NOT_RUN.items()),
+        recommended=tuple(_recommended(parameters)),
+        notes=tuple(notes),
+        headlines={
+            name: "the share of frames that came out of any port; of those that are too long none should"
+            " (RFC 2889 section 5.9.3)"
+        },
+        tables=(
+            Table(
+                "Errored frames",
+                TABLE,
+                tuple(table),
+                "RFC 2889 section 5.9: too long is a frame of more than"
+                f" {parameters.longest}, which a switch may filter and should not forward.",
+            ),
+        ),
+    )
+
+
+def _recommended(parameters: ErroredParameters) -> Iterator[str]:
+    if parameters.duration.ns < RFC_TRIAL_NS:
+        yield f"trials of {parameters.duration}, RFC 2889 section 5.9.2 recommends 30 s"
+    if len(parameters.at) < 2:
+        yield "one load, RFC 2889 section 5.9.2 asks for several"
+
+
+def _fits(parameters: ErroredParameters, situation: Situation) -> Problem | None:
+    if situation.mixed_receivers:
+        return Problem("a mix of frame sizes", "one size: `1519B`, and `1518B` for the control")
+    return None
+
+
+ERRORED = Procedure(
+    name="errored-frames",
+    title="Errored frames",
+    doc="Whether a switch filters frames that are too long; what this tester cannot send is listed.",
+    standard="RFC 2889 section 5.9",
+    parameters=ErroredParameters,
+    start=errored_frames,
+    traffic_seconds=lambda parameters: parameters.duration.amount * len(parameters.at),
+    trials=lambda parameters: len(parameters.at),
+    fits=_fits,
+)
