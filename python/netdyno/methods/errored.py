@@ -7,7 +7,7 @@ not run, each with its reason.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from pydantic import Field, model_validator
@@ -15,7 +15,17 @@ from pydantic import Field, model_validator
 from netdyno.errors import Problem
 from netdyno.methods import rows
 from netdyno.methods.procedure import Parameters, Procedure, constant, frames_per_second, starved
-from netdyno.trial import Cell, Column, Method, Result, Situation, Table, TrialResult, Value
+from netdyno.trial import (
+    Cell,
+    Column,
+    Method,
+    Result,
+    Situation,
+    StreamResult,
+    Table,
+    TrialResult,
+    Value,
+)
 from netdyno.units import FrameSize, Load, Percent, PositiveDuration
 
 RFC_TRIAL_NS = 30 * 10**9
@@ -89,7 +99,6 @@ def errored_frames(parameters: ErroredParameters, situation: Situation) -> Metho
     outcomes: list[TrialResult] = []
     table: list[tuple[Cell, ...]] = []
     notes: list[str] = []
-    sent = forwarded = 0
     for load in parameters.at:
         fps = frames_per_second(load, situation)
         outcome = yield constant(str(load), fps, duration_ns)
@@ -98,7 +107,6 @@ def errored_frames(parameters: ErroredParameters, situation: Situation) -> Metho
         offered = sum(one.offered for one in outcome.streams)
         received = sum(one.received for one in outcome.streams)
         elsewhere = sum(one.elsewhere for one in outcome.streams)
-        sent, forwarded = sent + offered, forwarded + received + elsewhere
         clean = not received + elsewhere if over else not rows.lost(outcome.streams)
         told = "not known" if short is not None else "pass" if clean else "fail"
         if short is not None:
@@ -108,11 +116,17 @@ def errored_frames(parameters: ErroredParameters, situation: Situation) -> Metho
         table.append((what, situation.mean_size, fps / situation.line_fps, *counts, told))
     table += [(error, None, None, None, None, None, f"not run: {why}") for error, why in NOT_RUN.items()]
     name = NAME if over else LEGAL
-    share = Fraction(forwarded, sent) if sent and not notes else None
-    note = notes[0] if notes else f"{forwarded} of {sent}"
     return Result(
         method=ERRORED.name,
-        values=(Value(name, "sum", share, "share", note=note),),
+        values=tuple(
+            _forwarded(
+                name,
+                scope,
+                [one for outcome in outcomes for one in outcome.streams if scope in (one.name, "sum")],
+                notes,
+            )
+            for scope in (*situation.streams, "sum")
+        ),
         trials=tuple(range(len(outcomes))),
         compliance=tuple(f"{error} not tested: {why}" for error, why in NOT_RUN.items()),
         recommended=tuple(_recommended(parameters)),
@@ -131,6 +145,14 @@ def errored_frames(parameters: ErroredParameters, situation: Situation) -> Metho
             ),
         ),
     )
+
+
+def _forwarded(name: str, scope: str, streams: Sequence[StreamResult], notes: Sequence[str]) -> Value:
+    """The share of a scope's frames that came out of any port, all loads together."""
+    sent = sum(one.offered for one in streams)
+    came = sum(one.received + one.elsewhere for one in streams)
+    share = Fraction(came, sent) if sent and not notes else None
+    return Value(name, scope, share, "share", note=notes[0] if notes else f"{came} of {sent}")
 
 
 def _recommended(parameters: ErroredParameters) -> Iterator[str]:
