@@ -81,6 +81,8 @@ ASKED: Mapping[str, Asked] = {
     ),
     "broadcast": _asked("duration: 10ms, width: 5%", HALVINGS + 1, links=3, matrix=""),
     "soak": _asked("load: 50%, duration: 40ms, part: 10ms", 4),
+    "delay-variation": _asked(f"{SEARCH}, duration: 10ms, repeats: 2", HALVINGS + 2),
+    "errored-frames": _asked("duration: 10ms", 3),
     "order": _asked("load: 50%, duration: 20ms, repeats: 2", 2),
     "microburst": _asked(
         "repeats: 2, quiet: 50ms, longest: 10ms",

@@ -20,6 +20,7 @@ SPEAKS_OF_LOSS = {
     "loss at the uncongested port": 1,
     "loss at the congested port": 1,
     "steps passed": 0,
+    "legal frames forwarded": 0,
 }
 """Values that a device which passes nothing has nonetheless, and what they are then."""
 RATES = ("throughput", "NDR", "PDR", "ramp max Rx", "broadcast throughput", "maximum forwarding rate")

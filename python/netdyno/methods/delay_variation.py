@@ -10,7 +10,7 @@ from pydantic import Field
 from netdyno import variation
 from netdyno.methods import rows
 from netdyno.methods.procedure import Procedure, starved
-from netdyno.methods.throughput import WAIT, OnThroughput, known_load, searching, waits
+from netdyno.methods.throughput import WAIT, OnThroughput, known_load, none_found, searching, waits
 from netdyno.trial import (
     Cell,
     Column,
@@ -92,7 +92,7 @@ def delay_variation(parameters: VariationParameters, situation: Situation) -> Me
     shorts = [starved(outcome, length) for outcome in outcomes]
     notes = [f"variation {number}: {short}" for number, short in enumerate(shorts, 1) if short is not None]
     if not fps:
-        notes.append("no load passed without loss, and there is none to measure delay variation at")
+        notes.append(f"delay variation: {none_found(fps)}, and there is none to measure it at")
     values: list[Value] = []
     table: list[tuple[Cell, ...]] = []
     for place, name in enumerate(situation.streams):
