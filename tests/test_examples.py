@@ -23,6 +23,7 @@ LINKS = (LabLink("west", "d0", 10**9), LabLink("east", "d1", 10**9))
 
 RUN_ELSEWHERE = {
     "asr9006.yaml": "test_asr9006.py",
+    "asr9006-at-once.yaml": "test_groups.py",
     "bursts.yaml": "test_bursts.py",
     "ndr.yaml": "test_ndr.py",
     "rfc2544.yaml": "test_rfc2544_suite.py",

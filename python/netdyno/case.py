@@ -20,7 +20,7 @@ from netdyno.calibration import Calibration, Proven, inventory, shelf, traffic
 from netdyno.errors import NetdynoError, advice
 from netdyno.happening import Course
 from netdyno.labs import KINDS, Wiring
-from netdyno.matrix import beside, cases, situation
+from netdyno.matrix import beside, cases, opened, situation
 from netdyno.methods import METHODS, kept_away, spoiled
 from netdyno.methods.late import watched
 from netdyno.peers import NotMeasuredError, Peers, Session
@@ -169,15 +169,15 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
     # A lab is built, and a backend chosen and looked up, by the workers that will use them.
     wanted = plan.lab.threads.asked(kind.wire(plan.lab.links, case.settings))
     with kind.build(replace(wanted, tagged=case.profile.tagged)) as built:
-        wiring = choose.backend(plan, case, built, lambda wiring: _proven(job, wiring))
+        wiring = choose.backend(plan, case, opened(case, built), lambda wiring: _proven(job, wiring))
         known = situation(case, wiring)
         basis = inventory.basis(wiring, job.versions)
         # Ports that stay open from case to case are opened for the frames of all.
         spec = session_spec(wiring, *(cases(plan) if Peers(wiring.session) else (case,)))
         with peers.session(job.engine, spec) as session:
-            opened = json.loads(session.ports())
-            proven, notes = standing(job, wiring, {**basis, **inventory.opened(wiring, opened)})
-            wiring = replace(wiring, notes=(*wiring.notes, *_opened(wiring, opened), *notes))
+            found = json.loads(session.ports())
+            proven, notes = standing(job, wiring, {**basis, **inventory.opened(wiring, found)})
+            wiring = replace(wiring, notes=(*wiring.notes, *_opened(wiring, found), *notes))
             emit(Wired(case.number, replace(_wired(wiring, known, spec), proven=proven)))
             trials = _Trials(job, wiring, session, emit, stopping)
             result = trials.follow(known)

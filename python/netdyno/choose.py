@@ -93,7 +93,8 @@ def needed_fps(plan: Plan, case: Case, wiring: Wiring) -> Fraction:
     """The most frames a second that the plan's method may ask of a direction of the case."""
     slowest = L1Rate(Fraction(min(port.rate_bps for port in wiring.ports)))
     size = case.profile.mix.mean
-    return max(load_fps(load, line=slowest, size=size).amount for _, load in plan.parameters.loads())
+    most = max(load_fps(load, line=slowest, size=size).amount for _, load in plan.parameters.loads())
+    return most * max(stream.place.line for stream in streams(case, wiring))
 
 
 def _candidate(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from netdyno import modifiers, patterns
 from netdyno.arithmetic import line_rate
+from netdyno.groups import AXIS, Group, named
 from netdyno.patterns import Direction
 from netdyno.trial import Place, Situation
 from netdyno.units import L1Rate
@@ -55,6 +56,8 @@ class Case:
     pattern: str = patterns.PAIRS
     """Who sends to whom (patterns.py)."""
     repeat: int = 1
+    groups: tuple[Group, ...] = ()
+    """Port groups that it loads; none: the whole lab is one."""
 
     @property
     def modifier(self) -> modifiers.Modifier:
@@ -112,6 +115,7 @@ def _combinations(plan: Plan) -> tuple[Case, ...]:
                 direction=chosen["direction"],  # type: ignore[arg-type]
                 seed=case_seed(plan.seed, name),
                 pattern=chosen.get("pattern", patterns.PAIRS),
+                groups=named(chosen[AXIS], plan.groups) if plan.groups else (),
             )
         )
     return tuple(found)
@@ -149,25 +153,46 @@ def case_seed(seed: int, name: str, repeat: int = 1) -> int:
     return int.from_bytes(digest[:8], "big") >> 1
 
 
+def opened(case: Case, wiring: Wiring) -> Wiring:
+    """The lab with the ports of the case's groups alone; all of it where there are none."""
+    return wiring.only({port for group in case.groups for port in group.ports}) if case.groups else wiring
+
+
 def streams(case: Case, wiring: Wiring) -> tuple[Stream, ...]:
     """What is sent, in the order in which a port's frames of one instant leave.
 
-    Between two ports of several classes each class is a stream of its own.
+    Between two ports of several classes each class is a stream of its own. A load is the same part of each
+    group's line, which is that of its slowest port.
     """
-    ways = patterns.ways(case.pattern, case.direction, len(wiring.ports))
-    sent = Counter(way.tx for way in ways)
+    every = [port.name for port in wiring.ports]
+    groups = case.groups or (Group("", tuple(every), ("",) * len(every)),)
+    numbers = [tuple(map(every.index, group.ports)) for group in groups]
+    rates = [min(wiring.ports[port].rate_bps for port in ports) for ports in numbers]
     found = []
-    for way in ways:
-        name = f"{wiring.ports[way.tx].name}-{wiring.ports[way.rx].name}"
-        share = way.share if way.share is not None else Fraction(1, sent[way.tx])
-        share *= 1 - case.modifier.share
-        classes = case.profile.classes
-        if not classes:
-            found.append(Stream(name, Place(way.tx, way.rx, share), way.reverse, way.to))
-        for traffic, of in classes.items():
-            assert of.share is not None  # As checked with the plan.
-            place = Place(way.tx, way.rx, share * of.share.amount, traffic)
-            found.append(Stream(f"{name}/{traffic}", place, way.reverse, way.to))
+    for group, ports, rate in zip(groups, numbers, rates, strict=True):
+        ways = patterns.ways(case.pattern, case.direction, len(ports))
+        sent = Counter(way.tx for way in ways)
+        line = Fraction(rate, min(rates))
+        for way in ways:
+            name = f"{group.name}/" if group.name else ""
+            name += f"{group.ports[way.tx]}-{group.ports[way.rx]}"
+            share = way.share if way.share is not None else Fraction(1, sent[way.tx])
+            share *= 1 - case.modifier.share
+            place = Place(
+                ports[way.tx],
+                ports[way.rx],
+                share * line,
+                group=group.name,
+                line=line,
+                card=group.cards[way.tx],
+            )
+            classes = case.profile.classes
+            if not classes:
+                found.append(Stream(name, place, way.reverse, way.to))
+            for traffic, of in classes.items():
+                assert of.share is not None  # As checked with the plan.
+                own = replace(place, share=place.share * of.share.amount, traffic=traffic)
+                found.append(Stream(f"{name}/{traffic}", own, way.reverse, way.to))
     return tuple(found)
 
 
@@ -189,11 +214,12 @@ def beside(case: Case, wiring: Wiring) -> tuple[Stream, ...]:
 
 
 def situation(case: Case, wiring: Wiring) -> Situation:
-    """What a method may know of a case."""
+    """What a method may know of a case. wiring: with the ports alone that it opens."""
     mean = case.profile.mix.mean
     slowest = min(port.rate_bps for port in wiring.ports)
     member = min(port.member_bps for port in wiring.ports)
     # One flow stays on one member of a group, whatever the hash: that member's line is its ceiling.
+    # Of groups with other members than each other the plan is refused.
     single = case.profile.flows == 1 and member < slowest
     sent = streams(case, wiring)
     receivers = [stream.place.rx for stream in sent]

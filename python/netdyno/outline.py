@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from netdyno.errors import counted
-from netdyno.matrix import cases, streams
+from netdyno.groups import AXIS
+from netdyno.matrix import cases, opened, streams
 from netdyno.modifiers import MODIFIERS
 from netdyno.patterns import PAIRS
 
@@ -23,8 +24,9 @@ def lines(plan: Plan) -> Iterator[str]:
     sent: dict[str, tuple[str, ...]] = {}
     routed = False
     for case in found:
-        wiring = plan.kind.wire(plan.lab.links, case.settings)
+        wiring = opened(case, plan.kind.wire(plan.lab.links, case.settings))
         way = case.direction if case.pattern == PAIRS else f"{case.pattern}, {case.direction}"
+        way = f"{dict(case.choices)[AXIS]}, {way}" if case.groups else way
         classes = f" ({case.profile_name})" if case.profile.classes else ""
         sent.setdefault(way + classes, tuple(stream.name for stream in streams(case, wiring)))
         routed = routed or any(port.destination != "peer" for port in wiring.ports)

@@ -68,7 +68,11 @@ class Service:
                     problems.append(Problem(f"`{name}` of `{self.kind}` cannot be `{value}`", known))
             if not problems:
                 links = tuple(LabLink(name, name, self.rate_bps) for name, _ in self.ports)
-                (device,) = kind.wire(links, self.settings).session["devices"]
+                devices = kind.wire(links, self.settings).session["devices"]
+                device = devices[0]
+                if len(devices) > 1:
+                    several = f"`{self.kind}` is {len(devices)} devices side by side, and one is served"
+                    problems.append(Problem(several, "serve one of its services: `emulated/asr9006`"))
         if problems:
             raise Problems(problems)
         return {

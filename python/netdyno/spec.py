@@ -140,13 +140,13 @@ def _frames(case: Case, wiring: Wiring, stream: Stream, flows: int) -> dict[str,
     if stream.beside and case.modifier.headers is not None:
         return {"headers": case.modifier.headers(case.profile, port.mac), "destination": "written"}
     ends = (place.rx, place.tx) if reverse else (place.tx, place.rx)
-    stack = case.profile.between(*ends, ports=len(wiring.ports), reverse=reverse)
+    stack = case.profile.between(*map(wiring.in_lab, ends), ports=wiring.lab_ports, reverse=reverse)
     headers = [header.model_dump(mode="json") for header in stack]
     if place.traffic:
         _mark(headers, case.profile.classes[place.traffic])
     if wiring.routes:
         (network,) = (header for header in headers if header["type"] == "ipv4")
-        network["dst"] = {"list": routes.destinations(wiring.routes[place.rx], case.seed)}
+        network["dst"] = {"list": routes.destinations(wiring.routes[wiring.in_lab(place.rx)], case.seed)}
     outer = headers[0]
     if stream.to:
         outer["src"] = outer["dst"] = None

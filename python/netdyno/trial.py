@@ -529,20 +529,28 @@ class TrialResult:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a stream runs: its ports, by number, its share of its sending port's load, and its class of
-    traffic, if the profile has classes."""
+    """Where a stream runs: its ports, by number, what it is asked for of the load, and its class of traffic,
+    if the profile has classes."""
 
     tx: int
     rx: int
     share: Fraction = Fraction(1)
+    """Its share of its sending port's load, times `line`."""
     traffic: str = ""
+    group: str = ""
+    """Its port group, if the plan has groups."""
+    line: Fraction = Fraction(1)
+    """Its line (its group's slowest) over that of the slowest group: a load is the same part of each."""
+    card: str = ""
+    """What its sending port shares with others in the device, as far as the plan says."""
 
 
 @dataclass(frozen=True)
 class Situation:
     """What a method may know of its case.
 
-    Loads are per port and direction: what a port sends, its streams together.
+    Loads are per port and direction: what a port sends, its streams together. Of port groups whose lines
+    differ the load of the slowest; each port is asked for as large a part of its own line.
     """
 
     streams: tuple[str, ...]
@@ -563,21 +571,46 @@ class Situation:
     places: tuple[Place, ...] = ()
     """Where each of `streams` runs; empty in a record of an older version: each has its ports to itself."""
 
-    def share(self, scope: str) -> Fraction:
-        """A scope's part of what a port is asked for: a stream's share, of `sum` as many as ports send."""
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Names of its port groups, if it has several."""
+        found = tuple(dict.fromkeys(place.group for place in self.places))
+        return found if len(found) > 1 else ()
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """What values are of: each stream, each of several groups, and `sum`."""
+        return (*self.streams, *self.groups, "sum")
+
+    def members(self, scope: str) -> tuple[int, ...]:
+        """The numbers of a scope's streams."""
         if scope == "sum":
-            return sum((place.share for place in self.places), Fraction(0)) or Fraction(len(self.streams))
-        return self.places[self.streams.index(scope)].share if self.places else Fraction(1)
+            return tuple(range(len(self.streams)))
+        if scope in self.groups:
+            return tuple(number for number, place in enumerate(self.places) if place.group == scope)
+        return (self.streams.index(scope),)
+
+    def share(self, scope: str) -> Fraction:
+        """A scope's part of what a port is asked for: of a stream its share, of several their sum."""
+        members = self.members(scope)
+        if not self.places:
+            return Fraction(len(members))
+        return sum((self.places[member].share for member in members), Fraction(0))
 
     def line(self, scope: str) -> Fraction:
         """The most frames per second that can come of a scope.
 
-        Of a stream what its port can send of it beside its others; of `sum` what the receiving ports take.
+        Of a stream what its port can send of it beside its others; of several what the receiving ports take.
         """
         share = self.share(scope)
-        if scope == "sum" and self.places:
-            share = min(share, Fraction(len({place.rx for place in self.places})))
+        if scope not in self.streams and self.places:
+            taken = {self.places[member].rx: self.places[member].line for member in self.members(scope)}
+            share = min(share, sum(taken.values(), Fraction(0)))
         return self.line_fps * share
+
+    def port_fps(self, stream: str) -> Fraction:
+        """The most frames per second that the line of a stream's sending port carries, of all streams."""
+        return self.line_fps * (self.places[self.streams.index(stream)].line if self.places else Fraction(1))
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, runtime_checkable
@@ -58,6 +58,8 @@ class LabLink:
     gateway: str | None = None
     backend: PortBackend = field(default_factory=PortBackend)
     vlans: tuple[VlanAddress, ...] = ()
+    card: str = ""
+    """What the device's port shares with others of the same card; empty: not said."""
 
 
 @dataclass(frozen=True)
@@ -103,9 +105,35 @@ class Wiring:
     """Prefixes behind each port, all of which are sent to; none: networks, as of the profiles."""
     filters: tuple[tuple[str, ...], ...] = ()
     """Lines of the packet filter on what comes in from each port, as the device has them."""
+    numbers: tuple[int, ...] = ()
+    """Where only some ports of the lab are the tester's: the number of each among all. None: all are."""
+    of: int = 0
+    """How many there are then."""
     ask: Callable[[str, int | None], None] | None = field(default=None, compare=False)
     """Has the device that was built do something (an `EventKind`), on one port (its number) or on all; it
     returns when that is done. None: nobody can; emulated devices are told by the session. Raises LabError."""
+
+    def only(self, names: Collection[str]) -> Wiring:
+        """The same lab with the ports of these names alone opened; the device keeps all of its own."""
+        kept = tuple(number for number, port in enumerate(self.ports) if port.name in names)
+        session = {**self.session, "ports": [self.session["ports"][number] for number in kept]}
+        if "links" in session:
+            session["links"] = [
+                {**link, "port": kept.index(link["port"])}
+                for link in session["links"]
+                if link["port"] in kept
+            ]
+        ports = tuple(self.ports[number] for number in kept)
+        return replace(self, ports=ports, session=session, numbers=kept, of=len(self.ports))
+
+    @property
+    def lab_ports(self) -> int:
+        """Ports of the lab, opened or not."""
+        return self.of or len(self.ports)
+
+    def in_lab(self, port: int) -> int:
+        """The number among the lab's ports of one that is opened: its addresses and routes go by it."""
+        return self.numbers[port] if self.numbers else port
 
 
 class Kind(Protocol):

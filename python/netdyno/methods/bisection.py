@@ -184,7 +184,7 @@ def _result(
             high=None if high is None else high * times,
             note=note,
         )
-        for scope in (*situation.streams, "sum")
+        for scope in situation.scopes
         for times in (situation.share(scope),)
     ]
     # The one that passed first: it is the one the number is of.
@@ -262,6 +262,7 @@ BISECTION = Procedure(
     doc="The highest load without loss, by halving; a loss is believed only if it comes again.",
     standard="ETSI GS NFV-TST 009 section 12.3.3",
     parameters=BisectionParameters,
+    groups=True,
     start=bisection,
     traffic_seconds=_traffic_seconds,
 )

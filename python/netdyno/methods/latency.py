@@ -120,7 +120,7 @@ def measured(
         values.append(Value(NAME, scope, mean, "ns", note="mean of all streams, FILO"))
         table.append(cells)
     if not outcomes:
-        values = [Value(NAME, scope, None, "ns", note=notes[0]) for scope in (*situation.streams, "sum")]
+        values = [Value(NAME, scope, None, "ns", note=notes[0]) for scope in situation.scopes]
     lost = sum(rows.lost(outcome.streams) for outcome in outcomes)
     if lost:
         notes.append(f"latency: {lost} frames were lost at that load, and have none")
@@ -152,16 +152,19 @@ def _rows(
 ) -> Iterator[tuple[str, tuple[Cell, ...], Fraction | None]]:
     if not outcomes or fps is None:
         return
-    for place, (scope, _) in enumerate(rows.scopes(outcomes[0])):
-        streams = [rows.scopes(outcome)[place][1] for outcome in outcomes]
+    for place, (scope, _) in enumerate(rows.scopes(outcomes[0], situation)):
+        streams = [rows.scopes(outcome, situation)[place][1] for outcome in outcomes]
         times = [found for one in streams if (found := rows.Times.of(one)) is not None]
         mean = _mean([one.mean_ns for one in times])
         typical = [one.percentile(Fraction(1, 2)) for one in times]
         worst = [one.percentile(WORST) for one in times]
         # Of a frame's bits, without preamble and gap, at the line's rate.
-        line_bps = situation.line_fps * (situation.mean_size + WIRE_OVERHEAD) * 8
+        lines = {situation.port_fps(stream.name) for stream in streams[0]}
+        line_bps = max(lines) * (situation.mean_size + WIRE_OVERHEAD) * 8
         serial = situation.mean_size * 8 * 10**9 / line_bps
-        forward = None if mean is None or situation.mixed_receivers else mean - 2 * serial
+        # Of streams on different lines the mean is of frames that took different times on them.
+        unlike = bool(situation.mixed_receivers) or len(lines) > 1
+        forward = None if mean is None or unlike else mean - 2 * serial
         yield (
             scope,
             (
@@ -206,6 +209,7 @@ LATENCY = Procedure(
     doc="One-way latency at the throughput: mean, typical and worst case over repeated streams.",
     standard="RFC 2544 section 26.2, RFC 8219 section 7.2",
     parameters=LatencyParameters,
+    groups=True,
     start=latency,
     settle=WAIT,
     traffic_seconds=lambda parameters: (

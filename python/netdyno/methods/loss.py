@@ -80,7 +80,7 @@ def frame_loss(parameters: LossParameters, situation: Situation) -> Method:
         short = starved(outcome, duration_ns)
         if short is not None:
             notes.append(f"loss at {name}: {short}; what is shown is of the load that was offered")
-        for scope, streams in rows.scopes(outcome):
+        for scope, streams in rows.scopes(outcome, situation):
             asked = fps * situation.share(scope)
             share = fps / situation.line_fps
             table.append(
@@ -90,7 +90,7 @@ def frame_loss(parameters: LossParameters, situation: Situation) -> Method:
         load -= parameters.step.amount
     at = f"at {parameters.maximum} of the line" if _is_share(parameters) else f"at {parameters.maximum}"
     values = []
-    for scope, streams in rows.scopes(outcomes[0]):
+    for scope, streams in rows.scopes(outcomes[0], situation):
         # A tester that did not offer the load has not shown what is lost at it.
         number = None if starved(outcomes[0], duration_ns) else rows.loss(streams)
         values.append(Value(NAME, scope, number, "ratio", note=at))
@@ -137,6 +137,7 @@ LOSS = Procedure(
     doc="Loss at 100 %, 90 %, ... of the maximum until two trials in a row lose nothing.",
     standard="RFC 2544 section 26.3",
     parameters=LossParameters,
+    groups=True,
     start=frame_loss,
     settle=WAIT,
     traffic_seconds=_seconds,

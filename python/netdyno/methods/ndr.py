@@ -193,7 +193,7 @@ def knees(
     for scope, samples in scopes(outcome, trial, situation):
         whole = samples[first:last]
         risen[scope] = kept_up(whole, outcome.sample_ns)
-        if scope != "sum" and len(risen[scope]) < len(whole) and situation.share(scope):
+        if scope in situation.streams and len(risen[scope]) < len(whole) and situation.share(scope):
             # The tester fell behind for good: the search begins at the last load that it offered.
             end = risen[scope][-1].peak / situation.share(scope) if risen[scope] else Fraction(0)
             reached = end if reached is None else min(reached, end)
@@ -204,7 +204,7 @@ def knees(
         if loss:
             each = [(seed.knee(together, loss, outcome.sample_ns), "sum")]
         else:
-            each = [(seed.knee(one, loss, outcome.sample_ns), scope) for scope, one in risen.items()]
+            each = [(seed.knee(risen[scope], loss, outcome.sample_ns), scope) for scope in situation.streams]
         ports = [at / situation.share(scope) for at, scope in each if at is not None]
         found[name] = min(ports, default=reached)
     return found
@@ -226,6 +226,7 @@ NDR = Procedure(
     doc="The highest loads without loss and with little loss, for several goals in one search (MLRsearch).",
     standard=report.STANDARD,
     parameters=NdrParameters,
+    groups=True,
     start=ndr,
     traffic_seconds=_traffic_seconds,
 )

@@ -69,6 +69,8 @@ class Procedure(Generic[P]):
     """The only pattern of traffic (patterns.py) it is for, which a plan need not name; None: any."""
     trials: Callable[[P], int] | None = None
     """How many trials a case has, all about as long, where that is known beforehand."""
+    groups: bool = False
+    """Whether it measures several port groups at once, at the same share of their lines."""
     fits: Callable[[P, Situation], Problem | None] | None = None
     """Why a case cannot be measured so, if it cannot: a plan with such a case is not run."""
     sample: PositiveDuration | None = None

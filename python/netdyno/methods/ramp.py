@@ -215,7 +215,7 @@ def _read(parameters: RampParameters, situation: Situation, trial: Trial, outcom
             values.append(_line_utilisation(scope, (rise, hold), width, outcome.sample_ns, situation))
         values.append(_kept_up_to(scope, kept, len(rise), outcome.sample_ns))
         values.append(_knee(scope, kept, hold if kept == rise else (), threshold, outcome.sample_ns))
-        spoiled = bool(corrupted.get(scope, sum(corrupted.values())))
+        spoiled = any(corrupted[situation.streams[member]] for member in situation.members(scope))
         values.append(_loss_at_the_end(scope, hold or rise[-1:], spoiled))
         values.append(_hold_rate(scope, hold, outcome.sample_ns, latest_ns))
     notes = [
@@ -226,7 +226,7 @@ def _read(parameters: RampParameters, situation: Situation, trial: Trial, outcom
         notes.append(f"frames that came corrupted count as lost: {which}")
     held = _held_back(target - start, rise_ns)
     # Worth a word only beside a knee whose bounds do not reach further than that already.
-    knees = [one for one in values if one.name == "knee" and one.scope != "sum" and one.number]
+    knees = [one for one in values if one.name == "knee" and one.scope in situation.streams and one.number]
     if held * 100 > situation.line_fps and any(
         one.low is not None and one.high is not None and one.high - one.low < held for one in knees
     ):
@@ -248,7 +248,9 @@ def _read(parameters: RampParameters, situation: Situation, trial: Trial, outcom
 
 def _across(result: Result, duration: PositiveDuration, trial: Trial, situation: Situation) -> Trial | None:
     """A ramp over the knees of all streams, with half as much room on both sides; None if there are none."""
-    found = [one for one in result.values if one.name == "knee" and one.scope != "sum" and one.number]
+    found = [
+        one for one in result.values if one.name == "knee" and one.scope in situation.streams and one.number
+    ]
     lows = [one.low / situation.share(one.scope) for one in found if one.low is not None]
     highs = [one.high / situation.share(one.scope) for one in found if one.high is not None]
     if not lows or not highs:
@@ -332,7 +334,7 @@ def _max_rx(
     time to the frame, as in virtual time, it stands: a queue of the device that empties.
     """
     mixed = bool(situation.mixed_receivers)
-    streams = len(situation.streams) if scope == "sum" else 1
+    streams = len(situation.members(scope))
     most_fps = situation.line(scope)
     edge = streams * (LONGEST_FRAME / (situation.mean_size + WIRE_OVERHEAD) if mixed else Fraction(1))
     edge = max(edge, Fraction(streams * situation.burst))
@@ -408,7 +410,7 @@ def _line_utilisation(
             "line utilisation", scope, None, "ratio", note=f"the ramp is shorter than {width} whole samples"
         )
     length = width * sample_ns
-    streams = len(situation.streams) if scope == "sum" else 1
+    streams = len(situation.members(scope))
     line = situation.line(scope) * (situation.mean_size + WIRE_OVERHEAD) * length / 10**9
     most = Fraction(max(sums))
     # A window may hold one frame more than its time has room for.
@@ -533,6 +535,7 @@ RAMP = Procedure(
     doc="One trial from a low load to the target: the best forwarding rate and the knee where loss sets in.",
     standard="none; after the Coloclue/IPng load test",
     parameters=RampParameters,
+    groups=True,
     start=ramp,
     traffic_seconds=_traffic_seconds,
 )

@@ -44,11 +44,21 @@ TIMED = (
 """One-way latency, first bit out to last bit in (FILO). A percentile p needs 10 / (1 - p) frames."""
 
 
-def scopes(outcome: TrialResult) -> tuple[tuple[str, tuple[StreamResult, ...]], ...]:
-    """Each stream that sent, and all together if there are several."""
+def scopes(
+    outcome: TrialResult, situation: Situation | None = None
+) -> tuple[tuple[str, tuple[StreamResult, ...]], ...]:
+    """Each stream that sent, each port group of the situation, and all together if there are several."""
     sending = tuple(stream for stream in outcome.streams if stream.intended)
     each = tuple((stream.name, (stream,)) for stream in sending)
-    return each if len(each) == 1 else (*each, ("sum", sending))
+    if len(each) == 1:
+        return each
+    groups = []
+    if situation is not None:
+        for group in situation.groups:
+            names = [situation.streams[member] for member in situation.members(group)]
+            theirs = tuple(stream for stream in sending if stream.name in names)
+            groups += [(group, theirs)] if theirs else []
+    return (*each, *groups, ("sum", sending))
 
 
 def lost(streams: Sequence[StreamResult]) -> int:

@@ -42,19 +42,21 @@ class Sample:
 
 
 def scopes(outcome: TrialResult, trial: Trial, situation: Situation) -> Iterator[tuple[str, list[Sample]]]:
-    """The samples of each stream, and of all together."""
+    """The samples of each stream, of each of several port groups, and of all together."""
     every: list[list[Sample]] = []
     # Frames of a mix are no even flow: behind by a few of them is late only if a frame was.
     ever_late = outcome.health.latest_departure_ns > BEHIND_NS
+    edges = max((len(stream.tx) for stream in outcome.streams), default=0)
+    of_port = [_asked(trial, edge * outcome.sample_ns) for edge in range(edges + 1)]
+    of_peak = [
+        _peak(trial, edge * outcome.sample_ns, (edge + 1) * outcome.sample_ns) for edge in range(edges)
+    ]
     for number, stream in enumerate(outcome.streams):
         samples, behind, late = [], Fraction(0), False
         on_line = _line_bytes(outcome, number, situation)
         share = situation.share(stream.name)
-        asked = [share * _asked(trial, edge * outcome.sample_ns) for edge in range(len(stream.tx) + 1)]
-        peaks = [
-            share * _peak(trial, edge * outcome.sample_ns, (edge + 1) * outcome.sample_ns)
-            for edge in range(len(stream.tx))
-        ]
+        asked = [share * frames for frames in of_port[: len(stream.tx) + 1]]
+        peaks = [share * peak for peak in of_peak]
         counts = zip(pairwise(asked), stream.tx, stream.rx, stream.arrived, on_line, peaks, strict=False)
         for (before, after), tx, rx, arrived, line_bytes, peak in counts:
             intended = after - before
@@ -63,21 +65,21 @@ def scopes(outcome: TrialResult, trial: Trial, situation: Situation) -> Iterator
             samples.append(Sample(tx, rx, arrived, intended, behind, line_bytes, began_late or late, peak))
         every.append(samples)
         yield stream.name, samples
-    yield (
-        "sum",
-        [
-            Sample(
-                sum(one.tx for one in together),
-                sum(one.rx for one in together),
-                sum(one.arrived for one in together),
-                sum((one.intended for one in together), Fraction(0)),
-                sum((one.behind for one in together), Fraction(0)),
-                sum(one.line_bytes for one in together),
-                any(one.late for one in together),
-                sum((one.peak for one in together), Fraction(0)),
-            )
-            for together in zip(*every, strict=False)
-        ],
+    for scope in (*situation.groups, "sum"):
+        members = (every[member] for member in situation.members(scope))
+        yield scope, [_summed(together) for together in zip(*members, strict=False)]
+
+
+def _summed(together: Sequence[Sample]) -> Sample:
+    return Sample(
+        sum(one.tx for one in together),
+        sum(one.rx for one in together),
+        sum(one.arrived for one in together),
+        sum((one.intended for one in together), Fraction(0)),
+        sum((one.behind for one in together), Fraction(0)),
+        sum(one.line_bytes for one in together),
+        any(one.late for one in together),
+        sum((one.peak for one in together), Fraction(0)),
     )
 
 

@@ -359,6 +359,7 @@ SOAK = Procedure(
     doc="One load for hours: every loss is dated, and a run that was killed goes on where it was.",
     standard="none; the loss of RFC 2544 section 26.3 and the latency of RFC 8238, over hours",
     parameters=SoakParameters,
+    groups=True,
     start=soak,
     traffic_seconds=lambda parameters: parameters.duration.amount,
     trials=lambda parameters: len(parameters.parts),

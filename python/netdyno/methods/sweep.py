@@ -255,7 +255,7 @@ def sweep(parameters: SweepParameters, situation: Situation) -> Method:
     for one in held:
         if one.short is not None:
             notes.append(f"at {one.point} {one.short}")
-        for scope, streams in rows.scopes(one.outcome):
+        for scope, streams in rows.scopes(one.outcome, situation):
             wanted = one.fps * situation.share(scope)
             rate, sent, received, _, loss = rows.counted(streams, duration_ns)
             meant = wanted * duration_ns / 10**9
@@ -339,12 +339,12 @@ def _values(situation: Situation, held: list[_Held]) -> Iterator[Value]:
         note = f"a lower bound: above it {held[worst].short}"
     else:
         note = f"not every frame came back once at {rounded(high)} fps"
-    for scope in (*situation.streams, "sum"):
+    for scope in situation.scopes:
         number, upper = (None if one is None else one * situation.share(scope) for one in (low, high))
         yield Value(LOSS_FREE, scope, number, "fps", low=number, high=upper, note=note)
     if best is None:
         return
-    for scope, streams in rows.scopes(held[best].outcome):
+    for scope, streams in rows.scopes(held[best].outcome, situation):
         times = rows.Times.of(streams)
         if times is not None:
             yield Value("latency mean", scope, times.mean_ns, "ns", note="at the loss-free load")
@@ -361,6 +361,7 @@ SWEEP = Procedure(
     doc="Holds a list or a range of loads, or shares of NDR and PDR, and shows loss and latency at each.",
     standard="none; the latency of RFC 2544 section 26.2 at any load, one stream of each",
     parameters=SweepParameters,
+    groups=True,
     start=sweep,
     traffic_seconds=_seconds,
 )

@@ -177,7 +177,7 @@ def _result(
         if lower == 0:
             note = f"no load passed, down to {rounded(step)} fps"
     values = []
-    for scope in (*situation.streams, "sum"):
+    for scope in situation.scopes:
         times = situation.share(scope)
         values.append(
             Value(
@@ -331,6 +331,7 @@ THROUGHPUT = Procedure(
     doc="The highest rate at which no frame is lost, by halving; the final trial has the full length.",
     standard="RFC 2544 section 26.1",
     parameters=ThroughputParameters,
+    groups=True,
     start=throughput,
     settle=WAIT,
     traffic_seconds=_traffic_seconds,

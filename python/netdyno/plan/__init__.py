@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netdyno.errors import PlanErrors
+from netdyno.groups import Group
 from netdyno.lab import Lab
 from netdyno.plan.models import Goal, Repeat, TrialSettings
 from netdyno.plan.traffic import Profile
@@ -78,6 +79,7 @@ class Plan:
     text: str
     included: Mapping[str, str]
     kind: Kind
+    groups: tuple[Group, ...] = ()
 
     @property
     def deviations(self) -> tuple[str, ...]:

@@ -10,14 +10,16 @@ from typing import Any
 from netdyno import modifiers
 from netdyno.arithmetic import line_rate, load_fps
 from netdyno.errors import names, suggestion
+from netdyno.groups import AXIS, BESIDE, Group
 from netdyno.labs.filters import SETTING as FILTERS
 from netdyno.labs.wiring import Wiring
-from netdyno.matrix import Case, cases, situation
-from netdyno.patterns import PAIRS, PATTERNS, possible, ways
+from netdyno.matrix import Case, cases, opened, situation
+from netdyno.patterns import PAIRS, PATTERNS, ways
 from netdyno.plan import Plan, Tables, problems, suites
 from netdyno.plan import models as m
+from netdyno.plan.check_groups import fitting, groups, one_member
 from netdyno.plan.check_lab import include, lab
-from netdyno.plan.check_matrix import MAX_CASES, axes, filters, only_kind
+from netdyno.plan.check_matrix import MAX_CASES, axes, filters, only_kind, possible_in_all
 from netdyno.plan.check_traffic import no_tags, profiles, shared_out
 from netdyno.plan.source import Source
 from netdyno.units import L1Rate, Percent, decimal
@@ -48,7 +50,13 @@ def check(source: Source, base: Path | None, tables: Tables) -> Plan | None:
     planned = lab(source, raw.get("lab"), tables)
     known = profiles(source, raw.get("traffic"))
     kind = tables.kinds[planned.kind] if planned else only_kind(raw, tables)
-    matrix = axes(source, raw, kind, tables, len(planned.links) if planned else 2)
+    ports: tuple[Group, ...] = ()
+    sound = len(source.errors)
+    if planned is not None and whole.groups:
+        planned, ports = groups(source, whole.groups, planned)
+    grouped = len(source.errors) == sound
+    sizes = [len(group.ports) for group in whole.groups.values()] or [len(planned.links) if planned else 2]
+    matrix = axes(source, raw, kind, tables, sizes, tuple(whole.groups))
     filtered = filters(source, raw, matrix) and not lost & {"only", "skip"}
     method, parameters, guessed = _method(source, raw.get("method"), tables)
     if method is not None:
@@ -77,8 +85,11 @@ def check(source: Source, base: Path | None, tables: Tables) -> Plan | None:
         text=source.text,
         included=included,
         kind=kind,
+        groups=ports,
     )
-    if filtered:
+    if ports:
+        fitting(source, tables.methods[method], dict(matrix))
+    if filtered and grouped:
         _cases(source, plan, tables.methods[method])
     return plan
 
@@ -227,16 +238,21 @@ def _understood(values: tuple[str, ...], known: tuple[str, ...] | None) -> tuple
 def _cases(source: Source, plan: Plan, method: Any) -> None:
     """Every case must be wirable and one its method can measure, and no load above what its line carries."""
     # What is unknown has been told; the cases that can be understood are looked at all the same.
+    sizes = [len(group.ports) for group in plan.groups] or [len(plan.lab.links)]
     known = {
         **plan.kind.settings,
         "profile": tuple(plan.profiles),
-        "pattern": tuple(name for name in PATTERNS if possible(name, len(plan.lab.links))[0]),
+        "pattern": tuple(name for name in PATTERNS if possible_in_all(name, sizes)[0]),
         modifiers.AXIS: tuple(modifiers.MODIFIERS),
     }
+    if plan.groups:
+        names = {group.name for group in plan.groups}
+        right = (value for value in dict(plan.axes)[AXIS] if names.issuperset(value.split(BESIDE)))
+        known[AXIS] = tuple(right) or tuple(names)
     patterns = _understood(dict(plan.axes).get("pattern", (PAIRS,)), known["pattern"])
     # What none of the patterns has was told with the matrix.
     known["direction"] = tuple(
-        way for way in m.DIRECTIONS if any(way in possible(name, len(plan.lab.links))[0] for name in patterns)
+        way for way in m.DIRECTIONS if any(way in possible_in_all(name, sizes)[0] for name in patterns)
     )
     axes = tuple((axis, _understood(values, known.get(axis))) for axis, values in plan.axes)
     found = cases(replace(plan, axes=axes, repeat=m.Repeat()))
@@ -251,10 +267,11 @@ def _cases(source: Source, plan: Plan, method: Any) -> None:
     told: set[tuple[Any, ...]] = set()
     tagged: set[str] = set()
     shared: set[str] = set()
+    single: set[str] = set()
     wirings: dict[tuple[tuple[str, str], ...], Any] = {}
     for case in found:
-        ways, why = possible(case.pattern, len(plan.lab.links))
-        if case.direction not in ways:
+        there, why = possible_in_all(case.pattern, [len(group.ports) for group in case.groups] or sizes)
+        if case.direction not in there:
             if (case.pattern, case.direction) not in told:
                 told.add((case.pattern, case.direction))
                 source.report(
@@ -282,17 +299,27 @@ def _cases(source: Source, plan: Plan, method: Any) -> None:
         if not wirings[chosen].knows_tags and case.profile_name not in tagged:
             tagged.add(case.profile_name)
             no_tags(source, case.profile_name, case.profile, plan.lab.kind, case.name)
+        wiring = opened(case, wirings[chosen])
         if len(wirings[chosen].ports) > 2 and case.profile_name not in shared:
             shared.add(case.profile_name)
             routed = any(port.destination != "peer" for port in wirings[chosen].ports)
             shared_out(source, case.profile_name, case.profile, len(wirings[chosen].ports), routed=routed)
-        at_hand = situation(case, wirings[chosen])
+        rates = {port.name: (port.rate_bps, port.member_bps) for port in wiring.ports}
+        if case.profile.flows == 1 and not one_member(case.groups, rates) and case.profile_name not in single:
+            single.add(case.profile_name)
+            source.report(
+                ("traffic", case.profile_name, "flows"),
+                f"a single flow stays on one member of a port, and in case `{case.name}` groups have other"
+                " members than each other",
+                "more flows, or the groups in plans of their own",
+            )
+        at_hand = situation(case, wiring)
         problem = None if method.fits is None else method.fits(plan.parameters, at_hand)
         if problem is not None and ("method",) not in told:
             told.add(("method",))
             place = (suites.key(source), plan.method, *problem.at)
             source.report(place, f"{problem.message}, in case `{case.name}`", problem.hint, key=True)
-        slowest = L1Rate(Fraction(min(port.rate_bps for port in wirings[chosen].ports)))
+        slowest = L1Rate(Fraction(min(port.rate_bps for port in wiring.ports)))
         for path, load in plan.parameters.loads():
             asked = load_fps(load, line=slowest, size=at_hand.mean_size)
             above = isinstance(load.amount, Percent) and load.amount.amount > 1  # which has been told

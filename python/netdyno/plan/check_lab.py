@@ -225,6 +225,7 @@ def _link(source: Source, place: tuple[str | int, ...], value: object, ports_: t
         gateway,
         PortBackend(link.backend, link.socket, link.role, link.id, link.attach, link.mode),
         tuple(VlanAddress(_tags(one), one.address.partition("/")[0], one.gateway) for one in link.vlans),
+        link.card or "",
     )
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
 from netdyno import modifiers
 from netdyno.errors import names, suggestion
+from netdyno.groups import AXIS, usual
 from netdyno.patterns import PAIRS, PATTERNS, possible
-from netdyno.plan import Tables
+from netdyno.plan import Tables, check_groups
 from netdyno.plan.models import DIRECTIONS
 from netdyno.plan.source import Source
 
@@ -17,12 +19,18 @@ MAX_CASES = 10_000
 
 
 def axes(
-    source: Source, raw: dict[str, Any], kind: Any, tables: Tables, links: int
+    source: Source,
+    raw: dict[str, Any],
+    kind: Any,
+    tables: Tables,
+    sizes: Sequence[int],
+    groups: Sequence[str],
 ) -> tuple[tuple[str, tuple[str, ...]], ...] | None:
     """The matrix in order; `profile` and `direction` are filled in where they are not given, and `pattern`
-    where the method has one.
+    where the method has one, and `group` where the plan has port groups.
 
-    links: how many the lab has, which decides what directions there are.
+    sizes: how many ports send to each other, the lab's or those of each group, which decides what directions
+    there are.
     """
     matrix = raw.get("matrix", {})
     if not isinstance(matrix, dict):
@@ -40,6 +48,7 @@ def axes(
         "direction": DIRECTIONS,
         "pattern": tuple(PATTERNS),
         modifiers.AXIS: tuple(modifiers.MODIFIERS),
+        AXIS: None,
         **of_device,
     }
     found: dict[str, tuple[str, ...]] = {}
@@ -52,8 +61,12 @@ def axes(
     found.setdefault("profile", profiles)
     _method_pattern(source, raw, tables, found)
     patterns = [name for name in found.get("pattern", (PAIRS,)) if name in PATTERNS]
-    ways = _directions(source, found.get("direction", ()), patterns, links)
+    ways = _directions(source, found.get("direction", ()), patterns, sizes)
     found.setdefault("direction", ways)
+    if AXIS in found:
+        check_groups.axis(source, found[AXIS], groups)
+    elif groups:
+        found[AXIS] = usual(groups)
     count = math.prod(len(values) for values in found.values())
     if count > MAX_CASES:
         message = f"the matrix has {count} cases"
@@ -82,11 +95,21 @@ def _method_pattern(
             )
 
 
-def _directions(source: Source, values: tuple[str, ...], patterns: list[str], links: int) -> tuple[str, ...]:
-    """Tells of directions that no pattern has with so many links; what is taken if none is given."""
+def possible_in_all(pattern: str, sizes: Sequence[int]) -> tuple[tuple[str, ...], str]:
+    """As `possible`, in labs or groups of all these sizes."""
+    found = [possible(pattern, size) for size in sizes]
+    ways = tuple(way for way in found[0][0] if all(way in others for others, _ in found))
+    return ways, next((why for others, why in found if why and (not ways or others == ways)), "")
+
+
+def _directions(
+    source: Source, values: tuple[str, ...], patterns: list[str], sizes: Sequence[int]
+) -> tuple[str, ...]:
+    """Tells of directions that no pattern has with so many ports; what is taken if none is given."""
+    links = sizes[0]
     known, reasons = [], []
     for number, pattern in enumerate(patterns):
-        found, why = possible(pattern, links)
+        found, why = possible_in_all(pattern, sizes)
         known.append(found)
         if not found:
             source.report(("matrix", "pattern", number), why, None)
@@ -101,9 +124,9 @@ def _directions(source: Source, values: tuple[str, ...], patterns: list[str], li
                 f"{'; '.join(filter(None, reasons)) or 'there are'}: {names(dict.fromkeys(chain(*known)))}",
             )
     # Both ways where that is what pairs are for; of a pattern what it is named for.
-    usual = {PAIRS: ("uni", "bidir") if links == 2 else ("uni",)}
+    first_of = {PAIRS: ("uni", "bidir") if set(sizes) == {2} else ("uni",)}
     first = dict.fromkeys(
-        way for name, ways in zip(patterns, known, strict=True) for way in usual.get(name, ways[:1])
+        way for name, ways in zip(patterns, known, strict=True) for way in first_of.get(name, ways[:1])
     )
     return tuple(way for way in first if all(way in ways for ways in known)) or tuple(first) or ("uni",)
 

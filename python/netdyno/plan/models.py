@@ -20,6 +20,7 @@ from pydantic import (
 )
 
 from netdyno.errors import Problem, Problems, as_written, suggestion
+from netdyno.groups import BESIDE
 from netdyno.labs.backends import Attach, Backend, Mode, Role
 from netdyno.plan.headers import Element, Vlan
 from netdyno.plan.ports import SocketName
@@ -132,6 +133,9 @@ def _positive_rate(value: L1Rate) -> L1Rate:
     return value
 
 
+CardName: TypeAlias = Annotated[str, Field(min_length=1, max_length=64)]
+
+
 class LinkVlan(Element):
     """Who the tester is on one VLAN of a link, where it has an address of its own there."""
 
@@ -194,6 +198,9 @@ class Link(Element):
     )
     mode: Mode = Field(default="auto", description="Of AF_XDP: whether frames are copied.")
     id: int = Field(default=0, ge=0, le=2**32 - 1, description="Of a memif: its number at the socket.")
+    card: CardName | None = Field(
+        default=None, description="What the device's port shares with others: the name of a card, any text."
+    )
 
 
 class Lab(Element):
@@ -201,6 +208,36 @@ class Lab(Element):
 
     nodes: dict[Name, Node]
     links: list[Link]
+
+
+class PortGroup(Element):
+    """Ports of the tester that are loaded among themselves, alone or beside other groups."""
+
+    ports: list[str] = Field(min_length=1, description="The tester's ports, by name.")
+    card: CardName | None = Field(default=None, description="The card of all of them, as of a link.")
+
+
+def _ports(value: object) -> object:
+    return {"ports": value} if isinstance(value, list) else value
+
+
+def _group_name(value: str) -> str:
+    if BESIDE in value or value == "sum":
+        hint = f"`{BESIDE}` joins the names of groups, and `sum` is all of them: another name"
+        raise Problem(f"`{value}` cannot be the name of a group", hint)
+    return value
+
+
+Groups: TypeAlias = dict[
+    Annotated[Name, AfterValidator(_group_name)],
+    Annotated[
+        PortGroup,
+        BeforeValidator(_ports),
+        WithJsonSchema(
+            {"anyOf": [{"type": "array", "items": {"type": "string"}}, PortGroup.model_json_schema()]}
+        ),
+    ],
+]
 
 
 def _catch_up(value: Percent) -> Percent:
@@ -391,8 +428,9 @@ class PlanFile(Element):
     traffic: dict[Name, Profile] = Field(min_length=1, description="Traffic profiles by name.")
     matrix: dict[Name, Annotated[list[AxisValue], Field(min_length=1)]] = Field(
         default={},
-        description="Axes in order: `profile`, `direction`, `pattern`, `modifier`, settings of the device.",
+        description="Axes in order: `profile`, `direction`, `pattern`, `modifier`, `group`, device settings.",
     )
+    groups: Groups = Field(default={}, description="Port groups by name: lists of the tester's ports.")
     only: list[Filter] = Field(default=[], description="Keep the cases that match one of these.")
     skip: list[Filter] = Field(default=[], description="Leave out the cases that match one of these.")
     method: dict[str, Any] = Field(description="One method and its parameters.")

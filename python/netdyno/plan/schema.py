@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from netdyno import modifiers
+from netdyno import groups, modifiers
 from netdyno.patterns import PATTERNS
 from netdyno.plan import Tables
 from netdyno.plan.models import DIRECTIONS, TESTER, PlanFile
@@ -55,6 +55,7 @@ def schema(tables: Tables) -> dict[str, Any]:
         "direction": list(DIRECTIONS),
         "pattern": list(PATTERNS),
         modifiers.AXIS: list(modifiers.MODIFIERS),
+        groups.AXIS: [],
         **{name: sorted(values) for name, values in settings.items()},
     }
     axes = {"profile": {"type": "array", "items": {"type": "string"}, "minItems": 1, "uniqueItems": True}} | {

@@ -69,7 +69,7 @@ def _rows(run: RunView) -> list[dict[str, str]]:
             }
         for value in case.result.values if case.result else ():
             verdict = case.verdict_of(value)
-            counts = totals(case.resting_trials, value.scope) or {}
+            counts = totals(case, value.scope) or {}
             share = case.share_of_line(value)
             line = case.line(value.scope)
             row = {

@@ -52,6 +52,7 @@ def _case(case: StoredCase, trials: tuple[StoredTrial, ...], *, repeated: bool) 
         streams=wiring.situation.streams if wiring else (),
         line_fps=wiring.situation.line_fps if wiring else None,
         places=wiring.situation.places if wiring else (),
+        ports=tuple(port["name"] for port in json.loads(wiring.session).get("ports", ())) if wiring else (),
         mean_size=wiring.situation.mean_size if wiring else None,
         sizes=tuple((size["size"], size["weight"]) for size in stream.get("sizes", ())),
         flows=stream.get("flows"),

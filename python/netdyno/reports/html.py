@@ -30,13 +30,13 @@ from netdyno.reports import (
     proof,
     quantity,
     reasons,
-    repeats,
     series,
     sparkline,
     table_figures,
 )
+from netdyno.reports.details import details
 from netdyno.reports.figures import Figure, figures
-from netdyno.reports.joined import Joined, joined
+from netdyno.reports.joined import Joined
 from netdyno.reports.markdown import provenance
 from netdyno.reports.view import ABOUT_THE_TESTER, ALL, CaseView, RunView, TrialView, stream_results
 from netdyno.trial import Latency, StreamResult, Value
@@ -50,11 +50,8 @@ PERCENTILES = (Fraction(1, 2), Fraction(9, 10), Fraction(99, 100), Fraction(999,
 def render(run: RunView) -> str:
     """The page."""
     drawn = figures(run)
-    every = (*repeats.tables(run), *joined(run))
-    details = [_detail(table, f"table-{number}") for number, table in enumerate(every, 1)]
-    scripts = (
-        [bundle.script(), _asset("report.js")] if drawn or any(one["figures"] for one in details) else []
-    )
+    tables = [_detail(table, f"table-{number}") for number, table in enumerate(details(run), 1)]
+    scripts = [bundle.script(), _asset("report.js")] if drawn or any(one["figures"] for one in tables) else []
     page = _environment().get_template("report.html.j2")
     return page.render(
         run=run,
@@ -69,7 +66,7 @@ def render(run: RunView) -> str:
         provenance=provenance(run),
         overview=_overview(run),
         tables=grid.tables(run),
-        details=details,
+        details=tables,
         statements=compliance.statements(run),
         direction_title=grid.direction_title,
         figures=[_drawn(run, figure) for figure in drawn],

@@ -14,7 +14,7 @@ from typing import Any
 from netdyno import response, variation
 from netdyno.calibration.proven import Proven
 from netdyno.histogram import percentiles
-from netdyno.reports import repeats
+from netdyno.reports import repeats, together
 from netdyno.reports.joined import Joined
 from netdyno.reports.view import ABOUT_THE_TESTER, CaseView, RunView, TrialView, counts
 from netdyno.trial import CatchUp, Figure, Gaps, Lag, Latency, StreamResult, Table, Value
@@ -55,6 +55,7 @@ def document(run: RunView) -> dict[str, Any]:
             "lab": run.lab or None,
             "repeats": run.repeats if run.repeats > 1 else None,
             "statistics": [_shown(table) for table in repeats.tables(run)] or None,
+            "port_groups": [_explained(family) for family in together.families(run)] or None,
             "cases": [_case(case) for case in run.cases],
         }
     )
@@ -76,6 +77,8 @@ def _case(case: CaseView) -> dict[str, Any]:
             "lab_notes": list(case.notes) or None,
             "streams": list(case.streams),
             "stream_shares": [str(place.share) for place in case.places] or None,
+            "stream_groups": [place.group for place in case.places] if _grouped(case) else None,
+            "stream_cards": [place.card for place in case.places] if _grouped(case) else None,
             "line_fps": _number(case.line_fps),
             "line_fps_exact": _exact(case.line_fps),
             "line_l1_bps": _number(case.line_bps),
@@ -102,6 +105,22 @@ def _case(case: CaseView) -> dict[str, Any]:
             "trials": [_trial(trial) for trial in case.trials],
         }
     )
+
+
+def _grouped(case: CaseView) -> bool:
+    return any(place.group for place in case.places)
+
+
+def _explained(family: together.Family) -> dict[str, Any]:
+    """Which resource explains the limit of cases that differ in their port groups alone."""
+    return {
+        **({"of": dict(family.axes)} if family.axes else {}),
+        "cases": [case.number for case in family.cases.values()],
+        "by_value": family.value,
+        "resource": family.answer.resource,
+        "cards": list(family.answer.cards),
+        "reason": family.answer.reason,
+    }
 
 
 def _proven(proven: Proven | None) -> dict[str, Any] | None:

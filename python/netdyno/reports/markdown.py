@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from netdyno.printable import printable
-from netdyno.reports import compliance, grid, proof, quantity, repeats
-from netdyno.reports.joined import joined
+from netdyno.reports import compliance, grid, proof, quantity
+from netdyno.reports.details import details
 from netdyno.reports.view import CaseView, RunView
 
 _SPECIAL = str.maketrans({c: f"\\{c}" for c in "\\`*_[]<>|#"} | {"\n": " ", "\r": " "})
@@ -33,7 +33,7 @@ def _lines(run: RunView) -> Iterator[str]:
             yield f"## {escape(table.title)}"
             yield ""
         yield from _article(table, run)
-    for detail in (*repeats.tables(run), *joined(run)):
+    for detail in details(run):
         yield from ["", f"## {escape(detail.name)}", ""]
         for caption in detail.captions:
             yield from [escape(caption), ""]

@@ -10,8 +10,8 @@ import io
 from fractions import Fraction
 
 from netdyno.printable import printable
-from netdyno.reports import quantity, repeats
-from netdyno.reports.joined import joined
+from netdyno.reports import quantity
+from netdyno.reports.details import details
 from netdyno.reports.view import RunView
 from netdyno.trial import Cell, Column
 
@@ -23,7 +23,7 @@ def render(run: RunView) -> str:
     """The tables (RFC 4180, but `\\n` ends a line); a line that says so if there is none."""
     target = io.StringIO()
     writer = csv.writer(target, lineterminator="\n")
-    found = (*repeats.tables(run), *joined(run))
+    found = details(run)
     if not found:
         return "no method of this run made a table\n"
     for number, table in enumerate(found):

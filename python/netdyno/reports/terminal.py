@@ -15,8 +15,9 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from netdyno.printable import printable
-from netdyno.reports import compliance, grid, proof, reasons, repeats, terminal_tables
-from netdyno.reports.joined import Joined, joined
+from netdyno.reports import compliance, grid, proof, reasons, terminal_tables
+from netdyno.reports.details import details
+from netdyno.reports.joined import Joined
 from netdyno.reports.view import RunView
 
 NARROWEST = 60
@@ -69,7 +70,7 @@ def _parts(run: RunView, width: int) -> Iterator[RenderableType]:
     yield Text(f"{rates}bidir: both directions together.")
     if grid.together(run):
         yield Text(grid.together(run))
-    for detail in (*repeats.tables(run), *joined(run)):
+    for detail in details(run):
         yield from _detail(detail, width)
     why = reasons.of_run(run)
     if why:

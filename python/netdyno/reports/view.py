@@ -124,6 +124,8 @@ class CaseView:
     """Where each stream runs; empty: each has its ports to itself."""
     others: Mapping[tuple[str, str], Verdict] = field(default_factory=dict)
     """On the further headlines, by name and scope."""
+    ports: tuple[str, ...] = ()
+    """The tester's, by name."""
     goals: tuple[tuple[str, bool | None, str], ...] = ()
     """Name, passed (None: could not be judged), reason."""
     error: str = ""
@@ -170,11 +172,23 @@ class CaseView:
         return found if again is None else (*found, again)
 
     def line(self, scope: str) -> Fraction | None:
-        """Line rate in frames per second for a scope: one stream, or all of them together."""
+        """Line rate in frames per second for a scope: one stream, a port group, or all of them together."""
+        known = self.situation
+        return self.line_fps if known is None or scope not in known.scopes else known.line(scope)
+
+    @cached_property
+    def situation(self) -> Situation | None:
+        """Its streams and lines; None if the lab of the case was never wired."""
         if self.line_fps is None:
             return None
-        known = Situation(self.streams, self.line_fps, Fraction(0), places=self.places)
-        return known.line(scope) if scope in (ALL, *self.streams) else self.line_fps
+        return Situation(self.streams, self.line_fps, self.mean_size or Fraction(0), places=self.places)
+
+    def streams_of(self, scope: str) -> tuple[str, ...]:
+        """The streams of a scope; none if it is not known here."""
+        known = self.situation
+        if known is None or scope not in known.scopes:
+            return self.streams if scope == ALL else (scope,)
+        return tuple(self.streams[member] for member in known.members(scope))
 
     @property
     def senders(self) -> int:
@@ -423,13 +437,14 @@ def counts(result: TrialResult, stream: StreamResult) -> dict[str, int]:
     return {name: getattr(stream, name) for name in COUNTS if name not in unknown}
 
 
-def totals(trials: tuple[TrialView, ...], scope: str) -> Mapping[str, int] | None:
-    """Counts of a scope over trials, those known of all of them; None if there is nothing to count."""
+def totals(case: CaseView, scope: str) -> Mapping[str, int] | None:
+    """Counts of a scope over the trials a result rests on, those known of all; None: nothing to count."""
+    streams = case.streams_of(scope)
     found = [
         counts(trial.result, stream)
-        for trial in trials
+        for trial in case.resting_trials
         for stream in trial.result.streams
-        if scope in (ALL, stream.name)
+        if scope == ALL or stream.name in streams
     ]
     if not found:
         return None

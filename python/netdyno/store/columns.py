@@ -181,17 +181,23 @@ def to_segments(text: str) -> tuple[Segment, ...]:
 
 def from_places(places: Iterable[Place]) -> str:
     """Places as JSON, shares exact."""
-    rows = [
-        {"tx": place.tx, "rx": place.rx, "share": str(place.share), "traffic": place.traffic}
-        for place in places
-    ]
+    rows = [{**asdict(place), "share": str(place.share), "line": str(place.line)} for place in places]
     return json.dumps(rows, ensure_ascii=False)
 
 
 def to_places(text: str, streams: int) -> tuple[Place, ...]:
     """What `from_places` wrote, one for each of so many streams, or none."""
     found = tuple(
-        Place(int(row["tx"]), int(row["rx"]), exact(row["share"]), str(row["traffic"]))
+        Place(
+            int(row["tx"]),
+            int(row["rx"]),
+            exact(row["share"]),
+            str(row["traffic"]),
+            # Earlier versions knew no groups.
+            str(row.get("group", "")),
+            exact(row.get("line", "1")),
+            str(row.get("card", "")),
+        )
         for row in to_mappings(text)
     )
     if found and len(found) != streams:

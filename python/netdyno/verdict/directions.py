@@ -1,10 +1,10 @@
-"""The verdict on both directions together."""
+"""The verdict on several streams together: those of a port group, and all."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from netdyno.trial import Limit, Verdict
+from netdyno.trial import Limit, Situation, Verdict
 
 _SEVERITY: tuple[Limit, ...] = (
     "invalid",
@@ -16,6 +16,16 @@ _SEVERITY: tuple[Limit, ...] = (
     "device",
     "line",
 )
+
+
+def with_sums(verdicts: Mapping[str, Verdict], situation: Situation) -> dict[str, Verdict]:
+    """The verdicts on streams, and those on each of several port groups and on all together."""
+    found = dict(verdicts)
+    for group in situation.groups:
+        streams = (situation.streams[member] for member in situation.members(group))
+        found[group] = judge_sum({name: verdicts[name] for name in streams if name in verdicts})
+    found["sum"] = judge_sum(verdicts)
+    return found
 
 
 def judge_sum(verdicts: Mapping[str, Verdict]) -> Verdict:

@@ -13,7 +13,7 @@ from netdyno.trial import Situation, StreamResult, TrialResult
 if TYPE_CHECKING:
     from netdyno.calibration import Proven
 
-OWN_DROPS = ("policed", "box_drops", "in_drops", "both_drops", "out_drops")
+OWN_DROPS = ("policed", "card_drops", "box_drops", "in_drops", "both_drops", "out_drops")
 """Counters of an emulated device (crates/dut/src/spec.rs) for what its own capacities dropped."""
 
 LINE_SHARE = Fraction(99, 100)

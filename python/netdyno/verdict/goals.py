@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from netdyno.methods import frames_per_second, rounded
 from netdyno.store.records import StoredGoal
 from netdyno.trial import SEARCHED, Result, Situation, Value, Verdict
-from netdyno.units import Percent, decimal
+from netdyno.units import Load, Percent, decimal
 from netdyno.verdict.evidence import Evidence
 from netdyno.verdict.words import missing, of_line
 
@@ -38,11 +38,11 @@ def judge_goal(goal: Goal, result: Result, verdicts: Mapping[str, Verdict], evid
     situation = evidence.situation
     share = goal.value == "loss"
     assert not share or isinstance(goal.bound.amount, Percent)
-    bound = goal.bound.amount.amount if share else frames_per_second(goal.bound, situation)
     missed: list[str] = []
     unknown: list[str] = []
     met: list[str] = []
     for stream in situation.streams:
+        bound = goal.bound.amount.amount if share else _rate(goal.bound, situation, stream)
         found = _found(goal, stream, result, evidence)
         limit = verdicts[stream].limit if stream in verdicts else "invalid"
         text = f"{stream}: {found.text}"
@@ -70,6 +70,14 @@ def judge_goal(goal: Goal, result: Result, verdicts: Mapping[str, Verdict], evid
     if unknown or not met:
         return StoredGoal(str(goal), None, "; ".join(unknown) or "nothing was measured")
     return StoredGoal(str(goal), True, "; ".join(met))
+
+
+def _rate(bound: Load, situation: Situation, stream: str) -> Fraction:
+    """A bound in frames per second: a percentage is of the stream's own line."""
+    rate = frames_per_second(bound, situation)
+    if isinstance(bound.amount, Percent):
+        rate *= situation.port_fps(stream) / situation.line_fps
+    return rate
 
 
 @dataclass(frozen=True)
@@ -118,7 +126,7 @@ def _found(goal: Goal, stream: str, result: Result, evidence: Evidence) -> _Foun
     if name == "loss":
         text = f"{decimal(value.number * 100, 4)} % were lost ({value.note})"
         return _Found(value.number, text, exact=True)
-    text = f"{rounded(value.number)} fps, {of_line(value.number, evidence.situation)}"
+    text = f"{rounded(value.number)} fps, {of_line(value, evidence.situation)}"
     if name in NARROWER and value.high is not None:
         return _Found(value.number, text, below=value.high, narrower=NARROWER[name])
     if name == "ramp max Rx" and not evidence.situation.mixed_receivers:
@@ -134,6 +142,6 @@ def _in_favour(goal: Goal, value: Value, situation: Situation) -> Fraction:
     """
     assert value.number is not None
     if goal.operator in (">=", ">"):
-        most = value.number if value.high is None else min(value.high, situation.line_fps)
+        most = value.number if value.high is None else min(value.high, situation.port_fps(value.scope))
         return max(value.number, most)
     return value.number if value.low is None else min(value.number, value.low)

@@ -15,7 +15,7 @@ from netdyno.arithmetic import ETHERNET, FCS, WIRE_OVERHEAD
 from netdyno.store.records import StoredCase, StoredVerdict
 from netdyno.trial import SEARCHED, Result, Value, Verdict
 from netdyno.units import decimal
-from netdyno.verdict.directions import judge_sum
+from netdyno.verdict.directions import with_sums
 from netdyno.verdict.evidence import Evidence
 
 SAME = Fraction(1, 100)
@@ -62,7 +62,7 @@ def across(cases: Iterable[StoredCase]) -> dict[int, tuple[StoredVerdict, ...]]:
         for value, scope in dict.fromkeys(
             (verdict.value, verdict.scope) for case in family for verdict in case.verdicts
         ):
-            if scope == "sum":
+            if any(scope not in case.wiring.situation.streams for case in family if case.wiring):
                 continue
             points = [point for case in family if (point := _point(case, value, scope)) is not None]
             flat = _flat(points)
@@ -182,12 +182,14 @@ def _bits(bps: Fraction) -> str:
 
 
 def _verdicts(case: StoredCase, changed: Mapping[tuple[str, str], Verdict]) -> tuple[StoredVerdict, ...]:
+    assert case.wiring is not None
+    situation = case.wiring.situation
     found: list[StoredVerdict] = []
     for value in dict.fromkeys(one.value for one in case.verdicts):
-        scopes = {one.scope: Verdict(one.limit, one.reason) for one in case.verdicts if one.value == value}
-        together = scopes.pop("sum", None)
+        every = {one.scope: Verdict(one.limit, one.reason) for one in case.verdicts if one.value == value}
+        scopes = {scope: one for scope, one in every.items() if scope in situation.streams}
         scopes.update({scope: verdict for (name, scope), verdict in changed.items() if name == value})
-        if together is not None:
-            scopes["sum"] = judge_sum(scopes)
+        if "sum" in every:
+            scopes = with_sums(scopes, situation)
         found += [StoredVerdict(scope, one.limit, one.reason, value) for scope, one in scopes.items()]
     return tuple(found)

@@ -14,7 +14,7 @@ from fractions import Fraction
 from netdyno.errors import counted
 from netdyno.methods import milliseconds, rounded, starved
 from netdyno.trial import SEARCHED, Result, StreamResult, TrialResult, Value, Verdict
-from netdyno.verdict.directions import judge_sum
+from netdyno.verdict.directions import with_sums
 from netdyno.verdict.evidence import (
     LINE_SHARE,
     OWN_DROPS,
@@ -47,9 +47,10 @@ OWN_CORE_PPM = 900_000
 
 
 def judge(result: Result, evidence: Evidence, headline: str = "") -> dict[str, Verdict]:
-    """A verdict for each scope of a headline: every stream, and their sum. headline: the first, if empty.
+    """A verdict for each scope of a headline: every stream, every port group, and their sum.
 
-    The evidence is that of the trials which this headline rests on (`Result.resting`).
+    headline: the first, if empty. The evidence is that of the trials which this headline rests on
+    (`Result.resting`).
     """
 
     def of(scope: str) -> Value | None:
@@ -61,9 +62,11 @@ def judge(result: Result, evidence: Evidence, headline: str = "") -> dict[str, V
         if (value := of(scope)) is not None
     }
     together = of("sum")
-    if together is not None:
-        verdicts["sum"] = judge_sum(verdicts) if verdicts else _judge_value(together, result, evidence)
-    return verdicts
+    if together is None:
+        return verdicts
+    if not verdicts:
+        return {"sum": _judge_value(together, result, evidence)}
+    return with_sums(verdicts, evidence.situation)
 
 
 def _judge_value(value: Value, result: Result, evidence: Evidence) -> Verdict:

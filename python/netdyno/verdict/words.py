@@ -36,15 +36,16 @@ def reached(value: Value, result: Result, evidence: Evidence) -> str:
     """The rate in words; a share of the line only where something enforces the line."""
     if value.number is None or not evidence.enforced_rate:
         return f"{rate(value)} were reached"
-    text = f"{rate(value)} is {of_line(value.number, evidence.situation)}"
+    text = f"{rate(value)} is {of_line(value, evidence.situation)}"
     filled = {one.scope: one.number for one in result.values if one.name == "line utilisation"}
     used = filled.get(value.scope)
     return text if used is None else f"{text}, which was {decimal(used * 100, 2)} % full at most"
 
 
-def of_line(number: Fraction, situation: Situation) -> str:
-    """A rate beside the line's. Of a mix it is a share of frames: what came back need not be the mix."""
-    part = share(number, situation.line_fps)
+def of_line(value: Value, situation: Situation) -> str:
+    """A stream's rate beside its line's. Of a mix a share of frames: what came back need not be the mix."""
+    assert value.number is not None
+    part = share(value.number, situation.port_fps(value.scope))
     return (
         f"{part} of the frames of this mix on a full line"
         if situation.mixed_receivers

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from netdyno.labs.emulated.asr1000 import ASR1000_ESP20
-from netdyno.labs.emulated.asr9006 import ASR9006
+from netdyno.labs.emulated.asr9006 import ASR9006, ASR9006_AT_ONCE
 from netdyno.labs.emulated.ccr1072 import CCR1072
 from netdyno.labs.emulated.isr4321 import ISR_4321
 from netdyno.labs.emulated.plain import BRIDGE, CROSS_CONNECT, ROUTER
 from netdyno.labs.emulated.s5860 import S5860
 
-KINDS = (CROSS_CONNECT, BRIDGE, ROUTER, ASR9006, ASR1000_ESP20, S5860, CCR1072, ISR_4321)
+KINDS = (CROSS_CONNECT, BRIDGE, ROUTER, ASR9006, ASR9006_AT_ONCE, ASR1000_ESP20, S5860, CCR1072, ISR_4321)
 """Every emulated kind, in the order the reference pages list them."""

@@ -52,6 +52,21 @@ ASR9006_CAPACITIES: Mapping[tuple[str, str], Capacity] = {
 MEMBERS = 2
 
 
+SERVICES = (("l2-xconnect", "plain"), ("bridge-domain", "plain"), ("ipv4", "lacp"))
+"""What the published test ran at once: its 1.1 and 1.2 on two plain ports each, 2.3 on two groups of two."""
+
+AT_ONCE = range(2 * len(SERVICES), 2 * len(SERVICES) + 1)
+
+
+def _at_once(links: tuple[LabLink, ...], _chosen: Mapping[str, str]) -> tuple[Model, ...]:
+    """Services on ports of their own. The capacities found are those of ports: services share none."""
+    each = len(links) // len(SERVICES)
+    return tuple(
+        _model(links[number * each : (number + 1) * each], {"forwarding": forwarding, "lag": lag})
+        for number, (forwarding, lag) in enumerate(SERVICES)
+    )
+
+
 def _model(links: tuple[LabLink, ...], chosen: Mapping[str, str]) -> Model:
     forwarding, members = chosen["forwarding"], MEMBERS if chosen["lag"] == "lacp" else 1
     capacity = ASR9006_CAPACITIES[forwarding, chosen["lag"]]
@@ -71,4 +86,11 @@ ASR9006 = Emulated(
     "emulated Cisco ASR9006",
     _model,
     {"forwarding": ("l2-xconnect", "bridge-domain", "ipv4"), "lag": ("plain", "lacp")},
+)
+
+ASR9006_AT_ONCE = Emulated(
+    "emulated/asr9006-at-once",
+    "emulated Cisco ASR9006 with three services at once",
+    _at_once,
+    links=AT_ONCE,
 )

@@ -51,12 +51,18 @@ class Model:
 
 @dataclass(frozen=True)
 class Emulated:
-    """A kind of emulated device. model: the device of a case, from its links and settings."""
+    """A kind of emulated device.
+
+    model: the device of a case, from its links and settings; of several that stand side by side and share
+    nothing, each has the next as many links.
+    """
 
     name: str
     title: str
     # A partial function is equal to itself alone, and a kind goes to other processes.
-    model: Callable[[tuple[LabLink, ...], Mapping[str, str]], Model] = field(compare=False)
+    model: Callable[[tuple[LabLink, ...], Mapping[str, str]], Model | tuple[Model, ...]] = field(
+        compare=False
+    )
     settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     emulated: bool = True
     configured: bool = True
@@ -72,7 +78,8 @@ class Emulated:
         behind = () if asked is None else routes.behind(asked, len(links))
         written = chosen.pop(filters.SETTING, None)
         rules = () if written is None else filters.behind(written, len(links))
-        return _wire(links, self.model(links, chosen), behind, rules)
+        found = self.model(links, chosen)
+        return _wire(links, found if isinstance(found, tuple) else (found,), behind, rules)
 
     @contextmanager
     def build(self, wiring: Wiring) -> Iterator[Wiring]:
@@ -116,67 +123,102 @@ def _filter(rules: tuple[filters.Rule, ...]) -> list[dict[str, Any]]:
 
 def _wire(
     links: tuple[LabLink, ...],
-    model: Model,
+    models: tuple[Model, ...],
     behind: tuple[tuple[str, ...], ...],
     rules: tuple[tuple[filters.Rule, ...], ...],
 ) -> Wiring:
-    routed = model.forwarding == "ipv4"
+    each = len(links) // len(models)
+    of_links = tuple(model for model in models for _ in range(each))
     ports = tuple(
-        WiredPort(
-            name=link.tester_port,
-            rate_bps=link.rate_bps * model.members,
-            member_bps=link.rate_bps,
-            mac=addresses.tester_mac(index),
-            ipv4=addresses.tester(index) if routed else None,
-            ipv6=addresses.tester_ipv6(index) if routed else None,
-            destination=addresses.device(index) if routed else "peer",
-            destination_ipv6=addresses.device_ipv6(index) if routed else None,
-        )
-        for index, link in enumerate(links)
+        _port(index, link, model) for index, (link, model) in enumerate(zip(links, of_links, strict=True))
     )
-    device = {
-        "name": "dut",
-        "ports": [
-            {
-                "name": link.device_port,
-                "mac": addresses.device_mac(index),
-                "rate_bps": link.rate_bps,
-                "members": model.members,
-                "ipv4": f"{addresses.device(index)}/30" if routed else None,
-                "ipv6": f"{addresses.device_ipv6(index)}/64" if routed else None,
-                **(model.ports[index] if model.ports else {}),
-                **({"filter": _filter(rules[index])} if rules else {}),
-            }
-            for index, link in enumerate(links)
-        ],
-        "forwarding": {**_forwarding(model.forwarding, len(links), behind), **model.bridge},
-        **model.device,
-    }
+    devices = [
+        _device(
+            model, range(number * each, (number + 1) * each), links, behind, rules, alone=len(models) == 1
+        )
+        for number, model in enumerate(models)
+    ]
     session = {
         "clock": "virtual",
         "ports": [{"name": port.name, "backend": {"kind": "wire"}} for port in ports],
-        "devices": [device],
+        "devices": devices,
         "links": [
-            {"port": index, "device": 0, "device_port": index, "rate_bps": port.rate_bps, "delay_ps": 0}
+            {
+                "port": index,
+                "device": index // each,
+                "device_port": index % each,
+                "rate_bps": port.rate_bps,
+                "delay_ps": 0,
+            }
             for index, port in enumerate(ports)
         ],
     }
-    emulated = "The device is emulated, in virtual time: nothing here was measured on a real device."
-    learn = model.forwarding == "bridge-domain"
+    notes = ["The device is emulated, in virtual time: nothing here was measured on a real device."]
+    notes += dict.fromkeys(note for model in models for note in model.notes)
+    learn = any(model.forwarding == "bridge-domain" for model in models)
+    knows_tags = not any(model.forwarding == "ipv4" for model in models)
     return Wiring(
         "virtual",
         ports,
         session,
         learn,
-        (emulated, *model.notes),
-        knows_tags=not routed,
+        tuple(notes),
+        knows_tags=knows_tags,
         routes=behind,
         filters=tuple(tuple(str(rule) for rule in of_port) for of_port in rules),
     )
 
 
-def _forwarding(forwarding: str, ports: int, prefixes: tuple[tuple[str, ...], ...]) -> Mapping[str, Any]:
-    """How a device with so many ports forwards: what crates/dut/src/spec.rs has for it."""
+def _port(index: int, link: LabLink, model: Model) -> WiredPort:
+    """A tester port, opposite a device."""
+    routed = model.forwarding == "ipv4"
+    return WiredPort(
+        name=link.tester_port,
+        rate_bps=link.rate_bps * model.members,
+        member_bps=link.rate_bps,
+        mac=addresses.tester_mac(index),
+        ipv4=addresses.tester(index) if routed else None,
+        ipv6=addresses.tester_ipv6(index) if routed else None,
+        destination=addresses.device(index) if routed else "peer",
+        destination_ipv6=addresses.device_ipv6(index) if routed else None,
+    )
+
+
+def _device(
+    model: Model,
+    numbers: range,
+    links: tuple[LabLink, ...],
+    behind: tuple[tuple[str, ...], ...],
+    rules: tuple[tuple[filters.Rule, ...], ...],
+    *,
+    alone: bool,
+) -> dict[str, Any]:
+    """A device on these links, as crates/dut/src/spec.rs has it."""
+    routed = model.forwarding == "ipv4"
+    return {
+        "name": "dut" if alone else f"dut {model.forwarding}",
+        "ports": [
+            {
+                "name": links[index].device_port,
+                "mac": addresses.device_mac(index),
+                "rate_bps": links[index].rate_bps,
+                "members": model.members,
+                "ipv4": f"{addresses.device(index)}/30" if routed else None,
+                "ipv6": f"{addresses.device_ipv6(index)}/64" if routed else None,
+                **(model.ports[own] if model.ports else {}),
+                **({"filter": _filter(rules[index])} if rules else {}),
+            }
+            for own, index in enumerate(numbers)
+        ],
+        "forwarding": {**_forwarding(model.forwarding, numbers, len(links), behind), **model.bridge},
+        **model.device,
+    }
+
+
+def _forwarding(
+    forwarding: str, numbers: range, ports: int, prefixes: tuple[tuple[str, ...], ...]
+) -> Mapping[str, Any]:
+    """How a device forwards, as crates/dut/src/spec.rs has it. numbers: of its ports among the lab's."""
     if forwarding == "l2-xconnect":
         return {"kind": "cross-connect", "pairs": [[0, 1]]}
     if forwarding == "bridge-domain":
@@ -188,7 +230,7 @@ def _forwarding(forwarding: str, ports: int, prefixes: tuple[tuple[str, ...], ..
             (networks, addresses.tester),
             (tuple(addresses.behind_ipv6(port, ports) for port in range(ports)), addresses.tester_ipv6),
         )
-        for port in range(ports)
+        for port in numbers
         for prefix in behind[port]
     ]
     return {"kind": "router", "routes": table}

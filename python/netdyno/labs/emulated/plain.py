@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -82,7 +82,7 @@ HELD = {"in_queue": 256, "out_queue": 16}
 
 
 def _model(forwarding: str, links: tuple[LabLink, ...], chosen: Mapping[str, str]) -> Model:
-    limits, port, notes = _capacity(chosen, len(links))
+    limits, port, notes = _capacity(chosen, _cards(links))
     device: dict[str, Any] = {"reset_ns": RESET_NS, **limits, "impairments": _faults(chosen["behaviour"])}
     port |= hashes(forwarding)
     if chosen["behaviour"] == "weary":
@@ -129,7 +129,7 @@ def _costs(chosen: Mapping[str, str], port: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _capacity(
-    chosen: Mapping[str, str], links: int
+    chosen: Mapping[str, str], cards: Sequence[Sequence[int]]
 ) -> tuple[dict[str, Any], dict[str, Any], tuple[str, ...]]:
     """Fields of the device and of each port for what is taken in, and what a reader is told."""
     asked, shared = chosen["capacity"], chosen["shared"]
@@ -137,17 +137,26 @@ def _capacity(
         return {}, {"in_fps": None}, ()
     rate = fps(int(FrameRate.parse(asked).amount))
     shown = asked.replace("kpps", " kpps").replace("Mpps", " Mpps")
-    told = {"port": "on each port", "card": "on each card of two ports", "box": "on all ports together"}
+    of = ", ".join(str(len(card)) for card in cards)
+    each = f"card of {of} ports" if len(cards) == 1 else f"of {len(cards)} cards with {of} ports"
+    told = {"port": "on each port", "card": f"on each {each}", "box": "on all ports together"}
     notes = (f"The device takes in {shown} {told[shared]}, as the plan says.",)
     if shared == "port":
         return {}, {"in_fps": rate}, notes
     if shared == "box":
         return {"box_fps": rate}, {}, notes
-    cards = [
-        {"ports": list(range(first, min(first + PORTS_PER_CARD, links))), "in_fps": rate}
-        for first in range(0, links, PORTS_PER_CARD)
-    ]
-    return {"cards": cards}, {}, notes
+    return {"cards": [{"ports": list(card), "in_fps": rate} for card in cards]}, {}, notes
+
+
+def _cards(links: tuple[LabLink, ...]) -> list[list[int]]:
+    """The ports of each card: those whose links name the same one; two by two where none does."""
+    found: dict[str, list[int]] = {}
+    named = any(link.card for link in links)
+    for number, link in enumerate(links):
+        # A port of no card has one to itself.
+        card = (link.card or f"port {number}") if named else f"card {number // PORTS_PER_CARD}"
+        found.setdefault(card, []).append(number)
+    return list(found.values())
 
 
 def _faults(behaviour: str) -> list[dict[str, Any]]:

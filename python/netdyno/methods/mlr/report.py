@@ -100,7 +100,7 @@ def _resting(found: _Found, shooting: Shooting) -> tuple[int, ...]:
 
 def _values(found: _Found, situation: Situation, shooting: Shooting) -> Iterator[Value]:
     number, low, high, note = _bounds(found, shooting)
-    for scope in (*situation.streams, "sum"):
+    for scope in situation.scopes:
         times = situation.share(scope)
         each = [None if one is None else one * times for one in (number, low, high)]
         yield Value(found.name, scope, each[0], "fps", low=each[1], high=each[2], note=note)

@@ -1,0 +1,112 @@
+"""Port groups of a plan, and which of them each case loads."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from netdyno import modifiers
+from netdyno.errors import suggestion
+from netdyno.groups import AXIS, BESIDE, Group
+from netdyno.lab import Lab
+from netdyno.patterns import PATTERNS
+from netdyno.plan.models import PortGroup
+from netdyno.plan.source import Source
+
+
+def groups(source: Source, given: Mapping[str, PortGroup], lab: Lab) -> tuple[Lab, tuple[Group, ...]]:
+    """The groups in order, each port in one at most; and the lab, with the groups' cards on its links."""
+    links = {link.tester_port: link for link in lab.links}
+    taken: dict[str, str] = {}
+    found = []
+    for name, group in given.items():
+        for number, port in enumerate(group.ports):
+            written = source.value["groups"][name]
+            where = (
+                ("groups", name, number) if isinstance(written, list) else ("groups", name, "ports", number)
+            )
+            if port not in links:
+                source.report(
+                    where, f"`{port[:40]}` is not a port of the tester", suggestion(port, links, "ports")
+                )
+                continue
+            if port in taken:
+                other = "the same group" if taken[port] == name else f"the group `{taken[port]}`"
+                source.report(where, f"`{port}` is in {other} already", "a port is in one group at most")
+                continue
+            taken[port] = name
+            link = links[port]
+            if group.card and link.card and group.card != link.card:
+                source.report(
+                    ("groups", name, "card"),
+                    f"`{port}` is on the card `{link.card[:40]}` by its link, here on `{group.card[:40]}`",
+                    "say it in one of the two places",
+                )
+            if link.backend.kind == "memif":
+                source.report(
+                    where,
+                    f"`{port}` is a memif, which stays connected from case to case",
+                    "a group alone leaves the others closed: a plan for each, or other ports",
+                )
+            links[port] = replace(link, card=link.card or group.card or "")
+        ports = tuple(port for port in dict.fromkeys(group.ports) if taken.get(port) == name)
+        if ports:
+            found.append(Group(name, ports, tuple(links[port].card for port in ports)))
+    return replace(lab, links=tuple(links[link.tester_port] for link in lab.links)), tuple(found)
+
+
+def axis(source: Source, values: Sequence[str], groups: Collection[str]) -> None:
+    """Each value of the axis names groups of the plan, and no two values the same ones."""
+    if not groups:
+        source.report(
+            ("matrix", AXIS), "the plan has no `groups`", "`groups: {one: [west, east], ...}`", key=True
+        )
+        return
+    seen: dict[frozenset[str], str] = {}
+    for number, value in enumerate(values):
+        names = value.split(BESIDE)
+        place = ("matrix", AXIS, number)
+        wrong = [name for name in names if name not in groups]
+        if wrong:
+            hint = suggestion(wrong[0], groups, "groups")
+            joined = f"; several at once are joined with `{BESIDE}`"
+            source.report(place, f"`{wrong[0][:40]}` is not a group of the plan", f"{hint}{joined}")
+        elif len(set(names)) < len(names):
+            source.report(place, f"`{value[:60]}` names a group twice", "remove one of the two")
+        elif (before := seen.get(frozenset(names))) not in (None, value):
+            source.report(
+                place, f"`{value[:60]}` loads the same groups as `{before}`", "remove one of the two"
+            )
+        seen.setdefault(frozenset(names), value)
+
+
+def fitting(source: Source, method: Any, matrix: Mapping[str, Sequence[str]]) -> None:
+    """Whether method, patterns and modifiers are of groups at all."""
+    if not method.groups:
+        source.report(
+            ("groups",),
+            f"`{method.name}` is not measured in groups",
+            "methods that hold a load are: `ramp`, `throughput`, `ndr`, `sweep`, ...",
+            key=True,
+        )
+    wide = [
+        f"pattern `{name}`"
+        for name in matrix.get("pattern", ())
+        if name in PATTERNS and PATTERNS[name].bridged
+    ]
+    wide += [f"modifier `{name}`" for name in matrix.get(modifiers.AXIS, ()) if name != modifiers.NONE.name]
+    for what in wide:
+        source.report(
+            ("groups",),
+            f"the {what} is of the whole lab, and not of a group",
+            "a plan of its own, without `groups`",
+            key=True,
+        )
+
+
+def one_member(groups: Sequence[Group], rates: Mapping[str, tuple[int, int]]) -> bool:
+    """Whether a single flow meets the same ceiling in all groups. rates: of each port, and of its member."""
+    return len({min(rates[port] for port in group.ports) for group in groups}) <= 1 or all(
+        rate == member for rate, member in rates.values()
+    )

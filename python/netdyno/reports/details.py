@@ -1,0 +1,12 @@
+"""Every table that stands below the results: of port groups, of repeats, and those of the methods."""
+
+from __future__ import annotations
+
+from netdyno.reports import repeats, together
+from netdyno.reports.joined import Joined, joined
+from netdyno.reports.view import RunView
+
+
+def details(run: RunView) -> tuple[Joined, ...]:
+    """In the order of their reading."""
+    return (*together.tables(run), *repeats.tables(run), *joined(run))
