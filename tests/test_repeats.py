@@ -92,7 +92,7 @@ def test_repeats_that_found_nothing_and_other_limits_are_told(small: RunView) ->
     run = replace(run, cases=(first, second, replace(third, verdicts={"sum": Verdict("tester", "late")})))
     (cell,) = grid.tables(run)[0].rows[0].cells
     assert cell is not None
-    assert (cell.number, cell.limit) == ("5.00 Mpps ± 0.00 % (2 of 3)", "device 2, tester 1")
+    assert (cell.number, cell.limit) == (">= 5.00 Mpps (2 of 3)", "device 2, tester 1")
     none = repeated(small, {"ipv4": (None, None)})
     (cell,) = grid.tables(none)[0].rows[0].cells
     assert cell is not None
@@ -108,6 +108,7 @@ def test_statistics_are_a_table_of_every_report(small: RunView) -> None:
     assert row == {
         "forwarding": "l2-xconnect",
         "n": "5",
+        "of": "5",
         "Mean (pps)": "5,000,000",
         "from (pps)": "4,990,183",
         "to (pps)": "5,009,816",
@@ -135,6 +136,96 @@ def test_statistics_are_a_table_of_every_report(small: RunView) -> None:
     rows = list(csv.DictReader(io.StringIO(REPORTS["csv"].render(run))))
     assert [row["repeat"] for row in rows] == ["1", "1", "2", "2", "3", "3", "4", "4", "5", "5"]
     assert all(len(line) <= 80 for line in render_terminal(run, width=80).splitlines())
+
+
+def limited(run: RunView, setting: str, *limits: str, **others: object) -> RunView:
+    """The cases of one setting, repeat by repeat, with other limits on their values, or changed otherwise."""
+    cases, left = [], list(limits)
+    for case in run.cases:
+        if case.settings["forwarding"] == setting and left:
+            case = replace(case, verdicts={"sum": Verdict(left.pop(0), "why")}, **others)  # type: ignore[arg-type]
+        cases.append(case)
+    return replace(run, cases=tuple(cases))
+
+
+def row(run: RunView, table: int, place: int = 0) -> dict[str, str]:
+    shown = repeats.tables(run)[table]
+    return dict(zip(shown.headings, shown.texts[place], strict=True))
+
+
+SAME = {"l2-xconnect": (5_000_000,) * 3, "ipv4": (5_000_000,) * 3}
+
+
+def test_two_devices_that_filled_the_line_were_not_compared(small: RunView) -> None:
+    """They may differ as they like: the line ended first. Least sure is their spread, which is the line's."""
+    run = limited(limited(repeated(small, SAME), "l2-xconnect", *["line"] * 3), "ipv4", *["line"] * 3)
+    told = row(run, 0)
+    assert (told["n"], told["Bounds"], told["Mean (pps)"]) == ("3", ">= in 3 of 3", "5,000,000")
+    assert {told[name] for name in ("from (pps)", "to (pps)", "Stdev (pps)", "CoV", "Median to (pps)")} == {
+        "n/a"
+    }
+    assert told["Steady"] == "cannot be told"
+    told = row(run, 1)
+    assert told["Found"] == "cannot be told: 6 lower bounds"
+    assert {told[name] for name in ("Difference", "p of means", "p of ranks", "Cliff's delta")} == {"n/a"}
+    for table in grid.tables(run):
+        (cell,) = table.rows[0].cells
+        assert cell is not None
+        assert cell.number == ">= 5.00 Mpps (3)"
+
+
+def test_a_busy_tester_makes_no_device_unstable_nor_slower(small: RunView) -> None:
+    found = {"l2-xconnect": (5_000_000, 5_010_000, 4_990_000), "ipv4": (2_000_000, 2_500_000, 3_000_000)}
+    run = limited(repeated(small, found), "ipv4", "tester", "tester", "tester")
+    assert row(run, 0, 1)["Steady"] == "cannot be told", "its CoV is 20 %, the tester's"
+    assert row(run, 1)["Found"] == "cannot be told: 3 lower bounds"
+    # The same numbers of the device's own:
+    assert row(repeated(small, found), 0, 1)["Steady"] == "unstable"
+    assert row(repeated(small, found), 1)["Found"] == "ipv4 is lower"
+    one = limited(repeated(small, found), "ipv4", "tester")
+    assert row(one, 1)["Found"] == "cannot be told: 1 lower bound"
+
+
+def test_bounds_above_all_that_the_other_reached_are_higher(small: RunView) -> None:
+    """The line ended the faster one: it is faster, nobody knows by how much."""
+    found = {"l2-xconnect": (5_000_000, 5_010_000, 4_990_000), "ipv4": (10_000_000,) * 3}
+    run = limited(repeated(small, found), "ipv4", "line", "line", "line")
+    told = row(run, 1)
+    assert (told["Found"], told["Difference"]) == ("ipv4 is higher, by this at the least", "100 %")
+    assert (told["from"], told["to"], told["p of means"], told["Hedges' g"]) == ("n/a",) * 4
+    # Not so if the slower one is the one that was ended early.
+    run = limited(repeated(small, found), "l2-xconnect", "line")
+    assert row(run, 1)["Found"] == "cannot be told: 1 lower bound"
+
+
+def test_a_number_in_doubt_is_neither_compared_nor_a_bound(small: RunView) -> None:
+    found = {"l2-xconnect": (5_000_000, 5_010_000, 4_990_000), "ipv4": (10_000_000,) * 3}
+    run = limited(repeated(small, found), "ipv4", "inconclusive")
+    (statistics, _) = repeats.tables(run)
+    assert row(run, 0, 1)["In doubt"] == "1"
+    assert repeats.IN_DOUBT in statistics.captions
+    assert row(run, 1)["Found"] == "cannot be told: 1 in doubt"
+
+
+def test_repeats_without_a_number_and_invalid_ones_are_counted_and_named(small: RunView) -> None:
+    """A device that fails now and then has not just the mean of its good days: the table says of how many."""
+    found = {"l2-xconnect": (5_000_000,) * 5, "ipv4": (None, 6_000_000, None, 6_000_000, 9_000_000)}
+    run = limited(repeated(small, found), "ipv4", "device", "device", "device", "device", "invalid")
+    first, second = row(run, 0), row(run, 0, 1)
+    assert [first[name] for name in ("n", "of", "Without a number", "Invalid")] == ["5", "5", "0", "0"]
+    assert [second[name] for name in ("n", "of", "Without a number", "Invalid")] == ["2", "5", "2", "1"]
+    assert second["Mean (pps)"] == "6,000,000"
+    assert "ipv4 / plain / 64b-multi / uni / repeat 5" in repeats.tables(run)[0].captions[-1]
+    assert row(run, 1)["Found"] == "ipv4 is higher; 2 repeats found no number"
+    # One that found nothing but once is in the table all the same.
+    run = repeated(small, {"l2-xconnect": (5_000_000,) * 3, "ipv4": (None, None, 6_000_000)})
+    (statistics,) = repeats.tables(run)
+    assert len(statistics.rows) == 2
+    assert (row(run, 0, 1)["n"], row(run, 0, 1)["Steady"]) == ("1", "cannot be told")
+    # Repeats that are still to come found nothing yet.
+    run = repeated(small, {"ipv4": (5_000_000, 5_000_000, None)})
+    cases = (*run.cases[:2], replace(run.cases[2], state="pending", result=None, verdicts={}))
+    assert row(replace(run, cases=cases), 0)["of"] == "2"
 
 
 def test_a_device_that_scatters_is_called_unstable(small: RunView) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from netdyno.reports import quantity
+from netdyno.reports.standing import gather
 from netdyno.reports.view import CaseView, RunView
 from netdyno.statistics import Summary, summarize
 from netdyno.trial import Result, Value
@@ -118,23 +119,29 @@ def place(cases: Sequence[CaseView]) -> Cell:
         return cell(cases[0])
     first, limit = cases[0], _limits(cases)
     values = [value for case in cases if (value := case.headline) is not None]
-    numbers = [value.number for value in values if value.number is not None]
-    if not numbers or len({(value.name, value.unit, value.scope) for value in values}) > 1:
+    repeats = gather(cases, [case.headline for case in cases])
+    if not repeats.numbers or len({(value.name, value.unit, value.scope) for value in values}) > 1:
         return replace(cell(first), number="n/a", l1_bps="n/a", share="", share_of_line=None, limit=limit)
-    found = summarize(numbers)
+    found = summarize(repeats.numbers)
     mean = replace(values[0], number=found.mean)
     shown = cell(replace(first, result=_only(mean)))
-    return replace(shown, case=first, number=f"{shown.number} {_spread(found, len(cases))}", limit=limit)
+    # Lower bounds have a mean that is one, and scatter by what the device has no part in.
+    sign = ">= " if repeats.bounds and not repeats.doubtful else ""
+    number = f"{sign}{shown.number} {_spread(found, len(cases), repeats.known)}"
+    return replace(shown, case=first, number=number, limit=limit)
 
 
 def _only(value: Value) -> Result:
     return Result("", (value,), (), headlines={value.name: ""})
 
 
-def _spread(found: Summary, runs: int) -> str:
-    """`± 0.12 % (5)`: half the 95 % interval of the mean as a share of it, and how many they are."""
+def _spread(found: Summary, runs: int, known: bool) -> str:
+    """`± 0.12 % (5)`: half the 95 % interval of the mean as a share of it, and how many they are.
+
+    known: whether all are the device's own; of others there is no interval.
+    """
     many = f"({found.n})" if found.n == runs else f"({found.n} of {runs})"
-    if found.mean_interval is None or not found.mean:
+    if found.mean_interval is None or not found.mean or not known:
         return many
     reach = (found.mean_interval.high - found.mean) / abs(found.mean)
     return f"± {quantity.percent(reach, 2)} {many}"
@@ -212,7 +219,8 @@ def summary(run: RunView) -> list[str]:
     if run.repeats > 1:
         sentences.append(
             f"Each of {len(run.places)} was made {run.repeats} times, all once and then all again: tables"
-            " have the mean, its 95 % interval (Student's t) and in brackets how many it is of."
+            " have the mean, its 95 % interval (Student's t) if the device decided all of them, and in"
+            " brackets how many it is of; >= marks a mean of which some are lower bounds."
         )
     limits: dict[str, int] = {}
     for case in run.cases:

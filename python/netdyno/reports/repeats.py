@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from netdyno.errors import counted
 from netdyno.reports.joined import Joined, free
+from netdyno.reports.standing import Repeats, gather
 from netdyno.reports.view import CaseView, RunView
-from netdyno.statistics import FOR_DIFFERENCE, FOR_TAILS, Interval, Summary, compare, summarize
+from netdyno.statistics import FOR_DIFFERENCE, FOR_TAILS, Comparison, Interval, compare, summarize
 from netdyno.trial import Cell, Column
 
 STATISTICS = (
     "Over the repeats of each case. Intervals are of 95 %: of the mean by Student's t, of the median by"
     " bootstrap. CoV is the standard deviation as a share of the mean; above 10 % a value is called unstable"
-    " (RFC 8239)."
+    " (RFC 8239). n of so many that were made have a number."
 )
+BOUNDS = (
+    ">= marks lower bounds: the line, the tester or the fixture ended before the device did. Their mean,"
+    " least, median and most are lower bounds as well, and of how the device scatters they say nothing."
+)
+IN_DOUBT = "In doubt are numbers of which nobody can say that they are the device's."
+INVALID = "Left out, for what was counted can be of no device: {}."
 COMPARISON = (
     "The second of two settings against the first, in shares of the first's mean: the difference of the means"
     " with its 95 % interval and p by Welch's t, p of the ranks by Mann and Whitney (both two-sided), Hedges'"
-    " g and Cliff's delta. Of rows without a difference one in twenty has one by chance."
+    " g and Cliff's delta. Of rows without a difference one in twenty has one by chance. Nothing can be told"
+    " of numbers that are not the device's own, but this: lower bounds all above what the other reached"
+    " are higher, by so much at least."
 )
+UNTOLD = "cannot be told"
 
 
-NAMES = ("n", "Mean", "from", "to", "Stdev", "CoV", "Least", "Median", "Most", "Steady", "Found")
+NAMES = (
+    *("n", "of", "Without a number", "Invalid", "Bounds", "In doubt", "Mean", "from", "to", "Stdev", "CoV"),
+    *("Least", "Median", "Most", "Steady", "Found"),
+)
 """Of columns, which an axis may not have as well."""
 
 
@@ -35,21 +49,25 @@ class _Row:
     name: str
     unit: str
     case: int
-    numbers: tuple[Fraction, ...]
+    found: Repeats
 
 
 def tables(run: RunView) -> tuple[Joined, ...]:
-    """The tables; none of a run without repeats, or none of which has two with a number."""
-    rows = [row for row in _rows(run) if len(row.numbers) >= FOR_DIFFERENCE]
-    if run.repeats < FOR_DIFFERENCE or not rows:
+    """The tables; none of a run without repeats, and of a value none where no case has two with a number."""
+    if run.repeats < FOR_DIFFERENCE:
         return ()
     values: dict[tuple[str, str], list[_Row]] = {}
-    for row in rows:
+    for row in _rows(run):
         values.setdefault((row.name, row.unit), []).append(row)
-    found = [_statistics(own) for own in values.values()]
-    for own in values.values():
-        found += _comparisons(run, own)
+    told = [own for own in values.values() if any(map(_several, own))]
+    found = [_statistics(own) for own in told]
+    for own in told:
+        found += _comparisons(run, [row for row in own if _several(row)])
     return tuple(found)
+
+
+def _several(row: _Row) -> bool:
+    return len(row.found.numbers) >= FOR_DIFFERENCE
 
 
 def _rows(run: RunView) -> Iterator[_Row]:
@@ -58,11 +76,10 @@ def _rows(run: RunView) -> Iterator[_Row]:
     for cases in run.places.values():
         results = [case.result for case in cases if case.result is not None]
         for name in dict.fromkeys(name for result in results for name in result.headlines):
-            values = [value for case in cases if (value := case.value(name)) is not None]
-            numbers = tuple(value.number for value in values if value.number is not None)
-            for unit in dict.fromkeys(value.unit for value in values):
+            values = [case.value(name) for case in cases]
+            for unit in dict.fromkeys(value.unit for value in values if value is not None):
                 own = {axis: _of(cases[0], axis) for axis in axes}
-                yield _Row(own, name, unit, cases[0].number, numbers)
+                yield _Row(own, name, unit, cases[0].number, gather(cases, values))
 
 
 def _axes(run: RunView) -> list[str]:
@@ -77,39 +94,67 @@ def _of(case: CaseView, axis: str) -> str:
 
 
 def _statistics(rows: Sequence[_Row]) -> Joined:
-    axes, unit = list(rows[0].axes), rows[0].unit
-    tails = any(len(row.numbers) >= FOR_TAILS for row in rows)
+    axes, unit, every = list(rows[0].axes), rows[0].unit, [row.found for row in rows]
+    tails = any(len(found.numbers) >= FOR_TAILS for found in every)
+    doubts = tuple(name for name, of in DOUBTS.items() if any(of(found) for found in every))
     columns = [
         *(Column(free(axis, NAMES)) for axis in axes),
-        Column("n"),
+        *(Column(name) for name in ("n", "of", *doubts)),
         *(Column(name, unit) for name in ("Mean", "from", "to", "Stdev")),
         Column("CoV", "share"),
         *(Column(name, unit) for name in ("Least", "Median", "Median from", "Median to", "Most")),
         *(Column(name, unit) for name in ("1st pct", "99th pct") if tails),
         Column("Steady"),
     ]
+    left_out = [name for found in every for name in found.invalid]
     return Joined(
         name=f"Statistics of the repeats: {rows[0].name}",
-        captions=(STATISTICS,),
+        captions=(
+            STATISTICS,
+            *((BOUNDS,) if "Bounds" in doubts else ()),
+            *((IN_DOUBT,) if "In doubt" in doubts else ()),
+            *((INVALID.format(", ".join(left_out)),) if left_out else ()),
+        ),
         columns=tuple(columns),
-        rows=tuple((*row.axes.values(), *_cells(summarize(row.numbers), tails)) for row in rows),
+        rows=tuple((*row.axes.values(), *_cells(row.found, doubts, tails)) for row in rows),
         cases=tuple(row.case for row in rows),
     )
 
 
-def _cells(found: Summary, tails: bool) -> Iterator[Cell]:
-    yield Fraction(found.n)
+DOUBTS: Mapping[str, Callable[[Repeats], int]] = {
+    "Without a number": lambda found: found.without,
+    "Invalid": lambda found: len(found.invalid),
+    "Bounds": lambda found: found.bounds,
+    "In doubt": lambda found: found.doubtful,
+}
+"""Columns of a table in which any repeat is such a one."""
+
+
+def _cells(repeats: Repeats, doubts: Sequence[str], tails: bool) -> Iterator[Cell]:
+    yield Fraction(len(repeats.numbers))
+    yield Fraction(repeats.made)
+    for name in doubts:
+        count = DOUBTS[name](repeats)
+        yield f">= in {count} of {len(repeats.numbers)}" if name == "Bounds" and count else Fraction(count)
+    if not repeats.numbers:
+        yield from [None] * (12 if tails else 10)
+        yield UNTOLD
+        return
+    found, known = summarize(repeats.numbers), repeats.known
     yield found.mean
-    yield from _ends(found.mean_interval)
-    yield found.stdev
-    yield found.cov
+    yield from _ends(found.mean_interval if known else None)
+    yield found.stdev if known else None
+    yield found.cov if known else None
     yield found.least
     yield found.median
-    yield from _ends(found.median_interval)
+    yield from _ends(found.median_interval if known else None)
     yield found.most
     if tails:
-        yield from (found.p1, found.p99)
-    yield "unstable" if found.unstable else "steady"
+        yield from (found.p1, found.p99) if known else (None, None)
+    if not known or found.n < FOR_DIFFERENCE:
+        yield UNTOLD
+    else:
+        yield "unstable" if found.unstable else "steady"
 
 
 def _p(chance: float) -> str:
@@ -157,17 +202,48 @@ def _pairs(rows: Sequence[_Row], axis: str, values: Sequence[str]) -> list[tuple
 
 
 def _compared(one: _Row, other: _Row, second: str) -> Iterator[Cell]:
-    found, first = compare(one.numbers, other.numbers), summarize(one.numbers).mean
+    found, first = compare(one.found.numbers, other.found.numbers), summarize(one.found.numbers).mean
     yield first
-    yield summarize(other.numbers).mean
+    yield summarize(other.found.numbers).mean
+    least = _least(one.found, other.found, found)
+    if not least and not (one.found.known and other.found.known):
+        yield from [None] * 7
+        yield f"{UNTOLD}: {_why(one.found, other.found)}"
+        return
     yield found.difference / abs(first) if first else None
-    for end in _ends(found.interval):
+    # Of how bounds scatter nothing is known.
+    for end in _ends(None if least else found.interval):
         yield end / abs(first) if isinstance(end, Fraction) and first else None
-    yield None if found.p_means is None else _p(found.p_means)
+    yield None if found.p_means is None or least else _p(found.p_means)
     yield _p(found.p_ranks)
-    yield None if found.effect is None else Fraction(f"{float(found.effect):.3g}")
+    yield None if found.effect is None or least else Fraction(f"{float(found.effect):.3g}")
     yield Fraction(f"{float(found.dominance):.3g}")
+    without = one.found.without + other.found.without
+    but = f"; {counted(without, 'repeat')} found no number" if without else ""
     if not found.differs:
-        yield "no difference found"
+        yield f"no difference found{but}"
     else:
-        yield f"{second} is {'higher' if found.difference > 0 else 'lower'}"
+        word = "higher" if found.difference > 0 else "lower"
+        yield f"{second} is {word}{', by this at the least' if least else ''}{but}"
+
+
+def _least(one: Repeats, other: Repeats, found: Comparison) -> bool:
+    """Whether a side of lower bounds is above a side that is known, each of the one above each of the other.
+
+    The true numbers are higher still, and as far apart at the least.
+    """
+    lower, upper = (one, other) if found.difference > 0 else (other, one)
+    return (
+        lower.known
+        and upper.bounds > 0
+        and not upper.doubtful
+        and found.differs
+        and abs(found.dominance) == 1
+    )
+
+
+def _why(*sides: Repeats) -> str:
+    """What stands against a comparison."""
+    bounds, doubtful = (sum(getattr(side, name) for side in sides) for name in ("bounds", "doubtful"))
+    told = [f"{counted(bounds, 'lower bound')}"] if bounds else []
+    return " and ".join([*told, *([f"{doubtful} in doubt"] if doubtful else [])])
