@@ -11,8 +11,7 @@ use crate::spec::{Destination, StreamSpec, TesterPortSpec, TrialSpec, VlanSpec};
 use crate::transmit::{Lane, Sender};
 use crate::trial::Hop;
 use crate::worker::Worker;
-use netdyno_frame::parse::{Tag, parse};
-use netdyno_frame::spec::Mac;
+use netdyno_frame::parse::Tag;
 use netdyno_frame::template::Template;
 use netdyno_frame::{FCS_BYTES, mix};
 use netdyno_io::port::{Port, PortInfo};
@@ -402,29 +401,15 @@ pub fn learning_frames(spec: &TrialSpec, senders: &[Sender], hosts: &[Host]) -> 
     {
         let stream = &spec.streams[lane.stream];
         let (to, peer) = (stream.rx_port, hosts[port].mac());
-        let mut scratch = vec![0; (0..stream.sizes.len()).map(|size| lane.template.length(size)).max().unwrap_or(0)];
-        let mut cursor = lane.template.cursor();
-        for flow in 0..stream.flows.min(MOST_LEARNED) {
-            let length = lane.template.write(&mut cursor, 0, 0, &mut scratch);
-            let frame = &scratch[..length];
-            let through_router = matches!(stream.destination, Destination::Gateway(_));
-            let mac = match frame.first_chunk() {
-                Some(&mac) if !through_router => Mac(mac),
-                _ => hosts[to].mac(),
-            };
+        let found = match stream.destination {
+            // Behind a router frames come to the port's own address.
+            Destination::Gateway(_) => vec![(hosts[to].mac(), Vec::new())],
+            _ => lane.template.destinations(MOST_LEARNED).collect(),
+        };
+        for (mac, tags) in found {
             // A group address is nobody's source.
-            if mac.0[0] & 1 != 0 {
-                continue;
-            }
-            let tags: Vec<_> = match parse(frame) {
-                Some(layers) if !through_router => layers.tags(frame).collect(),
-                _ => Vec::new(),
-            };
-            if known.insert((to, mac, tags.clone())) {
+            if mac.0[0] & 1 == 0 && known.insert((to, mac, tags.clone())) {
                 frames[to].push(hosts[to].learning_frame(mac, &tags, peer));
-            }
-            if through_router && flow == 0 {
-                break;
             }
         }
     }

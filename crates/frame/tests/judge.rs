@@ -317,3 +317,58 @@ fn the_vlans_of_two_tags_are_the_pairs_that_come() {
     let found = vlans(&[&same, &same], 100_000, 256).expect("twenty");
     assert!(found.len() == 20 && found.iter().all(|pair| pair[0] == pair[1]), "{found:?}");
 }
+
+/// The pairs that the frames themselves have, flow by flow: destination and outermost VLAN.
+fn in_frames(template: &Template, flows: u32) -> Vec<(Mac, Vec<u16>)> {
+    let mut found = Vec::new();
+    for flow in 0..flows {
+        let frame = template.frame(flow, 0, 0, 0);
+        let tagged = frame[12..14] == [0x81, 0];
+        let vid = tagged.then(|| u16::from_be_bytes([frame[14], frame[15]]) & 0xfff);
+        let pair = (Mac(*frame.first_chunk().expect("six bytes")), vid.into_iter().collect());
+        if !found.contains(&pair) {
+            found.push(pair);
+        }
+    }
+    found
+}
+
+#[test]
+fn destinations_are_those_of_the_frames_each_once() {
+    let ethernet = |dst: &str| format!(r#"{{"type": "ethernet", "src": "02:00:00:00:00:01", "dst": {dst}}}"#);
+    let one = ethernet(r#""02:00:00:00:00:02""#);
+    let three = ethernet(r#"{"step": {"start": "02:00:00:00:01:00", "step": 1, "count": 3}}"#);
+    let drawn_macs = ethernet(r#"{"random": {"min": "02:00:00:00:01:00", "max": "02:00:00:00:01:0f"}}"#);
+    let ports = r#"{"type": "udp", "sport": {"step": {"start": 1, "step": 1, "count": 60000}}, "dport": 12}"#;
+    let tag = listed(&[5, 6]);
+    for (stack, flows, many) in [
+        (vec![&*one, common::IPV4, ports], 5000, 1),
+        (vec![&*three, common::IPV4, ports], 5000, 3),
+        (vec![&*three, common::IPV4, ports], 2, 2),
+        // A moment each of 2 and 3: six.
+        (vec![&*three, &*tag, common::IPV4, ports], 5000, 6),
+        (vec![&*one, &*tag, common::IPV4, ports], 5000, 2),
+        (vec![&*drawn_macs, common::IPV4, ports], 5000, 16),
+    ] {
+        let headers: Vec<_> = stack.iter().map(|text| serde_json::from_str(text).expect("a header")).collect();
+        let template = Template::new(&headers, &[128], flows, 3).expect("a template");
+        let found: Vec<_> = template.destinations(u32::MAX).collect();
+        let vids: Vec<(Mac, Vec<u16>)> = found
+            .iter()
+            .map(|(mac, tags)| (*mac, tags.iter().map(|tag| tag.vid()).collect()))
+            .collect();
+        assert_eq!(vids, in_frames(&template, flows), "{stack:?}");
+        assert_eq!(vids.len(), many, "{stack:?}");
+        assert_eq!(template.destinations(1).count(), 1);
+    }
+}
+
+/// All flows of the largest trial have the destination of the first: nothing else is to be looked at. Looking at
+/// each takes minutes.
+#[test]
+fn the_one_destination_of_very_many_flows_is_found_at_once() {
+    let template = Template::new(&over_ethernet(&[common::IPV4, common::UDP]), &[128], 1 << 27, 0).expect("a template");
+    for _ in 0..10_000 {
+        assert_eq!(template.destinations(u32::MAX).count(), 1);
+    }
+}

@@ -1,7 +1,9 @@
-//! The VLANs that a template's flows are on.
+//! Where a template's flows go on the first link: their outermost destinations, and the VLANs they are on.
 
 use super::Template;
 use crate::parse::Tag;
+use crate::spec::Mac;
+use crate::stack;
 use crate::vary::Source;
 use std::collections::HashSet;
 
@@ -12,30 +14,75 @@ impl Template {
     /// Looks at no more flows than it takes to have seen every one, and of those at the VLAN identifiers alone.
     #[must_use]
     pub fn vlans(&self, most: usize) -> Option<Vec<Vec<Tag>>> {
+        let mut different = Different::new(self.vids().collect(), self.flows.count);
+        let found: Vec<_> = different.by_ref().take(most).map(|flow| self.tags(flow)).collect();
+        different.next().is_none().then_some(found)
+    }
+
+    /// The outermost destination MACs of the first `most` flows, with the tags before which they stand: each pair
+    /// once, in order of flows.
+    ///
+    /// Looks at no more flows than it takes to have seen every one: at a single one where neither varies.
+    pub fn destinations(&self, most: u32) -> impl Iterator<Item = (Mac, Vec<Tag>)> + '_ {
+        let dst = self.stack.fields.iter().find(|field| field.header == 0 && field.field == "dst");
+        let dst = &dst.expect("the first header is Ethernet").source;
+        let sources = [dst].into_iter().chain(self.vids()).collect();
+        Different::new(sources, self.flows.count.min(most)).map(move |flow| {
+            let tags = if self.tags == 0 { Vec::new() } else { self.tags(flow) };
+            (stack::mac(dst.value(flow)), tags)
+        })
+    }
+
+    /// What the VLAN identifiers of the outermost tags vary by.
+    fn vids(&self) -> impl Iterator<Item = &Source> {
         let outermost = self.stack.fields.iter().filter(|field| (1..=self.tags).contains(&field.header));
-        let vids: Vec<&Source> = outermost.map(|field| &field.source).collect();
-        let combinations = vids.iter().map(|vid| vid.count()).fold(1, u64::saturating_mul);
-        let period = vids.iter().try_fold(1, |all, vid| least_common_multiple(all, vid.period()?));
-        let flows = period.map_or(self.flows.count, |period| period.min(u64::from(self.flows.count)) as u32);
-        let (mut known, mut found) = (HashSet::new(), Vec::new());
-        let mut values = vec![0_u16; vids.len()];
-        for flow in 0..flows {
-            for (value, vid) in values.iter_mut().zip(&vids) {
-                *value = vid.value(flow) as u16; // 12 bits
+        outermost.map(|field| &field.source)
+    }
+}
+
+/// The flows in which fields together have values that they had in no flow before.
+struct Different<'a> {
+    sources: Vec<&'a Source>,
+    /// The next flow, and the one from which on everything comes again.
+    next: u32,
+    end: u32,
+    /// How many there are to be found at most.
+    left: u64,
+    known: HashSet<Vec<u128>>,
+    values: Vec<u128>,
+}
+
+impl<'a> Different<'a> {
+    fn new(sources: Vec<&'a Source>, flows: u32) -> Self {
+        let period = sources.iter().try_fold(1, |all, one| least_common_multiple(all, one.period()?));
+        Self {
+            next: 0,
+            end: period.map_or(flows, |period| period.min(u64::from(flows)) as u32),
+            left: sources.iter().map(|one| one.count()).fold(1, u64::saturating_mul),
+            known: HashSet::new(),
+            values: vec![0; sources.len()],
+            sources,
+        }
+    }
+}
+
+impl Iterator for Different<'_> {
+    type Item = u32;
+
+    fn next(&mut self) -> Option<u32> {
+        while self.left > 0 && self.next < self.end {
+            let flow = self.next;
+            self.next += 1;
+            for (value, source) in self.values.iter_mut().zip(&self.sources) {
+                *value = source.value(flow);
             }
-            if known.contains(&values) {
-                continue;
-            }
-            if found.len() == most {
-                return None;
-            }
-            known.insert(values.clone());
-            found.push(self.tags(flow));
-            if found.len() as u64 == combinations {
-                break;
+            if !self.known.contains(&self.values) {
+                self.known.insert(self.values.clone());
+                self.left -= 1;
+                return Some(flow);
             }
         }
-        Some(found)
+        None
     }
 }
 
