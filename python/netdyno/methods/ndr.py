@@ -192,7 +192,7 @@ def knees(
     reached: Fraction | None = None
     for scope, samples in scopes(outcome, trial, situation):
         whole = samples[first:last]
-        risen[scope] = kept_up(whole, outcome.sample_ns)
+        risen[scope] = kept_up(whole)
         if scope in situation.streams and len(risen[scope]) < len(whole) and situation.share(scope):
             # The tester fell behind for good: the search begins at the last load that it offered.
             end = risen[scope][-1].peak / situation.share(scope) if risen[scope] else Fraction(0)

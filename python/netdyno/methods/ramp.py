@@ -207,7 +207,7 @@ def _read(parameters: RampParameters, situation: Situation, trial: Trial, outcom
     for scope, samples in scopes(outcome, trial, situation):
         rise = inside(samples, trial, "ramp", outcome.sample_ns)
         hold = inside(samples, trial, "hold", outcome.sample_ns)
-        kept = kept_up(rise, outcome.sample_ns)
+        kept = kept_up(rise)
         width = _window(scope, outcome.sample_ns, rise_ns, situation)
         latest_ns = outcome.health.latest_departure_ns
         values.append(_max_rx(scope, (rise, hold), width, outcome.sample_ns, situation, latest_ns))
@@ -267,7 +267,7 @@ def _refined(
     """The knees as the second ramp has them, where it has them closer."""
     values = list(result.values)
     for scope, samples in scopes(outcome, trial, situation):
-        kept = kept_up(inside(samples, trial, "ramp", outcome.sample_ns), outcome.sample_ns)
+        kept = kept_up(inside(samples, trial, "ramp", outcome.sample_ns))
         closer = _knee(scope, kept, (), parameters.threshold.amount, outcome.sample_ns)
         place = next(n for n, one in enumerate(values) if (one.name, one.scope) == ("knee", scope))
         if closer.number and _span(closer) < _span(values[place]):
@@ -342,7 +342,8 @@ def _max_rx(
         return Value(
             "ramp max Rx", scope, None, "fps", note=f"the ramp is shorter than {width} whole samples"
         )
-    asked_fps = max(sample.peak for part in parts for sample in part)
+    # Rise and hold are straight: they are highest at an end.
+    asked_fps = max(edge.peak for part in parts if part for edge in (part[0], part[-1]))
     runs = [run for part in parts for run in on_schedule(part)]
     if all(len(run) < width for run in runs):
         return _mean_rx(scope, parts, sample_ns, asked_fps)
@@ -445,7 +446,7 @@ def _knee(
     if not sent:
         what = "the tester was late all the time" if any(one.tx for one in rise) else "nothing was sent"
         return Value("knee", scope, None, "fps", note=f"no knee: {what} in the ramp")
-    bad = [sample.lost > threshold * sample.tx for sample in sent]
+    bad = [sample.loses(threshold) for sample in sent]
     first = len(sent)
     while first > 0 and bad[first - 1]:
         first -= 1
@@ -455,7 +456,7 @@ def _knee(
         before = f"; loss above {share} also passed at {rounded(_fps(earlier.intended, sample_ns))} fps"
     if first == len(sent):
         held = [sample for sample in hold if not sample.late]
-        in_hold = sum(sample.lost > threshold * sample.tx for sample in held)
+        in_hold = sum(sample.loses(threshold) for sample in held)
         mean, end = _fps(sent[-1].intended, sample_ns), sent[-1].peak
         # The end itself was offered for an instant only, unless it was held.
         stood = any(sample.tx for sample in held) and all(sample.lost == 0 for sample in held)
@@ -473,7 +474,7 @@ def _knee(
     low = _fps(sent[first - 1].intended, sample_ns)
     mean = _fps(sent[first].intended, sample_ns)
     width = mean - low
-    late = sum(sample.late for sample in rise if low < _fps(sample.intended, sample_ns) < mean)
+    late = sum(sample.late and low < _fps(sample.intended, sample_ns) < mean for sample in rise)
     step = "one step of the ramp is" if not late else f"the tester was late in the {late} samples before:"
     note = f"loss stays above {share} from here on; {step} {rounded(width)} fps"
     return Value("knee", scope, low, "fps", low, high, note + before)
@@ -503,7 +504,7 @@ def _hold_rate(scope: str, hold: Sequence[Sample], sample_ns: int, latest_ns: in
     if not hold:
         return Value("hold rate", scope, None, "fps", note="no hold")
     length = sample_ns * len(hold)
-    received, asked = sum(sample.rx for sample in hold), sum(sample.intended for sample in hold)
+    received, asked = sum(sample.rx for sample in hold), hold[-1].due - hold[0].due + hold[0].intended
     note = f"{counted(received, 'frame')} in {milliseconds(length)}"
     # Late by the time from one frame to the next, or more.
     if received > asked and asked * latest_ns >= length:

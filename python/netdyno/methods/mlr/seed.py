@@ -31,7 +31,7 @@ def knee(rise: Sequence[Sample], loss: Fraction, sample_ns: int) -> Fraction | N
     than one sample is wide. Samples in which the tester was late count for nothing.
     """
     on_time = [one for one in rise if one.tx > 0 and not one.late]
-    bad = [one.lost > loss * one.tx for one in on_time]
+    bad = [one.loses(loss) for one in on_time]
     first = len(on_time)
     while first > 0 and bad[first - 1]:
         first -= 1
