@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -13,14 +14,28 @@ from methodlab import measured, ran, table, text, value
 from netdyno import live
 from netdyno import run as runner
 from netdyno.case import Looked, Wired
+from netdyno.methods import METHODS
+from netdyno.methods.soak import SoakParameters
 from netdyno.plan import parse
 from netdyno.run import Selection, traffic_seconds
 from netdyno.store import CaseWiring, StoreError, open_run
-from netdyno.trial import Result, Situation
+from netdyno.trial import (
+    Gap,
+    Gaps,
+    Health,
+    Phase,
+    Result,
+    Situation,
+    StreamResult,
+    TrialResult,
+)
 
 MS = 10**6
 APART_NS = 2000
 """From frame to frame at 500 kpps."""
+ONE_STREAM = StreamResult(
+    *("", 10**6, 10**6, 64 * 10**6, 10**6, 64 * 10**6, 0, 0, 0, 0, 0, 0, 1, None, (), (), (), None)
+)
 ENGINE = {"CAMPAIGN_ENGINE": "netdyno._engine"}
 
 
@@ -95,6 +110,59 @@ def test_two_streams_that_lose_at_one_time_are_one_event() -> None:
     ]
     counts = [value(result, "loss events", scope).number for scope in ("west-east", "east-west", "sum")]
     assert counts == [1, 1, 1]
+
+
+def meshed(streams: int, losses: int, parts: int) -> Result:
+    """A soak of so many streams, each of which loses one frame in each of so many events of a part: stream
+    i's i ns after the event's begin, every 3 s."""
+    names = tuple(f"s{number}" for number in range(streams))
+
+    def stream(number: int) -> StreamResult:
+        gaps = [
+            Gap(k * 1000, k * 1000, 1, k * 3 * 10**9 + number, k * 3 * 10**9 + number) for k in range(losses)
+        ]
+        sent = 10**6
+        return replace(
+            ONE_STREAM, name=names[number], lost=losses, gaps=Gaps(tuple(gaps), 0, 0), offered=sent
+        )
+
+    phases = (Phase("traffic", 0, 3 * 10**9 * losses),)
+    health = Health(0, 0, 0, 0, 0, None)
+    outcome = TrialResult(tuple(map(stream, range(streams))), (), health, phases, 10**9, (), ())
+    parameters = SoakParameters.model_validate(
+        {"duration": f"{3 * losses * parts}s", "part": f"{3 * losses}s"}
+    )
+    method = METHODS["soak"].start(parameters, Situation(names, Fraction(1000), Fraction(64)))
+    next(method)
+    for _ in range(parts - 1):
+        method.send(outcome)
+    with pytest.raises(StopIteration) as ended:
+        method.send(outcome)
+    result = ended.value.value
+    assert isinstance(result, Result)
+    return result
+
+
+def test_tables_of_a_soak_have_an_end_and_what_they_add_up_has_none_missing() -> None:
+    """300 streams that lose in 20 events of 2 parts would be 12,000 rows; 300 in 40 parts as many."""
+    result = meshed(streams=300, losses=20, parts=2)
+    rows = table(result, "Loss events")
+    assert [len([one for one in rows if one["event"] == event]) for event in (1, 33, 34, 40)] == [
+        300,
+        300,
+        1,
+        1,
+    ]
+    last = rows[-1]
+    assert (last["stream"], last["lost"], last["part"]) == ("300 streams", 300, 2)
+    # The last of 20 events of the second part, which begins after 60 s: 57 s in, and 299 ns for its last stream.
+    assert (last["first lost"], last["last lost"]) == (117 * 10**9, 117 * 10**9 + 299)
+    assert sum(one["lost"] for one in rows) == 300 * 20 * 2
+    assert [value(result, "loss events", scope).number for scope in ("s0", "s299", "sum")] == [40, 40, 40]
+    parts = table(meshed(streams=300, losses=1, parts=40), "Parts of the soak")
+    assert [one["stream"] for one in parts] == ["sum"] * 40
+    assert [one["lost"] for one in parts] == [300] * 40
+    assert len(table(meshed(streams=300, losses=1, parts=3), "Parts of the soak")) == 900
 
 
 def test_samples_of_a_soak_are_a_second_unless_the_plan_says_otherwise() -> None:

@@ -44,12 +44,17 @@ def events(streams: Iterable[StreamResult], apart_ns: int) -> Losses:
         (gap.first_ns, gap.last_ns, gap.frames, name) for name, found in observed for gap in found.gaps
     )
     merged: list[LossEvent] = []
+    # Of the event at hand; names as keys, for one event may be of thousands of streams.
+    names: dict[str, None] = {}
+    begin = end = lost = 0
     for first_ns, last_ns, frames, name in gaps:
-        if merged and first_ns - merged[-1].last_ns <= apart_ns:
-            before = merged.pop()
-            names = before.streams if name in before.streams else (*before.streams, name)
-            last_ns = max(before.last_ns, last_ns)
-            merged.append(LossEvent(before.first_ns, last_ns, before.frames + frames, names))
-        else:
-            merged.append(LossEvent(first_ns, last_ns, frames, (name,)))
+        if names and first_ns - end > apart_ns:
+            merged.append(LossEvent(begin, end, lost, tuple(names)))
+            names = {}
+        if not names:
+            begin, end, lost = first_ns, last_ns, 0
+        end, lost = max(end, last_ns), lost + frames
+        names[name] = None
+    if names:
+        merged.append(LossEvent(begin, end, lost, tuple(names)))
     return Losses(tuple(merged), sum(found.further_frames for _, found in observed))

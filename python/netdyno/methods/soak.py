@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -10,7 +12,7 @@ from itertools import accumulate
 
 from pydantic import Field, model_validator
 
-from netdyno.errors import Problem
+from netdyno.errors import Problem, counted
 from netdyno.losses import LossEvent, events
 from netdyno.methods import rows
 from netdyno.methods.procedure import (
@@ -24,6 +26,7 @@ from netdyno.methods.procedure import (
 from netdyno.trial import (
     Cell,
     Column,
+    Gap,
     Method,
     Observe,
     Result,
@@ -39,7 +42,9 @@ from netdyno.units import Duration, Load, Percent, PositiveDuration
 
 HOUR_NS = 3600 * 10**9
 MOST_EVENTS = 1000
-"""Rows of the table of events: what a reader can take in; the further ones are counted."""
+"""Events in their table: what a reader can take in; the further ones are counted."""
+MOST_ROWS = 10_000
+"""Rows of a table up to which each stream has its own; above, one row is of all together."""
 GAPS = 1000
 """Gaps of a stream that are dated in a part; those nearer to each other than an event's are one."""
 CONFIDENCE = 3
@@ -200,16 +205,18 @@ def _paused(before: TrialResult, after: TrialResult) -> int | None:
 def _result(
     parameters: SoakParameters, situation: Situation, parts: Sequence[_Part], lengths: Sequence[int]
 ) -> Result:
-    table, count, undated = _events(parameters, parts)
+    table, count, events_of, undated = _events(parameters, parts)
     totals, values = [], []
+    every = [stream for part in parts for stream in part.outcome.streams]
+    of: dict[str, list[StreamResult]] = {"sum": every}
+    for stream in every:
+        of.setdefault(stream.name, []).append(stream)
     for scope in (*situation.streams, "sum"):
-        streams = [
-            stream for part in parts for stream in part.outcome.streams if scope in (stream.name, "sum")
-        ]
+        streams = of.get(scope, [])
         if scope == "sum" and len(situation.streams) == 1:
             values.append(_ratio(scope, streams))
             continue
-        theirs = sum(1 for name in count if scope in (*name, "sum"))
+        theirs = count if scope == "sum" else events_of[scope]
         values.append(_ratio(scope, streams))
         values.append(Value("loss events", scope, Fraction(theirs), ""))
         totals.append(_totals(scope, streams, theirs, parameters.duration.ns))
@@ -217,7 +224,7 @@ def _result(
         method=SOAK.name,
         values=tuple(values),
         trials=tuple(range(len(parts))),
-        notes=tuple(_notes(parameters, parts, len(count), undated)),
+        notes=tuple(_notes(parameters, parts, count, undated)),
         headlines={NAME: "the share of all frames of the soak that did not come back intact"},
         tables=(
             Table(
@@ -226,7 +233,9 @@ def _result(
                 tuple(table),
                 "What was lost, by when it was due to depart. Losses no further apart than"
                 f" {parameters.apart} are one event. Times are of the load, pauses between parts not counted;"
-                " the clock is UTC; frames of a stream are numbered from 0 in each part.",
+                " the clock is UTC; frames of a stream are numbered from 0 in each part. An event that goes on"
+                f" over a border of parts is one in each. Beyond {MOST_ROWS} rows an event of several streams has"
+                " a single one.",
             ),
             Table(
                 "Soak",
@@ -271,50 +280,91 @@ def _totals(scope: str, streams: Sequence[StreamResult], count: int, duration_ns
 
 def _events(
     parameters: SoakParameters, parts: Iterable[_Part]
-) -> tuple[list[tuple[Cell, ...]], list[tuple[str, ...]], int]:
-    """The rows of the first events, the streams of every event, and how many lost frames have no date."""
+) -> tuple[list[tuple[Cell, ...]], int, Counter[str], int]:
+    """The rows of the first events, how many there are, in how many each stream lost frames, and how many
+    lost frames have no date."""
     table: list[tuple[Cell, ...]] = []
-    found: list[tuple[str, ...]] = []
-    undated = 0
+    count, of, undated = 0, Counter[str](), 0
     for part in parts:
         losses = events(part.outcome.streams, parameters.apart.ns)
         undated += losses.undated
+        dated = _Dated(part.outcome)
         for event in losses.events:
-            found.append(event.streams)
-            if len(found) <= MOST_EVENTS:
-                table += _rows(part, len(found), event)
-    return table, found, undated
+            count += 1
+            of.update(event.streams)
+            if count <= MOST_EVENTS:
+                table += _rows(part, dated, count, event, MOST_ROWS - len(table))
+    return table, count, of, undated
 
 
-def _rows(part: _Part, number: int, event: LossEvent) -> Iterator[tuple[Cell, ...]]:
-    """An event, a row for each stream that lost frames in it."""
-    for stream in part.outcome.streams:
-        if stream.name not in event.streams or stream.gaps is None:
-            continue
-        gaps = [one for one in stream.gaps.gaps if event.first_ns <= one.first_ns <= event.last_ns]
+class _Dated:
+    """The gaps of a part's streams, by time."""
+
+    def __init__(self, outcome: TrialResult) -> None:
+        self._gaps = {
+            one.name: sorted(one.gaps.gaps, key=lambda gap: gap.first_ns)
+            for one in outcome.streams
+            if one.gaps is not None
+        }
+        self._begin = {name: [gap.first_ns for gap in gaps] for name, gaps in self._gaps.items()}
+        self._place = {name: place for place, name in enumerate(self._gaps)}
+
+    def streams(self, event: LossEvent) -> list[str]:
+        """Those that lost frames in it, in the order of the trial."""
+        return sorted(event.streams, key=self._place.__getitem__)
+
+    def gaps(self, name: str, event: LossEvent) -> list[Gap]:
+        """What a stream lost in it."""
+        begin = self._begin[name]
+        return self._gaps[name][bisect_left(begin, event.first_ns) : bisect_right(begin, event.last_ns)]
+
+
+def _rows(part: _Part, dated: _Dated, number: int, event: LossEvent, room: int) -> Iterator[tuple[Cell, ...]]:
+    """An event, a row for each stream that lost frames in it; a single one if there is no room for so many."""
+    if 1 < len(event.streams) > room:
+        yield (
+            Fraction(number),
+            counted(len(event.streams), "stream"),
+            Fraction(event.frames),
+            *_when(part, event.first_ns, event.last_ns),
+            Fraction(part.number),
+            None,
+            None,
+        )
+        return
+    for name in dated.streams(event):
+        gaps = dated.gaps(name, event)
         first, last = gaps[0], gaps[-1]
         yield (
             Fraction(number),
-            stream.name,
+            name,
             Fraction(sum(one.frames for one in gaps)),
-            Fraction(part.begin_ns + first.first_ns),
-            Fraction(part.begin_ns + last.last_ns),
-            part.clock(first.first_ns),
-            part.clock(last.last_ns),
+            *_when(part, first.first_ns, last.last_ns),
             Fraction(part.number),
             Fraction(first.first),
             Fraction(last.last),
         )
 
 
+def _when(part: _Part, first_ns: int, last_ns: int) -> tuple[Cell, ...]:
+    """In the soak, and by the clock."""
+    return (
+        Fraction(part.begin_ns + first_ns),
+        Fraction(part.begin_ns + last_ns),
+        part.clock(first_ns),
+        part.clock(last_ns),
+    )
+
+
 def _parts(
     situation: Situation, parts: Sequence[_Part], lengths: Sequence[int]
 ) -> Iterator[tuple[Cell, ...]]:
+    together = len(situation.streams) > 1 and len(parts) * len(situation.streams) > MOST_ROWS
     for part, length in zip(parts, lengths, strict=True):
         paused = None if part.paused_ns is None else Fraction(part.paused_ns)
         head = (Fraction(part.number), Fraction(part.begin_ns), part.clock(0), paused)
         for scope, streams in rows.scopes(part.outcome):
-            if scope == "sum":
+            if (scope == "sum") != together:
                 continue
             times = rows.timed(streams)
             at = [column.name for column in rows.TIMED]
