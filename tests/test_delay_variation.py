@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import pytest
 from methodlab import measured, table, text, value
-from netdyno.trial import Result
+from netdyno.methods import METHODS
+from netdyno.methods.delay_variation import VariationParameters
+from netdyno.trial import Result, Situation
 
 APART_NS = 2000
 """From frame to frame at 500 kpps."""
@@ -86,3 +89,36 @@ def test_shorter_than_the_standard_asks_is_told() -> None:
     result = variation()
     assert result.compliance[0] == "delay variation: 3 streams, RFC 8219 section 7.3 has at least 20"
     assert [one.split(",")[0] for one in result.recommended] == ["delay variation: streams of 20ms"]
+
+
+def test_differences_that_nobody_saw_are_told() -> None:
+    """Of 10,000 frames with one lost 9,997 pairs are whole. With two workers many are not of one of them."""
+    plan = text(
+        "delay-variation: {repeats: 1, duration: 20ms, throughput: 500kpps}",
+        profile="size: 64B, flows: 1",
+        matrix="direction: [uni]",
+    )
+    lose = {"port": 1, "fault": "lose", "when": {"frames": [5000]}}
+    result, _, (outcome,) = measured(plan, lambda spec: spec.update(impairments=[lose]))
+    (stream,) = outcome.streams
+    assert stream.variation is not None
+    assert stream.variation.pairs == 9_997
+    assert not any("not among the IPDV" in note for note in result.notes)
+
+    def told(pairs: int) -> list[str]:
+        assert stream.variation is not None
+        fewer = replace(stream, variation=replace(stream.variation, pairs=pairs))
+        asked = VariationParameters.model_validate(
+            {"repeats": 1, "duration": "20ms", "throughput": "500kpps"}
+        )
+        method = METHODS["delay-variation"].start(
+            asked, Situation((stream.name,), Fraction(1_488_095), Fraction(64))
+        )
+        next(method)
+        with pytest.raises(StopIteration) as ended:
+            method.send(replace(outcome, streams=(fewer,)))
+        return [note for note in ended.value.value.notes if "not among the IPDV" in note]
+
+    assert told(9_997) == []
+    (note,) = told(5_000)
+    assert "4997 differences" in note

@@ -155,7 +155,7 @@ def test_tables_of_a_soak_have_an_end_and_what_they_add_up_has_none_missing() ->
     ]
     last = rows[-1]
     assert (last["stream"], last["lost"], last["part"]) == ("300 streams", 300, 2)
-    # The last of 20 events of the second part, which begins after 60 s: 57 s in, and 299 ns for its last stream.
+    # The last of 20 events of the second part, which begins after 60 s: 57 s in, to its last stream's.
     assert (last["first lost"], last["last lost"]) == (117 * 10**9, 117 * 10**9 + 299)
     assert sum(one["lost"] for one in rows) == 300 * 20 * 2
     assert [value(result, "loss events", scope).number for scope in ("s0", "s299", "sum")] == [40, 40, 40]

@@ -93,6 +93,13 @@ def delay_variation(parameters: VariationParameters, situation: Situation) -> Me
     notes = [f"variation {number}: {short}" for number, short in enumerate(shorts, 1) if short is not None]
     if not fps:
         notes.append(f"delay variation: {none_found(fps)}, and there is none to measure it at")
+    apart = [unpaired(one) for outcome in outcomes for one in outcome.streams]
+    if any(apart):
+        notes.append(
+            f"delay variation: {sum(apart)} differences of frames sent one after the other are not among the"
+            " IPDV: the two came in on different workers, each of which sees its own alone, or too far from"
+            " each other; RFC 8219 section 7.3.2 has all of them, and one worker sees them"
+        )
     values: list[Value] = []
     table: list[tuple[Cell, ...]] = []
     for place, name in enumerate(situation.streams):
@@ -126,6 +133,16 @@ def _figures(one: StreamResult) -> tuple[int | None, ...]:
     if one.variation is None:
         return (pdv, None, None, None)
     return (pdv, one.variation.min_ns, variation.median(one.variation), one.variation.max_ns)
+
+
+def unpaired(one: StreamResult) -> int:
+    """Differences between neighbours of a stream that are missing though both frames came, at the least.
+
+    N frames are N - 1 pairs of neighbours, and a frame that did not come intact takes two of them at most.
+    """
+    if one.variation is None:
+        return 0
+    return max(one.offered - 1 - 2 * max(one.missing, 0) - one.variation.pairs, 0)
 
 
 def _value(

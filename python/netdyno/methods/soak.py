@@ -233,9 +233,9 @@ def _result(
                 tuple(table),
                 "What was lost, by when it was due to depart. Losses no further apart than"
                 f" {parameters.apart} are one event. Times are of the load, pauses between parts not counted;"
-                " the clock is UTC; frames of a stream are numbered from 0 in each part. An event that goes on"
-                f" over a border of parts is one in each. Beyond {MOST_ROWS} rows an event of several streams has"
-                " a single one.",
+                " the clock is UTC; frames of a stream are numbered from 0 in each part. An event that goes"
+                f" on over a border of parts is one in each. Beyond {MOST_ROWS} rows an event of several"
+                " streams has a single one.",
             ),
             Table(
                 "Soak",
@@ -320,7 +320,7 @@ class _Dated:
 
 
 def _rows(part: _Part, dated: _Dated, number: int, event: LossEvent, room: int) -> Iterator[tuple[Cell, ...]]:
-    """An event, a row for each stream that lost frames in it; a single one if there is no room for so many."""
+    """An event, a row for each stream that lost frames in it; a single one if there is no room for them."""
     if 1 < len(event.streams) > room:
         yield (
             Fraction(number),
