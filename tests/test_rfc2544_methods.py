@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from statistics import mean, stdev
 from typing import Any
 
 import pytest
 from netdyno.errors import Problem
-from netdyno.methods import METHODS
-from netdyno.trial import Cell, Result, Situation, Table, Trial, TrialResult
+from netdyno.methods import METHODS, kept_away, spoiled
+from netdyno.trial import Cell, Gap, Gaps, Result, Situation, StreamResult, Table, Trial, TrialResult
 from pydantic import ValidationError
 from tendevices import (
     Device,
@@ -35,6 +36,22 @@ def run(
 ) -> tuple[Result, list[TrialResult]]:
     method = METHODS[name]
     return drive(method.start(method.parameters(**parameters), situation), device, situation)
+
+
+def changed(name: str, change: Callable[[int, StreamResult], StreamResult], **parameters: Any) -> Result:
+    """On a device that passes everything, with what the trials found of their stream changed by number."""
+    method = METHODS[name]
+    generator = method.start(method.parameters(**parameters), UNI)
+    try:
+        trial = next(generator)
+        for number in range(1000):
+            outcome = measure(trial, passes_everything(), UNI)
+            streams = tuple(change(number, stream) for stream in outcome.streams)
+            trial = generator.send(replace(outcome, streams=streams))
+    except StopIteration as stop:
+        result: Result = stop.value
+        return result
+    raise AssertionError("the method does not end")
 
 
 def rows(table: Table, *columns: str) -> list[tuple[Cell, ...]]:
@@ -95,6 +112,14 @@ def test_loss_between_two_loads_does_not_end_the_curve_too_soon() -> None:
     ], "two in a row lose nothing: as the RFC has it, what is below is not looked at"
     fine, _ = run("frame-loss", window_loss(9_500_000, 9_700_000), duration="1s", step="1%")
     assert [load for load, loss in rows(fine.tables[0], "load", "loss") if loss] == []
+
+
+def test_a_device_that_copies_every_frame_has_no_load_that_ends_the_curve() -> None:
+    """Nothing is lost at any load, and at none does each frame come once: as its throughput, which is none."""
+    result = changed("frame-loss", lambda _, one: replace(one, duplicates=one.received), duration="1s")
+    assert len(rows(result.tables[0], "load")) == 10
+    assert numbers(result, "frame loss rate") == {"west-east": 0}
+    assert "10000000 frames came more than once" in result.notes[0]
 
 
 @pytest.mark.parametrize("parameters", [{"step": "11%"}, {"step": "0%"}, {"maximum": "0%"}])
@@ -190,6 +215,13 @@ def test_a_sweep_of_strange_devices(device: Device, number: int | None, note: st
     result, _ = run("sweep", device, duration="1s")
     (found,) = (one for one in result.values if (one.name, one.scope) == ("loss-free load", "sum"))
     assert (found.number, found.note[: len(note)]) == (number, note)
+
+
+def test_a_load_of_which_no_frame_was_sent_is_not_one_without_loss() -> None:
+    """A tenth of a millisecond at 1 kpps has no frame in it."""
+    result, outcomes = run("sweep", passes_everything(), loads=["1kpps", "2kpps"], duration="100us")
+    assert {one.streams[0].offered for one in outcomes} == {0}
+    assert numbers(result, "loss-free load")["west-east"] is None
 
 
 @pytest.mark.parametrize(
@@ -319,3 +351,61 @@ def test_the_standards_own_parameters_deviate_in_nothing(name: str) -> None:
     result, _ = drive(generator, never_passes(), UNI)
     assert result.compliance == (), "of a device that passes nothing the parameters are all there is to say"
     assert all(one.number is None or one.name in ("frame loss rate", "throughput") for one in result.values)
+
+
+# Recovery and reset.
+
+
+@pytest.mark.parametrize("away_ms", [50, 150])
+def test_a_pause_of_the_tester_spoils_a_recovery(away_ms: int) -> None:
+    """The load is held, and then a lower one is: a pause in either is behind it a burst, which may be lost."""
+    method = METHODS["recovery"]
+    trial = next(method.start(method.parameters(throughput="50%"), UNI))
+    outcome = measure(trial, passes_everything(), UNI)
+    health = replace(outcome.health, longest_gap_ns=away_ms * 10**6)
+    words = f"kept from its core for {away_ms} ms"
+    assert words in (spoiled(trial, replace(outcome, health=health)) or "")
+    assert (words in (kept_away(trial, replace(outcome, health=health)) or "")) == (away_ms > 100)
+
+
+def reset(*lost: tuple[int, int], short: tuple[int, ...] = (), repeats: int = 2) -> Result:
+    """Resets after 1 s at 1,000 fps, watched for 9 s. lost: gaps, from and to in ms, the same in each reset.
+
+    short: resets, from 0, of which the tester left half unsent, and which lost ten times as much.
+    """
+    gaps = tuple(Gap(a, b, b - a + 1, a * 10**6, b * 10**6) for a, b in lost)
+    frames = sum(gap.frames for gap in gaps)
+
+    def change(number: int, one: StreamResult) -> StreamResult:
+        one = replace(one, lost=frames, gaps=Gaps(gaps, 0, 0))
+        return replace(one, offered=one.offered // 2, lost=10 * frames) if number in short else one
+
+    return changed("reset", change, throughput="1kpps", before="1s", watch="9s", repeats=repeats)
+
+
+def test_a_reset_of_which_the_tester_fell_short_does_not_count() -> None:
+    result = reset((1000, 1999), short=(1,), repeats=3)
+    assert numbers(result, "reset time") == {"west-east": 10**9, "sum": 10**9}
+    assert result.trials == (0, 2)
+    assert "reset 2: the tester left 5000 of 10000" in result.notes[0]
+
+
+def test_what_is_lost_before_a_reset_is_not_the_resets_and_is_told() -> None:
+    result = reset((100, 119), (1000, 1999))
+    (found, _) = result.values
+    assert (found.number, found.low, found.high) == (None, None, 10**9), "it is no more than what came after"
+    assert "frames were lost before it: the device loses at this load without a reset" in found.note
+    assert "reset 1: 20 frames lost before it" in result.notes[0]
+
+
+def test_a_reset_that_did_not_end_is_not_left_out_of_the_mean() -> None:
+    result = reset((1000, 9999))
+    assert [(one.number, one.low, one.high) for one in result.values] == [(None, 9 * 10**9, None)] * 2
+    assert "watch it for longer" in result.values[0].note
+
+
+def test_a_link_that_is_down_to_the_end_is_a_mistake_of_the_plan() -> None:
+    METHODS["reset"].parameters(kind="link-down", down="59s")
+    METHODS["reset"].parameters(kind="reset", watch="1s")
+    with pytest.raises((Problem, ValidationError), match="down for 60s of the 60s that are watched"):
+        METHODS["reset"].parameters(kind="link-down", down="60s")

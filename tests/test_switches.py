@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -11,9 +12,11 @@ import pytest
 from netdyno.errors import PlanErrors
 from netdyno.matrix import cases, situation
 from netdyno.methods import METHODS
+from netdyno.methods.forwarding import MFR
 from netdyno.plan import Plan, parse
 from netdyno.spec import event_spec, read_result, session_spec, trial_spec
-from netdyno.trial import Cell, Result, TrialResult
+from netdyno.trial import Cell, InterfaceResult, Result, TrialResult
+from netdyno.units import PositiveDuration
 
 LINE = Fraction(10**9, 672)
 """64-byte frames a second on a gigabit line."""
@@ -212,6 +215,65 @@ def _narrow(device: dict[str, Any]) -> None:
         port["in_fps"] = [500_000, 1]
 
 
+def findings(outcome: TrialResult, duration: str = "1200us") -> dict[str, str]:
+    """On congestion, of a trial that is told as if it had been one of a plan."""
+    asked = plan(f"congestion: {{duration: {duration}}}", 4)
+    (case,) = cases(asked)
+    method = METHODS["congestion"].start(
+        asked.parameters, situation(case, asked.kind.wire(asked.lab.links, case.settings))
+    )
+    next(method)
+    with pytest.raises(StopIteration) as stop:
+        method.send(outcome)
+    result = stop.value.value
+    return {str(row["question"]): str(row["finding"]) for row in table(result, "Findings on congestion")}
+
+
+def test_a_device_that_merely_queues_has_shown_no_back_pressure() -> None:
+    """In 1.2 ms the congested port is sent half a line more than it carries: 893 frames, for which its queue
+    of 1024 has room. Nothing is lost, and that only a card which counts pause frames can tell apart."""
+    asked = plan("congestion: {duration: 1200us}", 4)
+    asked = replace(asked, trial=asked.trial.model_copy(update={"sample": PositiveDuration.of_ns(100_000)}))
+    result, (outcome,) = measured(asked)
+    assert outcome.lost == 0
+    found = findings(outcome)
+    words, _, inside = found["back pressure"].partition(", and about ")
+    assert words.startswith("not told: nothing was lost at the congested port, no pause frame was counted")
+    # 893 wait, and some ten are on their way.
+    assert int(inside.split()[0]) in range(880, 915)
+    assert found["head-of-line blocking"].startswith("none: 0 of 893 frames")
+    # All that is sent to the other port comes, and what is on its way at the end is no loss of rate.
+    free, _ = table(result, "Congestion control")
+    assert free["offered"] == free["forwarded"]
+    held = (InterfaceResult("p0", "eth0", kinds={"pause received": {"rx_pause": 7}}),)
+    assert findings(replace(outcome, interfaces=held))["back pressure"].startswith("yes: 7 pause frames came")
+
+
+def test_a_trial_shorter_than_a_sample_tells_no_rate() -> None:
+    """What comes out of the queue behind the load would be counted, and more than the line's rate found."""
+    asked = plan("congestion: {duration: 900us}", 4)
+    result, _ = measured(asked)
+    found = {str(row["question"]): str(row["finding"]) for row in table(result, "Findings on congestion")}
+    assert found["back pressure"].startswith("not tested: the trial is too short for its samples")
+    assert [row["forwarded"] for row in table(result, "Congestion control")] == [None, None]
+    method = "max-forwarding-rate: {duration: 900us, throughput: 90%}"
+    number, _, _ = value(measured(plan(method, 2, matrix="direction: [uni]"))[0], MFR)
+    assert number is None
+
+
+def test_what_the_tester_dropped_or_did_not_send_is_no_blocking_of_the_device() -> None:
+    _, (outcome,) = measured(plan("congestion: {duration: 200ms}", 4), _narrow)
+    assert findings(outcome, "200ms")["head-of-line blocking"].startswith("yes: ")
+    health = replace(outcome.health, rx_dropped=10**6)
+    assert findings(replace(outcome, health=health), "200ms")["head-of-line blocking"].startswith(
+        "not told: 98"
+    )
+    short = tuple(replace(one, intended=2 * one.intended) for one in outcome.streams)
+    found = findings(replace(outcome, streams=short), "200ms")["head-of-line blocking"]
+    assert found.startswith("not told: ")
+    assert "the tester left" in found
+
+
 # Broadcast, RFC 2889 section 5.10.
 
 
@@ -352,9 +414,38 @@ def test_the_throughput_is_searched_first_if_it_is_not_known() -> None:
     assert len(outcomes) == 2
     number, _, _ = value(result, "maximum forwarding rate")
     assert number is not None
-    # Up to ten frames of 5 ms are still in the device when traffic ends.
-    assert abs(number - LINE) <= 2000
+    # What is still in the device when traffic ends is no loss of rate.
+    (sent,) = (one.offered for one in outcomes[1].streams)
+    assert number == Fraction(sent * 10**9, 5 * 10**6)
+    assert abs(sent - LINE / 200) <= 1
     assert result.trials == (1,)
+
+
+def test_a_long_way_through_a_device_takes_nothing_from_its_forwarding_rate() -> None:
+    """A frame takes 2 ms of the 5 ms of a trial: in the first two of them nothing comes, then all does."""
+    method = "max-forwarding-rate: {throughput: 50%, step: 50%, duration: 5ms}"
+    asked = plan(method, 2, matrix="direction: [bidir]")
+    result, _ = measured(asked, lambda device: device.update(delay_ns=2_000_000))
+    for row, share in zip(table(result, "Forwarding rate"), (Fraction(1, 2), Fraction(1)), strict=True):
+        assert row["forwarded"] == row["offered"]
+        assert abs(row["offered"] - 2 * share * LINE) <= 400  # type: ignore[operator]
+
+
+def test_a_device_that_forwards_less_than_it_is_sent_has_the_rate_it_forwards() -> None:
+    """One frame in ten is lost, whatever the load, and a frame takes 2 ms."""
+
+    def change(device: dict[str, Any]) -> None:
+        device.update(delay_ns=2_000_000)
+        device["impairments"] = [{"port": 1, "fault": "lose", "when": {"every": {"every": 10, "first": 3}}}]
+
+    asked = plan(
+        "max-forwarding-rate: {throughput: 50%, step: 50%, duration: 5ms}", 2, matrix="direction: [uni]"
+    )
+    result, _ = measured(asked, change)
+    number, _, _ = value(result, MFR)
+    # A count of 3 ms is known to two frames.
+    assert number is not None
+    assert abs(number - LINE * 9 / 10) <= Fraction(2 * 1000, 3)
 
 
 # The limits that an emulated bridge can be given in a plan.

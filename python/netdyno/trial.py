@@ -125,11 +125,8 @@ class Trial:
 
     @property
     def constant(self) -> bool:
-        """Whether each stream has one load in all of it."""
-        return all(
-            len({rate for segment in load for rate in (segment.from_fps, segment.to_fps)}) <= 1
-            for load in self._loads
-        )
+        """Whether each stream holds a load for a time, or several one after the other, and none rises."""
+        return all(segment.from_fps == segment.to_fps for load in self._loads for segment in load)
 
     @property
     def _loads(self) -> tuple[tuple[Segment, ...], ...]:

@@ -59,6 +59,24 @@ def test_a_port_that_is_weary_recovers_when_its_last_frame_is_lost(for_us: int, 
     assert value(result, "recovery time", "west-east").number == max(last_ns - 4_000_000, 0)
 
 
+def test_a_port_that_is_weary_for_longer_than_it_is_watched_gives_a_bound() -> None:
+    """It loses every tenth frame of all that is sent after the fall: when it recovers is not seen."""
+
+    def change(device: dict[str, Any]) -> None:
+        weary = {"for_ns": 200 * MS // 1000, "every": 10}
+        device["ports"][0].update(in_fps=[300_000, 1], in_queue=64, weary=weary)
+
+    asked = "recovery: {throughput: 300kpps, repeats: 2, overload: 4ms, watch: 6ms}"
+    result, _, outcomes = measured(text(asked, profile="size: 64B, flows: 1"), change)
+    seen = [Fraction((one.streams[0].last_loss_ns or 0) - 4 * MS // 1000) for one in outcomes]
+    for scope in ("west-east", "sum"):
+        found = value(result, "recovery time", scope)
+        assert (found.number, found.high) == (None, None)
+        assert found.low == sum(seen) / 2 > 5_900_000
+        assert "watch it for longer" in found.note
+    assert any("watch it for longer" in note for note in result.notes)
+
+
 @pytest.mark.parametrize("reset_us", [1, 3_000, 4_321])
 def test_a_reset_loses_what_is_in_the_device_and_what_comes_meanwhile(reset_us: int) -> None:
     """A frame every 10 us; the reset is 3 us after one of them, which is then crossing the device."""

@@ -8,8 +8,9 @@ from fractions import Fraction
 from pydantic import Field, model_validator
 
 from netdyno.errors import Problem
-from netdyno.methods.forwarding import forwarding_rate
+from netdyno.methods.forwarding import EDGE, TOO_SHORT, forwarding_rate
 from netdyno.methods.procedure import Parameters, Procedure, frames_per_second, rounded, starved
+from netdyno.methods.rows import lost
 from netdyno.trial import (
     Cell,
     Column,
@@ -28,7 +29,8 @@ from netdyno.units import Load, Percent, PositiveDuration, decimal
 RFC_TRIAL_NS = 30 * 10**9
 """RFC 2889 section 5.5.2: 30 seconds are recommended."""
 ABOVE_LINE = Fraction(10_001, 10_000)
-"""What a port forwards beyond this share of its line, no line held: lines may be 100 ppm off."""
+"""What a port forwards beyond this share of its line, and beyond the frames that a count may be off, no line
+held: lines may be 100 ppm off."""
 
 UNCONGESTED = "loss at the uncongested port"
 CONGESTED = "loss at the congested port"
@@ -104,7 +106,7 @@ def congestion(parameters: CongestionParameters, situation: Situation) -> Method
                 "RFC 2889 section 5.5: the first port sends one half to a port of its own and one half to one"
                 " that the second port fills. Forwarded is what came while traffic lasted.",
             ),
-            Table("Findings on congestion", FINDINGS, tuple(_findings(ports, short))),
+            Table("Findings on congestion", FINDINGS, tuple(_findings(ports, outcome, short))),
         ),
     )
 
@@ -129,11 +131,18 @@ class _Port:
     ) -> None:
         self.name, self.line = name, line
         self.sent = sum(one.offered for one in streams)
-        self.lost = sum(max(one.missing, 0) for one in streams)
+        self.lost = lost(streams)
         self.offered = Fraction(self.sent * 10**9, duration_ns)
         self.forwarded = forwarding_rate(streams, duration_ns, sample_ns)
         self.loss = Fraction(self.lost, self.sent) if self.sent else None
         self.expected = max(1 - line / self.offered, Fraction(0)) if self.sent else None
+        edges = Fraction(EDGE * len(streams) * 10**9, duration_ns)
+        self.held = None if self.forwarded is None else self.forwarded <= line * ABOVE_LINE + edges
+        """Whether no more came than its line carries; None: that is not known."""
+        self.inside = None
+        if self.forwarded is not None:
+            self.inside = max(int((self.offered - self.forwarded) * duration_ns / 10**9) - self.lost, 0)
+        """Frames that were in the device or on the line when traffic ended, and came."""
 
     @property
     def row(self) -> tuple[Cell, ...]:
@@ -144,33 +153,12 @@ class _Port:
         )  # fmt: skip
 
 
-def _findings(ports: Sequence[_Port], short: str | None) -> Iterator[tuple[Cell, ...]]:
+def _findings(ports: Sequence[_Port], outcome: TrialResult, short: str | None) -> Iterator[tuple[Cell, ...]]:
     """The sentences that RFC 2889 section 5.5.5 asks for."""
     free, full = ports
-    of_sent = f"{free.lost} of {free.sent} frames to the uncongested port were lost"
-    congested = full.offered > full.line
-    held = full.forwarded <= full.line * ABOVE_LINE
-    unclear = short or (
-        "the load did not fill the congested port"
-        if not congested
-        else f"the congested port forwarded {_share(full.forwarded, full.line)} of its line: nothing holds it"
-        " to that rate, and nothing was congested"
-        if not held
-        else None
-    )
-    if free.lost:
-        yield "head-of-line blocking", f"yes: {of_sent}"
-    else:
-        yield "head-of-line blocking", f"not tested: {unclear}" if unclear else f"none: {of_sent}"
-    if unclear:
-        yield "back pressure", f"not tested: {unclear}"
-    elif full.lost:
-        yield "back pressure", f"none: {full.lost} of {full.sent} frames to the congested port were lost"
-    else:
-        yield (
-            "back pressure",
-            "yes: nothing was lost at the congested port, which was offered more than its line",
-        )
+    unclear = short or _nothing_congested(full)
+    yield "head-of-line blocking", _blocking(free, outcome, short, unclear)
+    yield "back pressure", _pressure(full, outcome, unclear)
     yield (
         "loss at the congested port",
         f"{_share(Fraction(full.lost), Fraction(full.sent))}; without any control"
@@ -178,8 +166,57 @@ def _findings(ports: Sequence[_Port], short: str | None) -> Iterator[tuple[Cell,
     )
     yield (
         "rate at the uncongested port",
-        f"{rounded(free.forwarded)} of {rounded(free.offered)} fps offered,"
+        f"not known: {TOO_SHORT}"
+        if free.forwarded is None
+        else f"{rounded(free.forwarded)} of {rounded(free.offered)} fps offered,"
         f" {_share(free.forwarded, free.line)} of its line",
+    )
+
+
+def _nothing_congested(full: _Port) -> str | None:
+    """Why the load congested no port, or why that is not known; None if it did."""
+    if full.offered <= full.line:
+        return "the load did not fill the congested port"
+    if full.forwarded is None:
+        return TOO_SHORT
+    if full.held:
+        return None
+    return (
+        f"the congested port forwarded {_share(full.forwarded, full.line)} of its line: nothing holds it to"
+        " that rate, and nothing was congested"
+    )
+
+
+def _blocking(free: _Port, outcome: TrialResult, short: str | None, unclear: str | None) -> str:
+    """Whether the uncongested port lost what it has room for."""
+    of_sent = f"{free.lost} of {free.sent} frames to the uncongested port were lost"
+    if not free.lost:
+        return f"not tested: {unclear}" if unclear else f"none: {of_sent}"
+    if short is not None:
+        return f"not told: {of_sent}, and {short}"
+    own = outcome.dropped + outcome.not_sent
+    if own >= free.lost:
+        return f"not told: {of_sent}, and the tester itself dropped {own} frames"
+    return f"yes: {of_sent}"
+
+
+def _pressure(full: _Port, outcome: TrialResult, unclear: str | None) -> str:
+    """Whether the device held the senders back (RFC 2285, 3.7.3).
+
+    That nothing was lost does not tell: a deep buffer does as much. Pause frames do, if a card counts them.
+    """
+    of_sent = f"{full.lost} of {full.sent} frames to the congested port were lost"
+    pauses = sum(one.paused for one in outcome.interfaces)
+    if pauses:
+        and_yet = f"{of_sent} nevertheless" if full.lost else "nothing was lost at the congested port"
+        return f"yes: {pauses} pause frames came to the tester, and {and_yet}"
+    if unclear:
+        return f"not tested: {unclear}"
+    if full.lost:
+        return f"none: {of_sent}"
+    return (
+        "not told: nothing was lost at the congested port, no pause frame was counted, and"
+        f" about {full.inside} frames were in the device when the load ended"
     )
 
 

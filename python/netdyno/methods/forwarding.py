@@ -28,16 +28,37 @@ TABLE = (
 )
 
 
-def forwarding_rate(streams: Sequence[StreamResult], duration_ns: int, sample_ns: int) -> Fraction:
-    """Frames per second received at the right port while traffic lasted (RFC 2285, 3.6.1).
+TOO_SHORT = "the trial is too short for its samples: give a longer one, or a shorter `sample`"
+EDGE = 2
+"""Frames by which a count in a window of time may be off: one at either end."""
 
-    What a queue still gives back when traffic has ended is not counted: over a short trial it would be a
-    higher rate than the device has. A trial shorter than a sample is counted whole.
+
+def forwarding_rate(streams: Sequence[StreamResult], duration_ns: int, sample_ns: int) -> Fraction | None:
+    """Frames per second received at the right port while traffic lasted (RFC 2285, 3.6.1), all together.
+
+    None if there is no whole sample in that time: see `_rate`.
     """
-    samples = duration_ns // sample_ns
-    if not samples:
-        return Fraction(sum(one.received for one in streams) * 10**9, duration_ns)
-    return Fraction(sum(sum(one.rx[:samples]) for one in streams) * 10**9, samples * sample_ns)
+    rates = [_rate(one, duration_ns, sample_ns) for one in streams]
+    known = [rate for rate in rates if rate is not None]
+    return sum(known, Fraction(0)) if len(known) == len(rates) else None
+
+
+def _rate(stream: StreamResult, duration_ns: int, sample_ns: int) -> Fraction | None:
+    """Of one stream, in the whole samples from when its first frame can have come until traffic ended.
+
+    Before that nothing comes, however fast the device is. What a queue still gives back behind it is not
+    counted: over a short trial that would be a higher rate than the device has. Where nothing was lost and
+    these samples agree with the load to a frame at either end, the rate is the load, known to the frame.
+    """
+    crossing_ns = stream.latency.min_ns if stream.latency is not None and stream.latency.count else 0
+    first, behind = -(-max(crossing_ns, 0) // sample_ns), duration_ns // sample_ns
+    if behind <= first:
+        return None
+    window_ns = (behind - first) * sample_ns
+    received, offered = sum(stream.rx[first:behind]), Fraction(stream.offered * 10**9, duration_ns)
+    if not stream.missing and abs(received - offered * window_ns / 10**9) <= EDGE:
+        return offered
+    return Fraction(received * 10**9, window_ns)
 
 
 class ForwardingParameters(OnThroughput):
@@ -70,12 +91,13 @@ class ForwardingParameters(OnThroughput):
 def max_forwarding_rate(parameters: ForwardingParameters, situation: Situation) -> Method:
     """RFC 2889 section 5.6: loads from the throughput up to the maximum, and the most that came out.
 
-    A device whose throughput is the maximum load has that as its maximum forwarding rate.
+    A device whose throughput is the maximum load has that as its maximum forwarding rate: what is on its way
+    when traffic ends is no loss of rate.
     """
     known, first = yield from known_load(parameters, situation)
     maximum, duration_ns = frames_per_second(parameters.maximum, situation), parameters.duration.ns
     table: list[tuple[Cell, ...]] = []
-    rates: dict[int, dict[str, Fraction]] = {}
+    rates: dict[int, dict[str, Fraction | None]] = {}
     short: dict[int, str] = {}
     loads = list(_loads(known or Fraction(0), maximum, maximum * parameters.step.amount))
     for number, fps in enumerate(loads, first):
@@ -83,14 +105,14 @@ def max_forwarding_rate(parameters: ForwardingParameters, situation: Situation) 
         rate = {
             one.name: forwarding_rate((one,), duration_ns, outcome.sample_ns) for one in outcome.streams
         } | {"sum": forwarding_rate(outcome.streams, duration_ns, outcome.sample_ns)}
-        fell_short = starved(outcome, duration_ns)
+        fell_short = starved(outcome, duration_ns) or (TOO_SHORT if rate["sum"] is None else None)
         if fell_short is None:
             rates[number] = rate
         else:
             short[number] = fell_short
         offered = Fraction(sum(one.offered for one in outcome.streams) * 10**9, duration_ns)
         table.append((fps / situation.line_fps, offered, rate["sum"], fell_short or ""))
-    best = max(rates, key=lambda number: rates[number]["sum"], default=None)
+    best = max(rates, key=lambda number: rates[number]["sum"] or 0, default=None)
     last = first + len(loads) - 1
     return Result(
         method=FORWARDING.name,

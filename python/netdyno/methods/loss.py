@@ -65,7 +65,8 @@ def frame_loss(parameters: LossParameters, situation: Situation) -> Method:
     """RFC 2544 section 26.3: 100 %, 90 %, 80 %, ... of the maximum until two trials in a row lose nothing.
 
     A trial in which the tester fell short says nothing of the load asked for: it is shown with what was
-    offered, and does not count as one that lost nothing.
+    offered, and does not count as one that lost nothing. Nor does one in which frames came more than once:
+    that is no loss, but no device that forwards all there is, each frame once, as its throughput has it.
     """
     maximum = frames_per_second(parameters.maximum, situation)
     duration_ns = parameters.duration.ns
@@ -86,7 +87,10 @@ def frame_loss(parameters: LossParameters, situation: Situation) -> Method:
             table.append(
                 (rows.frame_size(situation), scope, share, asked, *rows.counted(streams, duration_ns))
             )
-        clean = clean + 1 if short is None and not rows.lost(outcome.streams) else 0
+        copies = sum(one.duplicates for one in outcome.streams)
+        if copies:
+            notes.append(f"loss at {name}: {copies} frames came more than once, which is no loss")
+        clean = clean + 1 if short is None and rows.clean(outcome.streams) else 0
         load -= parameters.step.amount
     at = f"at {parameters.maximum} of the line" if _is_share(parameters) else f"at {parameters.maximum}"
     values = []
@@ -109,7 +113,7 @@ def frame_loss(parameters: LossParameters, situation: Situation) -> Method:
                 TABLE,
                 tuple(table),
                 "RFC 2544 section 26.3: of what was sent, what did not come back, at each load; the load is a"
-                " port's, of its line.",
+                " port's, of its line. Copies are no loss, and make up for none.",
                 Figure("load", ("loss",), x_range=WHOLE, y_range=WHOLE, by="stream"),
             ),
         ),

@@ -169,8 +169,9 @@ def sending_ns(result: TrialResult) -> int:
 def kept_away(trial: Trial, result: TrialResult) -> str | None:
     """Why a trial does not count because its tester was kept from its core, or None if it does.
 
-    A load that was asked for as constant and came as a pause and a burst is another load. A load that
-    changes is offered for an instant each, and a pause spoils those it falls on: the method leaves them out.
+    A load that was asked for as constant, or in steps, and came as a pause and a burst is another load. Of a
+    load that rises each is offered for an instant, and a pause spoils those it falls on: the ramp leaves them
+    out.
     """
     if trial.stands or not trial.constant or result.health.longest_gap_ns <= AWAY_NS:
         return None

@@ -6,8 +6,9 @@ from collections.abc import Generator, Iterator
 from fractions import Fraction
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
+from netdyno.errors import Problem, counted
 from netdyno.methods import rows
 from netdyno.methods.procedure import (
     Parameters,
@@ -24,6 +25,7 @@ from netdyno.trial import (
     Result,
     Segment,
     Situation,
+    StreamResult,
     Table,
     Trial,
     TrialResult,
@@ -37,6 +39,8 @@ REPEATS = 10
 GAPS = 64
 
 NAME = "reset time"
+STILL = "frames were still lost at the end: watch it for longer"
+NO_THROUGHPUT = "the device loses at this load without a reset, which is to be its throughput"
 
 
 class ResetSettings(Parameters):
@@ -55,6 +59,17 @@ class ResetSettings(Parameters):
         default=PositiveDuration.of_ns(60 * 10**9), description="Traffic after it: longer than it takes."
     )
     repeats: int = Field(default=REPEATS, ge=1, le=1000, description="Resets; their mean is the result.")
+
+    @model_validator(mode="after")
+    def _comes_up_again(self) -> ResetSettings:
+        if self.kind == "link-down" and self.down.ns >= self.watch.ns:
+            raise Problem(
+                f"the link is down for {self.down} of the {self.watch} that are watched: that it comes up"
+                " again is not seen",
+                "a longer `watch`, or a shorter `down`",
+                at=("down",),
+            )
+        return self
 
 
 class ResetParameters(ResetSettings, OnThroughput):
@@ -86,6 +101,7 @@ def measured(
 ) -> Generator[Trial, TrialResult, tuple[Result, int]]:
     """The resets, at a known load; the result and the number of the next trial."""
     outcomes: list[TrialResult] = []
+    counting: list[int] = []
     notes: list[str] = []
     total_ns = parameters.before.ns + parameters.watch.ns
     if not known:
@@ -104,15 +120,27 @@ def measured(
         outcomes.append(outcome)
         short = starved(outcome, total_ns)
         if short is not None:
-            notes.append(f"reset {number + 1}: {short}")
-        if _still_out(outcome, total_ns):
-            notes.append(f"reset {number + 1}: frames were still lost at the end: watch it for longer")
-    return _result(parameters, situation, known, outcomes, notes, first), first + len(outcomes)
+            notes.append(f"reset {number + 1}: {short}, so it does not count")
+            continue
+        counting.append(number)
+        if any(rows.still_losing(outcome, parameters.before.ns, total_ns)):
+            notes.append(f"reset {number + 1}: {STILL}")
+        before = sum(_lost_before(one, parameters.before.ns) for one in outcome.streams)
+        if before:
+            notes.append(f"reset {number + 1}: {counted(before, 'frame')} lost before it: {NO_THROUGHPUT}")
+    resting = tuple(first + number for number in counting or range(len(outcomes)))
+    used = [outcomes[number] for number in counting]
+    return _result(parameters, situation, known, used, notes, resting), first + len(outcomes)
 
 
-def _still_out(outcome: TrialResult, total_ns: int) -> bool:
-    """Whether loss went on to the last sample of traffic."""
-    return any((stream.last_loss_ns or 0) > total_ns - outcome.sample_ns for stream in outcome.streams)
+def _lost_before(stream: StreamResult, reset_ns: int) -> int:
+    """Frames that were lost before the reset: not by it, nor on their way through the device when it came.
+
+    At least so many: gaps beyond those that were dated are taken for the reset's.
+    """
+    on_their_way_ns = stream.latency.max_ns if stream.latency is not None else 0
+    gaps = stream.gaps.gaps if stream.gaps is not None else ()
+    return sum(gap.frames for gap in gaps if gap.last_ns < reset_ns - on_their_way_ns)
 
 
 def _result(
@@ -121,32 +149,41 @@ def _result(
     known: Fraction | None,
     outcomes: list[TrialResult],
     notes: list[str],
-    first: int,
+    resting: tuple[int, ...],
 ) -> Result:
+    """outcomes: of the resets that count; resting: their numbers."""
     values, table = [], []
-    ended = [one for one in outcomes if not _still_out(one, parameters.before.ns + parameters.watch.ns)]
+    before_ns, end_ns = parameters.before.ns, parameters.before.ns + parameters.watch.ns
     for place, name in enumerate(situation.streams):
-        streams = [outcome.streams[place] for outcome in ended]
-        # Frame-loss method (section 1.3): frames lost over the offered rate.
+        streams = [outcome.streams[place] for outcome in outcomes]
+        # Frame-loss method (section 1.3): frames lost over the offered rate, from the reset on.
         rate = None if known is None else known * situation.share(name)
-        by_loss = [Fraction(max(one.missing, 0)) * 10**9 / rate for one in streams if rate]
+        earlier = [_lost_before(one, before_ns) for one in streams]
+        missing = [max(one.missing - less, 0) for one, less in zip(streams, earlier, strict=True)]
+        by_loss = [Fraction(frames) * 10**9 / rate for frames in missing if rate]
         silences = [one.silence for one in streams if one.silence is not None]
         by_time = [Fraction(one.until_ns - one.from_ns) for one in silences]
         mean = sum(by_loss, Fraction(0)) / len(by_loss) if by_loss else None
         ends = (min(by_loss, default=None), max(by_loss, default=None))
         note = "" if by_loss else (notes[0] if notes else "nothing was measured")
-        values.append(Value(NAME, name, mean, "ns", *ends, note))
-        lost = sum(max(one.missing, 0) for one in streams)
+        value = Value(NAME, name, mean, "ns", *ends, note)
+        if any(rows.still_losing(one, before_ns, end_ns)[place] for one in outcomes):
+            # What did not end took no less than was seen; leaving it out would praise the device for it.
+            value = Value(NAME, name, None, "ns", mean, None, STILL)
+        elif any(earlier):
+            # What it loses at that load anyway goes on behind the reset, and is in the time.
+            value = Value(NAME, name, None, "ns", None, mean, f"frames were lost before it: {NO_THROUGHPUT}")
+        values.append(value)
+        mean, ends = value.number, ends if value.number is not None else (value.low, value.high)
+        lost = sum(missing)
         stamps = sum(by_time, Fraction(0)) / len(by_time) if by_time else None
         count = Fraction(len(streams))
         table.append((rows.frame_size(situation), name, rate, count, Fraction(lost), mean, stamps, *ends))
-    found = [value.number for value in values if value.number is not None]
-    note = "the longest of all" if found else values[0].note
-    values.append(Value(NAME, "sum", max(found, default=None), "ns", note=note))
+    values.append(rows.longest(values, NAME))
     return Result(
         method=RESET.name,
         values=tuple(values),
-        trials=tuple(range(first, first + len(outcomes))),
+        trials=resting,
         compliance=tuple(_deviations(parameters)),
         recommended=tuple(_recommended(situation)),
         notes=tuple(notes),
@@ -158,8 +195,8 @@ def _result(
                 COLUMNS,
                 tuple(table) if known else (),
                 "RFC 6201: the reset time by lost frames over the offered rate (frame-loss method, section"
-                " 1.3) and by the longest time without an arrival (timestamp method); mean, least and most"
-                " are of the resets.",
+                " 1.3; from the reset on) and by the longest time without an arrival (timestamp method);"
+                " mean, least and most are of the resets.",
             ),
         ),
     )

@@ -13,7 +13,7 @@ from statistics import median
 
 from netdyno.histogram import Histogram, decode, merge
 from netdyno.statistics import percentile
-from netdyno.trial import Cell, Column, Situation, StreamResult, TrialResult
+from netdyno.trial import Cell, Column, Situation, StreamResult, TrialResult, Value
 
 STREAM = Column("stream")
 
@@ -64,6 +64,39 @@ def scopes(
 def lost(streams: Sequence[StreamResult]) -> int:
     """Frames that did not come back intact."""
     return sum(max(stream.missing, 0) for stream in streams)
+
+
+def clean(streams: Sequence[StreamResult]) -> bool:
+    """Whether of each stream some frames were sent, and each came back once and intact.
+
+    By stream: frames that one of them made do not make up for those another one lost.
+    """
+    return all(
+        one.offered > 0 and one.lost == 0 and one.corrupted == 0 and one.duplicates == 0 for one in streams
+    )
+
+
+def still_losing(outcome: TrialResult, from_ns: int, until_ns: int) -> tuple[bool, ...]:
+    """Of each stream, whether loss from `from_ns` on lasted to the end of a trial whose traffic ended at
+    `until_ns`: to its last sample, or to the last tenth of the time between where that is shorter.
+
+    The trial has to have observed gaps. When that loss would have ended, it does not tell.
+    """
+    last_ns = until_ns - min(outcome.sample_ns, (until_ns - from_ns) // 10)
+    return tuple(one.last_loss_ns is not None and one.last_loss_ns >= last_ns for one in outcome.streams)
+
+
+def longest(values: Sequence[Value], name: str) -> Value:
+    """The longest of the times of several streams, as that of all: only a bound where one is no more."""
+    unknown = [value for value in values if value.number is None]
+    if not unknown:
+        return Value(
+            name, "sum", max(value.number or Fraction(0) for value in values), "ns", note="the longest of all"
+        )
+    least = max(
+        (end for value in values for end in (value.number, value.low) if end is not None), default=None
+    )
+    return Value(name, "sum", None, "ns", least, None, unknown[0].note)
 
 
 def loss(streams: Sequence[StreamResult]) -> Fraction | None:

@@ -223,9 +223,8 @@ class _Held:
 
     @property
     def clean(self) -> bool:
-        """Whether all came back, once."""
-        streams = self.outcome.streams
-        return self.short is None and all(one.missing == 0 and one.duplicates == 0 for one in streams)
+        """Whether some was sent, and all of it came back, once."""
+        return self.short is None and rows.clean(self.outcome.streams)
 
 
 def sweep(parameters: SweepParameters, situation: Situation) -> Method:

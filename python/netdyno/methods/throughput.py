@@ -8,6 +8,7 @@ from fractions import Fraction
 from pydantic import Field, model_validator
 
 from netdyno.errors import Problem
+from netdyno.methods import rows
 from netdyno.methods.procedure import Parameters, Procedure, frames_per_second, part, rounded, starved
 from netdyno.trial import (
     Column,
@@ -136,10 +137,7 @@ class _Seen:
         short = starved(outcome, planned.ns)
         if short is not None:
             self.short[number] = short
-        clean = short is None and all(
-            stream.offered > 0 and stream.lost == 0 and stream.corrupted == 0 and stream.duplicates == 0
-            for stream in outcome.streams
-        )
+        clean = short is None and rows.clean(outcome.streams)
         (self.passing if clean else self.failing)[load] = number
         return clean
 
