@@ -325,6 +325,57 @@ def test_bursts_that_show_nothing_give_no_number(device: Device, throughput: str
     assert len(outcomes) < 40
 
 
+def test_a_search_without_a_limit_leaves_a_lower_bound_of_those_before_it() -> None:
+    """The first search finds 1000 frames, and the second all 100,000 that are tried: their mean at least."""
+    seen: list[int] = []
+
+    def device(fps: Fraction, seconds: Fraction, stream: str) -> tuple[int, int]:
+        held = 1000 if seen.count(1000) + seen.count(1001) < 2 else 10**6
+        seen.append(math.ceil(fps * seconds))
+        return buffers(lambda: held, 4_000_000)(fps, seconds, stream)
+
+    result, _ = run("back-to-back", device, throughput="40%", repeats=50, longest="10ms")
+    found = result.values[0]
+    assert (found.number, found.low, found.high) == (None, (1000 + 100_000) // 2, None)
+    assert "no limit was found" in found.note
+
+
+@pytest.mark.parametrize("held", [900, 1500])
+def test_bursts_rest_on_the_last_search_whatever_others_tried(held: int) -> None:
+    """Each search tries lengths of an earlier one again; the last ones that passed and did not are its own."""
+    sizes = iter((1000, held))
+    now = [next(sizes)]
+    generator = METHODS["back-to-back"].start(
+        METHODS["back-to-back"].parameters(throughput="40%", repeats=2, longest="100ms"), UNI
+    )
+    trial: Trial = next(generator)
+    outcomes: list[TrialResult] = []
+    result: Result | None = None
+    while result is None:
+        if trial.name.startswith("search 2"):
+            now[0] = held
+        outcomes.append(measure(trial, buffers(lambda: now[0], 4_000_000), UNI))
+        try:
+            trial = generator.send(outcomes[-1])
+        except StopIteration as stop:
+            result = stop.value
+    tried = [outcomes[number].streams[0] for number in result.trials]
+    assert sorted((one.offered, one.lost) for one in tried) == [(held, 0), (held + 1, 1)]
+
+
+@pytest.mark.parametrize("name", ["back-to-back", "rfc2544"])
+def test_a_step_longer_than_the_longest_burst_is_a_mistake_of_the_plan(name: str) -> None:
+    method = METHODS[name]
+    for step, fits in ((1000, True), (1001, False)):
+        asked = {"longest": "100us", "step": step}
+        parameters = method.parameters(**({"back-to-back": asked} if name == "rfc2544" else asked))
+        assert method.fits is not None
+        problem = method.fits(parameters, UNI)
+        assert (problem is None) == fits
+    assert problem is not None
+    assert "has 1,000 frames, fewer than a step, which is 1001" in problem.message
+
+
 def test_the_throughput_is_searched_first_where_it_is_not_known() -> None:
     result, outcomes = run(
         "back-to-back",

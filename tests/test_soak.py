@@ -85,6 +85,13 @@ def test_without_a_loss_the_ratio_is_bounded_by_the_rule_of_three() -> None:
     assert any("no frame was lost" in note for note in result.notes)
 
 
+@pytest.mark.parametrize(("part", "parts"), [("1us", 43_200_000_000), ("4.319s", 10_003)])
+def test_parts_without_number_are_told_at_once(part: str, parts: int) -> None:
+    """Listing 43 billion of them took all memory there was; 12 h are 10,002 parts of 4.319 s and a rest."""
+    with pytest.raises(ValueError, match=f"{parts} parts of {part}, at most 10000"):
+        METHODS["soak"].parameters(part=part)
+
+
 def test_how_long_the_load_pauses_between_parts_is_said() -> None:
     """A drain of 100 ms behind a part and a settling of 1 ms in front of the next one: the plan's."""
     result = soak([])

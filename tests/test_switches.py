@@ -244,7 +244,7 @@ def test_a_device_that_merely_queues_has_shown_no_back_pressure() -> None:
     assert found["head-of-line blocking"].startswith("none: 0 of 893 frames")
     # All that is sent to the other port comes, and what is on its way at the end is no loss of rate.
     free, _ = table(result, "Congestion control")
-    assert free["offered"] == free["forwarded"]
+    assert free["forwarded"] == LINE / 2
     held = (InterfaceResult("p0", "eth0", kinds={"pause received": {"rx_pause": 7}}),)
     assert findings(replace(outcome, interfaces=held))["back pressure"].startswith("yes: 7 pause frames came")
 
@@ -415,9 +415,7 @@ def test_the_throughput_is_searched_first_if_it_is_not_known() -> None:
     number, _, _ = value(result, "maximum forwarding rate")
     assert number is not None
     # What is still in the device when traffic ends is no loss of rate.
-    (sent,) = (one.offered for one in outcomes[1].streams)
-    assert number == Fraction(sent * 10**9, 5 * 10**6)
-    assert abs(sent - LINE / 200) <= 1
+    assert number == LINE
     assert result.trials == (1,)
 
 
@@ -427,8 +425,7 @@ def test_a_long_way_through_a_device_takes_nothing_from_its_forwarding_rate() ->
     asked = plan(method, 2, matrix="direction: [bidir]")
     result, _ = measured(asked, lambda device: device.update(delay_ns=2_000_000))
     for row, share in zip(table(result, "Forwarding rate"), (Fraction(1, 2), Fraction(1)), strict=True):
-        assert row["forwarded"] == row["offered"]
-        assert abs(row["offered"] - 2 * share * LINE) <= 400  # type: ignore[operator]
+        assert row["forwarded"] == 2 * share * LINE
 
 
 def test_a_device_that_forwards_less_than_it_is_sent_has_the_rate_it_forwards() -> None:

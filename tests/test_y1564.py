@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,11 @@ from typing import Any
 import pytest
 from methodlab import measured, ran, table, text, value
 from netdyno.errors import PlanErrors
+from netdyno.methods import METHODS
 from netdyno.methods.availability import unavailable
 from netdyno.plan import parse
-from netdyno.trial import Result
+from netdyno.trial import Result, Situation
+from tendevices import measure
 
 SERVICE = "{cir: 100Mbps L2, eir: 50Mbps L2, sac: {ftd: 1ms, fdv: 100us}}"
 CLASSES = "size: 512B, classes: {voice: {dscp: ef}, data: {}}"
@@ -93,6 +96,49 @@ def test_bursts_of_cbs_and_ebs(burst: int, passed: str) -> None:
     assert (found["CBS + EBS"], found["100% of CIR"]) == (passed, "pass")
 
 
+@pytest.mark.parametrize(("burst", "passed"), [(100 * 512, "pass"), (99 * 512, "fail"), (50 * 512, "fail")])
+def test_a_bucket_of_the_cbs_is_found_to_the_frame_though_it_fills_meanwhile(burst: int, passed: str) -> None:
+    """At half the line a bucket of half the CBS passes a burst of the CBS: it fills as fast as it is emptied.
+    Frames of 512 bytes are 532 on the wire, so half the line's frames are 481.2 Mbit/s of L2."""
+    half = {"rate_bps": 481_203_007, "layer": "l2", "burst_bytes": burst}
+    services = "{all: {cir: 481203007bps L2, cbs: 51200B}}"
+    assert verdicts(activated(half, services, performance="0s"))["CBS"] == passed
+
+
+def test_a_bucket_is_waited_for_at_its_own_rate() -> None:
+    """CBS of 12,000 bytes at 100 Mbit/s fills in 0.96 ms, the EBS at 1 Mbit/s in 96 ms."""
+    services = "{all: {cir: 100Mbps L2, eir: 1Mbps L2, cbs: 12000B, ebs: 12000B}}"
+    plan = text(f"y1564: {{step: 100ms, performance: 0s, services: {services}}}", profile="size: 512B")
+    _, trials, _ = measured(plan)
+    waits = {trial.name: [one.segments[0].duration_ns for one in [trial]] for trial in trials}
+    assert waits["all: CBS"] == [960_000]
+    assert waits["all: CBS + EBS"] == [96_000_000]
+    # Seven steps, one of them of CIR + EIR, and the two of bursts; and both waits.
+    asked = parse(plan).parameters
+    assert METHODS["y1564"].traffic_seconds(asked) == 8 * Fraction(1, 10) + Fraction(9696, 100_000)
+
+
+def test_a_step_of_which_the_tester_took_longer_is_not_known() -> None:
+    """A trial that lasted half as long again came at two thirds of the rate: nothing of the device's."""
+    method = METHODS["y1564"]
+    services = {"all": {"cir": "10%"}}
+    situation = Situation(("west-east",), Fraction(10**6), Fraction(100))
+    asked = method.parameters(services=services, steps=["100%"], step="1s", performance="0s")
+    generator = method.start(asked, situation)
+    try:
+        trial = next(generator)
+        while True:
+            outcome = measure(trial, lambda fps, seconds, _: (int(fps * seconds),) * 2, situation)
+            slow = tuple(
+                replace(one, duration_ns=one.duration_ns * 3 // 2) if one.name == "traffic" else one
+                for one in outcome.phases
+            )
+            trial = generator.send(replace(outcome, phases=slow))
+    except StopIteration as stop:
+        result: Result = stop.value
+    assert set(verdicts(result).values()) == {"not known"}
+
+
 def test_delay_beyond_the_criteria_fails() -> None:
     """A frame is stored (4.256 us of line), crosses in 5 us and leaves in 4.096 us: 13.3 us."""
     tight = "{all: {cir: 100Mbps L2, sac: {ftd: 13us}}}"
@@ -146,7 +192,7 @@ def test_the_example_fails_where_nothing_is_policed(tmp_path: Path) -> None:
 
 def test_what_is_not_sure_is_told() -> None:
     notes = activated(None, performance="0s").notes
-    assert sum(note.startswith("not sure: ") for note in notes) == 3
+    assert sum(note.startswith("not sure: ") for note in notes) == 4
 
 
 @pytest.mark.parametrize(
@@ -157,6 +203,11 @@ def test_what_is_not_sure_is_told() -> None:
         ("{voice: {cir: 60%}, data: {cir: 60%}}", CLASSES, "120 % of the line"),
         ("{all: {cir: 60%, eir: 60%}}", "size: 64B", "CIR + EIR of `all` are 120 % of the line"),
         ("{all: {cir: 0%}}", "size: 64B", "a CIR of nothing"),
+        (
+            "{all: {cir: 50%, eir: 1kbps L2, cbs: 2000B, ebs: 1000000B}}",
+            "size: 64B",
+            "the EBS of `all` takes 8000 s to fill",
+        ),
         ("{all: {cir: 1%, ebs: 2000B}}", "size: 64B", "an `ebs` goes with"),
     ],
 )

@@ -9,6 +9,7 @@ from statistics import stdev
 
 from pydantic import Field
 
+from netdyno.errors import Problem, counted
 from netdyno.methods import rows
 from netdyno.methods.bursts import Bursts
 from netdyno.methods.procedure import Parameters, Procedure, constant
@@ -95,10 +96,14 @@ def measured(
     bursts = Bursts(most, burst, first)
     yield from bursts.search(parameters.repeats)
     note = bursts.why_none(parameters.repeats, str(parameters.longest))
-    lengths = [] if bursts.unlimited else [n * parameters.step for n in bursts.lengths]
-    if lengths and not any(lengths):
-        note = "not even the shortest burst passed"
-    result = _result(parameters, situation, known, lengths, bursts.resting, note)
+    lengths = [n * parameters.step for n in bursts.lengths]
+    if bursts.unlimited:
+        least = Fraction(sum(lengths), len(lengths))
+        result = _result(parameters, situation, known, [], bursts.resting, note, least)
+    else:
+        if lengths and not any(lengths):
+            note = "not even the shortest burst passed"
+        result = _result(parameters, situation, known, lengths, bursts.resting, note)
     if bursts.unlimited:
         again = f"back-to-back: {note}, RFC 9004 section 6.2 has the test repeated with a higher one"
         result = replace(result, compliance=(*result.compliance, again))
@@ -112,7 +117,9 @@ def _result(
     lengths: list[int],
     trials: tuple[int, ...],
     note: str,
+    least: Fraction | None = None,
 ) -> Result:
+    """lengths: of the bursts found; least: what their mean is at least, where one of them has no limit."""
     line = situation.line_fps
     mean = Fraction(sum(lengths), len(lengths)) if lengths else None
     implied = None if mean is None else mean / line * 10**9
@@ -134,6 +141,7 @@ def _result(
     for scope in (*situation.streams, "sum"):
         times = situation.share(scope)
         number, low, high = (None if one is None else one * times for one in (mean, *ends))
+        low = least * times if least is not None else low
         values.append(Value(NAME, scope, number, "frames", low, high, note))
         if corrected is not None:
             how = "corrected, RFC 9004 section 6.4"
@@ -171,6 +179,19 @@ def _recommended(parameters: BackToBackSettings) -> Iterator[str]:
         yield f"back-to-back: {parameters.repeats} searches, RFC 2544 section 26.4 asks for {REPEATS}"
 
 
+def fits(parameters: BackToBackSettings, situation: Situation) -> Problem | None:
+    """The longest burst is at least one step."""
+    frames = int(parameters.longest.ns * situation.line_fps / 10**9)
+    if frames >= parameters.step:
+        return None
+    return Problem(
+        f"a burst of {parameters.longest} has {counted(frames, 'frame')}, fewer than a step,"
+        f" which is {parameters.step}",
+        "a smaller `step`, or a longer `longest`",
+        at=("step",),
+    )
+
+
 def seconds(parameters: BackToBackSettings) -> Fraction:
     """About how long it takes: some sixteen bursts a search, each hardly longer than its quiet."""
     return 16 * parameters.repeats * parameters.quiet.amount
@@ -183,6 +204,7 @@ BACK_TO_BACK = Procedure(
     standard="RFC 9004 (RFC 2544 section 26.4)",
     parameters=BackToBackParameters,
     start=back_to_back,
+    fits=fits,
     settle=WAIT,
     traffic_seconds=lambda parameters: seconds(parameters) + searching(parameters.throughput),
 )

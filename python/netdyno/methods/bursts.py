@@ -28,8 +28,10 @@ class Bursts:
     first: int = 0
     count: int = 0
     passing: dict[int, int] = field(default_factory=dict)
-    """The last trial in which a length passed, and the last in which one did not."""
-    failing: dict[int, int] = field(default_factory=dict)
+    """The last trial in which a length passed, by length."""
+    limit: tuple[int | None, int | None] = (None, None)
+    """Of the search that is under way, or the last one: the trial of the longest burst that passed, and of
+    the shortest that did not."""
     outcomes: dict[int, TrialResult] = field(default_factory=dict)
     """Of those that passed, by trial."""
     lengths: list[int] = field(default_factory=list)
@@ -64,12 +66,12 @@ class Bursts:
 
     @property
     def resting(self) -> tuple[int, ...]:
-        """The trials that show the last limit."""
-        return tuple(sorted({*list(self.passing.values())[-1:], *list(self.failing.values())[-1:]}))
+        """The trials that show the limit of the last search."""
+        return tuple(sorted({number for number in self.limit if number is not None}))
 
     def _search(self, name: str, guess: int) -> Generator[Trial, TrialResult, int | None]:
         """The most steps that pass; None if a burst showed nothing."""
-        lower, upper = 0, self.most + 1
+        lower, upper, self.limit = 0, self.most + 1, (None, None)
         at, stride = min(max(guess, 1), self.most), 1
         while upper - lower > 1:
             passed = yield from self._passes(name, at)
@@ -102,10 +104,13 @@ class Bursts:
         if whole and copies:
             # What makes copies is no full buffer, and a burst without them may have passed.
             sent = sum(one.offered for one in outcome.streams)
-            self.failing[steps] = trial
+            self.limit = (self.limit[0], trial)
             self.useless = f"of a burst of {counted(sent, 'frame')} none was lost, and {copies} came twice"
             return None
-        (self.passing if whole else self.failing)[steps] = trial
+        # Lengths close in on the limit from both sides: of either kind the last one is the nearest.
         if whole:
-            self.outcomes[trial] = outcome
+            self.passing[steps], self.outcomes[trial] = trial, outcome
+            self.limit = (trial, self.limit[1])
+        else:
+            self.limit = (self.limit[0], trial)
         return whole

@@ -76,7 +76,14 @@ def congestion(parameters: CongestionParameters, situation: Situation) -> Method
     short = starved(outcome, duration_ns)
     free, full = _ports(situation, outcome)
     ports = [
-        _Port(name, streams, duration_ns, outcome.sample_ns, situation.line_fps)
+        _Port(
+            name,
+            streams,
+            [fps * situation.share(one.name) for one in streams],
+            duration_ns,
+            outcome.sample_ns,
+            situation.line_fps,
+        )
         for name, streams in (("uncongested", free), ("congested", full))
     ]
     values = [
@@ -127,13 +134,19 @@ class _Port:
     """What came of the frames to one receiving port."""
 
     def __init__(
-        self, name: str, streams: Sequence[StreamResult], duration_ns: int, sample_ns: int, line: Fraction
+        self,
+        name: str,
+        streams: Sequence[StreamResult],
+        asked: Sequence[Fraction],
+        duration_ns: int,
+        sample_ns: int,
+        line: Fraction,
     ) -> None:
         self.name, self.line = name, line
         self.sent = sum(one.offered for one in streams)
         self.lost = lost(streams)
         self.offered = Fraction(self.sent * 10**9, duration_ns)
-        self.forwarded = forwarding_rate(streams, duration_ns, sample_ns)
+        self.forwarded = forwarding_rate(streams, asked, duration_ns, sample_ns)
         self.loss = Fraction(self.lost, self.sent) if self.sent else None
         self.expected = max(1 - line / self.offered, Fraction(0)) if self.sent else None
         edges = Fraction(EDGE * len(streams) * 10**9, duration_ns)

@@ -33,22 +33,25 @@ EDGE = 2
 """Frames by which a count in a window of time may be off: one at either end."""
 
 
-def forwarding_rate(streams: Sequence[StreamResult], duration_ns: int, sample_ns: int) -> Fraction | None:
+def forwarding_rate(
+    streams: Sequence[StreamResult], asked: Sequence[Fraction], duration_ns: int, sample_ns: int
+) -> Fraction | None:
     """Frames per second received at the right port while traffic lasted (RFC 2285, 3.6.1), all together.
 
-    None if there is no whole sample in that time: see `_rate`.
+    asked: the load of each stream, frames per second. None if there is no whole sample in that time.
     """
-    rates = [_rate(one, duration_ns, sample_ns) for one in streams]
+    rates = [_rate(one, fps, duration_ns, sample_ns) for one, fps in zip(streams, asked, strict=True)]
     known = [rate for rate in rates if rate is not None]
     return sum(known, Fraction(0)) if len(known) == len(rates) else None
 
 
-def _rate(stream: StreamResult, duration_ns: int, sample_ns: int) -> Fraction | None:
+def _rate(stream: StreamResult, asked: Fraction, duration_ns: int, sample_ns: int) -> Fraction | None:
     """Of one stream, in the whole samples from when its first frame can have come until traffic ended.
 
     Before that nothing comes, however fast the device is. What a queue still gives back behind it is not
     counted: over a short trial that would be a higher rate than the device has. Where nothing was lost and
-    these samples agree with the load to a frame at either end, the rate is the load, known to the frame.
+    these samples agree with the load to a frame at either end, the rate is the load: what was asked for,
+    which a count of frames may exceed by one, or less where less was sent.
     """
     crossing_ns = stream.latency.min_ns if stream.latency is not None and stream.latency.count else 0
     first, behind = -(-max(crossing_ns, 0) // sample_ns), duration_ns // sample_ns
@@ -57,7 +60,7 @@ def _rate(stream: StreamResult, duration_ns: int, sample_ns: int) -> Fraction | 
     window_ns = (behind - first) * sample_ns
     received, offered = sum(stream.rx[first:behind]), Fraction(stream.offered * 10**9, duration_ns)
     if not stream.missing and abs(received - offered * window_ns / 10**9) <= EDGE:
-        return offered
+        return min(offered, asked)
     return Fraction(received * 10**9, window_ns)
 
 
@@ -102,9 +105,11 @@ def max_forwarding_rate(parameters: ForwardingParameters, situation: Situation) 
     loads = list(_loads(known or Fraction(0), maximum, maximum * parameters.step.amount))
     for number, fps in enumerate(loads, first):
         outcome = yield constant(f"load {number - first + 1}", fps, duration_ns)
+        asked = {one.name: fps * situation.share(one.name) for one in outcome.streams}
         rate = {
-            one.name: forwarding_rate((one,), duration_ns, outcome.sample_ns) for one in outcome.streams
-        } | {"sum": forwarding_rate(outcome.streams, duration_ns, outcome.sample_ns)}
+            one.name: forwarding_rate((one,), (asked[one.name],), duration_ns, outcome.sample_ns)
+            for one in outcome.streams
+        } | {"sum": forwarding_rate(outcome.streams, tuple(asked.values()), duration_ns, outcome.sample_ns)}
         fell_short = starved(outcome, duration_ns) or (TOO_SHORT if rate["sum"] is None else None)
         if fell_short is None:
             rates[number] = rate

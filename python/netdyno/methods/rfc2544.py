@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from pydantic import Field
 
+from netdyno.errors import Problem
 from netdyno.methods import back_to_back as bursts
 from netdyno.methods import latency as streams
 from netdyno.methods import recovery as overloads
@@ -94,6 +95,15 @@ def suite(parameters: SuiteParameters, situation: Situation) -> Method:
     )
 
 
+def _fits(parameters: SuiteParameters, situation: Situation) -> Problem | None:
+    if parameters.back_to_back is None:
+        return None
+    problem = bursts.fits(parameters.back_to_back, situation)
+    if problem is None:
+        return None
+    return Problem(problem.message, problem.hint, at=("back-to-back", *problem.at))
+
+
 def _seconds(parameters: SuiteParameters) -> Fraction:
     total = THROUGHPUT.traffic_seconds(parameters.throughput)
     if parameters.frame_loss is not None:
@@ -119,6 +129,7 @@ SUITE = Procedure(
     start=suite,
     settle=WAIT,
     traffic_seconds=_seconds,
+    fits=_fits,
 )
 
 __all__ = ["SUITE", "SuiteParameters"]

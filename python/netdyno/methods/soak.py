@@ -45,6 +45,7 @@ MOST_EVENTS = 1000
 """Events in their table: what a reader can take in; the further ones are counted."""
 MOST_ROWS = 10_000
 """Rows of a table up to which each stream has its own; above, one row is of all together."""
+MOST_PARTS = 10_000
 GAPS = 1000
 """Gaps of a stream that are dated in a part; those nearer to each other than an event's are one."""
 CONFIDENCE = 3
@@ -73,10 +74,10 @@ class SoakParameters(Parameters):
     def _possible(self) -> SoakParameters:
         if self.load.amount.amount == 0:
             raise Problem("a load of nothing", "one above zero: `50%`, `1Mpps`", at=("load",))
-        if len(self.parts) > 10_000:
-            raise Problem(
-                f"{len(self.parts)} parts of {self.part}, at most 10000", "longer parts", at=("part",)
-            )
+        # Counted, not listed: of parts of a microsecond there are more than memory has room for.
+        count = -(-self.duration.ns // (self.part.ns or self.duration.ns))
+        if count > MOST_PARTS:
+            raise Problem(f"{count} parts of {self.part}, at most {MOST_PARTS}", "longer parts", at=("part",))
         return self
 
     @property

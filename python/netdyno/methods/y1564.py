@@ -31,10 +31,14 @@ from netdyno.trial import (
     TrialResult,
     Value,
 )
-from netdyno.units import Duration, Load, Percent, PositiveDuration, decimal
+from netdyno.units import Duration, L1Rate, L2Rate, Load, Percent, PositiveDuration, decimal
 
 LEAST_PERFORMANCE_NS = 15 * 60 * 10**9
 """The shortest of the three usual lengths of the performance test: 15 minutes, 2 hours, 24 hours."""
+LONGEST_FILL_NS = 15 * 60 * 10**9
+"""A bucket that takes longer to fill is a mistake of the plan: a test of it would stand still meanwhile."""
+SURE = 3
+"""Frames that buckets may hold besides when two of them fill at once."""
 LITTLE = Fraction(1, 5)
 """An EIR below this share of the CIR: the policing step exceeds the CIR by a quarter, and not the EIR."""
 BEYOND = Fraction(5, 4)
@@ -43,6 +47,8 @@ UNSURE = (
     "the policing rule (CIR + 1.25 EIR, or 1.25 CIR + EIR if EIR is less than 20 % of CIR, and the margin M"
     " by which the rate may exceed CIR + EIR) is from descriptions of ITU-T Y.1564, not from its text",
     "FTD is judged by its mean and FDV by the 99.9th percentile less the least; contracts may have others",
+    "a burst of CBS is CBS * line / (line - CIR) bytes long, as its bucket fills meanwhile; that of CBS + EBS"
+    " is three frames shorter than both buckets pass, so an EBS that is too small by as much is not found",
     "availability: a second with more than 50 % loss is severely errored, ten of them in a row begin a time"
     " that is unavailable and ten others in a row end it; not from the text of ITU-T Y.1563",
 )
@@ -105,7 +111,9 @@ class _Step:
     judged: bool = False
     """By the acceptance criteria."""
     burst: int | None = None
-    """Bytes of a burst at the line's rate, all of which must come back."""
+    """Frames of a burst at the line's rate, all of which must come back."""
+    wait_ns: int = 0
+    """Before it, until the buckets are full again."""
     trial: int | None = None
     """Number of its trial; None: not run, as the line carries less."""
 
@@ -151,6 +159,18 @@ def _fits(parameters: Y1564Parameters, situation: Situation) -> Problem | None:
             return Problem(
                 f"CIR + EIR of `{name}` are {share} % of the line", "lower rates", at=("services", name)
             )
+        for bucket, octets, rate in (("cbs", one.cbs, one.cir), ("ebs", one.ebs, one.eir)):
+            if octets is None or rate is None:
+                continue
+            fps = frames_per_second(rate, situation)
+            wait_ns = _fill_ns(octets.octets, fps, situation) if fps else None
+            if wait_ns is None or wait_ns > LONGEST_FILL_NS:
+                takes = "never fills" if wait_ns is None else f"takes {wait_ns // 10**9} s to fill"
+                return Problem(
+                    f"the {bucket.upper()} of `{name}` {takes}, and so long the test would wait for it",
+                    "a smaller bucket, or a higher rate",
+                    at=("services", name, bucket),
+                )
     total = sum(rates.values(), Fraction(0))
     if total > situation.line_fps:
         share = decimal(100 * total / situation.line_fps, 1)
@@ -184,10 +204,47 @@ def _steps(parameters: Y1564Parameters, situation: Situation, name: str) -> Iter
     margin = parameters.margin.amount * (cir + eir) + buckets / situation.mean_size / parameters.step.amount
     yield _Step(name, "policing", beyond, committed, cir + eir + margin)
     if service.cbs is not None:
-        yield _Step(name, "CBS", situation.line_fps, burst=service.cbs.octets)
+        committed_burst, excess_burst = _bursts(service, cir, eir, situation)
+        full_ns = _fill_ns(service.cbs.octets, cir, situation)
+        yield _Step(name, "CBS", situation.line_fps, burst=committed_burst, wait_ns=full_ns)
         if service.ebs is not None:
-            both = service.cbs.octets + service.ebs.octets
-            yield _Step(name, "CBS + EBS", situation.line_fps, burst=both)
+            both_ns = max(full_ns, _fill_ns(service.ebs.octets, eir, situation))
+            both = committed_burst + excess_burst
+            yield _Step(name, "CBS + EBS", situation.line_fps, burst=both, wait_ns=both_ns)
+
+
+def _bursts(service: Service, cir: Fraction, eir: Fraction, situation: Situation) -> tuple[int, int]:
+    """Frames at the line's rate that just empty the bucket of the CBS, and then that of the EBS.
+
+    A bucket fills while the burst comes in, so the burst is longer than it: CBS * line / (line - CIR) bytes,
+    as MEF 10 has it. Frame k of the first (from 0) finds CBS - k (1 - CIR/line) frames in a bucket that was
+    full, and wants one. Behind them CIR and EIR fill while the frames take turns with the two: to be sure of
+    what is left in either, the second burst is of three frames less than the EBS.
+    """
+    size, line = situation.mean_size, situation.line_fps
+    cbs = Fraction(0 if service.cbs is None else service.cbs.octets) / size
+    ebs = Fraction(0 if service.ebs is None else service.ebs.octets) / size
+    drained, both_drained = 1 - cir / line, 1 - (cir + eir) / line
+    # At the line's rate a bucket never empties: what it holds is sent, and no more can be asked of it.
+    first = int((cbs - 1) / drained) + 1 if drained and cbs > 1 else max(int(cbs), 1)
+    second = ebs - SURE if ebs > SURE else Fraction(0)
+    return first, int(second / both_drained) if both_drained else int(second)
+
+
+def _fill_ns(octets: int, fps: Fraction, situation: Situation) -> int:
+    """How long a bucket takes to fill."""
+    return -int(-(octets / situation.mean_size * 10**9 / fps) // 1)
+
+
+def _burst_ns(frames: int, line: Fraction) -> int:
+    return max(int(frames * 10**9 / line), 1)
+
+
+def _planned_ns(parameters: Y1564Parameters, situation: Situation, step: _Step) -> int:
+    """How long a step's trial is to take."""
+    if step.burst is None:
+        return parameters.step.ns
+    return step.wait_ns + _burst_ns(step.burst, situation.line_fps)
 
 
 def _trial(
@@ -201,15 +258,10 @@ def _trial(
     if step.burst is None:
         segments = (Segment("traffic", parameters.step.ns, step.offered, step.offered),)
     else:
-        service, line = parameters.services[step.service], situation.line_fps
-        frames = max(int(step.burst / situation.mean_size), 1)
-        # Until the buckets are full again.
-        rates = (service.cir, *(() if service.eir is None else (service.eir,)))
-        slowest = min(frames_per_second(rate, situation) for rate in rates)
-        wait_ns = -int(-(step.burst / situation.mean_size * 10**9 / slowest) // 1)
+        line = situation.line_fps
         segments = (
-            Segment("idle", wait_ns, Fraction(0), Fraction(0)),
-            Segment("traffic", max(int(frames * 10**9 / line), 1), line, line),
+            Segment("idle", step.wait_ns, Fraction(0), Fraction(0)),
+            Segment("traffic", _burst_ns(step.burst, line), line, line),
         )
     loads: dict[str, tuple[Segment, ...]] = dict.fromkeys(situation.streams, ())
     loads |= {name: _of(segments, share) for name, share in _shares(situation, streams[step.service])}
@@ -334,7 +386,7 @@ def _result(
         outcome = outcomes[step.trial]
         length = sum(one.duration_ns for one in outcome.phases if one.name == "traffic")
         length = parameters.step.ns if step.burst is None else max(length, 1)
-        short = starved(outcome, None)
+        short = starved(outcome, _planned_ns(parameters, situation, step))
         for one in outcome.streams:
             if one.name not in shares:
                 continue
@@ -417,7 +469,21 @@ def _recommended(parameters: Y1564Parameters) -> Iterator[str]:
 
 
 def _seconds(parameters: Y1564Parameters) -> Fraction:
-    return parameters.step.amount * _count(parameters) + parameters.performance.amount
+    filling = sum((_filling(service) for service in parameters.services.values()), Fraction(0))
+    return parameters.step.amount * _count(parameters) + parameters.performance.amount + filling
+
+
+def _filling(service: Service) -> Fraction:
+    """How long is waited for the buckets to fill, s, as far as rates in bits say it without a line."""
+    waits = [
+        octets.octets * 8 / rate.amount.amount
+        for octets, rate in ((service.cbs, service.cir), (service.ebs, service.eir))
+        if octets is not None and rate is not None
+        # Without a line a percentage tells none.
+        if isinstance(rate.amount, L1Rate | L2Rate) and rate.amount.amount
+    ]
+    # Once for the CBS, and for both together until the slower one is full.
+    return waits[0] + max(waits) if len(waits) > 1 else sum(waits, Fraction(0))
 
 
 def _count(parameters: Y1564Parameters) -> int:
