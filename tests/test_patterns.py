@@ -276,6 +276,20 @@ def test_throughput_of_a_full_mesh_is_the_lines_of_all_ports(tmp_path: Path) -> 
     assert {one["limit"] for one in values.values()} == {"device"}
 
 
+def test_a_full_mesh_of_slow_lines_is_limited_by_these(tmp_path: Path) -> None:
+    """Of 7 streams that share a line the last frames are due at once, 8.6 ms before the line has carried
+    them: a tester without limits leaves one of 58 unsent, and that is no lower load."""
+    pytest.importorskip("netdyno._engine", reason="the engine is not built")
+    plan = text(8, "pattern: [full-mesh]", profile="size: 1518B, flows: 1").replace("1Gbps", "10Mbps")
+    plan = plan.replace("duration: 20ms", "duration: 500ms")
+    outcome = runner.run(parse(plan), tmp_path, watcher(), runner.Selection())
+    with open_run(outcome.folder) as run:
+        (case,) = json.loads(REPORTS["json"].render(view(run)))["cases"]
+    values = [one for one in case["values"] if one["value"] == "throughput"]
+    assert {one["share_of_line_percent"] for one in values} == {100}, values[0]
+    assert {one["limit"] for one in values} == {"line"}
+
+
 # Classes.
 
 

@@ -28,10 +28,10 @@ def judged(
 ) -> tuple[str, str]:
     """The verdict on a rate found at a device of such a capacity, offered a full line for a second."""
     found = measure(Trial("t", (Segment("traffic", 10**9, LINE, LINE),)), wall(capacity), UNI)
-    name = "ramp max Rx" if high is None else "throughput"
-    value = Value(name, "west-east", Fraction(number), "fps", high=None if high is None else Fraction(high))
+    upper = None if high is None else Fraction(high)
+    value = Value("a rate", "west-east", Fraction(number), "fps", high=upper, searched=high is not None)
     evidence = Evidence(UNI, clock, True, (found,), (10**9,), given)  # type: ignore[arg-type]
-    verdict = judge(Result("m", (value,), (0,)), evidence)["west-east"]
+    verdict = judge(Result("m", (value,), (0,)), evidence, "a rate")["west-east"]
     return verdict.limit, verdict.reason
 
 

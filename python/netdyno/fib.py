@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -64,7 +65,7 @@ def _told(result: Result, situation: Situation, count: int) -> Result:
     )
     row = (Fraction(count), value.number)
     table = Table(TABLE, columns, (row,), caption, Figure(routes.SETTING, (value.name,)))
-    return Result(**{**vars(result), "tables": (*result.tables, table)})
+    return replace(result, tables=(*result.tables, table))
 
 
 def listed(plan: Plan) -> Iterator[str]:

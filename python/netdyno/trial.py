@@ -10,6 +10,7 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 Limit: TypeAlias = Literal[
@@ -28,9 +29,6 @@ methods could: a value's name, and what it is."""
 Conformity: TypeAlias = Literal["unconditional", "conditional", "deviating"]
 """How a result agrees with its standard, as RFC 2544 section 5 has it: every MUST and every SHOULD was
 heeded, every MUST but not every SHOULD, or not every MUST."""
-
-SEARCHED = ("throughput", "NDR", "PDR", "broadcast throughput", "loss-free load")
-"""Those found by a search: the load of all streams at once, with a lowest load that failed as upper bound."""
 
 
 @dataclass(frozen=True)
@@ -568,7 +566,12 @@ class Situation:
     places: tuple[Place, ...] = ()
     """Where each of `streams` runs; empty in a record of an older version: each has its ports to itself."""
 
-    @property
+    @cached_property
+    def _numbers(self) -> Mapping[str, int]:
+        """Each stream's number. A full mesh of 64 ports has 4,032, and each is asked for again and again."""
+        return {name: number for number, name in enumerate(self.streams)}
+
+    @cached_property
     def groups(self) -> tuple[str, ...]:
         """Names of its port groups, if it has several."""
         found = tuple(dict.fromkeys(place.group for place in self.places))
@@ -585,7 +588,7 @@ class Situation:
             return tuple(range(len(self.streams)))
         if scope in self.groups:
             return tuple(number for number, place in enumerate(self.places) if place.group == scope)
-        return (self.streams.index(scope),)
+        return (self._numbers[scope],)
 
     def share(self, scope: str) -> Fraction:
         """A scope's part of what a port is asked for: of a stream its share, of several their sum."""
@@ -600,14 +603,14 @@ class Situation:
         Of a stream what its port can send of it beside its others; of several what the receiving ports take.
         """
         share = self.share(scope)
-        if scope not in self.streams and self.places:
+        if scope not in self._numbers and self.places:
             taken = {self.places[member].rx: self.places[member].line for member in self.members(scope)}
             share = min(share, sum(taken.values(), Fraction(0)))
         return self.line_fps * share
 
     def port_fps(self, stream: str) -> Fraction:
         """The most frames per second that the line of a stream's sending port carries, of all streams."""
-        return self.line_fps * (self.places[self.streams.index(stream)].line if self.places else Fraction(1))
+        return self.line_fps * (self.places[self._numbers[stream]].line if self.places else Fraction(1))
 
 
 @dataclass(frozen=True)
@@ -615,7 +618,8 @@ class Value:
     """One number a method found.
 
     name: the field's term, `ramp max Rx`, `throughput`, `knee`. scope: a stream's name, or `sum`.
-    number: exact, in `unit` (`fps`, `ns`). low, high: bounds, where the method gives any.
+    number: exact, in `unit` (`fps`, `ns`). low, high: bounds, where the method gives any. searched: it is the
+    highest load that passed, of all streams at once; `high` is then the lowest that the device did not pass.
     """
 
     name: str
@@ -625,6 +629,7 @@ class Value:
     low: Fraction | None = None
     high: Fraction | None = None
     note: str = ""
+    searched: bool = False
 
 
 Cell: TypeAlias = Fraction | str | None
@@ -738,7 +743,12 @@ class Result:
 
     def value(self, name: str, scope: str) -> Value | None:
         """The value of that name and scope, if there is one."""
-        return next((one for one in self.values if (one.name, one.scope) == (name, scope)), None)
+        return self._by_name.get((name, scope))
+
+    @cached_property
+    def _by_name(self) -> Mapping[tuple[str, str], Value]:
+        """Of several values of one name and scope the first one."""
+        return {(one.name, one.scope): one for one in reversed(self.values)}
 
     @property
     def conformity(self) -> Conformity | None:

@@ -28,6 +28,7 @@ from netdyno.methods.procedure import (
     rounded,
     scaled,
     sending_ns,
+    shortfalls,
     spoiled,
     starved,
 )
@@ -79,6 +80,7 @@ __all__ = [
     "rounded",
     "scaled",
     "sending_ns",
+    "shortfalls",
     "spoiled",
     "starved",
 ]

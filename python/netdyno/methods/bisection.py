@@ -183,6 +183,7 @@ def _result(
             low=None if low is None else low * times,
             high=None if high is None else high * times,
             note=note,
+            searched=True,
         )
         for scope in situation.scopes
         for times in (situation.share(scope),)

@@ -101,7 +101,7 @@ def broadcast(parameters: BroadcastParameters, situation: Situation) -> Method:
     ports = len(situation.streams)
     alone = yield constant("single frames", Fraction(10**9, ALONE_NS), ports * ALONE_NS)
     timed = tuple(_timed(situation, alone))
-    values = [Value(NAME, "sum", number, "fps", low=number, high=high, note=note)]
+    values = [Value(NAME, "sum", number, "fps", low=number, high=high, note=note, searched=True)]
     values += [
         Value(LATENCY, one.name, number, "ns", note="of a single frame" if number else "it did not come")
         for one, (_, number) in zip(alone.streams, timed, strict=True)

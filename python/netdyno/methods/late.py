@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from netdyno.errors import counted
 from netdyno.methods.procedure import milliseconds
-from netdyno.trial import SEARCHED, Method, Result, TrialResult, Value
+from netdyno.trial import Method, Result, TrialResult, Value
 
 LATE_SHARE = Fraction(1, 100)
 """So much of what a trial lost comes after its end: then what is missing is not known."""
@@ -72,7 +72,7 @@ def _told(result: Result, outcomes: Sequence[TrialResult]) -> Result:
         if not why or value.name in ABOUT_THE_TESTER:
             return value
         # At the load that passed nothing was missing, and so nothing late.
-        low = value.low if value.name in SEARCHED and value.low else None
+        low = value.low if value.searched and value.low else None
         return replace(value, number=None, low=low, high=None, note=why)
 
     return replace(

@@ -131,9 +131,16 @@ def starved(result: TrialResult, planned_ns: int | None) -> str | None:
     Up to 0.01 % of a stream, 10 us of its traffic or one frame may be missing: the last frames of a trial
     are due just before its clock runs out. And what was sent, over the time it took, may be 0.01 % less than
     what was asked for over the `planned_ns` it was to take, or as much less as half a millisecond or one
-    frame more makes it: what took longer was a lower rate, though all of it was sent. A trial that falls
-    short of either says nothing against the device.
+    frame more makes it: what took longer was a lower rate, though all of it was sent. The one frame that may
+    be missing counts as sent there: where several streams share a line their last frames are due at once, and
+    those that wait for the others are sent after the end, or not at all. A trial that falls short of either
+    says nothing against the device.
     """
+    return next((reason for _, reason in shortfalls(result, planned_ns)), None)
+
+
+def shortfalls(result: TrialResult, planned_ns: int | None) -> Iterator[tuple[str, str]]:
+    """Each stream of which the tester did not offer what was asked, as `starved` has it, with why."""
     for stream in result.streams:
         missing = stream.intended - stream.offered
         traffic_ns = max(result.sample_ns * len(stream.tx), 1)
@@ -141,13 +148,17 @@ def starved(result: TrialResult, planned_ns: int | None) -> str | None:
             Fraction(stream.intended, 10_000), Fraction(stream.intended * 10_000, traffic_ns), Fraction(1)
         )
         if missing > allowed:
-            return f"the tester left {missing} of {stream.intended} frames of `{stream.name}` unsent"
+            yield (
+                stream.name,
+                f"the tester left {missing} of {stream.intended} frames of `{stream.name}` unsent",
+            )
     if planned_ns is None:
-        return None
+        return
     took_ns = sending_ns(result)
     for stream in result.streams:
         # How long this many frames may take.
-        ns = Fraction(planned_ns * stream.offered, max(stream.intended, 1))
+        due = min(stream.offered + 1, stream.intended)
+        ns = Fraction(planned_ns * due, max(stream.intended, 1))
         # A frame more or less is no other rate.
         allowed = max(planned_ns * SLOWER, Fraction(SHORT_NS), Fraction(planned_ns, max(stream.intended, 1)))
         if stream.intended and took_ns - ns > allowed:
@@ -156,8 +167,7 @@ def starved(result: TrialResult, planned_ns: int | None) -> str | None:
             left = (
                 f" and left {unsent} of {stream.intended} frames of `{stream.name}` unsent" if unsent else ""
             )
-            return f"the tester sent for {over} longer than the {planned} it was to{left}"
-    return None
+            yield stream.name, f"the tester sent for {over} longer than the {planned} it was to{left}"
 
 
 def sending_ns(result: TrialResult) -> int:

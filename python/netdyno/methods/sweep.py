@@ -340,7 +340,7 @@ def _values(situation: Situation, held: list[_Held]) -> Iterator[Value]:
         note = f"not every frame came back once at {rounded(high)} fps"
     for scope in situation.scopes:
         number, upper = (None if one is None else one * situation.share(scope) for one in (low, high))
-        yield Value(LOSS_FREE, scope, number, "fps", low=number, high=upper, note=note)
+        yield Value(LOSS_FREE, scope, number, "fps", low=number, high=upper, note=note, searched=True)
     if best is None:
         return
     for scope, streams in rows.scopes(held[best].outcome, situation):

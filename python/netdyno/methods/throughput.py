@@ -186,6 +186,7 @@ def _result(
                 low=lower * step * times,
                 high=None if high is None else high * times,
                 note=note,
+                searched=True,
             )
         )
     # The one that passed first: it is the one the number is of.

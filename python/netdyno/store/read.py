@@ -291,6 +291,7 @@ class StoredRun:
                 low=to_fraction(value["low"]),
                 high=to_fraction(value["high"]),
                 note=value["note"],
+                searched=bool(value["searched"]),
             )
             for value in self._connection.execute(sql, (case,))
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from netdyno.trial import Limit, Situation, Verdict
+from netdyno.verdict.words import MOST, listed
 
 _SEVERITY: tuple[Limit, ...] = (
     "invalid",
@@ -40,5 +41,8 @@ def judge_sum(verdicts: Mapping[str, Verdict]) -> Verdict:
     if len(limits) == len(reasons) == 1:
         return Verdict(worst, f"each direction: {reasons.pop()}")
     if len(limits) == 1:
-        return Verdict(worst, "; ".join(f"{scope}: {one.reason}" for scope, one in verdicts.items()))
-    return Verdict(worst, "; ".join(f"{scope}: {one.limit}, {one.reason}" for scope, one in verdicts.items()))
+        return Verdict(worst, listed([f"{scope}: {one.reason}" for scope, one in verdicts.items()]))
+    # Of many only some are told: those that decided it.
+    ordered = [(scope, one) for scope, one in verdicts.items() if one.limit == worst or len(verdicts) <= MOST]
+    told = [f"{scope}: {one.limit}, {one.reason}" for scope, one in ordered[:MOST]]
+    return Verdict(worst, listed(told, len(verdicts)))

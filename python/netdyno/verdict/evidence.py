@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Literal
 
+from netdyno.methods import shortfalls
 from netdyno.trial import Situation, StreamResult, TrialResult
 
 if TYPE_CHECKING:
@@ -21,6 +23,49 @@ LINE_SHARE = Fraction(99, 100)
 
 OWN_SHARE = Fraction(1, 100)
 """Whoever dropped less than this share of what is missing was not the limit: the device, or the tester."""
+
+
+HANDED_OVER_FPS = Fraction(400_000_000)
+"""Where no line holds it, a peer writes frames into a ring no closer together than this: twice as fast as
+generators write one frame again and again into memory of their own."""
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What the trials that a value rests on counted of the streams it depends on."""
+
+    streams: int
+    """Of all trials."""
+    asked: int
+    lost: int
+    sent: int
+    corrupted: int
+    duplicates: int
+    made: int
+    """Frames that arrived and were not sent, of the first stream with any."""
+    beyond_window: int
+    late: int
+    """Left so late that they are those of another load (`Lag.late`)."""
+
+    @classmethod
+    def of(cls, streams: Sequence[StreamResult]) -> Counts:
+        """The sums of these."""
+        return cls(
+            streams=len(streams),
+            asked=sum(stream.intended for stream in streams),
+            lost=lost(streams),
+            sent=sum(stream.offered for stream in streams),
+            corrupted=sum(stream.corrupted for stream in streams),
+            duplicates=sum(stream.duplicates for stream in streams),
+            made=next((-stream.lost for stream in streams if stream.lost < 0), 0),
+            beyond_window=sum(stream.beyond_window for stream in streams),
+            late=sum(stream.lag.late for stream in streams if stream.lag is not None),
+        )
+
+    @property
+    def excusable(self) -> bool:
+        """The tester may have lost frames itself. It corrupted none, so no more than the loss is excused."""
+        return self.lost > self.corrupted
 
 
 @dataclass(frozen=True)
@@ -43,15 +88,122 @@ class Evidence:
         """Each trial with how long it was to send, if that is known."""
         return zip_longest(self.trials, self.planned_ns[: len(self.trials)])
 
+    # What every stream's verdict asks for is counted once: a full mesh of 64 ports has 4,032 streams.
+
+    @cached_property
+    def everything(self) -> Counts:
+        """Of all streams."""
+        return Counts.of([stream for trial in self.trials for stream in trial.streams])
+
+    def of(self, scope: str) -> Counts:
+        """Of one stream, or of all together."""
+        return self.everything if scope == "sum" else Counts.of(self.stream(scope))
+
+    def stream(self, name: str) -> Sequence[StreamResult]:
+        """What each trial counted of a stream."""
+        return self._streams.get(name, ())
+
+    @cached_property
+    def _streams(self) -> Mapping[str, Sequence[StreamResult]]:
+        found: dict[str, list[StreamResult]] = {}
+        for trial in self.trials:
+            for stream in trial.streams:
+                found.setdefault(stream.name, []).append(stream)
+        return found
+
+    @cached_property
+    def dropped(self) -> int:
+        """By the tester itself, on receiving."""
+        return sum(trial.dropped for trial in self.trials)
+
+    @cached_property
+    def not_sent(self) -> int:
+        """By the tester itself, on sending: offered, and never on the line."""
+        return sum(trial.not_sent for trial in self.trials)
+
+    @cached_property
+    def unsent(self) -> int:
+        """Not even offered."""
+        return sum(
+            max(stream.intended - stream.offered, 0) for trial in self.trials for stream in trial.streams
+        )
+
+    @cached_property
+    def too_long(self) -> int:
+        """Longer than any that was sent: what is missing may be joined in them."""
+        return sum(trial.health.rx_too_long for trial in self.trials)
+
+    @cached_property
+    def full(self) -> int:
+        """Looks of the tester's that found a ring of its own full."""
+        return sum(trial.health.rx_full for trial in self.trials)
+
+    @cached_property
+    def while_full(self) -> Fraction | None:
+        """Frames that can have come in the time before those looks: a full line's, and one more each time.
+
+        None where that time is not known. Not those that were sent meanwhile: a device, or a burst, may bring
+        them closer together than that.
+        """
+        line_fps, most = self.situation.line_fps, Fraction(0)
+        if not self.enforced_rate:
+            line_fps = max(line_fps, HANDED_OVER_FPS)
+        for health in (trial.health for trial in self.trials if trial.health.rx_full):
+            if health.rx_full_ns is None:
+                return None
+            most += Fraction(health.rx_full_ns, 10**9) * line_fps + health.rx_full
+        return most
+
+    @cached_property
+    def late_ns(self) -> int:
+        """The latest departure."""
+        return max((trial.health.latest_departure_ns for trial in self.trials), default=0)
+
+    @cached_property
+    def burst(self) -> Fraction:
+        """Frames of all streams that were due while the tester was latest: they left back to back."""
+        return max(
+            (
+                Fraction(
+                    sum(max(stream.tx, default=0) for stream in trial.streams)
+                    * trial.health.latest_departure_ns,
+                    trial.sample_ns,
+                )
+                for trial in self.trials
+            ),
+            default=Fraction(0),
+        )
+
+    def short(self, scope: str) -> str | None:
+        """Why the tester did not offer what it was asked to: of the stream in question, if that was short."""
+        return next((found.get(scope, next(iter(found.values()))) for found in self._shorts), None)
+
+    @cached_property
+    def _shorts(self) -> Sequence[Mapping[str, str]]:
+        """Of each trial in which the tester fell short, why, by stream."""
+        found = []
+        for trial, planned_ns in self.timed_trials:
+            reasons: dict[str, str] = {}
+            for name, reason in shortfalls(trial, planned_ns):
+                reasons.setdefault(name, reason)
+            if reasons:
+                found.append(reasons)
+        return found
+
+    def device(self, name: str) -> int:
+        """The sum of one counter over emulated devices and their ports."""
+        if name not in self._devices:
+            self._devices[name] = device_counts(self.trials, name)
+        return self._devices[name]
+
+    @cached_property
+    def _devices(self) -> dict[str, int]:
+        return {}
+
 
 def lost(streams: Iterable[StreamResult]) -> int:
     """Frames lost, without those one stream has too many."""
     return sum(max(stream.lost, 0) for stream in streams)
-
-
-def all_lost(trials: Iterable[TrialResult]) -> int:
-    """Frames that all streams lost."""
-    return lost(stream for trial in trials for stream in trial.streams)
 
 
 def noticeable(dropped: int, missing: int) -> bool:

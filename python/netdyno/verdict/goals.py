@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from netdyno.methods import frames_per_second, rounded
 from netdyno.store.records import StoredGoal
-from netdyno.trial import SEARCHED, Result, Situation, Value, Verdict
+from netdyno.trial import Result, Situation, Value, Verdict
 from netdyno.units import Load, Percent, decimal
-from netdyno.verdict.evidence import Evidence
-from netdyno.verdict.words import missing, of_line
+from netdyno.verdict.evidence import Counts, Evidence
+from netdyno.verdict.words import listed, missing, of_line
 
 if TYPE_CHECKING:
     from netdyno.plan import Goal
@@ -20,12 +20,11 @@ if TYPE_CHECKING:
 LOSSES = ("loss at the end", "loss ratio")
 """Values a goal for the loss is about: of a ramp, of a soak."""
 
-NARROWER = {
-    **dict.fromkeys(SEARCHED, "a narrower `width`"),
-    "knee": "a longer `ramp`",
-    "loss-free load": "`loads` closer to each other",
-}
+CLOSER = {"knee": "a longer `ramp`", "loss-free load": "`loads` closer to each other"}
 """Values that are known between bounds only, with what brings the bounds closer."""
+
+CLOSER_SEARCH = "a narrower `width`"
+"""The same of any other that is searched."""
 
 
 def judge_goal(goal: Goal, result: Result, verdicts: Mapping[str, Verdict], evidence: Evidence) -> StoredGoal:
@@ -66,10 +65,10 @@ def judge_goal(goal: Goal, result: Result, verdicts: Mapping[str, Verdict], evid
                 f"{text}; nobody can say who was the limit" if nobody else f"{text}, limited by: {limit}"
             )
     if missed:
-        return StoredGoal(str(goal), False, "; ".join(missed))
+        return StoredGoal(str(goal), False, listed(missed))
     if unknown or not met:
-        return StoredGoal(str(goal), None, "; ".join(unknown) or "nothing was measured")
-    return StoredGoal(str(goal), True, "; ".join(met))
+        return StoredGoal(str(goal), None, listed(unknown) or "nothing was measured")
+    return StoredGoal(str(goal), True, listed(met))
 
 
 def _rate(bound: Load, situation: Situation, stream: str) -> Fraction:
@@ -111,14 +110,14 @@ def _found(goal: Goal, stream: str, result: Result, evidence: Evidence) -> _Foun
     """The number a goal is about, with its bounds, and the number in words."""
     name = goal.value
     wanted = LOSSES if name == "loss" else (name,)
-    value = next((one for one in result.values if one.name in wanted and one.scope == stream), None)
+    value = next((one for name in wanted if (one := result.value(name, stream)) is not None), None)
     if value is None and name == "loss":
         # A search: what was lost in the trial that its result rests on, the first it names.
-        counts = [found for trial in evidence.trials[:1] for found in trial.streams if found.name == stream]
-        if not counts or not counts[0].offered:
+        first = evidence.stream(stream)[:1]
+        if not first or not first[0].offered:
             return _Found(None, "no trial")
-        (one,) = counts
-        return _Found(Fraction(one.missing, one.offered), missing(counts), exact=True)
+        ratio = Fraction(first[0].missing, first[0].offered)
+        return _Found(ratio, missing(Counts.of(first)), exact=True)
     if value is None:
         return _Found(None, f"the method `{result.method}` gives no {name}")
     if value.number is None:
@@ -127,8 +126,9 @@ def _found(goal: Goal, stream: str, result: Result, evidence: Evidence) -> _Foun
         text = f"{decimal(value.number * 100, 4)} % were lost ({value.note})"
         return _Found(value.number, text, exact=True)
     text = f"{rounded(value.number)} fps, {of_line(value, evidence.situation)}"
-    if name in NARROWER and value.high is not None:
-        return _Found(value.number, text, below=value.high, narrower=NARROWER[name])
+    closer = CLOSER.get(name, CLOSER_SEARCH if value.searched else "")
+    if closer and value.high is not None:
+        return _Found(value.number, text, below=value.high, narrower=closer)
     if name == "ramp max Rx" and not evidence.situation.mixed_receivers:
         return _Found(_in_favour(goal, value, evidence.situation), text, exact=True)
     return _Found(value.number, text, exact=True)

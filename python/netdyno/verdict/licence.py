@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from netdyno.arithmetic import ETHERNET, FCS, WIRE_OVERHEAD
 from netdyno.store.records import StoredCase, StoredVerdict
-from netdyno.trial import SEARCHED, Result, Value, Verdict
+from netdyno.trial import Result, Value, Verdict
 from netdyno.units import decimal
 from netdyno.verdict.directions import with_sums
 from netdyno.verdict.evidence import Evidence
@@ -135,7 +135,7 @@ def _lasting(result: Result, headline: str, scope: str) -> Fraction | None:
         value = result.value(name, scope)
         if value is None or value.number is None or value.unit != "fps":
             continue
-        searched = name in SEARCHED and value.high is not None
+        searched = value.searched and value.high is not None
         return (value.number + value.high) / 2 if searched and value.high else value.number
     return None
 

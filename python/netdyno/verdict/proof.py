@@ -9,7 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from netdyno.methods import rounded, sending_ns
-from netdyno.trial import SEARCHED, TrialResult, Value, Verdict
+from netdyno.trial import TrialResult, Value, Verdict
 from netdyno.verdict.evidence import LINE_SHARE, Evidence
 from netdyno.verdict.words import rate, share
 
@@ -42,7 +42,7 @@ def doubt(value: Value, evidence: Evidence) -> Verdict | None:
     if close is not None:
         return close
     most *= evidence.situation.share(value.scope)
-    needed = value.high if value.name in SEARCHED and value.high is not None else Fraction(0)
+    needed = value.high if value.searched and value.high is not None else Fraction(0)
     needed = max(needed, CLAIM * (value.number or value.low or Fraction(0)))
     if most >= needed:
         return None

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from netdyno.errors import counted
 from netdyno.methods import rounded
-from netdyno.trial import Result, Situation, StreamResult, Value
+from netdyno.trial import Result, Situation, Value
 from netdyno.units import decimal
-from netdyno.verdict.evidence import Evidence, lost
+from netdyno.verdict.evidence import Counts, Evidence
+
+MOST = 5
+"""Of so many streams a sentence tells one by one."""
 
 
-def missing(streams: Sequence[StreamResult]) -> str:
+def listed(reasons: Sequence[str], of: int | None = None) -> str:
+    """Reasons one after the other: the first ones, and how many more there are of all (`of`)."""
+    further = (len(reasons) if of is None else of) - min(len(reasons), MOST)
+    return "; ".join((*reasons[:MOST], *([f"and {further} more"] if further else [])))
+
+
+def missing(counts: Counts) -> str:
     """What did not come back intact, in words."""
-    gone, sent = lost(streams), sum(stream.offered for stream in streams)
-    corrupted = sum(stream.corrupted for stream in streams)
+    gone, sent, corrupted = counts.lost, counts.sent, counts.corrupted
     if gone and gone == sent:
         return f"none of {counted(sent, 'frame')} came back"
     if not corrupted:
@@ -37,15 +46,20 @@ def reached(value: Value, result: Result, evidence: Evidence) -> str:
     if value.number is None or not evidence.enforced_rate:
         return f"{rate(value)} were reached"
     text = f"{rate(value)} is {of_line(value, evidence.situation)}"
-    filled = {one.scope: one.number for one in result.values if one.name == "line utilisation"}
-    used = filled.get(value.scope)
-    return text if used is None else f"{text}, which was {decimal(used * 100, 2)} % full at most"
+    if value.searched and value.high is not None:
+        # What lies between was not tried: the number is a step of the loads, and no more exact than that.
+        text += f", and {of_line(replace(value, number=value.high), evidence.situation)} did not pass"
+    used = result.value("line utilisation", value.scope)
+    if used is None or used.number is None:
+        return text
+    return f"{text}, which was {decimal(used.number * 100, 2)} % full at most"
 
 
 def of_line(value: Value, situation: Situation) -> str:
     """A stream's rate beside its line's. Of a mix a share of frames: what came back need not be the mix."""
     assert value.number is not None
-    part = share(value.number, situation.port_fps(value.scope))
+    one = value.scope in situation.streams
+    part = share(value.number, situation.port_fps(value.scope) if one else situation.line(value.scope))
     return (
         f"{part} of the frames of this mix on a full line"
         if situation.mixed_receivers

@@ -103,7 +103,7 @@ def _values(found: _Found, situation: Situation, shooting: Shooting) -> Iterator
     for scope in situation.scopes:
         times = situation.share(scope)
         each = [None if one is None else one * times for one in (number, low, high)]
-        yield Value(found.name, scope, each[0], "fps", low=each[1], high=each[2], note=note)
+        yield Value(found.name, scope, each[0], "fps", low=each[1], high=each[2], note=note, searched=True)
 
 
 def _bounds(
