@@ -21,8 +21,10 @@ pub struct Losses {
     /// All but the last, as far as there is room.
     kept: Vec<Gap>,
     last: Option<Gap>,
-    /// Gaps between those kept and the last, and the frames missing in them.
-    further: (u64, u64),
+    /// Gaps between those kept and the last.
+    further: u64,
+    /// Those gaps as one: the frames missing in them, and where the first begins and the last ends.
+    between: Option<Gap>,
 }
 
 impl Losses {
@@ -34,7 +36,8 @@ impl Losses {
             bridge,
             kept: Vec::new(),
             last: None,
-            further: (0, 0),
+            further: 0,
+            between: None,
         }
     }
 
@@ -48,11 +51,13 @@ impl Losses {
             }
             gap => {
                 if let Some(before) = gap.replace(Gap { first, last, frames }) {
-                    if self.kept.len() + 1 < self.most {
+                    if self.kept.len() + 1 < self.most && self.between.is_none() {
                         self.kept.push(before);
                     } else {
-                        self.further.0 += 1;
-                        self.further.1 += before.frames;
+                        self.further += 1;
+                        let between = self.between.get_or_insert(Gap { frames: 0, ..before });
+                        between.last = before.last;
+                        between.frames += before.frames;
                     }
                 }
             }
@@ -71,10 +76,17 @@ impl Losses {
         } else if let Some(gap) = self.last.as_mut().filter(|gap| gap.first <= number) {
             gap.find(number);
             if gap.frames == 0 {
-                self.last = if self.further.0 == 0 { self.kept.pop() } else { None };
+                // Which of those between are still missing is not known one by one: they are the last gap together,
+                // and so the last loss is never taken to be one of the first.
+                self.further = 0;
+                self.last = self.between.take().or_else(|| self.kept.pop());
             }
-        } else {
-            self.further.1 = self.further.1.saturating_sub(1);
+        } else if let Some(between) = self.between.as_mut() {
+            between.find(number);
+            if between.frames == 0 {
+                self.further = 0;
+                self.between = None;
+            }
         }
     }
 
@@ -86,7 +98,7 @@ impl Losses {
     /// How many gaps lie before the last and are not kept, and the frames missing in them.
     #[must_use]
     pub fn further(&self) -> (u64, u64) {
-        self.further
+        (self.further, self.between.map_or(0, |gap| gap.frames))
     }
 }
 
@@ -149,6 +161,15 @@ mod tests {
         losses.find(11);
         losses.find(12);
         assert_eq!(found(&losses), [(20, 22, 2), (40, 41, 2)]);
+        // Where nothing is missing in the last gap any more, those before it are the last, and none of the first is.
+        let mut reordered = Losses::new(2, 0);
+        for first in [10, 20, 30, 40] {
+            reordered.lose(first, first + 1);
+        }
+        reordered.find(40);
+        reordered.find(41);
+        assert_eq!(found(&reordered), [(10, 11, 2), (20, 31, 4)]);
+        assert_eq!(reordered.further(), (0, 0));
         let mut all = Losses::new(3, 0);
         all.lose(1, 1);
         all.lose(5, 5);
