@@ -7,6 +7,7 @@ import json
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from netdyno import run as runner
@@ -140,8 +141,9 @@ def test_a_device_without_one_of_the_routes_is_not_measured(
     pytest.importorskip("netdyno._engine", reason="the engine is not built")
     whole = model._forwarding
 
-    def short(forwarding: str, ports: int, prefixes: tuple[tuple[str, ...], ...]) -> object:
-        return whole(forwarding, ports, (prefixes[0], prefixes[1][:-1]))
+    def short(*asked: Any) -> object:
+        *others, prefixes = asked
+        return whole(*others, (prefixes[0], prefixes[1][:-1]))
 
     monkeypatch.setattr(model, "_forwarding", short)
     from netdyno.case import Failed, Job, run_case

@@ -193,7 +193,13 @@ def nested(depth: int) -> Any:
     return value
 
 
+DEEPEST = 20
+"""Levels of a tree that slips happen in: each may double its depth, which Python's own recursion would not bear."""
+
+
 def places(value: Any, here: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    if len(here) == DEEPEST:
+        return [here]
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     return [here, *(place for key, part in items for place in places(part, (*here, key)))]
 

@@ -352,7 +352,7 @@ def test_the_counters_a_verdict_looks_for_are_those_of_the_devices(tmp_path: Pat
         (device,) = trial.result.devices
         assert len(device["ports"]) == 2
         for name in (*OWN_DROPS, "partner_drops"):
-            holders = [device] if name == "box_drops" else device["ports"]
+            holders = [device] if name in ("box_drops", "card_drops") else device["ports"]
             assert all(isinstance(holder[name], int) for holder in holders), name
         own = sum(holder.get(name, 0) for name in OWN_DROPS for holder in (device, *device["ports"]))
         assert own == trial.result.lost > 0
