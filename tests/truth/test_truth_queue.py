@@ -64,10 +64,12 @@ def test_a_scale_on_the_command_line_starts_from_what_the_plan_says(tmp_path: Pa
         return trial.settle.ns, trial.drain.ns, trial.sample.ns
 
     second = 10**9
-    assert plan("", None) == (2 * second, 2 * second, second // 10)
-    assert plan("", "1/400") == (second // 200, second // 5, second // 4000)
-    assert plan("", "1/2") == (second, second, second // 20)
-    assert plan("scale: 1/400\n", "1") == (2 * second, 2 * second, second // 10)
+    # RFC 2544 section 23: 2 s to settle, and the 5 s of rest behind the trial before.
+    settle = 7 * second
+    assert plan("", None) == (settle, 2 * second, second // 10)
+    assert plan("", "1/400") == (settle // 400, second // 5, second // 4000)
+    assert plan("", "1/2") == (settle // 2, second, second // 20)
+    assert plan("scale: 1/400\n", "1") == (settle, 2 * second, second // 10)
     assert plan("scale: 1/400\n", None) == plan("", "1/400")
     for asked in (0, 150):
         (drain,) = {plan(f"trial: {{drain: {asked}ms}}\n", scale)[1] for scale in ("1", "1/400")}
