@@ -144,8 +144,8 @@ def lost(device: str, fps: Fraction) -> int:
 
 
 def forwarded(device: str, fps: Fraction) -> Fraction:
-    """Frames a second that come while traffic lasts, in the one sample of 1 ms that begins after the first can
-    have come; the load itself, or what was sent of it, where all come and at that rate.
+    """Frames a second that come while traffic lasts, in the one sample of 1 ms that begins after the first
+    can have come; the load itself, or what was sent of it, where all come and at that rate.
 
     A frame more or less at either end of the sample is no other rate. What a queue gives back afterwards is
     not of it.
