@@ -25,7 +25,9 @@ engine = pytest.importorskip("netdyno._engine", reason="the engine is not built"
 
 TSHARK = shutil.which("tshark")
 FRAMES = 12
-"""At least so many of each profile. 40 are asked for; a busy machine may not have time for all of them."""
+"""At least so many of each profile. 40 are asked for; a busy machine may not have time for all of them, and
+where it had not even for these they are asked for again."""
+TRIES = 20
 
 PLAN = """\
 title: Frames on a cable
@@ -208,33 +210,43 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, s
     plan = parse(PLAN.replace("PROFILES", ", ".join(EXPECTED)), name="frames.yaml", base=folder)
     kind = KINDS[plan.lab.kind]
     file = folder / "frames.pcapng"
-    offered: dict[str, int] = {}
+    sent: list[tuple[str, int]] = []
     try:
         with kind.build(kind.wire(plan.lab.links, {})) as wiring:
             interface = wiring.session["ports"][1]["backend"]["interface"]
             with capturing(interface, file):
                 for case in cases(plan):
-                    session = engine.Session(json.dumps(session_spec(wiring)))
                     trial = next(METHODS[plan.method].start(plan.parameters, situation(case, wiring)))
-                    try:
-                        session.start(json.dumps(trial_spec(plan, case, wiring, trial)))
-                        assert session.wait(20)
-                        result = read_result(session.result())
-                    finally:
-                        session.close()
-                    assert not result.invalid
-                    (stream,) = result.streams
-                    assert (stream.lost, stream.corrupted, stream.duplicates) == (0, 0, 0)
-                    assert stream.offered >= FRAMES
-                    offered[case.profile_name] = stream.offered
+                    spec = json.dumps(trial_spec(plan, case, wiring, trial))
+                    for _ in range(TRIES):
+                        sent.append((case.profile_name, offered(json.dumps(session_spec(wiring)), spec)))
+                        if sent[-1][1] >= FRAMES:
+                            break
+                    else:
+                        pytest.fail(f"never so many frames of one profile: {sent}")
     except LabError as refused:
         pytest.skip(f"no lab of network namespaces here: {refused}")
     west, east = wiring.ports
     ours = [frame for frame in decoded(file) if frame["eth.src"].split(",")[0] == west.mac]
     assert all(frame["eth.dst"].split(",")[0] == east.mac for frame in ours)
-    assert len(ours) == sum(offered.values())
+    assert len(ours) == sum(count for _, count in sent)
     frames = iter(ours)
-    return {profile: list(islice(frames, count)) for profile, count in offered.items()}
+    return {profile: list(islice(frames, count)) for profile, count in sent}
+
+
+def offered(session_spec: str, spec: str) -> int:
+    """Makes a trial of one stream that loses nothing: how many frames were sent."""
+    session = engine.Session(session_spec)
+    try:
+        session.start(spec)
+        assert session.wait(20)
+        result = read_result(session.result())
+    finally:
+        session.close()
+    assert not result.invalid
+    (stream,) = result.streams
+    assert (stream.lost, stream.corrupted, stream.duplicates) == (0, 0, 0)
+    return stream.offered
 
 
 @pytest.mark.parametrize(("asked", "outcome"), [("all", "Failed"), ("", "Skipped")])
