@@ -540,7 +540,7 @@ def test_a_rehearsal_shortens_the_goals_and_the_budget() -> None:
             {"goals": {"PDR": {"loss": "1%", "exceed": "0%", "duration": "2s", "sum": "1s"}}},
             "`sum` is shorter than one trial",
         ),
-        ({"maximum": "0pps"}, "`maximum` is zero"),
+        ({"maximum": "0pps"}, "no load at all"),
         ({"trials": 0}, "greater than or equal to 1"),
     ],
 )

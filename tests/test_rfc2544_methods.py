@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from netdyno.errors import Problem
 from netdyno.methods import METHODS, kept_away, spoiled
+from netdyno.plan import PlanErrors, parse
 from netdyno.trial import Cell, Gap, Gaps, Result, Situation, StreamResult, Table, Trial, TrialResult
 from pydantic import ValidationError
 from tendevices import (
@@ -27,6 +28,10 @@ from tendevices import (
 )
 
 LINE = 10_000_000
+EXTERNAL = (
+    "{nodes: {tester: {kind: netdyno}, dut: {kind: external}}, links:"
+    " [{endpoints: ['tester:west', 'dut:a'], rate: 1Gbps}, {endpoints: ['tester:east', 'dut:b'], rate: 1Gbps}]}"
+)
 UNI = Situation(("west-east",), Fraction(LINE), Fraction(100))
 BOTH = Situation(("west-east", "east-west"), Fraction(LINE), Fraction(100))
 
@@ -447,6 +452,70 @@ def test_what_is_lost_before_a_reset_is_not_the_resets_and_is_told() -> None:
     assert (found.number, found.low, found.high) == (None, None, 10**9), "it is no more than what came after"
     assert "frames were lost before it: the device loses at this load without a reset" in found.note
     assert "reset 1: 20 frames lost before it" in result.notes[0]
+
+
+def by_hand(*lost: tuple[int, int]) -> Result:
+    """Three resets by hand, 1 s after traffic began: in the second nobody lifted a finger, the third came at 1 s.
+
+    lost: gaps of the first.
+    """
+    rows = (lost, (), ((1000, 1999),))
+
+    def change(number: int, one: StreamResult) -> StreamResult:
+        gaps = tuple(Gap(a, b, b - a + 1, a * 10**6, b * 10**6) for a, b in rows[number])
+        return replace(one, lost=sum(gap.frames for gap in gaps), gaps=Gaps(gaps, 0, 0))
+
+    given = {"throughput": "1kpps", "before": "1s", "watch": "9s", "repeats": 3}
+    return changed("reset", change, kind="by-hand", **given)
+
+
+def test_a_reset_by_hand_counts_if_it_came_and_came_in_time() -> None:
+    result = by_hand((1100, 1599))
+    assert result.trials == (0, 2)
+    assert numbers(result, "reset time") == {"west-east": 750_000_000, "sum": 750_000_000}, "of 0.5 and 1 s"
+    assert "reset 2: nothing was lost, so it was not reset, or forwards meanwhile" in result.notes[0]
+    for begin, end in ((500, 599), (900, 1599)):
+        early = by_hand((begin, end))
+        assert early.trials == (2,)
+        assert "reset 1: frames were lost before 1s of traffic: reset too early" in early.notes[0]
+
+
+def test_a_trial_of_a_reset_by_hand_asks_nothing_of_the_device_and_says_what_to_do() -> None:
+    method = METHODS["reset"]
+    trial = next(method.start(method.parameters(kind="by-hand", throughput="1kpps"), UNI))
+    assert trial.events == ()
+    assert trial.name == "reset 1, by hand after 15s"
+
+
+@pytest.mark.parametrize(
+    ("plan", "problem"),
+    [
+        ("method: {reset: {}}", "nobody can ask this device for `reset`"),
+        ("method: {reset: {kind: link-down}}", "nobody can ask this device for `link-down`"),
+        ("suite: {rfc2544: {reset: {repeats: 2}}}\nscale: 1/60", "nobody can ask this device for `reset`"),
+        ("suite: {rfc2544: {reset: {kind: by-hand}}}", None),
+        ("suite: rfc2544\nscale: 1/60", None),
+    ],
+)
+def test_a_device_that_is_simply_there_is_reset_by_hand_or_not_at_all(plan: str, problem: str | None) -> None:
+    text = f"title: A device of one's own\nlab: {EXTERNAL}\ntraffic: {{p: {{size: 64B}}}}\n{plan}\n"
+    if problem is None:
+        parse(text)
+    else:
+        with pytest.raises(PlanErrors, match=problem) as found:
+            parse(text)
+        assert "by-hand" in str(found.value)
+
+
+def test_a_suite_leaves_out_the_reset_nobody_can_make_and_says_so() -> None:
+    method = METHODS["rfc2544"]
+    there = replace(UNI, asked=False)
+    result, _ = drive(method.start(method.parameters(), there), never_passes(), there)
+    assert result.compliance == (
+        "reset: left out, for nobody can ask this device for `reset` (`reset: {kind: by-hand}`),"
+        " RFC 2544 section 26 has it",
+    )
+    assert "reset time" not in {value.name for value in result.values}
 
 
 def test_a_reset_that_did_not_end_is_not_left_out_of_the_mean() -> None:

@@ -202,7 +202,7 @@ def test_what_is_not_sure_is_told() -> None:
         ("{a: {cir: 1Mbps}, b: {cir: 1Mbps}}", "size: 64B", "the profile has no classes"),
         ("{voice: {cir: 60%}, data: {cir: 60%}}", CLASSES, "120 % of the line"),
         ("{all: {cir: 60%, eir: 60%}}", "size: 64B", "CIR + EIR of `all` are 120 % of the line"),
-        ("{all: {cir: 0%}}", "size: 64B", "a CIR of nothing"),
+        ("{all: {cir: 0%}}", "size: 64B", "no load at all"),
         (
             "{all: {cir: 50%, eir: 1kbps L2, cbs: 2000B, ebs: 1000000B}}",
             "size: 64B",

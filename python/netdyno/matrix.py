@@ -234,4 +234,5 @@ def situation(case: Case, wiring: Wiring) -> Situation:
         mixed_receivers=tuple(receivers) if mixed else (),
         burst=case.profile.burst,
         places=tuple(stream.place for stream in sent),
+        asked=wiring.asked,
     )

@@ -566,6 +566,10 @@ class Situation:
     places: tuple[Place, ...] = ()
     """Where each of `streams` runs; empty in a record of an older version: each has its ports to itself."""
 
+    asked: bool = True
+    """Whether the device does what a trial's events ask of it; of one that is simply there nobody knows how.
+    Not stored."""
+
     @cached_property
     def _numbers(self) -> Mapping[str, int]:
         """Each stream's number. A full mesh of 64 ports has 4,032, and each is asked for again and again."""

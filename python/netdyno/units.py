@@ -252,6 +252,17 @@ class Load(Written):
         return f"^{NUMBER} ?(?:{'|'.join(re.escape(unit) for unit in units)}|(?:{rates})(?: ?(?:L1|L2))?)$"
 
 
+class PositiveLoad(Load):
+    """A load that is not zero: one that something is sent at."""
+
+    @classmethod
+    def parse(cls, text: object) -> Self:
+        load = super().parse(text)
+        if load.amount.amount == 0:
+            raise UnitError(text, "is no load at all", "give a load above zero, such as `50%` or `1kpps`")
+        return load
+
+
 def bit_rate(text: object) -> L1Rate | L2Rate:
     """A bit rate with its layer: `10Gbps`, `10GbpsL1`, `9.28 Gbit/s L2`."""
     number, rest = split(text, "bit rate", L1Rate.examples)

@@ -81,7 +81,7 @@ class External:
         written = settings.get(filters.SETTING)
         rules = () if written is None else filters.behind(written, len(links))
         lines = tuple(tuple(str(rule) for rule in of_port) for of_port in rules)
-        return Wiring("real", ports, session, learn, routes=behind, filters=lines)
+        return Wiring("real", ports, session, learn, routes=behind, filters=lines, asked=False)
 
     def preflight(self, links: tuple[LabLink, ...]) -> tuple[str, ...]:
         """That packet sockets may be opened, every interface is there, up, and of one link.

@@ -109,9 +109,12 @@ class Wiring:
     """Where only some ports of the lab are the tester's: the number of each among all. None: all are."""
     of: int = 0
     """How many there are then."""
+    asked: bool = True
+    """False where nobody can have the device do something (an `EventKind`): it is simply there."""
     ask: Callable[[str, int | None], None] | None = field(default=None, compare=False)
     """Has the device that was built do something (an `EventKind`), on one port (its number) or on all; it
-    returns when that is done. None: nobody can; emulated devices are told by the session. Raises LabError."""
+    returns when that is done. None: not built yet, told by the session instead, or not `asked`. Raises
+    LabError."""
 
     def only(self, names: Collection[str]) -> Wiring:
         """The same lab with the ports of these names alone opened; the device keeps all of its own."""

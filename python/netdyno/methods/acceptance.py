@@ -12,7 +12,7 @@ from netdyno.arithmetic import WIRE_OVERHEAD
 from netdyno.errors import Problem
 from netdyno.methods import rows
 from netdyno.trial import Cell, Column, StreamResult
-from netdyno.units import Duration, FrameSize, Load, Percent, decimal
+from netdyno.units import Duration, FrameSize, Load, Percent, PositiveLoad, decimal
 
 
 class Acceptance(BaseModel):
@@ -31,7 +31,7 @@ class Service(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    cir: Load = Field(description="Committed information rate.")
+    cir: PositiveLoad = Field(description="Committed information rate.")
     eir: Load | None = Field(default=None, description="Excess information rate; none: no more than the CIR.")
     cbs: FrameSize | None = Field(default=None, description="Committed burst size: is tested if given.")
     ebs: FrameSize | None = Field(default=None, description="Excess burst size: is tested with the CBS.")
@@ -39,8 +39,6 @@ class Service(BaseModel):
 
     @model_validator(mode="after")
     def _possible(self) -> Service:
-        if self.cir.amount.amount == 0:
-            raise Problem("a CIR of nothing", "one above zero: `100Mbps L2`", at=("cir",))
         if self.ebs is not None and (self.cbs is None or self.eir is None):
             raise Problem("an `ebs` goes with a `cbs` and an `eir`", "give both", at=("ebs",))
         return self

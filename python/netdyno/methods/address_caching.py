@@ -12,7 +12,7 @@ from netdyno.errors import Problem
 from netdyno.methods import stations
 from netdyno.methods.procedure import Procedure, frames_per_second
 from netdyno.trial import Method, Situation, Trial
-from netdyno.units import FrameRate, Load, decimal
+from netdyno.units import FrameRate, Load, PositiveLoad, decimal
 
 HEADLINE = (
     "address caching capacity",
@@ -30,16 +30,13 @@ class CachingParameters(stations.StationParameters):
         default=8192, ge=1, le=MOST, description="Addresses of the first try, and the most there are."
     )
     width: int = Field(default=1, ge=1, le=MOST, description="Stop when the bounds are this close.")
-    learning: Load = Field(
-        default=Load(FrameRate(Fraction(50))),
+    learning: PositiveLoad = Field(
+        default=PositiveLoad(FrameRate(Fraction(50))),
         description="Rate at which addresses are told: no faster than the device learns.",
     )
 
     @model_validator(mode="after")
     def _within_the_ageing_time(self) -> CachingParameters:
-        for name in ("learning", "test"):
-            if getattr(self, name).amount.amount == 0:
-                raise Problem(f"`{name}` is zero", "give a load above zero: `50pps`", at=(name,))
         rates = (self.learning.amount, self.test.amount)
         if all(isinstance(rate, FrameRate) for rate in rates):
             seconds = sum((self.maximum / rate.amount for rate in rates), self.pause.amount)
@@ -85,5 +82,6 @@ CACHING = Procedure(
     parameters=CachingParameters,
     start=address_caching,
     traffic_seconds=_seconds,
+    fits=stations.fits,
     pattern="addresses",
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from statistics import stdev
@@ -13,8 +13,8 @@ from netdyno.errors import Problem, counted
 from netdyno.methods import rows
 from netdyno.methods.bursts import Bursts
 from netdyno.methods.procedure import Parameters, Procedure, constant
-from netdyno.methods.throughput import WAIT, OnThroughput, known_load, none_found, searching
-from netdyno.trial import Cell, Column, Method, Result, Situation, Table, Trial, TrialResult, Value
+from netdyno.methods.throughput import WAIT, Measured, OnThroughput, at_the_throughput, none_found, searching
+from netdyno.trial import Cell, Column, Result, Situation, Table, Trial, Value
 from netdyno.units import PositiveDuration
 
 REPEATS = 50
@@ -58,22 +58,16 @@ class BackToBackParameters(BackToBackSettings, OnThroughput):
     """The same, and the throughput."""
 
 
-def back_to_back(parameters: BackToBackParameters, situation: Situation) -> Method:
-    """RFC 9004 section 6: bursts at the line's rate, their length searched, the whole search repeated.
-
-    The throughput comes first: a device that forwards at the line's rate never fills its buffer, and the test
-    does not apply (section 6.1). The corrected buffer time is the implied one less what the device forwarded
-    while the burst came in (section 6.4).
-    """
-    load, first = yield from known_load(parameters, situation)
-    result, _ = yield from measured(parameters, situation, load, first)
-    return result
-
-
 def measured(
     parameters: BackToBackSettings, situation: Situation, known: Fraction | None, first: int
-) -> Generator[Trial, TrialResult, tuple[Result, int]]:
-    """The searches, with the throughput known; the result and the number of the next trial."""
+) -> Measured:
+    """RFC 9004 section 6: bursts at the line's rate, their length searched, the whole search repeated; the
+    result and the number of the next trial.
+
+    A device that forwards at the line's rate never fills its buffer, and the test does not apply (section
+    6.1). The corrected buffer time is the implied one less what the device forwarded while the burst came in
+    (section 6.4).
+    """
     line = situation.line_fps
     if not known or known >= line:
         why = (
@@ -203,7 +197,7 @@ BACK_TO_BACK = Procedure(
     doc="The longest burst at the line's rate that comes back whole, and the buffer time it shows.",
     standard="RFC 9004 (RFC 2544 section 26.4)",
     parameters=BackToBackParameters,
-    start=back_to_back,
+    start=at_the_throughput(measured),
     fits=fits,
     settle=WAIT,
     traffic_seconds=lambda parameters: seconds(parameters) + searching(parameters.throughput),

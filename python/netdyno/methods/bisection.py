@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from netdyno.errors import Problem, counted
+from netdyno.errors import counted
 from netdyno.methods.procedure import Parameters, Procedure, frames_per_second, rounded, starved
 from netdyno.trial import (
     Column,
@@ -28,7 +28,7 @@ from netdyno.trial import (
     TrialResult,
     Value,
 )
-from netdyno.units import Load, Percent, PositiveDuration
+from netdyno.units import Load, Percent, PositiveDuration, PositiveLoad
 
 RFC_TRIAL_NS = 60 * 10**9
 """RFC 2544 section 24: at least 60 seconds for the trial whose value is reported."""
@@ -42,9 +42,11 @@ class BisectionParameters(Parameters):
     duration: PositiveDuration = Field(
         default=PositiveDuration(Fraction(60)), description="Length of each trial."
     )
-    maximum: Load = Field(default=Load(Percent(Fraction(1))), description="The load to start from: `100%`.")
-    width: Load = Field(
-        default=Load(Percent(Fraction(1, 1000))),
+    maximum: PositiveLoad = Field(
+        default=PositiveLoad(Percent(Fraction(1))), description="The load to start from: `100%`."
+    )
+    width: PositiveLoad = Field(
+        default=PositiveLoad(Percent(Fraction(1, 1000))),
         description="Stop when the bounds are this close: `0.1%`, `1kpps`.",
     )
     repeats: int = Field(
@@ -58,13 +60,6 @@ class BisectionParameters(Parameters):
         ge=0,
         description="More lost frames than this are believed at once: TST 009's z; `null`: none are.",
     )
-
-    @model_validator(mode="after")
-    def _not_nothing(self) -> BisectionParameters:
-        for name in ("width", "maximum"):
-            if getattr(self, name).amount.amount == 0:
-                raise Problem(f"`{name}` is zero", "give a load above zero: `0.1%`, `1kpps`", at=(name,))
-        return self
 
     def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
         """The load the search starts from."""

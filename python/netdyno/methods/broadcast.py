@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from netdyno.errors import Problem
 from netdyno.methods.procedure import (
     Parameters,
     Procedure,
@@ -17,7 +16,7 @@ from netdyno.methods.procedure import (
     starved,
 )
 from netdyno.trial import Cell, Column, Method, Result, Segment, Situation, Table, Trial, TrialResult, Value
-from netdyno.units import Load, Percent, PositiveDuration
+from netdyno.units import Load, Percent, PositiveDuration, PositiveLoad
 
 RFC_TRIAL_NS = 30 * 10**9
 """RFC 2889 section 5.10.2: 30 seconds are recommended."""
@@ -45,17 +44,13 @@ class BroadcastParameters(Parameters):
     duration: PositiveDuration = Field(
         default=PositiveDuration.of_ns(RFC_TRIAL_NS), description="Length of each trial."
     )
-    maximum: Load = Field(default=Load(Percent(Fraction(1))), description="The load to start from: `100%`.")
-    width: Load = Field(
-        default=Load(Percent(Fraction(1, 100))), description="Stop when the bounds are this close: `1%`."
+    maximum: PositiveLoad = Field(
+        default=PositiveLoad(Percent(Fraction(1))), description="The load to start from: `100%`."
     )
-
-    @model_validator(mode="after")
-    def _not_nothing(self) -> BroadcastParameters:
-        for name in ("width", "maximum"):
-            if getattr(self, name).amount.amount == 0:
-                raise Problem(f"`{name}` is zero", "give a load above zero: `1%`", at=(name,))
-        return self
+    width: PositiveLoad = Field(
+        default=PositiveLoad(Percent(Fraction(1, 100))),
+        description="Stop when the bounds are this close: `1%`.",
+    )
 
     def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
         """The load the search starts from."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from netdyno.errors import Problem
 from netdyno.methods.forwarding import EDGE, TOO_SHORT, forwarding_rate
 from netdyno.methods.procedure import Parameters, Procedure, frames_per_second, rounded, starved
 from netdyno.methods.rows import lost
@@ -24,7 +23,7 @@ from netdyno.trial import (
     TrialResult,
     Value,
 )
-from netdyno.units import Load, Percent, PositiveDuration, decimal
+from netdyno.units import Load, Percent, PositiveDuration, PositiveLoad, decimal
 
 RFC_TRIAL_NS = 30 * 10**9
 """RFC 2889 section 5.5.2: 30 seconds are recommended."""
@@ -50,18 +49,13 @@ FINDINGS = (Column("question"), Column("finding"))
 class CongestionParameters(Parameters):
     """Parameters of congestion control."""
 
-    load: Load = Field(
-        default=Load(Percent(Fraction(1))), description="What each of both senders sends, of its line."
+    load: PositiveLoad = Field(
+        default=PositiveLoad(Percent(Fraction(1))),
+        description="What each of both senders sends, of its line.",
     )
     duration: PositiveDuration = Field(
         default=PositiveDuration.of_ns(RFC_TRIAL_NS), description="Length of the trial."
     )
-
-    @model_validator(mode="after")
-    def _something(self) -> CongestionParameters:
-        if self.load.amount.amount == 0:
-            raise Problem("`load` is zero", "give a load above zero: `100%`", at=("load",))
-        return self
 
     def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
         """The one load."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from netdyno.errors import Problem
 from netdyno.methods import rows
@@ -26,7 +26,7 @@ from netdyno.trial import (
     TrialResult,
     Value,
 )
-from netdyno.units import FrameSize, Load, Percent, PositiveDuration
+from netdyno.units import FrameSize, Load, Percent, PositiveDuration, PositiveLoad
 
 RFC_TRIAL_NS = 30 * 10**9
 """RFC 2889 section 5.9.2: 30 seconds are recommended."""
@@ -61,9 +61,9 @@ TABLE = (
 class ErroredParameters(Parameters):
     """Parameters of errored frames."""
 
-    at: list[Load] = Field(
+    at: list[PositiveLoad] = Field(
         alias="loads",
-        default=[Load(Percent(Fraction(share, 100))) for share in (10, 50, 100)],
+        default=[PositiveLoad(Percent(Fraction(share, 100))) for share in (10, 50, 100)],
         description="Loads, one after the other.",
         min_length=1,
         max_length=100,
@@ -75,13 +75,6 @@ class ErroredParameters(Parameters):
         default=FrameSize(Fraction(LONGEST)),
         description="The longest legal frame: `1522B` of frames with a tag, more where jumbo frames are set.",
     )
-
-    @model_validator(mode="after")
-    def _something(self) -> ErroredParameters:
-        for number, load in enumerate(self.at):
-            if load.amount.amount == 0:
-                raise Problem("a load of nothing", "one above zero: `10%`", at=("loads", number))
-        return self
 
     def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
         """All of them."""

@@ -11,7 +11,7 @@ from netdyno.errors import Problem
 from netdyno.methods.procedure import Procedure, constant, frames_per_second, starved
 from netdyno.methods.throughput import OnThroughput, known_load, searching
 from netdyno.trial import Cell, Column, Figure, Method, Result, Situation, StreamResult, Table, Value
-from netdyno.units import Load, Percent, PositiveDuration
+from netdyno.units import Load, Percent, PositiveDuration, PositiveLoad
 
 RFC_TRIAL_NS = 30 * 10**9
 """RFC 2889 section 5.6.2: 30 seconds are recommended."""
@@ -70,8 +70,8 @@ class ForwardingParameters(OnThroughput):
     duration: PositiveDuration = Field(
         default=PositiveDuration.of_ns(RFC_TRIAL_NS), description="Length of each trial."
     )
-    maximum: Load = Field(
-        default=Load(Percent(Fraction(1))), description="The highest load, MOL: `100%`, `99.98%`."
+    maximum: PositiveLoad = Field(
+        default=PositiveLoad(Percent(Fraction(1))), description="The highest load, MOL: `100%`, `99.98%`."
     )
     step: Percent = Field(
         default=Percent(Fraction(1, 100)), description="From load to load, of the maximum: `1%`."
@@ -81,8 +81,6 @@ class ForwardingParameters(OnThroughput):
     def _possible(self) -> ForwardingParameters:
         if not Fraction(1, MOST_STEPS) <= self.step.amount <= 1:
             raise Problem(f"`step` is {self.step}", "from `0.1%` to `100%`", at=("step",))
-        if self.maximum.amount.amount == 0:
-            raise Problem("`maximum` is zero", "give a load above zero: `100%`", at=("maximum",))
         return self
 
     def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:

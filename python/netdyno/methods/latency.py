@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 
 from pydantic import Field, model_validator
@@ -11,11 +11,18 @@ from netdyno.arithmetic import WIRE_OVERHEAD
 from netdyno.errors import Problem
 from netdyno.methods import rows
 from netdyno.methods.procedure import Parameters, Procedure, starved
-from netdyno.methods.throughput import WAIT, OnThroughput, known_load, none_found, searching, waits
+from netdyno.methods.throughput import (
+    WAIT,
+    Measured,
+    OnThroughput,
+    at_the_throughput,
+    none_found,
+    searching,
+    waits,
+)
 from netdyno.trial import (
     Cell,
     Column,
-    Method,
     Observe,
     Result,
     Segment,
@@ -84,16 +91,7 @@ COLUMNS = (
 )
 
 
-def latency(parameters: LatencyParameters, situation: Situation) -> Method:
-    """RFC 2544 section 26.2: at the throughput, which is searched first unless it is given."""
-    load, first = yield from known_load(parameters, situation)
-    result, _ = yield from measured(parameters, situation, load, first)
-    return result
-
-
-def measured(
-    parameters: LatencySettings, situation: Situation, fps: Fraction | None, first: int
-) -> Generator[Trial, TrialResult, tuple[Result, int]]:
+def measured(parameters: LatencySettings, situation: Situation, fps: Fraction | None, first: int) -> Measured:
     """The streams, at a known load; the result and the number of the next trial.
 
     Typical latency (TL) is the median of a stream's, worst case latency (WCL) its 99.9th percentile; of all
@@ -210,7 +208,7 @@ LATENCY = Procedure(
     standard="RFC 2544 section 26.2, RFC 8219 section 7.2",
     parameters=LatencyParameters,
     groups=True,
-    start=latency,
+    start=at_the_throughput(measured),
     settle=WAIT,
     traffic_seconds=lambda parameters: (
         parameters.repeats * parameters.duration.amount + searching(parameters.throughput)

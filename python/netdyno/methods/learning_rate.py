@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from fractions import Fraction
 from math import log2
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from netdyno.errors import Problem
 from netdyno.methods import stations
 from netdyno.methods.address_caching import MOST
 from netdyno.methods.procedure import Procedure, frames_per_second, rounded
 from netdyno.trial import Method, Situation, Trial
-from netdyno.units import Load, Percent
+from netdyno.units import Load, Percent, PositiveLoad
 
 HEADLINE = (
     "address learning rate",
@@ -28,19 +27,13 @@ class LearningParameters(stations.StationParameters):
     addresses: int = Field(
         default=1000, ge=1, le=MOST, description="Addresses of each try: no more than the device keeps."
     )
-    maximum: Load = Field(
-        default=Load(Percent(Fraction(1))), description="The rate that is tried first: `100%`, `100kpps`."
+    maximum: PositiveLoad = Field(
+        default=PositiveLoad(Percent(Fraction(1))),
+        description="The rate that is tried first: `100%`, `100kpps`.",
     )
-    width: Load = Field(
-        default=Load(Percent(Fraction(1, 1000))), description="Stop when the bounds are this close."
+    width: PositiveLoad = Field(
+        default=PositiveLoad(Percent(Fraction(1, 1000))), description="Stop when the bounds are this close."
     )
-
-    @model_validator(mode="after")
-    def _not_nothing(self) -> LearningParameters:
-        for name in ("maximum", "width", "test"):
-            if getattr(self, name).amount.amount == 0:
-                raise Problem(f"`{name}` is zero", "give a load above zero: `1%`, `1kpps`", at=(name,))
-        return self
 
     def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
         """The rate it begins with, and that of the test frames."""
@@ -83,5 +76,6 @@ LEARNING = Procedure(
     parameters=LearningParameters,
     start=learning_rate,
     traffic_seconds=_seconds,
+    fits=stations.fits,
     pattern="addresses",
 )

@@ -12,7 +12,7 @@ from netdyno.methods import rows
 from netdyno.methods.procedure import Parameters, Procedure, constant, frames_per_second, starved
 from netdyno.methods.throughput import WAIT, waits
 from netdyno.trial import Cell, Column, Figure, Method, Result, Situation, Table, TrialResult, Value
-from netdyno.units import Load, Percent, PositiveDuration
+from netdyno.units import Load, Percent, PositiveDuration, PositiveLoad
 
 COARSEST = Fraction(1, 10)
 """RFC 2544 section 26.3: the steps are 10 % of the maximum rate at most, finer ones are encouraged."""
@@ -29,7 +29,9 @@ class LossParameters(Parameters):
     duration: PositiveDuration = Field(
         default=PositiveDuration(Fraction(60)), description="Length of each trial."
     )
-    maximum: Load = Field(default=Load(Percent(Fraction(1))), description="The load to start from: `100%`.")
+    maximum: PositiveLoad = Field(
+        default=PositiveLoad(Percent(Fraction(1))), description="The load to start from: `100%`."
+    )
     step: Percent = Field(
         default=Percent(COARSEST), description="How much lower each load is, of the maximum: `10%`."
     )
@@ -42,8 +44,6 @@ class LossParameters(Parameters):
                 "RFC 2544 has steps of 10 % at most; `0.1%` is the least",
                 at=("step",),
             )
-        if self.maximum.amount.amount == 0:
-            raise Problem("`maximum` is zero", "give a load above zero: `100%`", at=("maximum",))
         return self
 
     def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:

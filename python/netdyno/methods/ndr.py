@@ -27,7 +27,7 @@ from netdyno.methods.mlr.shooting import Budget, Shooting
 from netdyno.methods.procedure import Parameters, Procedure, frames_per_second, scaled
 from netdyno.methods.samples import Sample, kept_up, scopes
 from netdyno.trial import Method, Result, Segment, Situation, Trial, TrialResult
-from netdyno.units import Duration, Load, Percent, PositiveDuration
+from netdyno.units import Duration, Load, Percent, PositiveDuration, PositiveLoad
 
 HOLD_SHARE = 10
 """The top of the ramp is held for this part of its length: a knee just below it shows there."""
@@ -41,10 +41,13 @@ class NdrParameters(Parameters):
         description="Goals by the name their value gets; `NDR` or `PDR` is among them, and judged.",
         min_length=1,
     )
-    minimum: Load = Field(
-        default=Load(Percent(Fraction(1, 1000))), description="The lowest load: below it nothing is searched."
+    minimum: PositiveLoad = Field(
+        default=PositiveLoad(Percent(Fraction(1, 1000))),
+        description="The lowest load: below it nothing is searched.",
     )
-    maximum: Load = Field(default=Load(Percent(Fraction(1))), description="The highest load: `100%`.")
+    maximum: PositiveLoad = Field(
+        default=PositiveLoad(Percent(Fraction(1))), description="The highest load: `100%`."
+    )
     seed: Literal["none", "ramp"] = Field(
         default="none", description="`ramp`: a short ramp first, and the search begins at its knees."
     )
@@ -76,9 +79,6 @@ class NdrParameters(Parameters):
 
     @model_validator(mode="after")
     def _sensible(self) -> NdrParameters:
-        for name in ("minimum", "maximum"):
-            if getattr(self, name).amount.amount == 0:
-                raise Problem(f"`{name}` is zero", "give a load above zero: `0.1%`, `10kpps`", at=(name,))
         if not {"NDR", "PDR"} & set(self.goals):
             raise Problem(
                 "no goal is called `NDR` or `PDR`", "one of them stands for the case", at=("goals",)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from netdyno.errors import Problem
 from netdyno.histogram import decode, merge
 from netdyno.methods import rows
 from netdyno.methods.procedure import Parameters, Procedure, frames_per_second, starved
@@ -26,7 +25,7 @@ from netdyno.trial import (
     TrialResult,
     Value,
 )
-from netdyno.units import Load, Percent, PositiveDuration
+from netdyno.units import Load, Percent, PositiveDuration, PositiveLoad
 
 RATIO = "reordered"
 COPIES = "duplicated"
@@ -35,17 +34,11 @@ COPIES = "duplicated"
 class OrderParameters(Parameters):
     """Parameters of order."""
 
-    load: Load = Field(default=Load(Percent(Fraction(1, 2))), description="The load, `50%`.")
+    load: PositiveLoad = Field(default=PositiveLoad(Percent(Fraction(1, 2))), description="The load, `50%`.")
     duration: PositiveDuration = Field(
         default=PositiveDuration(Fraction(60)), description="Length of each trial."
     )
     repeats: int = Field(default=1, ge=1, le=1000, description="Trials, counted together.")
-
-    @model_validator(mode="after")
-    def _something(self) -> OrderParameters:
-        if self.load.amount.amount == 0:
-            raise Problem("a load of nothing", "one above zero: `50%`, `1Mpps`", at=("load",))
-        return self
 
     def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
         """The one load."""

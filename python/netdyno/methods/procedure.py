@@ -228,4 +228,7 @@ def scaled(model: BaseModel, scale: Fraction) -> Any:
             changes[name] = type(value).of_ns(max(min(value.ns, 1), round(value.ns * scale)))
         elif isinstance(value, BaseModel):
             changes[name] = scaled(value, scale)
-    return model.model_copy(update=changes)
+    copied = model.model_copy(update=changes)
+    # What was left to its default still is: a plan did not name it.
+    copied.model_fields_set.intersection_update(model.model_fields_set)
+    return copied

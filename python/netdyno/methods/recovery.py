@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 
 from pydantic import Field, model_validator
@@ -15,10 +15,9 @@ from netdyno.methods.procedure import (
     rounded,
     starved,
 )
-from netdyno.methods.throughput import WAIT, OnThroughput, known_load, none_found, searching
+from netdyno.methods.throughput import WAIT, Measured, OnThroughput, at_the_throughput, none_found, searching
 from netdyno.trial import (
     Column,
-    Method,
     Observe,
     Result,
     Segment,
@@ -41,7 +40,6 @@ REPEATS = 3
 GAPS = 2
 
 NAME = "recovery time"
-STILL = "frames were still lost at the end: watch it for longer"
 
 
 class RecoverySettings(Parameters):
@@ -86,16 +84,9 @@ COLUMNS = (
 )
 
 
-def recovery(parameters: RecoveryParameters, situation: Situation) -> Method:
-    """RFC 2544 section 26.5: after the throughput, which is searched first unless it is given."""
-    load, first = yield from known_load(parameters, situation)
-    result, _ = yield from measured(parameters, situation, load, first)
-    return result
-
-
 def measured(
     parameters: RecoverySettings, situation: Situation, known: Fraction | None, first: int
-) -> Generator[Trial, TrialResult, tuple[Result, int]]:
+) -> Measured:
     """The overloads and what follows each, with the throughput known; the result and the next trial's number.
 
     A is when the load falls, B when the last frame that was lost departed; the recovery time is B - A, and
@@ -151,7 +142,7 @@ def _result(
         ends = (min(times, default=None), max(times, default=None))
         if times and any(rows.still_losing(one, a_ns, end_ns)[place] for one in outcomes):
             # It took no less than was seen, and how much longer nobody knows.
-            values.append(Value(NAME, name, None, "ns", mean, None, STILL))
+            values.append(Value(NAME, name, None, "ns", mean, None, rows.STILL))
             mean, ends = None, (ends[0], None)
         else:
             values.append(Value(NAME, name, mean, "ns", *ends, note))
@@ -174,8 +165,8 @@ def _result(
             )
         )
     values.append(rows.longest(values, NAME))
-    if values[-1].note == STILL:
-        notes = [*notes, STILL]
+    if values[-1].note == rows.STILL:
+        notes = [*notes, rows.STILL]
     return Result(
         method=RECOVERY.name,
         values=tuple(values),
@@ -220,7 +211,7 @@ RECOVERY = Procedure(
     doc="How long frames are lost after an overload of 110 % of the throughput has fallen to half of it.",
     standard="RFC 2544 section 26.5",
     parameters=RecoveryParameters,
-    start=recovery,
+    start=at_the_throughput(measured),
     settle=WAIT,
     traffic_seconds=lambda parameters: seconds(parameters) + searching(parameters.throughput),
 )

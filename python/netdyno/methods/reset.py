@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Literal
 
@@ -15,12 +15,11 @@ from netdyno.methods.procedure import (
     Procedure,
     starved,
 )
-from netdyno.methods.throughput import WAIT, OnThroughput, known_load, none_found, searching
+from netdyno.methods.throughput import WAIT, Measured, OnThroughput, at_the_throughput, none_found, searching
 from netdyno.mixes import MIN_SIZE
 from netdyno.trial import (
     Column,
     Event,
-    Method,
     Observe,
     Result,
     Segment,
@@ -39,15 +38,16 @@ REPEATS = 10
 GAPS = 64
 
 NAME = "reset time"
-STILL = "frames were still lost at the end: watch it for longer"
 NO_THROUGHPUT = "the device loses at this load without a reset, which is to be its throughput"
 
 
 class ResetSettings(Parameters):
     """Parameters of the reset."""
 
-    kind: Literal["reset", "link-down"] = Field(
-        default="reset", description="What is done to the device: `reset`, or `link-down` and up again."
+    kind: Literal["reset", "link-down", "by-hand"] = Field(
+        default="reset",
+        description="What is done to the device: `reset`; `link-down` and up again; or whatever you do to it"
+        " `by-hand`, once in each trial, when traffic has lasted `before`.",
     )
     before: PositiveDuration = Field(
         default=PositiveDuration.of_ns(CLEAN_NS), description="Traffic before the reset."
@@ -76,6 +76,17 @@ class ResetParameters(ResetSettings, OnThroughput):
     """The same, and the throughput."""
 
 
+def fits(parameters: ResetSettings, situation: Situation) -> Problem | None:
+    """A device that is simply there is reset by hand."""
+    if situation.asked or parameters.kind == "by-hand":
+        return None
+    return Problem(
+        f"nobody can ask this device for `{parameters.kind}`",
+        "`kind: by-hand`, and reset it yourself in each trial; or a device that netdyno builds",
+        at=("kind",),
+    )
+
+
 COLUMNS = (
     Column("frame size", "B"),
     rows.STREAM,
@@ -89,16 +100,7 @@ COLUMNS = (
 )
 
 
-def reset(parameters: ResetParameters, situation: Situation) -> Method:
-    """RFC 6201 section 4: at the throughput, which is searched first unless it is given."""
-    load, first = yield from known_load(parameters, situation)
-    result, _ = yield from measured(parameters, situation, load, first)
-    return result
-
-
-def measured(
-    parameters: ResetSettings, situation: Situation, known: Fraction | None, first: int
-) -> Generator[Trial, TrialResult, tuple[Result, int]]:
+def measured(parameters: ResetSettings, situation: Situation, known: Fraction | None, first: int) -> Measured:
     """The resets, at a known load; the result and the number of the next trial."""
     outcomes: list[TrialResult] = []
     counting: list[int] = []
@@ -108,29 +110,49 @@ def measured(
         notes.append(f"reset: {none_found(known)}, and there is none to reset it under")
     for number in range(parameters.repeats if known else 0):
         assert known is not None
-        events = [Event(parameters.before.ns, parameters.kind)]
-        if parameters.kind == "link-down":
-            events.append(Event(parameters.before.ns + parameters.down.ns, "link-up"))
+        by_hand = f", by hand after {parameters.before}" if parameters.kind == "by-hand" else ""
         outcome = yield Trial(
-            f"reset {number + 1}",
+            f"reset {number + 1}{by_hand}",
             (Segment("traffic", total_ns, known, known),),
             observe=Observe(gaps=GAPS),
-            events=tuple(events),
+            events=tuple(_events(parameters)),
         )
         outcomes.append(outcome)
         short = starved(outcome, total_ns)
         if short is not None:
             notes.append(f"reset {number + 1}: {short}, so it does not count")
             continue
+        missed = _missed(outcome, parameters) if by_hand else None
+        if missed is not None:
+            notes.append(f"reset {number + 1}: {missed}, so it does not count")
+            continue
         counting.append(number)
         if any(rows.still_losing(outcome, parameters.before.ns, total_ns)):
-            notes.append(f"reset {number + 1}: {STILL}")
+            notes.append(f"reset {number + 1}: {rows.STILL}")
         before = sum(_lost_before(one, parameters.before.ns) for one in outcome.streams)
         if before:
             notes.append(f"reset {number + 1}: {counted(before, 'frame')} lost before it: {NO_THROUGHPUT}")
     resting = tuple(first + number for number in counting or range(len(outcomes)))
     used = [outcomes[number] for number in counting]
     return _result(parameters, situation, known, used, notes, resting), first + len(outcomes)
+
+
+def _events(parameters: ResetSettings) -> Iterator[Event]:
+    if parameters.kind == "by-hand":
+        return
+    yield Event(parameters.before.ns, parameters.kind)
+    if parameters.kind == "link-down":
+        yield Event(parameters.before.ns + parameters.down.ns, "link-up")
+
+
+def _missed(outcome: TrialResult, parameters: ResetSettings) -> str | None:
+    """Why a trial shows no reset by hand, if it shows none: when that came, only the frames can tell."""
+    if not any(stream.missing for stream in outcome.streams):
+        return "nothing was lost, so it was not reset, or forwards meanwhile"
+    gaps = [gap for stream in outcome.streams if stream.gaps is not None for gap in stream.gaps.gaps]
+    if any(gap.first_ns < parameters.before.ns for gap in gaps):
+        return f"frames were lost before {parameters.before} of traffic: reset too early, or {NO_THROUGHPUT}"
+    return None
 
 
 def _lost_before(stream: StreamResult, reset_ns: int) -> int:
@@ -169,7 +191,7 @@ def _result(
         value = Value(NAME, name, mean, "ns", *ends, note)
         if any(rows.still_losing(one, before_ns, end_ns)[place] for one in outcomes):
             # What did not end took no less than was seen; leaving it out would praise the device for it.
-            value = Value(NAME, name, None, "ns", mean, None, STILL)
+            value = Value(NAME, name, None, "ns", mean, None, rows.STILL)
         elif any(earlier):
             # What it loses at that load anyway goes on behind the reset, and is in the time.
             value = Value(NAME, name, None, "ns", None, mean, f"frames were lost before it: {NO_THROUGHPUT}")
@@ -218,7 +240,8 @@ RESET = Procedure(
     doc="How long a device loses frames after a reset under load, by lost frames and by time stamps.",
     standard="RFC 6201",
     parameters=ResetParameters,
-    start=reset,
+    start=at_the_throughput(measured),
+    fits=fits,
     settle=WAIT,
     traffic_seconds=lambda parameters: (
         parameters.repeats * (parameters.before.amount + parameters.watch.amount)

@@ -76,11 +76,14 @@ def suite(parameters: SuiteParameters, situation: Situation) -> Method:
     if parameters.recovery is not None:
         result, number = yield from overloads.measured(parameters.recovery, situation, known, number)
         results.append(result)
-    if parameters.reset is not None:
+    unasked = None if parameters.reset is None else resets.fits(parameters.reset, situation)
+    if parameters.reset is not None and unasked is None:
         result, number = yield from resets.measured(parameters.reset, situation, known, number)
         results.append(result)
-    left = [name.replace("_", " ") for name in PARTS if getattr(parameters, name) is None]
-    omitted = tuple(f"{name}: left out, RFC 2544 section 26 has it" for name in left)
+    left = {name.replace("_", " "): "left out" for name in PARTS if getattr(parameters, name) is None}
+    if unasked is not None:
+        left["reset"] = f"left out, for {unasked.message} (`reset: {{kind: by-hand}}`)"
+    omitted = tuple(f"{name}: {why}, RFC 2544 section 26 has it" for name, why in left.items())
     return replace(
         found,
         method=SUITE.name,
@@ -96,12 +99,16 @@ def suite(parameters: SuiteParameters, situation: Situation) -> Method:
 
 
 def _fits(parameters: SuiteParameters, situation: Situation) -> Problem | None:
-    if parameters.back_to_back is None:
-        return None
-    problem = bursts.fits(parameters.back_to_back, situation)
-    if problem is None:
-        return None
-    return Problem(problem.message, problem.hint, at=("back-to-back", *problem.at))
+    if parameters.back_to_back is not None:
+        problem = bursts.fits(parameters.back_to_back, situation)
+        if problem is not None:
+            return Problem(problem.message, problem.hint, at=("back-to-back", *problem.at))
+    # A reset that nobody asked for is left out, and that is said; one that the plan names cannot be.
+    if parameters.reset is not None and "reset" in parameters.model_fields_set:
+        problem = resets.fits(parameters.reset, situation)
+        if problem is not None:
+            return Problem(problem.message, problem.hint, at=("reset", *problem.at))
+    return None
 
 
 def _seconds(parameters: SuiteParameters) -> Fraction:

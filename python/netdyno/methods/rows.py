@@ -76,6 +76,10 @@ def clean(streams: Sequence[StreamResult]) -> bool:
     )
 
 
+STILL = "frames were still lost at the end: watch it for longer"
+"""What is told of a trial in which they were."""
+
+
 def still_losing(outcome: TrialResult, from_ns: int, until_ns: int) -> tuple[bool, ...]:
     """Of each stream, whether loss from `from_ns` on lasted to the end of a trial whose traffic ended at
     `until_ns`: to its last sample, or to the last tenth of the time between where that is shorter.

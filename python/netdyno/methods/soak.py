@@ -38,7 +38,7 @@ from netdyno.trial import (
     TrialResult,
     Value,
 )
-from netdyno.units import Duration, Load, Percent, PositiveDuration
+from netdyno.units import Duration, Load, Percent, PositiveDuration, PositiveLoad
 
 HOUR_NS = 3600 * 10**9
 MOST_EVENTS = 1000
@@ -57,7 +57,9 @@ NAME = "loss ratio"
 class SoakParameters(Parameters):
     """Parameters of the soak."""
 
-    load: Load = Field(default=Load(Percent(Fraction(9, 10))), description="The load, held all the time.")
+    load: PositiveLoad = Field(
+        default=PositiveLoad(Percent(Fraction(9, 10))), description="The load, held all the time."
+    )
     duration: PositiveDuration = Field(
         default=PositiveDuration.of_ns(12 * HOUR_NS), description="How long it is held, pauses not counted."
     )
@@ -72,8 +74,6 @@ class SoakParameters(Parameters):
 
     @model_validator(mode="after")
     def _possible(self) -> SoakParameters:
-        if self.load.amount.amount == 0:
-            raise Problem("a load of nothing", "one above zero: `50%`, `1Mpps`", at=("load",))
         # Counted, not listed: of parts of a microsecond there are more than memory has room for.
         count = -(-self.duration.ns // (self.part.ns or self.duration.ns))
         if count > MOST_PARTS:

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from pydantic import Field
 
+from netdyno.errors import Problem
 from netdyno.methods.procedure import Parameters, frames_per_second, starved
 from netdyno.trial import (
     Cell,
@@ -64,6 +65,17 @@ class StationParameters(Parameters):
     def wait_ns(self) -> int:
         """Before each try."""
         return 0 if self.forget else (self.ageing.ns * LONGER).__ceil__()
+
+
+def fits(parameters: StationParameters, situation: Situation) -> Problem | None:
+    """A device that is simply there forgets by itself, in its own time."""
+    if situation.asked or not parameters.forget:
+        return None
+    return Problem(
+        "nobody can ask this device to `forget`",
+        "leave it out, and its ageing time is waited for; or a device that netdyno builds",
+        at=("forget",),
+    )
 
 
 def attempt(

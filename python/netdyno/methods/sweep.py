@@ -38,7 +38,7 @@ from netdyno.trial import (
     TrialResult,
     Value,
 )
-from netdyno.units import Load, Percent, PositiveDuration, UnitError
+from netdyno.units import Load, Percent, PositiveDuration, PositiveLoad, UnitError
 
 ACHIEVED = Fraction(2, 10_000)
 """A load that was missed by more than this is not the one asked for, and is flagged."""
@@ -138,8 +138,8 @@ class SweepParameters(Parameters):
     duration: PositiveDuration = Field(
         default=PositiveDuration(Fraction(120)), description="How long each load is held."
     )
-    idle: Load = Field(
-        default=Load(Percent(Fraction(1, 1000))),
+    idle: PositiveLoad = Field(
+        default=PositiveLoad(Percent(Fraction(1, 1000))),
         description="What `0%` stands for: a load at which no frame waits for another.",
     )
     search: NdrParameters = Field(
@@ -152,8 +152,6 @@ class SweepParameters(Parameters):
             raise Problem("no loads", "give at least one: `[50%]`", at=("loads",))
         if len(self.asked) > MOST_LOADS:
             raise Problem(f"{len(self.asked)} loads, at most {MOST_LOADS}", "fewer", at=("loads",))
-        if self.idle.amount.amount == 0:
-            raise Problem("`idle` is zero", "a load above zero: `0.1%`, `1kpps`", at=("idle",))
         goals = self.search.goals
         for number, point in enumerate(self.asked):
             if isinstance(point, Point) and point.of not in goals:

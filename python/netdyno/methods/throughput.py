@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from fractions import Fraction
+from typing import TypeAlias, TypeVar
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from netdyno.errors import Problem
 from netdyno.methods import rows
 from netdyno.methods.procedure import Parameters, Procedure, frames_per_second, part, rounded, starved
 from netdyno.trial import (
@@ -22,7 +22,7 @@ from netdyno.trial import (
     TrialResult,
     Value,
 )
-from netdyno.units import Duration, Load, Percent, PositiveDuration, decimal
+from netdyno.units import Duration, Load, Percent, PositiveDuration, PositiveLoad, decimal
 
 RFC_TRIAL_NS = 60 * 10**9
 """RFC 2544 section 24: at least 60 seconds for the trial whose value is reported."""
@@ -46,18 +46,13 @@ class ThroughputParameters(Parameters):
         default=None,
         description="Length of the trials while searching; as long as the final one unless given.",
     )
-    maximum: Load = Field(default=Load(Percent(Fraction(1))), description="The load to start from: `100%`.")
-    width: Load = Field(
-        default=Load(Percent(Fraction(1, 1000))),
+    maximum: PositiveLoad = Field(
+        default=PositiveLoad(Percent(Fraction(1))), description="The load to start from: `100%`."
+    )
+    width: PositiveLoad = Field(
+        default=PositiveLoad(Percent(Fraction(1, 1000))),
         description="Stop when the bounds are this close: `0.1%`, `1kpps`.",
     )
-
-    @model_validator(mode="after")
-    def _not_nothing(self) -> ThroughputParameters:
-        for name in ("width", "maximum"):
-            if getattr(self, name).amount.amount == 0:
-                raise Problem(f"`{name}` is zero", "give a load above zero: `0.1%`, `1kpps`", at=(name,))
-        return self
 
     def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
         """The load the search starts from."""
@@ -289,16 +284,10 @@ def none_found(known: Fraction | None) -> str:
 class OnThroughput(Parameters):
     """Parameters of a method that rests on a throughput."""
 
-    throughput: Load | ThroughputParameters = Field(
+    throughput: PositiveLoad | ThroughputParameters = Field(
         default=ThroughputParameters(),
         description="That of the device: a load that is known, or how it is searched first.",
     )
-
-    @model_validator(mode="after")
-    def _something(self) -> OnThroughput:
-        if isinstance(self.throughput, Load) and self.throughput.amount.amount == 0:
-            raise Problem("a throughput of nothing", "leave it out, and it is searched", at=("throughput",))
-        return self
 
     def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
         """What is taken as known, or that of the search."""
@@ -317,6 +306,28 @@ def known_load(
         return frames_per_second(parameters.throughput, situation), 0
     found, first = yield from part("throughput", throughput(parameters.throughput, situation), 0)
     return of_a_port(found, situation), first
+
+
+K = TypeVar("K", bound=Parameters)
+Measured: TypeAlias = Generator[Trial, TrialResult, tuple[Result, int]]
+"""Trials, and in the end their result and the number of the next trial."""
+
+
+def at_the_throughput(
+    measured: Callable[[K, Situation, Fraction | None, int], Measured],
+) -> Callable[[K, Situation], Method]:
+    """The start of a method that rests on the throughput, which is searched first unless it is given.
+
+    measured: what it does, given the throughput as the load of a port and the number of its first trial.
+    """
+
+    def start(parameters: K, situation: Situation) -> Method:
+        assert isinstance(parameters, OnThroughput)
+        known, first = yield from known_load(parameters, situation)
+        result, _ = yield from measured(parameters, situation, known, first)
+        return result
+
+    return start
 
 
 def searching(known: Load | ThroughputParameters) -> Fraction:

@@ -31,7 +31,7 @@ from netdyno.trial import (
     TrialResult,
     Value,
 )
-from netdyno.units import Duration, L1Rate, L2Rate, Load, Percent, PositiveDuration, decimal
+from netdyno.units import Duration, L1Rate, L2Rate, Load, Percent, PositiveDuration, PositiveLoad, decimal
 
 LEAST_PERFORMANCE_NS = 15 * 60 * 10**9
 """The shortest of the three usual lengths of the performance test: 15 minutes, 2 hours, 24 hours."""
@@ -60,7 +60,7 @@ class Y1564Parameters(Parameters):
     """Parameters of service activation."""
 
     services: dict[str, Service] = Field(
-        default={"all": Service(cir=Load(Percent(Fraction(1))))},
+        default={"all": Service(cir=PositiveLoad(Percent(Fraction(1))))},
         description="Services by name: each class of the profile, or one that is all of it, of any name.",
         examples=["{voice: {cir: 10Mbps L2, eir: 5Mbps L2, sac: {flr: 0.01%, ftd: 5ms, fdv: 1ms}}}"],
     )
