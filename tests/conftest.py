@@ -52,6 +52,7 @@ SIDE_BY_SIDE = frozenset(
         "store",
         "suites",
         "tables",
+        "truth_table",
         "units",
         "verdict",
         "y1564",

@@ -435,7 +435,8 @@ impl Device {
                 self.depart(out, flight);
                 continue;
             }
-            let until = flight.at.saturating_add(HOLD_PS);
+            // Let go at the switching point, behind which the delay comes once more.
+            let until = flight.at.saturating_add(HOLD_PS).saturating_sub(self.core.delay.fixed);
             let left = hit.reorder;
             self.outputs[out].held.push(Held { left, until, flight });
             self.core.alarm = self.core.alarm.min(until);

@@ -1,0 +1,265 @@
+"""A method on an emulated device, and beside each of its trials what a perfect tester would have found."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cache, cached_property
+from typing import Any
+
+from closed_forms import Stretch, departures
+from methodlab import text
+from netdyno.happening import Course
+from netdyno.labs import KINDS
+from netdyno.matrix import cases, situation
+from netdyno.methods import METHODS
+from netdyno.methods.late import watched
+from netdyno.plan import parse
+from netdyno.spec import read_result, session_spec, trial_spec
+from netdyno.trial import Result, Situation, StreamResult, Trial, TrialResult, Value
+from reference import Model, Packet, Reference, from_a_port
+
+NS = 1000
+"""Picoseconds."""
+DSCP = {"voice": 46, "rest": 0}
+ROUND_PS = 32_000_000
+"""From the end of a trial to the next: a round of virtual time, in which it is seen that it ended."""
+
+
+Ways = Callable[[Packet, int], Sequence[int]]
+"""By which ports a frame leaves that came in by one."""
+
+
+def _straight(known: Situation, change: Mapping[str, Any]) -> Ways:
+    """Each frame by the port of the tester's that it is for."""
+    del change
+    return lambda packet, port: (known.places[packet.stream].rx,)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a method is asked for."""
+
+    method: str
+    parameters: str
+    links: int = 2
+    matrix: str = "direction: [uni]"
+    size: int = 64
+    settle: str = "20ms"
+    drain: str = "300ms"
+    change: Mapping[str, Any] = field(default_factory=dict)
+    """What else differs of the device: its own settings, and those of its `forwarding`."""
+    ways: Callable[[Situation, Mapping[str, Any]], Ways] = _straight
+    """By which ports frames leave, anew for each trial; asked in order of time."""
+
+    def text(self, kind: str, classes: bool) -> str:
+        marked = ", classes: {voice: {dscp: 46, share: 25%}, rest: {dscp: 0}}" if classes else ""
+        return text(
+            f"{self.method}: {{{self.parameters}}}",
+            kind=kind,
+            links=self.links,
+            rate="100Mbps",
+            profile=f"size: {self.size}B, flows: 1{marked}",
+            matrix=self.matrix,
+            trial=f"sample: 1ms, settle: {self.settle}, drain: {self.drain}",
+        )
+
+
+@dataclass
+class Came:
+    """What came of a stream in one trial, by the reference."""
+
+    name: str
+    due: list[int] = field(default_factory=list)
+    """Of each frame sent, ps from the start of traffic."""
+    packets: list[Packet] = field(default_factory=list)
+    """What came at the right port, in order of arrival."""
+    left: list[int] = field(default_factory=list)
+    """When each really departed: it may have had to wait for the line; ps since the device was made."""
+    elsewhere: int = 0
+    """What came intact at other ports."""
+    broken_elsewhere: int = 0
+
+    @property
+    def sent(self) -> int:
+        return len(self.due)
+
+    @cached_property
+    def intact(self) -> list[Packet]:
+        return [one for one in self.packets if not one.corrupted]
+
+    @property
+    def corrupted(self) -> int:
+        return len(self.packets) - len(self.intact)
+
+    @property
+    def lost(self) -> int:
+        return self.sent - len(self.packets)
+
+    @property
+    def missing(self) -> int:
+        return self.sent - len(self.intact)
+
+    @cached_property
+    def took_ns(self) -> list[int]:
+        """Of each intact frame, in order of arrival; whole ns, as they are counted."""
+        return [(one.at - one.departure) // NS for one in self.intact]
+
+    def timed_ns(self, from_ns: int, begin: int) -> list[int]:
+        """The same of those that departed from a time on, from the begin of traffic."""
+        if not from_ns:
+            return self.took_ns
+        pairs = zip(self.took_ns, self.intact, strict=True)
+        return [took for took, one in pairs if one.departure >= begin + from_ns * NS]
+
+    @cached_property
+    def gone(self) -> list[int]:
+        """Numbers of those that did not come intact."""
+        there = {one.number for one in self.intact}
+        return [number for number in range(self.sent) if number not in there]
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A method's whole course. expected: by the reference, of each trial, its streams in their order."""
+
+    known: Situation
+    trials: Sequence[Trial]
+    outcomes: Sequence[TrialResult]
+    expected: Sequence[Sequence[Came]]
+    begins: Sequence[int]
+    """When the traffic of each trial began, ps since the device was made."""
+    result: Result
+
+    def value(self, name: str, scope: str = "sum") -> Value:
+        """The one of that name and scope; of one stream, of that or the sum."""
+        found = [one for one in self.result.values if one.name == name]
+        assert found, (name, [one.name for one in self.result.values])
+        return next((one for one in found if one.scope == scope), found[0])
+
+    def table(self, name: str) -> list[dict[str, Any]]:
+        (found,) = (one for one in self.result.tables if one.name == name)
+        return [dict(zip([column.name for column in found.columns], row, strict=True)) for row in found.rows]
+
+    def named(self, prefix: str) -> list[int]:
+        """The places of the trials whose names begin so."""
+        return [place for place, trial in enumerate(self.trials) if trial.name.startswith(prefix)]
+
+
+def run(plan: Plan, model: Model, *, classes: bool) -> Bench:
+    """The method's whole course, in one process."""
+    from netdyno import _engine as engine
+
+    kind = "emulated/cross-connect" if plan.links == 2 else "emulated/bridge"
+    asked = parse(plan.text(kind, classes))
+    (case,) = cases(asked)
+    wiring = KINDS[asked.lab.kind].wire(asked.lab.links, case.settings)
+    spec = session_spec(wiring, case)
+    model.spec(DSCP)(spec["devices"][0])
+    spec["devices"][0].update({name: what for name, what in plan.change.items() if name != "forwarding"})
+    spec["devices"][0]["forwarding"].update(plan.change.get("forwarding", {}))
+    session = engine.Session(json.dumps(spec))
+    known = situation(case, wiring)
+    reference = Reference(model, plan.links)
+    trials: list[Trial] = []
+    outcomes: list[TrialResult] = []
+    expected: list[list[Came]] = []
+    begins: list[int] = []
+    clock = 0
+    method = watched(METHODS[asked.method].start(asked.parameters, known))
+    try:
+        trial = next(method)
+        while True:
+            course = Course(session, wiring, trial)
+            course.start(json.dumps(trial_spec(asked, case, wiring, trial)))
+            assert course.wait(300)
+            outcome = course.told(read_result(session.result()))
+            assert outcome.invalid == ()
+            trials.append(trial)
+            outcomes.append(outcome)
+            before = sum(one.duration_ns for one in outcome.phases if one.name in ("", "resolve", "settle"))
+            begins.append(clock + before * NS)
+            # What bridges learn from: each goes to all other ports.
+            own = [port.own_frames for port in outcome.ports]
+            reference.others([sum(own) - mine for mine in own])
+            expected.append(_expected(plan, known, trial, reference, begins[-1]))
+            clock += sum(one.duration_ns for one in outcome.phases) * NS + ROUND_PS
+            trial = method.send(outcome)
+    except StopIteration as stop:
+        return Bench(known, trials, outcomes, expected, begins, stop.value)
+    finally:
+        session.close()
+
+
+def _expected(plan: Plan, known: Situation, trial: Trial, reference: Reference, begin: int) -> list[Came]:
+    came = [Came(name) for name in known.streams]
+    ports: list[list[tuple[int, str, int, Sequence[int]]]] = [[] for _ in range(plan.links)]
+    for number, place in enumerate(known.places):
+        came[number].due = list(_due(trial, known.streams[number], place.share, plan.size))
+        ports[place.tx].append((number, place.traffic, plan.size, came[number].due))
+    sent = [from_a_port(streams, begin) for streams in ports]
+    for packet in (one for packets in sent for one in packets):
+        came[packet.stream].left.append(packet.departure)
+    resets = [begin + event.at_ns * NS for event in trial.events if event.kind == "reset"]
+    reset = (resets[0], resets[0] + plan.change["reset_ns"] * NS) if resets else None
+    ways = plan.ways(known, plan.change)
+    for port, packets in enumerate(reference.forward(sent, ways, reset)):
+        for packet in packets:
+            if known.places[packet.stream].rx == port:
+                came[packet.stream].packets.append(packet)
+            elif not packet.corrupted:
+                came[packet.stream].elsewhere += 1
+            else:
+                came[packet.stream].broken_elsewhere += 1
+    return came
+
+
+def _due(trial: Trial, stream: str, share: Fraction, size: int) -> tuple[int, ...]:
+    """When its frames are due: loads are whole bits a second, never more than was asked for."""
+    own = trial.loads.get(stream)
+    segments, part = (trial.segments, share) if own is None else (own, Fraction(1))
+    bits = (size + 20) * 8 * part
+    return _departures(
+        tuple((one.duration_ns * NS, int(one.from_fps * bits), int(one.to_fps * bits)) for one in segments),
+        size,
+    )
+
+
+@cache
+def _departures(load: tuple[tuple[int, int, int], ...], size: int) -> tuple[int, ...]:
+    return tuple(departures([Stretch(*one) for one in load], size))
+
+
+def agree(bench: Bench) -> None:
+    """Every trial, stream by stream: how many came, when, how long each took, and which did not come."""
+    for place, (trial, outcome) in enumerate(zip(bench.trials, bench.outcomes, strict=True)):
+        for one, came in zip(outcome.streams, bench.expected[place], strict=True):
+            _agree(trial, outcome, one, came, bench.begins[place])
+
+
+def _agree(trial: Trial, outcome: TrialResult, one: StreamResult, came: Came, begin: int) -> None:
+    where = (trial.name, one.name)
+    found = (one.offered, one.received, one.lost, one.corrupted, one.duplicates)
+    assert found == (came.sent, len(came.intact), came.lost, came.corrupted, 0), where
+    # Of what is broken and at the wrong port it is not always known whose it is.
+    assert 0 <= one.elsewhere - came.elsewhere <= came.broken_elsewhere, where
+    samples = Counter((packet.at - begin) // (outcome.sample_ns * NS) for packet in came.intact)
+    assert one.rx == tuple(samples[number] for number in range(len(one.rx))), where
+    gone = set(came.gone)
+    for series, numbers in ((one.tx, range(came.sent)), (one.arrived, set(range(came.sent)) - gone)):
+        left = Counter((came.left[number] - begin) // (outcome.sample_ns * NS) for number in numbers)
+        assert series == tuple(left[number] for number in range(len(series))), where
+    if one.gaps is not None and not one.gaps.further and not trial.observe.bridge:
+        there = [number for gap in one.gaps.gaps for number in range(gap.first, gap.last + 1)]
+        assert there == came.gone, where
+        assert all(gap.first_ns == came.due[gap.first] // NS for gap in one.gaps.gaps), where
+    timed, latency = came.timed_ns(trial.observe.timed_from_ns or 0, begin), one.latency
+    if not timed:
+        assert latency is None or not latency.count, where
+        return
+    assert latency is not None
+    figures = (latency.count, latency.min_ns, latency.max_ns, latency.sum_ns)
+    assert figures == (len(timed), min(timed), max(timed), sum(timed)), where
