@@ -121,7 +121,10 @@ def reset(bench: Bench, places: Sequence[int] | None = None, known: Fraction = L
         if not places:
             assert (value.number, value.low, value.high) == (None, None, None)
             continue
-        if unended:
+        if unended and before:
+            # Neither which losses are the reset's is known, nor when they end.
+            assert (value.number, value.low, value.high) == (None, None, None)
+        elif unended:
             assert (value.number, value.low, value.high) == (None, mean(by_loss), None)
         elif before:
             assert (value.number, value.low, value.high) == (None, None, mean(by_loss))

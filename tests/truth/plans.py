@@ -109,6 +109,16 @@ PLANS: Mapping[str, Plan] = {
         Plan("y1564", "step: 10ms, performance: 20ms, services: {all: {cir: 45%, eir: 22%, cbs: 3000B}}"),
     )
 }
+PATTERNS: Mapping[str, Plan] = {
+    "throughput, both ways": replace(PLANS["throughput"], matrix="direction: [bidir]"),
+    "frame-loss, many to one": replace(
+        PLANS["frame-loss"], **{**BRIDGE, "matrix": "pattern: [many-to-one], direction: [uni]"}
+    ),
+    "max-forwarding-rate, full mesh": replace(
+        PLANS["max-forwarding-rate"], **{**BRIDGE, "matrix": "pattern: [full-mesh]"}
+    ),
+}
+"""The same between more ports."""
 UNMARKED = {"address-caching", "address-learning-rate", "broadcast", "microburst"}
 """Methods whose traffic is of no classes."""
 SERVICES = replace(

@@ -283,9 +283,9 @@ class _Way:
             begin = max(begin, self.shaper.ready(first.size))
         if self.model.stall is not None:
             start, every, length = self.model.stall
-            # Of a pause a frame that begins with it is not held up.
-            since = (begin - start) % every if begin >= start else 0
-            if 0 < since < length:
+            # A pause holds up what comes when it begins, and not what has waited and would begin then.
+            since = (begin - start) % every if begin >= start else length
+            if 0 < since < length or (since == 0 and first.at == begin):
                 begin += length - since
         return begin
 

@@ -191,7 +191,8 @@ def _result(
         value = Value(NAME, name, mean, "ns", *ends, note)
         if any(rows.still_losing(one, before_ns, end_ns)[place] for one in outcomes):
             # What did not end took no less than was seen; leaving it out would praise the device for it.
-            value = Value(NAME, name, None, "ns", mean, None, rows.STILL)
+            # Where it loses at that load anyway, not all of that is the reset's, and there is no bound.
+            value = Value(NAME, name, None, "ns", None if any(earlier) else mean, None, rows.STILL)
         elif any(earlier):
             # What it loses at that load anyway goes on behind the reset, and is in the time.
             value = Value(NAME, name, None, "ns", None, mean, f"frames were lost before it: {NO_THROUGHPUT}")
