@@ -36,6 +36,7 @@ SIDE_BY_SIDE = frozenset(
         "number_of_ports",
         "observations",
         "order",
+        "parts_missing",
         "plan",
         "plan_together",
         "reports",

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 import testpmd
 from netdyno import peers
+from netdyno.errors import NotMeasuredError
 from netdyno.store import open_run
 
 PLAN = """\
@@ -112,8 +113,8 @@ def test_a_session_with_peers_stays_open_until_another_is_wanted(engine: Engine)
     for _ in range(2):
         with peers.session(engine.__name__, spec):
             pass
-    with pytest.raises(peers.NotMeasuredError), peers.session(engine.__name__, spec):
-        raise peers.NotMeasuredError("nobody came")
+    with pytest.raises(NotMeasuredError), peers.session(engine.__name__, spec):
+        raise NotMeasuredError("nobody came")
     assert engine.noted == ["open 7"]
     other = {"ports": [{"name": "west", "backend": {"kind": "af_packet", "interface": "eth1"}}]}
     with peers.session(engine.__name__, other):

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from netdyno import choose, fib, modifiers, peers
 from netdyno.calibration import Calibration, Proven, inventory, shelf, traffic
-from netdyno.errors import NetdynoError, advice
+from netdyno.errors import NetdynoError, NotMeasuredError, advice
 from netdyno.happening import Course
 from netdyno.labs import KINDS, Wiring
 from netdyno.matrix import beside, cases, opened, situation
 from netdyno.methods import METHODS, kept_away, spoiled
 from netdyno.methods.late import watched
-from netdyno.peers import NotMeasuredError, Peers, Session
+from netdyno.peers import Peers, Session
 from netdyno.spec import read_result, session_spec, trial_spec
 from netdyno.store import CaseWiring, StoredGoal, StoredTrial, StoredVerdict
 from netdyno.trial import Observe, Result, Situation, Trial, TrialResult
@@ -277,26 +277,40 @@ class _Trials:
         self.emit = emit
         self.stopping = stopping
         self.stored = {trial.number: trial for trial in job.done if trial.state == "done"}
-        self.attempts = {trial.number: trial.attempt + 1 for trial in job.done if trial.state == "invalid"}
+        self.given_up = {trial.number: trial for trial in job.done if trial.state == "invalid"}
+        """The last attempt at each that was invalid."""
+        self.reached = max((trial.number for trial in job.done), default=-1)
         self.peers = Peers(wiring.session)
         self.apart = frozenset(stream.name for stream in beside(job.case, wiring))
-        self.outcomes: list[TrialResult] = []
-        self.planned_ns: list[int] = []
+        self.outcomes: dict[int, TrialResult] = {}
+        """By number; what could not be measured has a number, and no outcome."""
+        self.planned_ns: dict[int, int] = {}
 
     def follow(self, known: Situation) -> Result:
-        """Gives the method what it asks for until it has a result."""
+        """Gives the method what it asks for until it has a result.
+
+        What cannot be measured is thrown into it: a method of several parts goes on with the next one.
+        """
         method = METHODS[self.plan.method].start(self.plan.parameters, known)
         if self.plan.trial.drain.ns:
             # A plan that waits for nothing asks to have what is still on its way counted as lost.
             method = watched(method)
         if self.wiring.routes:
             method = fib.proven(method, known, len(self.wiring.routes[0]))
+        number = 0
         try:
             trial = next(method)
             while True:
-                self.planned_ns.append(trial.duration_ns)
-                self.outcomes.append(self._outcome(len(self.outcomes), trial))
-                trial = method.send(self.outcomes[-1])
+                self.planned_ns[number] = trial.duration_ns
+                try:
+                    outcome = self._outcome(number, trial)
+                except NotMeasuredError as error:
+                    number += 1
+                    trial = method.throw(error)
+                    continue
+                self.outcomes[number] = outcome
+                number += 1
+                trial = method.send(outcome)
         except StopIteration as stop:
             result = _with_plan(stop.value, self.plan)
             counted = [self.outcomes[number] for number in result.trials]
@@ -309,15 +323,20 @@ class _Trials:
             happened = tuple(event.event for event in stored.result.happened)
             same = stored.segments == trial.segments and happened == trial.events
             if not same or asked(stored.spec) != asked(self._spec(trial)):
-                raise NotMeasuredError(
+                # The run as a whole is another one: no part of it is left out for that.
+                raise NetdynoError(
                     f"trial {number} of the stored run asked for another load, or to observe something else,"
                     " than the plan does now",
                     "start a new run instead of resuming this one",
                 )
             return stored.result
+        given_up = self.given_up.get(number)
+        if given_up is not None and number < self.reached:
+            # The run went on without it, and every later trial is another one if this is made now.
+            raise self._not_measured(trial, given_up)
         # An invalid trial of a killed run counts as an attempt; one more is always made. Loads that a pause
         # spoiled have attempts of their own: they take none from those that went wrong otherwise.
-        first = self.attempts.get(number, 0)
+        first = 0 if given_up is None else given_up.attempt + 1
         wrong, spoilt = min(first, ATTEMPTS - 1), 0
         for attempt in count(first):
             again = spoilt < self.plan.trial.retries
@@ -329,9 +348,7 @@ class _Trials:
                 return ended.result
             reasons = ended.result.invalid
             if not ended.result.began:
-                # It did not begin: a port had no peer for as long as it waits for one.
-                why = f"trial `{trial.name}` could not begin: {'; '.join(reasons)}"
-                raise NotMeasuredError(why, self.peers.hint(reasons))
+                break
             away = kept_away(trial, ended.result)
             if again and away is None and reasons == (spoiled(trial, ended.result),):
                 spoilt += 1
@@ -339,7 +356,17 @@ class _Trials:
             wrong += 1
             if wrong == ATTEMPTS:
                 break
-        raise NotMeasuredError(f"trial `{trial.name}` was invalid {attempt + 1} times: {'; '.join(reasons)}")
+        raise self._not_measured(trial, ended)
+
+    def _not_measured(self, trial: Trial, last: StoredTrial) -> NotMeasuredError:
+        """Why a trial has no outcome, by the last attempt at it."""
+        reasons = last.result.invalid
+        if not last.result.began:
+            # It did not begin: a port had no peer for as long as it waits for one.
+            why = f"trial `{trial.name}` could not begin: {'; '.join(reasons)}"
+            return NotMeasuredError(why, self.peers.hint(reasons))
+        why = f"trial `{trial.name}` was invalid {last.attempt + 1} times: {'; '.join(reasons)}"
+        return NotMeasuredError(why)
 
     def _spec(self, trial: Trial) -> str:
         return json.dumps(trial_spec(self.plan, self.case, self.wiring, trial))

@@ -7,11 +7,10 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from netdyno.errors import counted
+from netdyno.errors import NotMeasuredError, counted
 from netdyno.labs import routes
 from netdyno.matrix import cases
 from netdyno.methods.procedure import part, starved
-from netdyno.peers import NotMeasuredError
 from netdyno.trial import Column, Figure, Method, Result, Segment, Situation, Table, Trial, TrialResult
 
 if TYPE_CHECKING:

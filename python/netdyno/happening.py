@@ -6,8 +6,9 @@ import json
 import time
 from dataclasses import replace
 
+from netdyno.errors import NotMeasuredError
 from netdyno.labs.wiring import Wiring
-from netdyno.peers import NotMeasuredError, Session
+from netdyno.peers import Session
 from netdyno.spec import event_spec
 from netdyno.trial import Event, Happened, Trial, TrialResult
 

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, Protocol
 
-from netdyno.errors import NetdynoError
+from netdyno.errors import NotMeasuredError
 from netdyno.labs.threads import workers_of
 
 PATIENCE_S = 60.0
@@ -25,10 +25,6 @@ came in one case: the next ones do not wait so long again."""
 
 _LEFT_OVER = re.compile(r"nobody listens at `([^`@][^`]*)` \(connection refused", re.IGNORECASE)
 """A socket's file whose server was killed, or did not remove it: connect(2) finds it, and is refused."""
-
-
-class NotMeasuredError(NetdynoError):
-    """The case ended without a result: no attempt at a trial was valid."""
 
 
 class Session(Protocol):

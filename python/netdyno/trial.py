@@ -1,7 +1,8 @@
 """The plain values between methods, runner, store and reports.
 
-A method is a generator: it yields a `Trial`, is sent a `TrialResult`, and returns a `Result`. It
-does not measure, sleep, print or store, so a ten-line device can stand in for the engine in a test.
+A method is a generator: it yields a `Trial`, is sent a `TrialResult`, and returns a `Result`. That a trial
+could not be measured is thrown into it as a `NotMeasuredError`, which ends a method that does not catch it.
+It does not measure, sleep, print or store, so a ten-line device can stand in for the engine in a test.
 """
 
 from __future__ import annotations

@@ -25,6 +25,7 @@ LONGEST_NS = 30 * 10**9
 """RFC 9004 section 6.2: bursts of up to 30 seconds must be possible."""
 
 NAME = "back-to-back frames"
+HEADLINE = {NAME: "the longest burst at the line's rate of which no frame was lost, the mean"}
 TABLE = (
     Column("frame size", "B"),
     Column("mean", "frames"),
@@ -148,7 +149,7 @@ def _result(
         recommended=tuple(_recommended(parameters)),
         notes=(f"back-to-back: {note}",) if note else (),
         standard=BACK_TO_BACK.standard,
-        headlines={NAME: "the longest burst at the line's rate of which no frame was lost, the mean"},
+        headlines=HEADLINE,
         tables=(
             Table(
                 "Back-to-back frames",

@@ -46,6 +46,7 @@ WORST = Fraction(999, 1000)
 """RFC 8219 section 7.2: worst case latency is the 99.9th percentile."""
 
 NAME = "latency"
+HEADLINE = {NAME: "the mean one-way latency at the throughput, first bit out to last bit in"}
 
 
 class LatencySettings(Parameters):
@@ -130,7 +131,7 @@ def measured(parameters: LatencySettings, situation: Situation, fps: Fraction | 
         recommended=tuple(_recommended(parameters, outcomes)),
         notes=tuple(notes),
         standard=LATENCY.standard,
-        headlines={NAME: "the mean one-way latency at the throughput, first bit out to last bit in"},
+        headlines=HEADLINE,
         tables=(
             Table(
                 "Latency",

@@ -21,6 +21,7 @@ CLEAN = 2
 MOST_STEPS = 1000
 
 NAME = "frame loss rate"
+HEADLINE = {NAME: "the share of frames lost at the highest load"}
 
 
 class LossParameters(Parameters):
@@ -106,7 +107,7 @@ def frame_loss(parameters: LossParameters, situation: Situation) -> Method:
         recommended=tuple(_recommended(parameters)),
         notes=tuple(notes),
         standard=LOSS.standard,
-        headlines={NAME: "the share of frames lost at the highest load"},
+        headlines=HEADLINE,
         tables=(
             Table(
                 "Frame loss rate",

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from netdyno.arithmetic import l1, load_fps
-from netdyno.errors import Problem
+from netdyno.errors import NotMeasuredError, Problem
 from netdyno.trial import Method, Result, Segment, Situation, Trial, TrialResult
 from netdyno.units import Duration, FrameRate, Load, PositiveDuration, decimal
 
@@ -48,6 +48,7 @@ BACKLOG = 3
 
 
 P = TypeVar("P", bound=Parameters)
+R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -111,16 +112,42 @@ def part(name: str, method: Method, first: int) -> Generator[Trial, TrialResult,
 
     Its result, with the trials numbered as the whole's, and the number of the next trial.
     """
-    number = first
+    result, made = yield from through(method, lambda trial: replace(trial, name=f"{name}: {trial.name}"))
+
+    def shifted(trials: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(first + trial for trial in trials)
+
+    rests = {name: shifted(trials) for name, trials in result.rests.items()}
+    return replace(result, trials=shifted(result.trials), rests=rests), first + made
+
+
+def through(
+    method: Generator[Trial, TrialResult, R],
+    asked: Callable[[Trial], Trial],
+    told: Callable[[int, TrialResult | NotMeasuredError], object] = lambda number, outcome: None,
+) -> Generator[Trial, TrialResult, tuple[R, int]]:
+    """Runs a method within another one: what it returned, and how many trials it asked for.
+
+    asked: what becomes of each trial. told: hears of each outcome, with the trial's number from 0; of one
+    that could not be measured it is the error, which the method is thrown.
+    """
+    number = 0
     try:
         trial = next(method)
         while True:
-            outcome = yield replace(trial, name=f"{name}: {trial.name}")
+            try:
+                outcome = yield asked(trial)
+            except NotMeasuredError as error:
+                told(number, error)
+                number += 1
+                trial = method.throw(error)
+                continue
+            told(number, outcome)
             number += 1
             trial = method.send(outcome)
     except StopIteration as stop:
-        result: Result = stop.value
-        return replace(result, trials=tuple(first + trial for trial in result.trials)), number
+        found: R = stop.value
+        return found, number
     finally:
         method.close()
 

@@ -40,6 +40,7 @@ REPEATS = 3
 GAPS = 2
 
 NAME = "recovery time"
+HEADLINE = {NAME: "from the fall of the load to the last frame that was lost, the mean"}
 
 
 class RecoverySettings(Parameters):
@@ -175,7 +176,7 @@ def _result(
         recommended=tuple(_recommended(parameters)),
         notes=tuple(f"system recovery: {one}" for one in notes),
         standard=RECOVERY.standard,
-        headlines={NAME: "from the fall of the load to the last frame that was lost, the mean"},
+        headlines=HEADLINE,
         tables=(
             Table(
                 "System recovery",

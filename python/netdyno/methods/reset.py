@@ -38,6 +38,7 @@ REPEATS = 10
 GAPS = 64
 
 NAME = "reset time"
+HEADLINE = {NAME: "how long frames were lost, by their number over the offered rate, the mean"}
 NO_THROUGHPUT = "the device loses at this load without a reset, which is to be its throughput"
 
 
@@ -211,7 +212,7 @@ def _result(
         recommended=tuple(_recommended(situation)),
         notes=tuple(notes),
         standard=RESET.standard,
-        headlines={NAME: "how long frames were lost, by their number over the offered rate, the mean"},
+        headlines=HEADLINE,
         tables=(
             Table(
                 "Reset",

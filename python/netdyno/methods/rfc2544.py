@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Generator, Iterator, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 from pydantic import Field
 
-from netdyno.errors import Problem
+from netdyno.errors import NotMeasuredError, Problem
 from netdyno.methods import back_to_back as bursts
 from netdyno.methods import latency as streams
+from netdyno.methods import loss as losses
 from netdyno.methods import recovery as overloads
 from netdyno.methods import reset as resets
 from netdyno.methods.loss import LOSS, LossParameters, frame_loss
-from netdyno.methods.procedure import Parameters, Procedure, part
-from netdyno.methods.throughput import THROUGHPUT, WAIT, ThroughputParameters, of_a_port, throughput
-from netdyno.trial import Method, Situation
+from netdyno.methods.procedure import Parameters, Procedure, part, through
+from netdyno.methods.throughput import (
+    THROUGHPUT,
+    WAIT,
+    Measured,
+    ThroughputParameters,
+    of_a_port,
+    throughput,
+)
+from netdyno.trial import Method, Result, Situation, Trial, TrialResult, Value
 from netdyno.units import Load, PositiveDuration
 
 SEARCH_NS = 10 * 10**9
 """Trials while searching are shorter (RFC 2544 section 24 lets them be); the last one is not."""
-
-PARTS = ("latency", "frame_loss", "back_to_back", "recovery", "reset")
 
 
 class SuiteParameters(Parameters):
@@ -59,31 +66,55 @@ class SuiteParameters(Parameters):
                 yield ("frame-loss", *path), load
 
 
+@dataclass(frozen=True)
+class _Part:
+    """A test that follows the throughput."""
+
+    title: str
+    start: Callable[[Any, Situation, Fraction | None, int], Measured]
+    headline: Mapping[str, str]
+    unit: str
+
+
+def _loss(parameters: LossParameters, situation: Situation, known: Fraction | None, first: int) -> Measured:
+    return (yield from part("frame loss", frame_loss(parameters, situation), first))
+
+
+PARTS: Mapping[str, _Part] = {
+    "latency": _Part("latency", streams.measured, streams.HEADLINE, "ns"),
+    "frame_loss": _Part("frame loss", _loss, losses.HEADLINE, "ratio"),
+    "back_to_back": _Part("back to back", bursts.measured, bursts.HEADLINE, "frames"),
+    "recovery": _Part("recovery", overloads.measured, overloads.HEADLINE, "ns"),
+    "reset": _Part("reset", resets.measured, resets.HEADLINE, "ns"),
+}
+"""By the parameter that has its own, in the order of the standard."""
+
+
 def suite(parameters: SuiteParameters, situation: Situation) -> Method:
-    """All six. The throughput stands for the case; each of the others has a verdict of its own."""
+    """All six. The throughput stands for the case; each of the others has a verdict of its own.
+
+    Of the others, which may take hours, one that cannot be measured does not take the rest with it.
+    """
     found, number = yield from part("throughput", throughput(parameters.throughput, situation), 0)
     results = [found]
     known = of_a_port(found, situation)
-    if parameters.latency is not None:
-        result, number = yield from streams.measured(parameters.latency, situation, known, number)
-        results.append(result)
-    if parameters.frame_loss is not None:
-        result, number = yield from part("frame loss", frame_loss(parameters.frame_loss, situation), number)
-        results.append(result)
-    if parameters.back_to_back is not None:
-        result, number = yield from bursts.measured(parameters.back_to_back, situation, known, number)
-        results.append(result)
-    if parameters.recovery is not None:
-        result, number = yield from overloads.measured(parameters.recovery, situation, known, number)
-        results.append(result)
-    unasked = None if parameters.reset is None else resets.fits(parameters.reset, situation)
-    if parameters.reset is not None and unasked is None:
-        result, number = yield from resets.measured(parameters.reset, situation, known, number)
-        results.append(result)
-    left = {name.replace("_", " "): "left out" for name in PARTS if getattr(parameters, name) is None}
-    if unasked is not None:
-        left["reset"] = f"left out, for {unasked.message} (`reset: {{kind: by-hand}}`)"
-    omitted = tuple(f"{name}: {why}, RFC 2544 section 26 has it" for name, why in left.items())
+    omitted: list[str] = []
+    for name, test in PARTS.items():
+        settings = getattr(parameters, name)
+        why = "left out" if settings is None else None
+        if name == "reset" and settings is not None:
+            unasked = resets.fits(settings, situation)
+            if unasked is not None:
+                why = f"left out, for {unasked.message} (`reset: {{kind: by-hand}}`)"
+        if why is None:
+            measured = test.start(settings, situation, known, number)
+            result, number = yield from _tried(measured, number)
+            if isinstance(result, NotMeasuredError):
+                why = f"not measured, for {result.message}"
+                result = _not_measured(test, situation, result)
+            results.append(result)
+        if why is not None:
+            omitted.append(f"{test.title}: {why}, RFC 2544 section 26 has it")
     return replace(
         found,
         method=SUITE.name,
@@ -95,6 +126,41 @@ def suite(parameters: SuiteParameters, situation: Situation) -> Method:
         standard=SUITE.standard,
         headlines={name: what for result in results for name, what in result.headlines.items()},
         rests={name: result.trials for result in results for name in result.headlines},
+    )
+
+
+def _tried(
+    measured: Measured, first: int
+) -> Generator[Trial, TrialResult, tuple[Result | NotMeasuredError, int]]:
+    """Runs a test: its result, or why it could not be measured, and the next trial's number.
+
+    The trial that could not be measured has a number, as those before it.
+    """
+    number = first
+
+    def asked(trial: Trial) -> Trial:
+        nonlocal number
+        number += 1
+        return trial
+
+    try:
+        (result, _), _ = yield from through(measured, asked)
+    except NotMeasuredError as error:
+        return error, number
+    return result, number
+
+
+def _not_measured(test: _Part, situation: Situation, error: NotMeasuredError) -> Result:
+    return Result(
+        method=SUITE.name,
+        values=tuple(
+            Value(name, scope, None, test.unit, note=error.message)
+            for name in test.headline
+            for scope in situation.scopes
+        ),
+        trials=(),
+        notes=(f"{test.title}: not measured: {error.message}",),
+        headlines=test.headline,
     )
 
 
