@@ -12,6 +12,7 @@ from typing import Any
 
 from closed_forms import Stretch, departures
 from methodlab import text
+from model import Model
 from netdyno.happening import Course
 from netdyno.labs import KINDS
 from netdyno.matrix import cases, situation
@@ -20,7 +21,7 @@ from netdyno.methods.late import watched
 from netdyno.plan import parse
 from netdyno.spec import read_result, session_spec, trial_spec
 from netdyno.trial import Result, Situation, StreamResult, Trial, TrialResult, Value
-from reference import Model, Packet, Reference, from_a_port
+from reference import Packet, Reference, from_a_port
 
 NS = 1000
 """Picoseconds."""
@@ -89,15 +90,24 @@ class Came:
 
     @cached_property
     def intact(self) -> list[Packet]:
-        return [one for one in self.packets if not one.corrupted]
+        """Those that came intact, the first of each."""
+        first: dict[int, Packet] = {}
+        for one in self.packets:
+            if not one.corrupted:
+                first.setdefault(one.number, one)
+        return list(first.values())
+
+    @cached_property
+    def corrupted(self) -> int:
+        return sum(one.corrupted for one in self.packets)
 
     @property
-    def corrupted(self) -> int:
-        return len(self.packets) - len(self.intact)
+    def copies(self) -> int:
+        return len(self.packets) - self.corrupted - len(self.intact)
 
     @property
     def lost(self) -> int:
-        return self.sent - len(self.packets)
+        return self.missing - self.corrupted
 
     @property
     def missing(self) -> int:
@@ -250,7 +260,7 @@ def agree(bench: Bench) -> None:
 def _agree(trial: Trial, outcome: TrialResult, one: StreamResult, came: Came, begin: int) -> None:
     where = (trial.name, one.name)
     found = (one.offered, one.received, one.lost, one.corrupted, one.duplicates)
-    assert found == (came.sent, len(came.intact), came.lost, came.corrupted, 0), where
+    assert found == (came.sent, len(came.intact), came.lost, came.corrupted, came.copies), where
     # Of what is broken and at the wrong port it is not always known whose it is.
     assert 0 <= one.elsewhere - came.elsewhere <= came.broken_elsewhere, where
     samples = Counter((packet.at - begin) // (outcome.sample_ns * NS) for packet in came.intact)

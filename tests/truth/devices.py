@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from reference import Bucket, Model
+from model import Bucket, Model
 
 US = 1_000_000
 """In picoseconds."""
@@ -71,6 +71,11 @@ def _without(first: int, every: int) -> Form:
     return lambda frames, last, before: frames - hit(before + frames) + hit(before)
 
 
+def _asleep(idle: int, count: int) -> Form:
+    """All are lost that come further apart, and else the first ones, which wake it."""
+    return lambda frames, last, before: 0 if last > idle * (frames - 1) else max(frames - count, 0)
+
+
 QUEUE = 32
 DEPTH = 3_072
 """Bytes, six frames of 512 bits eight times: what fills in 480 us."""
@@ -102,4 +107,11 @@ CLASSES: Mapping[str, Class] = {
     "periodic stalls": Class(Model(queue=24, stall=(1_300 * US, 3_700 * US, 401 * US))),
     "corruption": Class(Model(corrupt=(40, 211)), form=_without(40, 211)),
     "reordering": Class(Model(reorder=(40, 97, 3)), form=_all),
+    "duplication": Class(Model(duplicate=(40, 211)), form=_all),
+    # It loses at low loads and not at high ones.
+    "inverted loss": Class(Model(sleep=(15 * US, 3)), form=_asleep(15 * US, 3)),
+    # What an overload leaves behind depends on when its last frame found no room.
+    "overload memory": Class(Model(port_fps=100_000, in_queue=7, weary=(2_000 * US, 10))),
+    # Drawn from a seed; as periodic stalls.
+    "noise": Class(Model(queue=24, noise=(1_000 * US, 4, 20_261_122, 301 * US))),
 }

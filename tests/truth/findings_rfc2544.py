@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import groupby, pairwise
 
 from bench import NS, Bench
-from reckoning import LINE_FPS, MS, bounds, clean, fps, lengths, mean, pick, scopes, searched
+from reckoning import LINE_FPS, MS, bounds, clean, copied, fps, lengths, mean, pick, scopes, searched
 
 
 def throughput(bench: Bench, places: Sequence[int] | None = None) -> Fraction:
@@ -62,6 +62,9 @@ def back_to_back(bench: Bench, known: Fraction = LINE_FPS * 3 / 5) -> None:
         assert known in (0, LINE_FPS)
         assert (value.number, value.low, value.high) == (None, None, None)
         return
+    if copied(bench):
+        assert value.number is None
+        return
     found = lengths(bench)
     if found is None:
         assert (value.number, value.high) == (None, None)
@@ -88,7 +91,7 @@ def recovery(
             assert [one.from_fps for one in bench.trials[place].segments] == [high, high / 2]
             came = bench.expected[place][number]
             times.append(max(came.due[came.gone[-1]] // NS - 10 * MS, 0) if came.gone else 0)
-        if not places or any(clean(bench.expected[place]) for place in places):
+        if not places or not all(any(one.missing for one in bench.expected[place]) for place in places):
             assert (value.number, value.low, value.high) == (None, None, None)
         elif max(times) >= 9 * MS:
             # In the last sample: when it would have ended was not seen.

@@ -14,8 +14,9 @@ LINE_FPS = Fraction(LINE, 672)
 
 
 def clean(expected: Sequence[Came], allowed: Fraction = Fraction(0)) -> bool:
-    """Whether no more than that share of all frames is missing."""
-    return sum(one.missing for one in expected) <= allowed * sum(one.sent for one in expected)
+    """Whether no more than that share of all frames is missing, or came twice."""
+    bad = sum(one.missing + one.copies for one in expected)
+    return bad <= allowed * sum(one.sent for one in expected)
 
 
 def fps(bench: Bench, place: int) -> Fraction:
@@ -59,6 +60,19 @@ def searched(bench: Bench, name: str, places: Sequence[int], allowed: Fraction =
         assert (value.number, value.low) == (low * share, low * share), scope
         assert value.high == (None if high is None else high * share), scope
     return low
+
+
+def copied(bench: Bench) -> bool:
+    """Whether a burst came whole and some of it twice, which shows nothing of a buffer."""
+    bursts = [
+        expected
+        for trial, expected in zip(bench.trials, bench.expected, strict=True)
+        if trial.name.endswith(" frames")
+    ]
+    return any(
+        any(one.copies for one in expected) and not any(one.missing for one in expected)
+        for expected in bursts
+    )
 
 
 def longest(bench: Bench, search: int) -> tuple[list[int], int | None]:

@@ -12,10 +12,12 @@ nothing is rounded: 64 bytes are 6.72 us of a line of 100 Mbit/s, and 10 us of a
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
 
 from closed_forms import SECOND, last_bit_ps, wire_bits
+from model import Bucket, Model, whole
 
 LINE = 100_000_000
 """L1 rate of every line, bits per second."""
@@ -23,19 +25,19 @@ HELD_PS = 100 * 10**9
 """A frame held back to be overtaken is let go after so long, if nobody comes (crates/dut/src/impair.rs)."""
 
 
-def whole(numerator: int, denominator: int) -> int:
-    """A quotient that there must be."""
-    quotient, rest = divmod(numerator, denominator)
-    assert rest == 0, "choose a rate that divides"
-    return quotient
-
-
+@cache
 def line_time(size: int) -> int:
     """How long a frame holds a line, gap and preamble counted, ps."""
     return whole(wire_bits(size) * SECOND, LINE)
 
 
-@dataclass
+@cache
+def bits_time(size: int) -> int:
+    """From the first bit of the preamble to the last bit of the frame, ps."""
+    return last_bit_ps(size, LINE)
+
+
+@dataclass(slots=True)
 class Packet:
     """A frame on its way."""
 
@@ -49,17 +51,24 @@ class Packet:
     """The class it is of."""
     corrupted: bool = False
 
+    def again(self, at: int) -> Packet:
+        """Another one of it, at another time."""
+        return Packet(self.stream, self.number, self.departure, at, self.size, self.traffic, self.corrupted)
+
 
 class Gcra:
-    """A token bucket, full at first, of L2 bits. rate: of filling, bits per second."""
+    """A token bucket, full at first, of L2 bits."""
 
-    def __init__(self, rate: int, depth_bytes: int) -> None:
-        self.rate, self.depth = rate, whole(depth_bytes * 8 * SECOND, rate)
+    def __init__(self, bucket: Bucket) -> None:
+        self.rate, self.depth = bucket.rate, whole(bucket.depth * 8 * SECOND, bucket.rate)
         self.tat = 0
+        self.costs: dict[int, int] = {}
 
     def cost(self, size: int) -> int:
         """How long the bits of a frame take to come in."""
-        return whole(size * 8 * SECOND, self.rate)
+        if size not in self.costs:
+            self.costs[size] = whole(size * 8 * SECOND, self.rate)
+        return self.costs[size]
 
     def ready(self, size: int) -> int:
         """From when on a frame conforms."""
@@ -69,117 +78,28 @@ class Gcra:
         self.tat = max(self.tat, at) + self.cost(size)
 
 
-@dataclass(frozen=True)
-class Bucket:
-    """What makes a token bucket: bits per second, and bytes."""
-
-    rate: int
-    depth: int
-
-    def made(self) -> Gcra:
-        return Gcra(self.rate, self.depth)
-
-    def spec(self, excess: Bucket | None = None) -> dict[str, object]:
-        """As crates/dut/src/spec.rs has it."""
-        more = None if excess is None else {"rate_bps": excess.rate, "burst_bytes": excess.depth}
-        return {"rate_bps": self.rate, "layer": "l2", "burst_bytes": self.depth, "excess": more}
-
-
-@dataclass(frozen=True)
-class Model:
-    """A device, the same at each of its ports."""
-
-    delay_ns: int = 5_000
-    delay_per_byte_ps: int = 0
-    port_fps: int | None = None
-    """What a port takes in, frames per second; of them `in_queue` wait."""
-    box_fps: int | None = None
-    """What the device takes in of all ports, in order of time; of them `in_queue` wait."""
-    in_queue: int = 1024
-    queue: int = 1024
-    """Frames that wait for the line out."""
-    queues: Mapping[str, int] = field(default_factory=dict)
-    """Queues by class of traffic, the highest priority first; the last takes what no other does."""
-    shape: Bucket | None = None
-    """In front of the line out."""
-    police: Bucket | None = None
-    excess: Bucket | None = None
-    """The second bucket of `police`."""
-    police_classes: Mapping[str, Bucket] = field(default_factory=dict)
-    """Below the policer of the port."""
-    stall: tuple[int, int, int] | None = None
-    """Nothing begins to leave from `first` on for `length`, and so again `every`; ps since it was made."""
-    lose: tuple[int, int] | None = None
-    """Of the frames to a port, number `first`, `first + every`, ..."""
-    corrupt: tuple[int, int] | None = None
-    """The same, one bit of them flipped."""
-    reorder: tuple[int, int, int] | None = None
-    """The same, held back until `by` more have passed."""
-
-    def spec(self, marks: Mapping[str, int]) -> Callable[[dict[str, object]], None]:
-        """What it is of an emulated device. marks: the DSCP of each class."""
-
-        def change(device: dict[str, object]) -> None:
-            ports = device["ports"]
-            assert isinstance(ports, list)
-            faults: list[dict[str, object]] = []
-            if self.stall is not None:
-                first, every, length = (whole(time, 1000) for time in self.stall)
-                period = {"first_ns": first, "every_ns": every, "for_ns": length}
-                faults.append({"fault": {"stall": {"for_ns": length}}, "when": {"period": period}})
-            if self.lose is not None:
-                faults.append({"fault": "lose", "when": _every(*self.lose)})
-            if self.corrupt is not None:
-                faults.append({"fault": "corrupt", "when": _every(*self.corrupt)})
-            if self.reorder is not None:
-                first, every, by = self.reorder
-                faults.append({"fault": {"reorder": {"by": by}}, "when": _every(first, every)})
-            device["impairments"] = faults
-            device["delay_ns"], device["delay_per_byte_ps"] = self.delay_ns, self.delay_per_byte_ps
-            device["box_fps"], device["box_queue"] = _rate(self.box_fps), self.in_queue
-            for port in ports:
-                port["in_fps"], port["in_queue"] = _rate(self.port_fps), self.in_queue
-                port["out_queue"] = self.queue
-                port["classes"] = [
-                    {
-                        "name": name,
-                        "dscp": [marks[name]] if name in marks else [],
-                        "priority": place,
-                        "queue": room,
-                    }
-                    for place, (name, room) in enumerate(self.queues.items())
-                ]
-                port["shape"] = None if self.shape is None else self.shape.spec()
-                port["police"] = None if self.police is None else self.police.spec(self.excess)
-                port["police_classes"] = [
-                    {"dscp": [marks[name]], "police": bucket.spec()}
-                    for name, bucket in self.police_classes.items()
-                    if name in marks
-                ]
-
-        return change
-
-
-def _every(first: int, every: int) -> dict[str, object]:
-    return {"every": {"first": first, "every": every}}
-
-
-def _rate(fps: int | None) -> list[int] | None:
-    return None if fps is None else [fps, 1]
-
-
 class Server:
-    """Takes the same time for each frame; `queue` wait (D/D/1/K)."""
+    """Takes the same time for each frame; `queue` wait (D/D/1/K).
 
-    def __init__(self, fps: int, queue: int) -> None:
+    weary: for so long after a frame found no room every so many of those that come is lost, counted from the
+    first behind the first that found none.
+    """
+
+    def __init__(self, fps: int, queue: int, weary: tuple[int, int] | None = None) -> None:
         self.service, self.queue = whole(SECOND, fps), queue
         self.inside: deque[int] = deque()
+        self.weary, self.until, self.since = weary, 0, 0
 
     def served(self, at: int) -> int | None:
         """When a frame is done that comes at `at`; None if there is no room for it."""
         while self.inside and self.inside[0] <= at:
             self.inside.popleft()
+        if self.weary is not None:
+            self.since = self.since + 1 if at < self.until else 0
+            if self.since and self.since % self.weary[1] == 0:
+                return None
         if len(self.inside) > self.queue:
+            self.until = at + (self.weary[0] if self.weary is not None else 0)
             return None
         self.inside.append(max(self.inside[-1] if self.inside else 0, at) + self.service)
         return self.inside[-1]
@@ -189,8 +109,8 @@ class _Policer:
     """Classes below a port; a frame that one drops costs the other nothing (MEF 10.3 section 12.2)."""
 
     def __init__(self, model: Model) -> None:
-        self.classes = {name: bucket.made() for name, bucket in model.police_classes.items()}
-        self.port = [one.made() for one in (model.police, model.excess) if one is not None]
+        self.classes = {name: Gcra(bucket) for name, bucket in model.police_classes.items()}
+        self.port = [Gcra(one) for one in (model.police, model.excess) if one is not None]
 
     def passes(self, packet: Packet) -> bool:
         at, size = packet.at, packet.size
@@ -214,10 +134,13 @@ class _Way:
         self.count = 0
         self.held: list[tuple[int, int, Packet]] = []
         """Frames held back: how many have yet to pass, until when at most."""
-        self.shaper = None if model.shape is None else model.shape.made()
+        self.shaper = None if model.shape is None else Gcra(model.shape)
         self.names = list(model.queues)
         self.rooms = list(model.queues.values()) or [model.queue]
         self.free = 0
+        self.woken: int | None = None
+        """When it last had something to send, and how many frames it loses before it is awake."""
+        self.drowsy = 0
 
     def disturbed(self, packets: Iterable[Packet]) -> list[Packet]:
         """Behind the faults: which is before which, and what is broken."""
@@ -225,23 +148,40 @@ class _Way:
         for packet in packets:
             passed += self._let_go(packet.at)
             number, self.count = self.count, self.count + 1
-            if _hit(self.model.lose, number):
+            if _hit(self.model.lose, number) or self._asleep(packet.at):
                 continue
+            if _hit(self.model.duplicate, number):
+                passed.append(packet.again(packet.at))
             packet.corrupted = _hit(self.model.corrupt, number)
             if self.model.reorder is not None and _hit(self.model.reorder[:2], number):
                 self.held.append((self.model.reorder[2], packet.at + HELD_PS, packet))
                 continue
             passed.append(packet)
+            if not self.held:
+                continue
             waiting = [(left - 1, until, one) for left, until, one in self.held]
-            passed += [replace(one, at=packet.at) for left, _, one in waiting if left == 0]
+            passed += [one.again(packet.at) for left, _, one in waiting if left == 0]
             self.held = [one for one in waiting if one[0]]
         return passed + self._let_go(None)
 
+    def _asleep(self, at: int) -> bool:
+        """Whether it loses a frame that comes at `at`, having had nothing to do for long."""
+        if self.model.sleep is None:
+            return False
+        idle, count = self.model.sleep
+        if self.woken is None or at - self.woken > idle:
+            self.drowsy = count
+        self.woken, lost = at, self.drowsy > 0
+        self.drowsy -= lost
+        return lost
+
     def _let_go(self, at: int | None) -> list[Packet]:
         """Those nobody passed for too long, by `at`; None: all that are left in the end."""
+        if not self.held:
+            return []
         late = [one for one in self.held if at is None or one[1] <= at]
         self.held = [one for one in self.held if one not in late]
-        return [replace(packet, at=until) for _, until, packet in late]
+        return [packet.again(until) for _, until, packet in late]
 
     def leave(self, packets: Iterable[Packet], until: int | None = None) -> list[Packet]:
         """Those that find room, when their last bits are at the tester; none that begins after `until`.
@@ -265,7 +205,7 @@ class _Way:
             if self.shaper is not None:
                 self.shaper.take(begin, packet.size)
             self.free = begin + line_time(packet.size)
-            packet.at = begin + last_bit_ps(packet.size, LINE)
+            packet.at = begin + bits_time(packet.size)
             gone.append(packet)
 
     def _queue(self, packet: Packet) -> int:
@@ -281,13 +221,30 @@ class _Way:
         begin = max(self.free, min(queue[0].at for queue in waiting if queue))
         if self.shaper is not None:
             begin = max(begin, self.shaper.ready(first.size))
-        if self.model.stall is not None:
-            start, every, length = self.model.stall
+        for start, length in self._pauses(begin):
             # A pause holds up what comes when it begins, and not what has waited and would begin then.
-            since = (begin - start) % every if begin >= start else length
-            if 0 < since < length or (since == 0 and first.at == begin):
-                begin += length - since
+            if start < begin < start + length or start == begin == first.at:
+                begin = start + length
         return begin
+
+    def _pauses(self, at: int) -> Iterator[tuple[int, int]]:
+        """The latest pause of each kind that has begun by `at`: when, and how long it is."""
+        if self.model.stall is not None and at >= self.model.stall[0]:
+            first, every, length = self.model.stall
+            yield at - (at - first) % every, length
+        if self.model.noise is not None:
+            window, of, seed, length = self.model.noise
+            if splitmix64(seed, at // window) * of < 1 << 64:
+                yield at - at % window, length
+
+
+def splitmix64(seed: int, number: int) -> int:
+    """Output `number` (from 0) as published (S. Vigna, splitmix64.c)."""
+    mask = 2**64 - 1
+    z = (seed + (number + 1) * 0x9E3779B97F4A7C15) & mask
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & mask
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & mask
+    return z ^ (z >> 31)
 
 
 class Reference:
@@ -331,7 +288,8 @@ class Reference:
     ) -> list[list[Packet]]:
         """What goes to each way out, behind its faults, by the time at which it does."""
         model = self.model
-        ports = [Server(model.port_fps, model.in_queue) if model.port_fps else None for _ in sent]
+        fps = model.port_fps
+        ports = [Server(fps, model.in_queue, model.weary) if fps else None for _ in sent]
         box = Server(model.box_fps, model.in_queue) if model.box_fps else None
         inside: list[tuple[int, int, Packet]] = []
         for port, packets in enumerate(sent):
@@ -349,13 +307,13 @@ class Reference:
                 packet.at = done
                 leaves = done + model.delay_ns * 1000 + model.delay_per_byte_ps * packet.size
                 for way in to(packet, port):
-                    out[way].append(replace(packet, at=leaves))
+                    out[way].append(packet.again(leaves))
         return [way.disturbed(packets) for way, packets in zip(self.ways, out, strict=True)]
 
 
 def _arrives(packet: Packet) -> int:
     """When its last bit is in."""
-    return packet.departure + last_bit_ps(packet.size, LINE)
+    return packet.departure + bits_time(packet.size)
 
 
 def _done(server: Server | None, at: int) -> int | None:

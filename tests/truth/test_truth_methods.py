@@ -1,18 +1,18 @@
-"""Methods that look at one direction, on each class of device that has a closed form: every trial frame by
-frame, and what the method makes of them by the form itself.
+"""Methods that look at one direction, on devices that forward otherwise than those of the table of truth
+(table.py): every trial frame by frame, and what the method makes of them by the closed form itself.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise
 from statistics import median
 
 import pytest
-from closed_forms import SECOND, Frame, Stretch, departures, last_bit_ps, line_ps, sent_before, through
+from closed_forms import SECOND, Frame, Stretch, departures, last_bit_ps, line_ps, through
 from laboratory import RATE, Device, Found, measure
 from netdyno.store import StoredTrial
 from netdyno.trial import Cell
@@ -25,27 +25,12 @@ LINE = Fraction(RATE, WIRE_BITS)
 TRIAL_PS = 2 * 10**9
 TRIAL = "duration: 2ms"
 
-POLICED_BPS, BUCKET_BYTES = 200_000_000, 3_000
-EVERY, FIRST = 500, 250
-
 DEVICES: Mapping[str, Device] = {
-    "wire": Device(),
     "bridge": Device("bridge-domain"),
     "router": Device("ipv4"),
-    "delay": Device(delay_ns=123_456),
-    "store-and-forward": Device(delay_ns=0, delay_per_byte_ps=1_237),
-    "port-capacity": Device(in_fps=300_000, in_queue=1),
-    "port-capacity-deep": Device(in_fps=300_000, in_queue=64),
     "both-capacity": Device("ipv4", both_fps=300_000, in_queue=5),
-    "box-capacity": Device(box_fps=299_993, box_queue=9),
     "slower-egress": Device(out_bps=RATE // 2, out_queue=20),
-    "policer": Device(
-        police={"rate_bps": POLICED_BPS, "layer": "l2", "burst_bytes": BUCKET_BYTES, "excess": None}
-    ),
-    "leak": Device(impairments=({"fault": "lose", "when": {"every": {"every": EVERY, "first": FIRST}}},)),
 }
-STEADY = [name for name in DEVICES if name != "leak"]
-"""Those that do the same in each trial."""
 GOAL = "{loss: 0%, exceed: 0%, duration: 2ms, sum: 2ms, initial: 2ms, width: 2%}"
 METHODS: Mapping[str, str] = {
     "bisection": f"{{{TRIAL}, width: 2%, repeats: 0}}",
@@ -77,25 +62,11 @@ def found(
     return name, {device: cases["64b", device, "uni"] for device in DEVICES}
 
 
-def policed(times: Sequence[int]) -> list[int]:
-    """The frames for which a bucket that is full at first holds enough: L2 bits, filled all the time."""
-    full = BUCKET_BYTES * 8 * SECOND
-    tokens, before, kept = full, times[0], []
-    for time in times:
-        tokens = min(full, tokens + (time - before) * POLICED_BPS)
-        before = time
-        if tokens >= SIZE * 8 * SECOND:
-            tokens -= SIZE * 8 * SECOND
-            kept.append(time)
-    return kept
-
-
 @cache
 def one_trial(device: str, bps: int, duration_ps: int) -> tuple[int, tuple[Frame, ...]]:
     """Frames sent, and those that arrive, of a device that is as it was made."""
     times = departures([Stretch(duration_ps, bps, bps)], SIZE)
-    kept = policed(times) if device == "policer" else times
-    return len(times), tuple(through(DEVICES[device], SIZE, [kept]))
+    return len(times), tuple(through(DEVICES[device], SIZE, [times]))
 
 
 def load_of(trial: StoredTrial) -> tuple[int, int]:
@@ -110,7 +81,7 @@ def table(found: Found, name: str) -> list[dict[str, Cell]]:
     return [dict(zip([column.name for column in shown.columns], row, strict=True)) for row in shown.rows]
 
 
-@pytest.mark.parametrize("device", STEADY)
+@pytest.mark.parametrize("device", DEVICES)
 def test_every_trial_is_as_reckoned(device: str, found: tuple[str, Mapping[str, Found]]) -> None:
     _, cases = found
     assert cases[device].trials
@@ -122,19 +93,6 @@ def test_every_trial_is_as_reckoned(device: str, found: tuple[str, Mapping[str, 
         assert stream.latency is not None
         assert (stream.latency.min_ns, stream.latency.max_ns) == (min(took) // 1000, max(took) // 1000)
         assert stream.latency.sum_ns == sum(time // 1000 for time in took)
-
-
-def test_every_frame_of_a_leak_is_found(found: tuple[str, Mapping[str, Found]]) -> None:
-    """Frames 250, 750, ... of all that crossed the device, whichever trial they are of."""
-    _, cases = found
-    before = 0
-    for trial in cases["leak"].trials:
-        (stream,) = trial.result.streams
-        hit = [n for n in range(before, before + stream.offered) if n % EVERY == FIRST]
-        bps, length = load_of(trial)
-        assert stream.offered == sent_before([Stretch(length, bps, bps)], SIZE, length)
-        assert stream.lost == len(hit)
-        before += stream.offered
 
 
 def lost(device: str, fps: Fraction) -> int:
@@ -159,7 +117,7 @@ def forwarded(device: str, fps: Fraction) -> Fraction:
     return Fraction(came * 1000)
 
 
-@pytest.mark.parametrize("device", STEADY)
+@pytest.mark.parametrize("device", DEVICES)
 def test_what_a_method_finds_is_what_the_form_says(
     device: str, found: tuple[str, Mapping[str, Found]]
 ) -> None:
@@ -235,23 +193,14 @@ def test_what_a_method_finds_is_what_the_form_says(
 def longest_burst(device: str) -> int | None:
     """Frames back to back of which none is lost; None where no such burst ends in loss within a millisecond.
 
-    A server of time s with room for q takes n frames that come every t if n <= (n - 1) t / s + q + 1; a
-    bucket of B bits, filled with r, if n L <= B + (n - 1) t r.
+    A server of time s with room for q takes n frames that come every t if n <= (n - 1) t / s + q + 1.
     """
     t = line_ps(SIZE, RATE)
     made = DEVICES[device]
     servers = {
-        "port-capacity": (Fraction(SECOND, 300_000), 1),
-        "port-capacity-deep": (Fraction(SECOND, 300_000), 64),
         "both-capacity": (Fraction(SECOND, 300_000), 5),
-        "box-capacity": (Fraction(SECOND, 299_993), 9),
         "slower-egress": (line_ps(SIZE, RATE // 2), 20),
     }
-    if device == "policer":
-        n = 1
-        while (n + 1) * SIZE * 8 <= BUCKET_BYTES * 8 + n * t * POLICED_BPS / SECOND:
-            n += 1
-        return n
     if device not in servers:
         assert made.in_fps is made.both_fps is made.box_fps is made.out_bps is None
         return None

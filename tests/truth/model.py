@@ -1,0 +1,130 @@
+"""What a device of the table of truth is, in a few words, and how an emulated one is told so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+
+def whole(numerator: int, denominator: int) -> int:
+    """A quotient that there must be."""
+    quotient, rest = divmod(numerator, denominator)
+    assert rest == 0, "choose a rate that divides"
+    return quotient
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """What makes a token bucket: bits per second, and bytes."""
+
+    rate: int
+    depth: int
+
+    def spec(self, excess: Bucket | None = None) -> dict[str, object]:
+        """As crates/dut/src/spec.rs has it."""
+        more = None if excess is None else {"rate_bps": excess.rate, "burst_bytes": excess.depth}
+        return {"rate_bps": self.rate, "layer": "l2", "burst_bytes": self.depth, "excess": more}
+
+
+@dataclass(frozen=True)
+class Model:
+    """A device, the same at each of its ports."""
+
+    delay_ns: int = 5_000
+    delay_per_byte_ps: int = 0
+    port_fps: int | None = None
+    """What a port takes in, frames per second; of them `in_queue` wait."""
+    box_fps: int | None = None
+    """What the device takes in of all ports, in order of time; of them `in_queue` wait."""
+    in_queue: int = 1024
+    queue: int = 1024
+    """Frames that wait for the line out."""
+    queues: Mapping[str, int] = field(default_factory=dict)
+    """Queues by class of traffic, the highest priority first; the last takes what no other does."""
+    shape: Bucket | None = None
+    """In front of the line out."""
+    police: Bucket | None = None
+    excess: Bucket | None = None
+    """The second bucket of `police`."""
+    police_classes: Mapping[str, Bucket] = field(default_factory=dict)
+    """Below the policer of the port."""
+    stall: tuple[int, int, int] | None = None
+    """Nothing begins to leave from `first` on for `length`, and so again `every`; ps since it was made."""
+    lose: tuple[int, int] | None = None
+    """Of the frames to a port, number `first`, `first + every`, ..."""
+    corrupt: tuple[int, int] | None = None
+    """The same, one bit of them flipped."""
+    reorder: tuple[int, int, int] | None = None
+    """The same, held back until `by` more have passed."""
+    duplicate: tuple[int, int] | None = None
+    """The same, sent twice."""
+    sleep: tuple[int, int] | None = None
+    """After no frame to a port for so long, ps, so many are lost."""
+    weary: tuple[int, int] | None = None
+    """For so long, ps, after a frame found no room at `port_fps` one in so many is lost."""
+    noise: tuple[int, int, int, int] | None = None
+    """Time is cut into windows, ps; of these one in so many, drawn from a seed, begins with a pause, ps."""
+
+    def spec(self, marks: Mapping[str, int]) -> Callable[[dict[str, object]], None]:
+        """What it is of an emulated device. marks: the DSCP of each class."""
+
+        def change(device: dict[str, object]) -> None:
+            ports = device["ports"]
+            assert isinstance(ports, list)
+            faults: list[dict[str, object]] = []
+            if self.stall is not None:
+                first, every, length = (whole(time, 1000) for time in self.stall)
+                period = {"first_ns": first, "every_ns": every, "for_ns": length}
+                faults.append({"fault": {"stall": {"for_ns": length}}, "when": {"period": period}})
+            if self.noise is not None:
+                window, of, seed, length = self.noise
+                drawn = {"window_ns": whole(window, 1000), "parts": 1, "of": of, "seed": seed}
+                stall = {"stall": {"for_ns": whole(length, 1000)}}
+                faults.append({"fault": stall, "when": {"window": drawn}})
+            if self.sleep is not None:
+                idle, count = self.sleep
+                asleep = {"idle_ns": whole(idle, 1000), "frames": count}
+                faults.append({"fault": "lose", "when": {"after_idle": asleep}})
+            if self.duplicate is not None:
+                faults.append({"fault": "duplicate", "when": _every(*self.duplicate)})
+            if self.lose is not None:
+                faults.append({"fault": "lose", "when": _every(*self.lose)})
+            if self.corrupt is not None:
+                faults.append({"fault": "corrupt", "when": _every(*self.corrupt)})
+            if self.reorder is not None:
+                first, every, by = self.reorder
+                faults.append({"fault": {"reorder": {"by": by}}, "when": _every(first, every)})
+            device["impairments"] = faults
+            device["delay_ns"], device["delay_per_byte_ps"] = self.delay_ns, self.delay_per_byte_ps
+            device["box_fps"], device["box_queue"] = _rate(self.box_fps), self.in_queue
+            for port in ports:
+                port["in_fps"], port["in_queue"] = _rate(self.port_fps), self.in_queue
+                if self.weary is not None:
+                    port["weary"] = {"for_ns": whole(self.weary[0], 1000), "every": self.weary[1]}
+                port["out_queue"] = self.queue
+                port["classes"] = [
+                    {
+                        "name": name,
+                        "dscp": [marks[name]] if name in marks else [],
+                        "priority": place,
+                        "queue": room,
+                    }
+                    for place, (name, room) in enumerate(self.queues.items())
+                ]
+                port["shape"] = None if self.shape is None else self.shape.spec()
+                port["police"] = None if self.police is None else self.police.spec(self.excess)
+                port["police_classes"] = [
+                    {"dscp": [marks[name]], "police": bucket.spec()}
+                    for name, bucket in self.police_classes.items()
+                    if name in marks
+                ]
+
+        return change
+
+
+def _every(first: int, every: int) -> dict[str, object]:
+    return {"every": {"first": first, "every": every}}
+
+
+def _rate(fps: int | None) -> list[int] | None:
+    return None if fps is None else [fps, 1]
