@@ -61,6 +61,7 @@ SIDE_BY_SIDE = frozenset(
         "truth_outages",
         "truth_queue",
         "truth_ramp",
+        "truth_random",
         "truth_table",
         "truth_table_others",
         "truth_throughput",

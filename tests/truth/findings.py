@@ -198,7 +198,8 @@ def order(bench: Bench) -> None:
         assert bench.value("duplicated", name).number == Fraction(copies, received)
         row = rows[name]
         assert (row["reordered"], row["extent, most"]) == (late, max(extents) if late else None)
-        assert row["3-reordered share"] == Fraction(three, received)
+        # Of a frame that comes after very many others its place is not known, which is told.
+        assert 0 <= three - row["3-reordered share"] * received <= row["extent not known"] <= 1
 
 
 def delay_variation(bench: Bench) -> None:
@@ -211,6 +212,9 @@ def delay_variation(bench: Bench) -> None:
         least, middle, most = (
             bench.value(f"IPDV, {which}", came.name).number for which in ("least", "median", "most")
         )
+        if len(steps) < 20:
+            assert middle is None, "a percentile p takes 10 / (1 - p) differences"
+            continue
         # Whole nanoseconds of either delay; and histograms have three digits.
         assert abs(least - min(steps)) < 1
         assert abs(most - max(steps)) < 1
@@ -231,8 +235,8 @@ def microburst(bench: Bench) -> None:
     if copied(bench):
         assert value.number is None
         return
-    found = lengths(bench)
-    if found is None:
+    found, limited = lengths(bench)
+    if not limited:
         assert (value.number, value.high) == (None, None)
         return
     held = []

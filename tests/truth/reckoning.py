@@ -85,13 +85,13 @@ def longest(bench: Bench, search: int) -> tuple[list[int], int | None]:
     return passed, min(failed, default=None)
 
 
-def lengths(bench: Bench, repeats: int = 2) -> list[int] | None:
-    """The longest burst that passed of each search; None if one has no limit."""
-    found = []
+def lengths(bench: Bench, repeats: int = 2) -> tuple[list[int], bool]:
+    """The longest burst that passed of each search, and whether the last of them has a limit."""
+    found: list[int] = []
     for search in range(1, repeats + 1):
         passed, failed = longest(bench, search)
-        if failed is None:
-            return None
-        assert max(passed) == failed - 1, "bursts of one frame more or less"
         found.append(max(passed))
-    return found
+        if failed is None:
+            return found, False
+        assert max(passed) == failed - 1, "bursts of one frame more or less"
+    return found, True
