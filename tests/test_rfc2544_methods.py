@@ -68,6 +68,69 @@ def numbers(result: Result, name: str) -> dict[str, Fraction | None]:
     return {one.scope: one.number for one in result.values if one.name == name}
 
 
+# The throughput that others are measured at.
+
+ON_THROUGHPUT: dict[str, dict[str, Any]] = {
+    "latency": {},
+    "back-to-back": {"repeats": 50},
+    "recovery": {},
+    "reset": {},
+    "delay-variation": {},
+    "max-forwarding-rate": {},
+}
+
+
+@pytest.mark.parametrize("name", ON_THROUGHPUT)
+def test_a_throughput_that_was_given_is_a_deviation_and_meets_no_goal(name: str) -> None:
+    result, _ = run(name, wall(6_500_000), throughput="30%", **ON_THROUGHPUT[name])
+    told = "throughput: it was given as 30%, RFC 2544 section 26.1 has it measured"
+    assert told in result.compliance
+    assert numbers(result, "throughput, given") == {"west-east": 3_000_000, "sum": 3_000_000}
+    assert not numbers(result, "throughput")
+    assert "throughput, given" not in result.headlines
+
+
+@pytest.mark.parametrize("name", ON_THROUGHPUT)
+def test_a_throughput_that_was_searched_is_told_with_its_shortcomings(name: str) -> None:
+    """Trials of 20 ms where the standard has 60 s; 6.5 Mpps of 10, to 0.1 %."""
+    search = {"duration": "20ms"}
+    result, _ = run(name, wall(6_500_000), throughput=search, **ON_THROUGHPUT[name])
+    found = numbers(result, "throughput")["west-east"]
+    assert found is not None
+    assert 6_490_000 <= found <= 6_500_000
+    short = "throughput: the final trial lasted 20ms, RFC 2544 section 24 asks for at least 60 s"
+    assert short in result.recommended
+    assert result.conformity != "unconditional"
+    assert any(note.startswith("throughput: at ") and " lost" in note for note in result.notes)
+    # Two values that stand for the case, each with trials of its own; the method's is first.
+    assert result.judged[-1] == "throughput" != result.judged[0]
+    assert len(result.resting("throughput")) == 2
+    assert not set(result.resting("throughput")) & set(result.resting(result.judged[0]))
+
+
+def test_a_throughput_that_is_the_testers_makes_a_buffer_time_a_bound() -> None:
+    """Of trials of 60 s the tester sends 4 Mpps at most; bursts come whole. RFC 9004: implied x (1 - T / R)."""
+    held, capacity = 1000, 8_000_000
+
+    def device(fps: Fraction, seconds: Fraction, stream: str) -> tuple[int, int]:
+        if seconds < 1:
+            return buffers(lambda: held, capacity)(fps, seconds, stream)
+        return starved_tester(4_000_000)(fps, seconds, stream)
+
+    result, _ = run("back-to-back", device, repeats=2, longest="100ms")
+    (found,) = (one for one in result.values if (one.name, one.scope) == ("buffer time", "west-east"))
+    mean = numbers(result, "back-to-back frames")["west-east"]
+    assert mean is not None
+    implied = mean / LINE * 10**9
+    assert (found.number, found.high) == (None, implied * Fraction(6, 10))
+    assert found.high >= implied * (1 - Fraction(capacity, LINE)), "that of the device is below it"
+    assert "the tester left" in found.note
+    assert rows(result.tables[0], "implied buffer time", "corrected buffer time") == [(implied, None)]
+    told = "back-to-back: the corrected buffer time is not known but to be at most 0.06 ms: a lower bound"
+    assert any(note.startswith(told) for note in result.notes)
+    assert any(note.startswith("throughput: a lower bound") for note in result.notes)
+
+
 # Frame loss rate.
 
 
@@ -448,7 +511,7 @@ def test_a_reset_of_which_the_tester_fell_short_does_not_count() -> None:
 
 def test_what_is_lost_before_a_reset_is_not_the_resets_and_is_told() -> None:
     result = reset((100, 119), (1000, 1999))
-    (found, _) = result.values
+    found = result.values[0]
     assert (found.number, found.low, found.high) == (None, None, 10**9), "it is no more than what came after"
     assert "frames were lost before it: the device loses at this load without a reset" in found.note
     assert "reset 1: 20 frames lost before it" in result.notes[0]
@@ -520,7 +583,8 @@ def test_a_suite_leaves_out_the_reset_nobody_can_make_and_says_so() -> None:
 
 def test_a_reset_that_did_not_end_is_not_left_out_of_the_mean() -> None:
     result = reset((1000, 9999))
-    assert [(one.number, one.low, one.high) for one in result.values] == [(None, 9 * 10**9, None)] * 2
+    found = [one for one in result.values if one.name == "reset time"]
+    assert [(one.number, one.low, one.high) for one in found] == [(None, 9 * 10**9, None)] * 2
     assert "watch it for longer" in result.values[0].note
 
 

@@ -12,8 +12,16 @@ from pydantic import Field
 from netdyno.errors import Problem, counted
 from netdyno.methods import rows
 from netdyno.methods.bursts import Bursts
-from netdyno.methods.procedure import Parameters, Procedure, constant
-from netdyno.methods.throughput import WAIT, Measured, OnThroughput, at_the_throughput, none_found, searching
+from netdyno.methods.procedure import Parameters, Procedure, constant, milliseconds
+from netdyno.methods.throughput import (
+    WAIT,
+    Known,
+    Measured,
+    OnThroughput,
+    at_the_throughput,
+    none_found,
+    searching,
+)
 from netdyno.trial import Cell, Column, Result, Situation, Table, Trial, Value
 from netdyno.units import PositiveDuration
 
@@ -25,6 +33,7 @@ LONGEST_NS = 30 * 10**9
 """RFC 9004 section 6.2: bursts of up to 30 seconds must be possible."""
 
 NAME = "back-to-back frames"
+BUFFER = "buffer time"
 HEADLINE = {NAME: "the longest burst at the line's rate of which no frame was lost, the mean"}
 TABLE = (
     Column("frame size", "B"),
@@ -59,9 +68,7 @@ class BackToBackParameters(BackToBackSettings, OnThroughput):
     """The same, and the throughput."""
 
 
-def measured(
-    parameters: BackToBackSettings, situation: Situation, known: Fraction | None, first: int
-) -> Measured:
+def measured(parameters: BackToBackSettings, situation: Situation, known: Known, first: int) -> Measured:
     """RFC 9004 section 6: bursts at the line's rate, their length searched, the whole search repeated; the
     result and the number of the next trial.
 
@@ -69,11 +76,11 @@ def measured(
     6.1). The corrected buffer time is the implied one less what the device forwarded while the burst came in
     (section 6.4).
     """
-    line = situation.line_fps
-    if not known or known >= line:
+    line, fps = situation.line_fps, known.fps
+    if not fps or fps >= line:
         why = (
             f"{none_found(known)}, and there is no throughput"
-            if not known
+            if not fps
             else "the device forwards at the line's rate, so its buffer never fills (RFC 9004 section 6.1)"
         )
         return _result(parameters, situation, known, [], (), f"not applicable: {why}"), first
@@ -82,7 +89,7 @@ def measured(
         frames = steps * parameters.step
         duration_ns = max(int(frames * 10**9 / line), 1)
         # What the device holds of it when its last frame comes takes so long at its throughput.
-        late_ns = int(frames * 10**9 / known) - duration_ns
+        late_ns = int(frames * 10**9 / fps) - duration_ns
         return replace(
             constant(f"{frames} frames", line, duration_ns), drain_ns=parameters.quiet.ns + late_ns
         )
@@ -108,7 +115,7 @@ def measured(
 def _result(
     parameters: BackToBackSettings,
     situation: Situation,
-    known: Fraction | None,
+    known: Known,
     lengths: list[int],
     trials: tuple[int, ...],
     note: str,
@@ -118,7 +125,10 @@ def _result(
     line = situation.line_fps
     mean = Fraction(sum(lengths), len(lengths)) if lengths else None
     implied = None if mean is None else mean / line * 10**9
-    corrected = None if implied is None or known is None else implied * (1 - known / line)
+    corrected = None if implied is None or known.fps is None else implied * (1 - known.fps / line)
+    how = "corrected, RFC 9004 section 6.4"
+    # A device that passes more than is known emptied its buffer faster, which is that much smaller.
+    at_most = f"at most this, {how}: the throughput may be higher ({known.bound})" if known.bound else ""
     spread = Fraction(stdev(lengths)) if len(lengths) > 1 else None
     ends = (Fraction(min(lengths)), Fraction(max(lengths))) if lengths else (None, None)
     cells: tuple[Cell, ...] = (
@@ -127,11 +137,15 @@ def _result(
         *ends,
         spread,
         implied,
-        corrected,
-        known,
+        None if at_most else corrected,
+        known.fps,
         Fraction(len(lengths)),
         Fraction(parameters.step),
     )
+    unknown = ""
+    if at_most and corrected is not None:
+        most = milliseconds(int(corrected))
+        unknown = f"the corrected buffer time is not known but to be at most {most}: {known.bound}"
     values = []
     for scope in (*situation.streams, "sum"):
         times = situation.share(scope)
@@ -139,15 +153,18 @@ def _result(
         low = least * times if least is not None else low
         values.append(Value(NAME, scope, number, "frames", low, high, note))
         if corrected is not None:
-            how = "corrected, RFC 9004 section 6.4"
-            values.append(Value("buffer time", scope, corrected, "ns", note=how))
+            values.append(
+                Value(BUFFER, scope, None, "ns", high=corrected, note=at_most)
+                if at_most
+                else Value(BUFFER, scope, corrected, "ns", note=how)
+            )
     return Result(
         method=BACK_TO_BACK.name,
         values=tuple(values),
         trials=trials,
         compliance=tuple(_deviations(parameters, situation)),
         recommended=tuple(_recommended(parameters)),
-        notes=(f"back-to-back: {note}",) if note else (),
+        notes=tuple(f"back-to-back: {one}" for one in (note, unknown) if one),
         standard=BACK_TO_BACK.standard,
         headlines=HEADLINE,
         tables=(

@@ -10,12 +10,20 @@ from pydantic import Field
 from netdyno import variation
 from netdyno.methods import rows
 from netdyno.methods.procedure import Procedure, starved
-from netdyno.methods.throughput import WAIT, OnThroughput, known_load, none_found, searching, waits
+from netdyno.methods.throughput import (
+    WAIT,
+    Known,
+    Measured,
+    OnThroughput,
+    at_the_throughput,
+    none_found,
+    searching,
+    waits,
+)
 from netdyno.trial import (
     Cell,
     Column,
     Figure,
-    Method,
     Observe,
     Result,
     Segment,
@@ -73,10 +81,9 @@ EACH = (
 DISTRIBUTION = (rows.STREAM, Column("percentile", "share"), Column("PDV", "ns"))
 
 
-def delay_variation(parameters: VariationParameters, situation: Situation) -> Method:
-    """Streams at the throughput, which is searched first unless it is given; the median of each figure."""
-    fps, first = yield from known_load(parameters, situation)
-    length = parameters.duration.ns
+def measured(parameters: VariationParameters, situation: Situation, known: Known, first: int) -> Measured:
+    """Streams at the throughput, and the median of each figure; the number of the next trial."""
+    fps, length = known.fps, parameters.duration.ns
     outcomes: list[TrialResult] = []
     for number in range(1, parameters.repeats + 1 if fps else 1):
         assert fps is not None
@@ -92,7 +99,7 @@ def delay_variation(parameters: VariationParameters, situation: Situation) -> Me
     shorts = [starved(outcome, length) for outcome in outcomes]
     notes = [f"variation {number}: {short}" for number, short in enumerate(shorts, 1) if short is not None]
     if not fps:
-        notes.append(f"delay variation: {none_found(fps)}, and there is none to measure it at")
+        notes.append(f"delay variation: {none_found(known)}, and there is none to measure it at")
     apart = [unpaired(one) for outcome in outcomes for one in outcome.streams]
     if any(apart):
         notes.append(
@@ -115,7 +122,7 @@ def delay_variation(parameters: VariationParameters, situation: Situation) -> Me
             size, lost = rows.frame_size(situation), Fraction(rows.lost(trials))
             table.append((size, name, load, streams, *medians, lost))
     values.append(_worst([one for one in values if one.name == PDV]))
-    return Result(
+    result = Result(
         method=DELAY_VARIATION.name,
         values=tuple(values),
         trials=tuple(range(first, first + len(outcomes))),
@@ -125,6 +132,7 @@ def delay_variation(parameters: VariationParameters, situation: Situation) -> Me
         headlines={PDV: "the 99.9th percentile of delay less the least, the median of all streams"},
         tables=tuple(_tables(situation, outcomes, shorts, table)),
     )
+    return result, first + len(outcomes)
 
 
 def _figures(one: StreamResult) -> tuple[int | None, ...]:
@@ -239,7 +247,7 @@ DELAY_VARIATION = Procedure(
     doc="PDV and IPDV of all frames at the throughput, the medians of repeated streams.",
     standard="RFC 8219 section 7.3 (RFC 5481, RFC 3393)",
     parameters=VariationParameters,
-    start=delay_variation,
+    start=at_the_throughput(measured),
     settle=WAIT,
     traffic_seconds=lambda parameters: (
         parameters.repeats * parameters.duration.amount + searching(parameters.throughput)

@@ -9,8 +9,8 @@ from pydantic import Field, model_validator
 
 from netdyno.errors import Problem
 from netdyno.methods.procedure import Procedure, constant, frames_per_second, starved
-from netdyno.methods.throughput import OnThroughput, known_load, searching
-from netdyno.trial import Cell, Column, Figure, Method, Result, Situation, StreamResult, Table, Value
+from netdyno.methods.throughput import Known, Measured, OnThroughput, at_the_throughput, searching
+from netdyno.trial import Cell, Column, Figure, Result, Situation, StreamResult, Table, Value
 from netdyno.units import Load, Percent, PositiveDuration, PositiveLoad
 
 RFC_TRIAL_NS = 30 * 10**9
@@ -89,18 +89,17 @@ class ForwardingParameters(OnThroughput):
         yield from super().loads()
 
 
-def max_forwarding_rate(parameters: ForwardingParameters, situation: Situation) -> Method:
+def measured(parameters: ForwardingParameters, situation: Situation, known: Known, first: int) -> Measured:
     """RFC 2889 section 5.6: loads from the throughput up to the maximum, and the most that came out.
 
     A device whose throughput is the maximum load has that as its maximum forwarding rate: what is on its way
     when traffic ends is no loss of rate.
     """
-    known, first = yield from known_load(parameters, situation)
     maximum, duration_ns = frames_per_second(parameters.maximum, situation), parameters.duration.ns
     table: list[tuple[Cell, ...]] = []
     rates: dict[int, dict[str, Fraction | None]] = {}
     short: dict[int, str] = {}
-    loads = list(_loads(known or Fraction(0), maximum, maximum * parameters.step.amount))
+    loads = list(_loads(known.fps or Fraction(0), maximum, maximum * parameters.step.amount))
     for number, fps in enumerate(loads, first):
         outcome = yield constant(f"load {number - first + 1}", fps, duration_ns)
         asked = {one.name: fps * situation.share(one.name) for one in outcome.streams}
@@ -117,7 +116,7 @@ def max_forwarding_rate(parameters: ForwardingParameters, situation: Situation) 
         table.append((fps / situation.line_fps, offered, rate["sum"], fell_short or ""))
     best = max(rates, key=lambda number: rates[number]["sum"] or 0, default=None)
     last = first + len(loads) - 1
-    return Result(
+    result = Result(
         method=FORWARDING.name,
         values=tuple(
             Value(
@@ -150,6 +149,7 @@ def max_forwarding_rate(parameters: ForwardingParameters, situation: Situation) 
             ),
         ),
     )
+    return result, last + 1
 
 
 def _loads(lowest: Fraction, maximum: Fraction, step: Fraction) -> Iterator[Fraction]:
@@ -172,7 +172,7 @@ FORWARDING = Procedure(
     doc="The most that comes out of a device at loads from its throughput up to the line.",
     standard="RFC 2889 section 5.6",
     parameters=ForwardingParameters,
-    start=max_forwarding_rate,
+    start=at_the_throughput(measured),
     traffic_seconds=lambda parameters: (
         searching(parameters.throughput) + parameters.duration.amount * -(-1 // parameters.step.amount)
     ),

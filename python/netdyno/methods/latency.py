@@ -13,6 +13,7 @@ from netdyno.methods import rows
 from netdyno.methods.procedure import Parameters, Procedure, starved
 from netdyno.methods.throughput import (
     WAIT,
+    Known,
     Measured,
     OnThroughput,
     at_the_throughput,
@@ -92,17 +93,17 @@ COLUMNS = (
 )
 
 
-def measured(parameters: LatencySettings, situation: Situation, fps: Fraction | None, first: int) -> Measured:
+def measured(parameters: LatencySettings, situation: Situation, known: Known, first: int) -> Measured:
     """The streams, at a known load; the result and the number of the next trial.
 
     Typical latency (TL) is the median of a stream's, worst case latency (WCL) its 99.9th percentile; of all
     streams the medians of both (RFC 8219 section 7.2).
     """
-    duration_ns = parameters.duration.ns
+    fps, duration_ns = known.fps, parameters.duration.ns
     outcomes: list[TrialResult] = []
     notes: list[str] = []
     if not fps:
-        notes.append(f"latency: {none_found(fps)}, and there is none to measure it at")
+        notes.append(f"latency: {none_found(known)}, and there is none to measure it at")
     for number in range(parameters.repeats if fps else 0):
         assert fps is not None
         outcome = yield Trial(

@@ -15,7 +15,15 @@ from netdyno.methods.procedure import (
     rounded,
     starved,
 )
-from netdyno.methods.throughput import WAIT, Measured, OnThroughput, at_the_throughput, none_found, searching
+from netdyno.methods.throughput import (
+    WAIT,
+    Known,
+    Measured,
+    OnThroughput,
+    at_the_throughput,
+    none_found,
+    searching,
+)
 from netdyno.trial import (
     Column,
     Observe,
@@ -85,19 +93,18 @@ COLUMNS = (
 )
 
 
-def measured(
-    parameters: RecoverySettings, situation: Situation, known: Fraction | None, first: int
-) -> Measured:
+def measured(parameters: RecoverySettings, situation: Situation, known: Known, first: int) -> Measured:
     """The overloads and what follows each, with the throughput known; the result and the next trial's number.
 
     A is when the load falls, B when the last frame that was lost departed; the recovery time is B - A, and
     nothing if no frame was lost behind A (the RFC's text has the difference reversed).
     """
-    if not known:
+    fps = known.fps
+    if not fps:
         note = f"{none_found(known)}: there is no throughput to overload"
         return _result(parameters, situation, [], [note], None, first), first
-    high = min(known * parameters.share.amount, situation.line_fps)
-    if high <= known:
+    high = min(fps * parameters.share.amount, situation.line_fps)
+    if high <= fps:
         note = "not applicable: the throughput is the line's rate, and more cannot be offered"
         return _result(parameters, situation, [], [note], None, first), first
     low = high * AFTER

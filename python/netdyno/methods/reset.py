@@ -15,7 +15,15 @@ from netdyno.methods.procedure import (
     Procedure,
     starved,
 )
-from netdyno.methods.throughput import WAIT, Measured, OnThroughput, at_the_throughput, none_found, searching
+from netdyno.methods.throughput import (
+    WAIT,
+    Known,
+    Measured,
+    OnThroughput,
+    at_the_throughput,
+    none_found,
+    searching,
+)
 from netdyno.mixes import MIN_SIZE
 from netdyno.trial import (
     Column,
@@ -101,20 +109,21 @@ COLUMNS = (
 )
 
 
-def measured(parameters: ResetSettings, situation: Situation, known: Fraction | None, first: int) -> Measured:
+def measured(parameters: ResetSettings, situation: Situation, known: Known, first: int) -> Measured:
     """The resets, at a known load; the result and the number of the next trial."""
+    fps = known.fps
     outcomes: list[TrialResult] = []
     counting: list[int] = []
     notes: list[str] = []
     total_ns = parameters.before.ns + parameters.watch.ns
-    if not known:
+    if not fps:
         notes.append(f"reset: {none_found(known)}, and there is none to reset it under")
-    for number in range(parameters.repeats if known else 0):
-        assert known is not None
+    for number in range(parameters.repeats if fps else 0):
+        assert fps is not None
         by_hand = f", by hand after {parameters.before}" if parameters.kind == "by-hand" else ""
         outcome = yield Trial(
             f"reset {number + 1}{by_hand}",
-            (Segment("traffic", total_ns, known, known),),
+            (Segment("traffic", total_ns, fps, fps),),
             observe=Observe(gaps=GAPS),
             events=tuple(_events(parameters)),
         )
@@ -135,7 +144,7 @@ def measured(parameters: ResetSettings, situation: Situation, known: Fraction | 
             notes.append(f"reset {number + 1}: {counted(before, 'frame')} lost before it: {NO_THROUGHPUT}")
     resting = tuple(first + number for number in counting or range(len(outcomes)))
     used = [outcomes[number] for number in counting]
-    return _result(parameters, situation, known, used, notes, resting), first + len(outcomes)
+    return _result(parameters, situation, fps, used, notes, resting), first + len(outcomes)
 
 
 def _events(parameters: ResetSettings) -> Iterator[Event]:
@@ -169,7 +178,7 @@ def _lost_before(stream: StreamResult, reset_ns: int) -> int:
 def _result(
     parameters: ResetSettings,
     situation: Situation,
-    known: Fraction | None,
+    fps: Fraction | None,
     outcomes: list[TrialResult],
     notes: list[str],
     resting: tuple[int, ...],
@@ -180,7 +189,7 @@ def _result(
     for place, name in enumerate(situation.streams):
         streams = [outcome.streams[place] for outcome in outcomes]
         # Frame-loss method (section 1.3): frames lost over the offered rate, from the reset on.
-        rate = None if known is None else known * situation.share(name)
+        rate = None if fps is None else fps * situation.share(name)
         earlier = [_lost_before(one, before_ns) for one in streams]
         missing = [max(one.missing - less, 0) for one, less in zip(streams, earlier, strict=True)]
         by_loss = [Fraction(frames) * 10**9 / rate for frames in missing if rate]
@@ -217,7 +226,7 @@ def _result(
             Table(
                 "Reset",
                 COLUMNS,
-                tuple(table) if known else (),
+                tuple(table) if fps else (),
                 "RFC 6201: the reset time by lost frames over the offered rate (frame-loss method, section"
                 " 1.3; from the reset on) and by the longest time without an arrival (timestamp method);"
                 " mean, least and most are of the resets.",

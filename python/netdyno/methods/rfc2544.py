@@ -20,9 +20,9 @@ from netdyno.methods.procedure import Parameters, Procedure, part, through
 from netdyno.methods.throughput import (
     THROUGHPUT,
     WAIT,
+    Known,
     Measured,
     ThroughputParameters,
-    of_a_port,
     throughput,
 )
 from netdyno.trial import Method, Result, Situation, Trial, TrialResult, Value
@@ -71,12 +71,12 @@ class _Part:
     """A test that follows the throughput."""
 
     title: str
-    start: Callable[[Any, Situation, Fraction | None, int], Measured]
+    start: Callable[[Any, Situation, Known, int], Measured]
     headline: Mapping[str, str]
     unit: str
 
 
-def _loss(parameters: LossParameters, situation: Situation, known: Fraction | None, first: int) -> Measured:
+def _loss(parameters: LossParameters, situation: Situation, known: Known, first: int) -> Measured:
     return (yield from part("frame loss", frame_loss(parameters, situation), first))
 
 
@@ -97,7 +97,7 @@ def suite(parameters: SuiteParameters, situation: Situation) -> Method:
     """
     found, number = yield from part("throughput", throughput(parameters.throughput, situation), 0)
     results = [found]
-    known = of_a_port(found, situation)
+    known = Known.searched(found, situation)
     omitted: list[str] = []
     for name, test in PARTS.items():
         settings = getattr(parameters, name)

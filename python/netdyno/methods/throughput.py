@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TypeAlias, TypeVar
 
@@ -11,6 +12,7 @@ from pydantic import Field
 from netdyno.methods import rows
 from netdyno.methods.procedure import Parameters, Procedure, frames_per_second, part, rounded, starved
 from netdyno.trial import (
+    HEADLINES,
     Column,
     Figure,
     Method,
@@ -34,6 +36,11 @@ RFC_REST_NS = 5 * 10**9
 """RFC 2544 section 23, phase e: at least 5 seconds for the device, from a trial to the next."""
 WAIT = Duration.of_ns(RFC_SETTLE_NS + RFC_REST_NS)
 """What a plan waits for before traffic if it does not say: phase e of the trial before, and phase b."""
+
+
+NAME = "throughput"
+GIVEN = "throughput, given"
+"""One that the plan says is no finding: no goal is met by it."""
 
 
 class ThroughputParameters(Parameters):
@@ -174,7 +181,7 @@ def _result(
         times = situation.share(scope)
         values.append(
             Value(
-                "throughput",
+                NAME,
                 scope,
                 None if number is None else number * times,
                 "fps",
@@ -193,6 +200,7 @@ def _result(
         compliance=() if passed is None else tuple(waits(seen.outcomes[passed])),
         notes=tuple(notes),
         recommended=tuple(_short_trial(parameters)),
+        headlines={NAME: HEADLINES[NAME]},
         tables=(_table(values, situation),),
     )
 
@@ -269,16 +277,72 @@ def _traffic_seconds(parameters: ThroughputParameters) -> Fraction:
     return 11 * search + (parameters.duration.amount if parameters.search else Fraction(0))
 
 
-def of_a_port(found: Result, situation: Situation, name: str = "throughput") -> Fraction | None:
+@dataclass(frozen=True)
+class Known:
+    """The throughput that something is measured at."""
+
+    fps: Fraction | None
+    """As the load of a port. 0: no load passed; None: at every load tried the tester fell short."""
+    bound: str = ""
+    """Why the device may pass more than this, a clause; empty: it does not, as far as is known."""
+    found: Result | None = field(default=None, compare=False)
+    """What a search found; or of one that was given, that it was."""
+
+    @classmethod
+    def given(cls, load: Load, situation: Situation) -> Known:
+        """One that the plan says."""
+        fps = frames_per_second(load, situation)
+        result = Result(
+            method=THROUGHPUT.name,
+            values=tuple(
+                Value(GIVEN, scope, fps * situation.share(scope), "fps", note="by the plan, not measured")
+                for scope in situation.scopes
+            ),
+            trials=(),
+            compliance=(f"it was given as {load}, RFC 2544 section 26.1 has it measured",),
+            headlines={},
+        )
+        return cls(fps, found=result)
+
+    @classmethod
+    def searched(cls, found: Result, situation: Situation) -> Known:
+        """One that a search found."""
+        value, fps = found.value(NAME, situation.streams[0]), of_a_port(found, situation)
+        # All that the line carries is no bound of anybody's.
+        open_above = fps is not None and fps < situation.line_fps and value is not None and value.high is None
+        return cls(fps, value.note if open_above and value is not None else "", found)
+
+    def told(self, result: Result) -> Result:
+        """A result of what was measured at it, with what there is to say of the throughput itself."""
+        if self.found is None:
+            return result
+
+        def also(said: Sequence[str], of_it: Sequence[str]) -> tuple[str, ...]:
+            return (*said, *(f"{NAME}: {text}" for text in of_it if text not in said))
+
+        bound = (self.bound,) if self.bound else ()
+        rests = {name: result.resting(name) for name in result.headlines}
+        return replace(
+            result,
+            values=(*result.values, *self.found.values),
+            compliance=also(result.compliance, self.found.compliance),
+            recommended=also(result.recommended, self.found.recommended),
+            notes=also(result.notes, (*bound, *self.found.notes)),
+            headlines={**result.headlines, **self.found.headlines},
+            rests={**dict.fromkeys(self.found.headlines, self.found.trials), **rests},
+        )
+
+
+def of_a_port(found: Result, situation: Situation, name: str = NAME) -> Fraction | None:
     """What a search found, by its name, as the load of a port; None if it found none."""
     scope = situation.streams[0]
     value = found.value(name, scope)
     return None if value is None or value.number is None else value.number / situation.share(scope)
 
 
-def none_found(known: Fraction | None) -> str:
-    """Why there is no throughput to measure anything at, a clause; known: 0 or None."""
-    return "no load passed" if known is not None else "at every load tried the tester fell short"
+def none_found(known: Known) -> str:
+    """Why there is no throughput to measure anything at, a clause."""
+    return "no load passed" if known.fps is not None else "at every load tried the tester fell short"
 
 
 class OnThroughput(Parameters):
@@ -298,34 +362,29 @@ class OnThroughput(Parameters):
                 yield ("throughput", *path), load
 
 
-def known_load(
-    parameters: OnThroughput, situation: Situation
-) -> Generator[Trial, TrialResult, tuple[Fraction | None, int]]:
-    """The throughput as the load of a port, searched if it is not given, and the next trial's number."""
-    if isinstance(parameters.throughput, Load):
-        return frames_per_second(parameters.throughput, situation), 0
-    found, first = yield from part("throughput", throughput(parameters.throughput, situation), 0)
-    return of_a_port(found, situation), first
-
-
 K = TypeVar("K", bound=Parameters)
 Measured: TypeAlias = Generator[Trial, TrialResult, tuple[Result, int]]
 """Trials, and in the end their result and the number of the next trial."""
 
 
 def at_the_throughput(
-    measured: Callable[[K, Situation, Fraction | None, int], Measured],
+    measured: Callable[[K, Situation, Known, int], Measured],
 ) -> Callable[[K, Situation], Method]:
     """The start of a method that rests on the throughput, which is searched first unless it is given.
 
-    measured: what it does, given the throughput as the load of a port and the number of its first trial.
+    measured: what it does, given the throughput and the number of its first trial.
     """
 
     def start(parameters: K, situation: Situation) -> Method:
         assert isinstance(parameters, OnThroughput)
-        known, first = yield from known_load(parameters, situation)
+        given, first = parameters.throughput, 0
+        if isinstance(given, Load):
+            known = Known.given(given, situation)
+        else:
+            found, first = yield from part(NAME, throughput(given, situation), 0)
+            known = Known.searched(found, situation)
         result, _ = yield from measured(parameters, situation, known, first)
-        return result
+        return known.told(result)
 
     return start
 
