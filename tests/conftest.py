@@ -68,6 +68,7 @@ SIDE_BY_SIDE = frozenset(
         "truth_verdicts",
         "units",
         "verdict",
+        "verdict_loss",
         "y1564",
     ]
 )

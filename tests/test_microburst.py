@@ -6,9 +6,8 @@ from fractions import Fraction
 
 import pytest
 from methodlab import measured, table, text, value
-from netdyno.errors import PlanErrors
 from netdyno.methods import METHODS
-from netdyno.plan import parse
+from netdyno.plan import PlanErrors, parse
 from netdyno.trial import Place, Result, Situation
 from tendevices import drive, starved_tester
 
@@ -88,3 +87,38 @@ def test_a_pattern_in_which_nothing_meets_is_refused() -> None:
     assert "no port is sent to by several" in error.message
     assert error.hint is not None
     assert "many-to-one" in error.hint
+
+
+UNEQUAL = """\
+title: Unequal
+lab:
+  nodes: {{tester: {{kind: netdyno}}, dut: {{kind: emulated/bridge}}}}
+  links:
+    - {{endpoints: ["tester:west", "dut:d0"], rate: {0}}}
+    - {{endpoints: ["tester:east", "dut:d1"], rate: {1}}}
+    - {{endpoints: ["tester:south", "dut:d2"], rate: {2}}}
+traffic: {{it: {{size: 64B}}}}
+matrix: {{direction: [uni], pattern: [many-to-one]}}
+method: {{microburst: {{repeats: 1}}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("rates", "refused"),
+    [
+        (("10Gbps", "1Gbps", "1Gbps"), True),
+        (("1Gbps", "10Gbps", "10Gbps"), False),
+        (("1Gbps", "1Gbps", "10Gbps"), False),
+        (("1Gbps", "1Gbps", "1Gbps"), False),
+    ],
+)
+def test_bursts_that_meet_at_a_faster_link_are_a_mistake_of_the_plan(
+    rates: tuple[str, ...], refused: bool
+) -> None:
+    """The first port receives: a line that takes more than one port brings does not hold what it has sent."""
+    plan = UNEQUAL.format(*rates)
+    if not refused:
+        parse(plan)
+        return
+    with pytest.raises(PlanErrors, match="goes to a link that is faster than another one"):
+        parse(plan)

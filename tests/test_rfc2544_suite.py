@@ -212,3 +212,39 @@ def test_the_example_of_the_suite_runs(tmp_path: Path) -> None:
         assert {table.name for table in case.result.tables} == {
             "Throughput", "Latency", "Frame loss rate", "Back-to-back frames", "System recovery", "Reset",
         }  # fmt: skip
+
+
+LATENCY = """\
+title: Serialization
+lab:
+  nodes: {{tester: {{kind: netdyno}}, dut: {{kind: emulated/router}}}}
+  links:
+    - {{endpoints: ["tester:west", "dut:d0"], rate: {0}}}
+    - {{endpoints: ["tester:east", "dut:d1"], rate: {1}}}
+traffic: {{it: {{size: 1518B}}}}
+matrix: {{direction: [uni]}}
+method: {{latency: {{throughput: 100pps, repeats: 1, duration: 100ms, after: 0s}}}}
+trial: {{settle: 1ms, drain: 10ms}}
+"""
+
+
+def test_what_a_device_keeps_a_frame_for_does_not_depend_on_its_lines(tmp_path: Path) -> None:
+    """RFC 1242 section 3.8: from the last bit in to the first bit out, 5 us, whatever the lines take for a frame.
+
+    Emulated lines send 64 bits of preamble before each frame, and they are in.
+    """
+    bits_per_ns = {"100Mbps": Fraction(1, 10), "1Gbps": Fraction(1), "10Gbps": Fraction(10)}
+    found = {}
+    for number, rates in enumerate([("1Gbps", "1Gbps"), ("1Gbps", "10Gbps"), ("100Mbps", "1Gbps")]):
+        plan = parse(LATENCY.format(*rates), name="latency.yaml")
+        outcome = runner.run(plan, tmp_path / str(number), watcher(), runner.Selection())
+        with open_run(outcome.folder) as run:
+            result = run.cases[0].result
+        assert result is not None
+        found[rates] = cells(result, "Latency", "store and forward", "mean")[0]
+    for rates, (held, _) in found.items():
+        preambles = sum(64 / bits_per_ns[rate] for rate in rates)
+        assert abs(held - 5000 - preambles) <= 1, rates
+    assert found["100Mbps", "1Gbps"][1] > found["1Gbps", "1Gbps"][1] + 100_000, (
+        "1518 B take 121 us on 100 Mbit/s"
+    )

@@ -234,5 +234,7 @@ def situation(case: Case, wiring: Wiring) -> Situation:
         mixed_receivers=tuple(receivers) if mixed else (),
         burst=case.profile.burst,
         places=tuple(stream.place for stream in sent),
+        lines=tuple(line_rate(L1Rate(Fraction(port.rate_bps)), mean).amount for port in wiring.ports),
+        enforced=all(port.enforced_rate for port in wiring.ports),
         asked=wiring.asked,
     )

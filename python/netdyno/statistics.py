@@ -94,9 +94,14 @@ def percentile(ordered: Sequence[Fraction], share: Fraction) -> Fraction:
 def loss_bound(frames: int) -> Fraction:
     """What the loss ratio is at most, with 95 % confidence, if none of so many frames was lost.
 
-    The rule of three: (1 - p)^N = 0.05 at p = 3/N, nearly, and never below what is exact.
+    The rule of three: (1 - p)^N = 0.05 at p = 3/N, nearly, and never below what is exact. None is above 1.
     """
-    return Fraction(3, frames)
+    return Fraction(3, max(frames, 3))
+
+
+def frames_to_show(ratio: Fraction) -> int:
+    """How many frames, none of which was lost, show that the loss ratio is no more than this, above zero."""
+    return math.ceil(3 / ratio)
 
 
 def _of_mean(mean: Fraction, stdev: Fraction, n: int) -> Interval:

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 Limit: TypeAlias = Literal[
-    "device", "line", "tester", "receiver", "fixture", "licence", "inconclusive", "invalid"
+    "device", "line", "tester", "receiver", "fixture", "licence", "none", "inconclusive", "invalid"
 ]
 """Who was the limit on a result; every headline number carries one."""
 
@@ -567,6 +567,11 @@ class Situation:
     places: tuple[Place, ...] = ()
     """Where each of `streams` runs; empty in a record of an older version: each has its ports to itself."""
 
+    lines: tuple[Fraction, ...] = ()
+    """The most frames per second that each port's link carries, by the port's number. Not stored; empty: a
+    stream's ports have lines of one rate."""
+    enforced: bool = True
+    """Whether something holds the ports to these rates. Not stored."""
     asked: bool = True
     """Whether the device does what a trial's events ask of it; of one that is simply there nobody knows how.
     Not stored."""
@@ -613,8 +618,20 @@ class Situation:
             share = min(share, sum(taken.values(), Fraction(0)))
         return self.line_fps * share
 
+    def in_fps(self, stream: str) -> Fraction:
+        """The most frames per second that the link of a stream's sending port carries."""
+        if not self.lines or not self.places:
+            return self.port_fps(stream)
+        return self.lines[self.places[self._numbers[stream]].tx]
+
+    def out_fps(self, stream: str) -> Fraction:
+        """The same of its receiving port."""
+        if not self.lines or not self.places:
+            return self.port_fps(stream)
+        return self.lines[self.places[self._numbers[stream]].rx]
+
     def port_fps(self, stream: str) -> Fraction:
-        """The most frames per second that the line of a stream's sending port carries, of all streams."""
+        """What a load of the whole line is to a stream's sending port: its group's slowest line."""
         return self.line_fps * (self.places[self._numbers[stream]].line if self.places else Fraction(1))
 
 
@@ -635,6 +652,8 @@ class Value:
     high: Fraction | None = None
     note: str = ""
     searched: bool = False
+    of_frames: int | None = field(default=None, compare=False)
+    """Of a share of frames that were lost, of how many; None: it is no such share. Not stored."""
 
 
 Cell: TypeAlias = Fraction | str | None

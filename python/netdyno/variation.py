@@ -14,7 +14,7 @@ from netdyno.histogram import decode, percentiles
 from netdyno.trial import Latency, Variation
 
 PDV_SHARE = Fraction(999, 1000)
-"""RFC 8219 section 7.3.1."""
+"""RFC 8219 section 7.3.1: the 99.9th percentile less the least."""
 
 
 def pdv(latency: Latency, share: Fraction = PDV_SHARE) -> int | None:

@@ -81,7 +81,9 @@ def congestion(parameters: CongestionParameters, situation: Situation) -> Method
         for name, streams in (("uncongested", free), ("congested", full))
     ]
     values = [
-        Value(name, scope, port.loss if short is None else None, "ratio", note=short or "")
+        Value(
+            name, scope, port.loss if short is None else None, "ratio", note=short or "", of_frames=port.sent
+        )
         for name, port, scope in (
             (UNCONGESTED, ports[0], free[0].name if len(free) == 1 else "sum"),
             (CONGESTED, ports[1], "sum"),

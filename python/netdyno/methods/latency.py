@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from pydantic import Field, model_validator
@@ -140,7 +140,7 @@ def measured(parameters: LatencySettings, situation: Situation, known: Known, fi
                 tuple(table),
                 "RFC 2544 section 26.2 and RFC 8219 section 7.2, all frames tagged. Mean, TL and WCL are from"
                 " first bit out to last bit in (FILO, RFC 8238); store and forward is RFC 1242 section 3.8's,"
-                " the mean less a frame's time on both lines, where these are enforced.",
+                " the mean less a frame's time on both lines; nothing where nothing enforces their rates.",
             ),
         ),
     )
@@ -158,13 +158,8 @@ def _rows(
         mean = _mean([one.mean_ns for one in times])
         typical = [one.percentile(Fraction(1, 2)) for one in times]
         worst = [one.percentile(WORST) for one in times]
-        # Of a frame's bits, without preamble and gap, at the line's rate.
-        lines = {situation.port_fps(stream.name) for stream in streams[0]}
-        line_bps = max(lines) * (situation.mean_size + WIRE_OVERHEAD) * 8
-        serial = situation.mean_size * 8 * 10**9 / line_bps
-        # Of streams on different lines the mean is of frames that took different times on them.
-        unlike = bool(situation.mixed_receivers) or len(lines) > 1
-        forward = None if mean is None or unlike else mean - 2 * serial
+        serial = _serial(situation, [one.name for one in streams[0]])
+        forward = None if mean is None or serial is None else mean - serial
         yield (
             scope,
             (
@@ -180,6 +175,19 @@ def _rows(
             ),
             mean,
         )
+
+
+def _serial(situation: Situation, streams: Sequence[str]) -> Fraction | None:
+    """How long a frame's bits, without preamble and gap, take on the line in and on that out together, ns.
+
+    None where nothing holds the ports to these lines, or where frames of several sizes or on lines of several
+    rates have one mean.
+    """
+    both = {(situation.in_fps(name), situation.out_fps(name)) for name in streams}
+    if not situation.enforced or situation.mixed_receivers or len(both) > 1:
+        return None
+    bits, wire = situation.mean_size * 8, (situation.mean_size + WIRE_OVERHEAD) * 8
+    return sum((bits * 10**9 / (fps * wire) for fps in both.pop()), Fraction(0))
 
 
 def _mean(found: list[Fraction]) -> Fraction | None:

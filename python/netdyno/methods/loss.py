@@ -98,7 +98,8 @@ def frame_loss(parameters: LossParameters, situation: Situation) -> Method:
     for scope, streams in rows.scopes(outcomes[0], situation):
         # A tester that did not offer the load has not shown what is lost at it.
         number = None if starved(outcomes[0], duration_ns) else rows.loss(streams)
-        values.append(Value(NAME, scope, number, "ratio", note=at))
+        sent = sum(one.offered for one in streams)
+        values.append(Value(NAME, scope, number, "ratio", note=at, of_frames=sent))
     return Result(
         method=LOSS.name,
         values=tuple(values),

@@ -112,6 +112,14 @@ def _fits(parameters: MicroburstParameters, situation: Situation) -> Problem | N
             f"`{split[0]}` has a part of its port's load, and a burst is to fill a line",
             "`pattern: [many-to-one]`, `direction: [uni]`, and a profile without classes",
         )
+    meet = [situation.streams[number] for numbers in _meeting(situation) for number in numbers]
+    faster = [name for name in meet if situation.out_fps(name) != situation.line_fps]
+    if faster:
+        return Problem(
+            f"`{faster[0]}` goes to a link that is faster than another one: bursts come at the slowest link's"
+            " rate, and what the faster one takes meanwhile is not held",
+            "links of one rate, or the slowest one where they meet",
+        )
     return None
 
 

@@ -491,7 +491,7 @@ def _loss_at_the_end(scope: str, samples: Sequence[Sample], corrupted: bool) -> 
         return Value("loss at the end", scope, None, "ratio", note="nothing was sent at the end")
     lost = sum(sample.lost for sample in samples)
     note = f"{lost} of {sent} frames{' lost or corrupted' if corrupted else ''}"
-    return Value("loss at the end", scope, Fraction(lost, sent), "ratio", note=note)
+    return Value("loss at the end", scope, Fraction(lost, sent), "ratio", note=note, of_frames=sent)
 
 
 def _hold_rate(scope: str, hold: Sequence[Sample], sample_ns: int, latest_ns: int) -> Value:

@@ -14,12 +14,11 @@ from statistics import median
 from netdyno.histogram import Histogram, decode, merge
 from netdyno.statistics import percentile
 from netdyno.trial import Cell, Column, Situation, StreamResult, TrialResult, Value
+from netdyno.variation import PDV_SHARE
 
 STREAM = Column("stream")
 
 PERCENTILES = (Fraction(1, 2), *(1 - Fraction(1, 10**nines) for nines in range(1, 6)))
-PDV = Fraction(999, 1000)
-"""RFC 8219 section 7.3.1: the 99.9th percentile less the minimum."""
 
 COUNTED = (
     Column("offered", "fps"),
@@ -152,7 +151,7 @@ def timed(streams: Sequence[StreamResult]) -> tuple[Cell, ...]:
     times = Times.of(streams)
     if times is None:
         return (None,) * len(TIMED)
-    worst = times.percentile(PDV)
+    worst = times.percentile(PDV_SHARE)
     cells = [times.min_ns, times.mean_ns, *map(times.percentile, PERCENTILES), times.max_ns]
     cells.append(None if worst is None else worst - times.min_ns)
     return tuple(None if cell is None else Fraction(cell) for cell in cells)

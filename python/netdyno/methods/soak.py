@@ -23,6 +23,7 @@ from netdyno.methods.procedure import (
     milliseconds,
     starved,
 )
+from netdyno.statistics import loss_bound
 from netdyno.trial import (
     Cell,
     Column,
@@ -48,8 +49,6 @@ MOST_ROWS = 10_000
 MOST_PARTS = 10_000
 GAPS = 1000
 """Gaps of a stream that are dated in a part; those nearer to each other than an event's are one."""
-CONFIDENCE = 3
-"""Rule of three: none lost of N, so at 95 % the loss ratio is at most 3/N."""
 
 NAME = "loss ratio"
 
@@ -254,13 +253,13 @@ def _ratio(scope: str, streams: Sequence[StreamResult]) -> Value:
     sent, lost, ratio = sum(one.offered for one in streams), rows.lost(streams), rows.loss(streams)
     bound = _bound(streams)
     note = f"{lost} of {sent} frames"
-    return Value(NAME, scope, ratio, "share", ratio, ratio if bound is None else bound, note)
+    return Value(NAME, scope, ratio, "share", ratio, ratio if bound is None else bound, note, of_frames=sent)
 
 
 def _bound(streams: Sequence[StreamResult]) -> Fraction | None:
     """The most the loss ratio can be at 95 % where nothing was lost; else, or if none was sent, None."""
     sent = sum(one.offered for one in streams)
-    return Fraction(CONFIDENCE, max(sent, CONFIDENCE)) if sent and not rows.lost(streams) else None
+    return loss_bound(sent) if sent and not rows.lost(streams) else None
 
 
 def _totals(scope: str, streams: Sequence[StreamResult], count: int, duration_ns: int) -> tuple[Cell, ...]:

@@ -13,8 +13,8 @@ from fractions import Fraction
 from netdyno.reports.view import CaseView
 from netdyno.trial import Value
 
-OF_THE_DEVICE = ("device", "licence")
-"""Limits whose numbers are the device's own."""
+OF_THE_DEVICE = ("device", "licence", "none")
+"""Limits whose numbers are the device's own: also where it lost nothing."""
 
 NOT_MADE = ("pending", "running", "interrupted")
 """States of cases that are still to come."""

@@ -16,6 +16,7 @@ _SEVERITY: tuple[Limit, ...] = (
     "licence",
     "device",
     "line",
+    "none",
 )
 
 

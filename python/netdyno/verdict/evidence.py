@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Literal
 
-from netdyno.methods import shortfalls
+from netdyno.methods import sending_ns, shortfalls
 from netdyno.trial import Situation, StreamResult, TrialResult
 
 if TYPE_CHECKING:
@@ -188,6 +188,36 @@ class Evidence:
                 reasons.setdefault(name, reason)
             if reasons:
                 found.append(reasons)
+        return found
+
+    def fullness(self, scope: str) -> Sequence[tuple[Fraction, Fraction]]:
+        """Of each trial and port that a scope's streams go to: what was sent to it, and what of that came,
+        over what its line carries in the time. Of a mix that is not known: what came need not be the mix."""
+        if self.situation.mixed_receivers:
+            return ()
+        ports = {self._receivers[self.situation.streams[one]] for one in self.situation.members(scope)}
+        return [found[port] for found in self._fullness for port in ports if port in found]
+
+    @cached_property
+    def _receivers(self) -> Mapping[str, int]:
+        places = self.situation.places
+        return {
+            name: places[number].rx if places else number
+            for number, name in enumerate(self.situation.streams)
+        }
+
+    @cached_property
+    def _fullness(self) -> Sequence[Mapping[int, tuple[Fraction, Fraction]]]:
+        found = []
+        for trial, planned_ns in self.timed_trials:
+            ports: dict[int, list[Fraction]] = {}
+            for stream in trial.streams:
+                full = self.situation.out_fps(stream.name) * (planned_ns or sending_ns(trial)) / 10**9
+                shares = ports.setdefault(self._receivers[stream.name], [Fraction(0), Fraction(0)])
+                if full:
+                    shares[0] += stream.offered / full
+                    shares[1] += (stream.offered - stream.missing) / full
+            found.append({port: (sent, came) for port, (sent, came) in ports.items()})
         return found
 
     def device(self, name: str) -> int:

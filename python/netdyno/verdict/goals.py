@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from netdyno.errors import counted
 from netdyno.methods import frames_per_second, rounded
+from netdyno.statistics import frames_to_show, loss_bound
 from netdyno.store.records import StoredGoal
 from netdyno.trial import Result, Situation, Value, Verdict
 from netdyno.units import Load, Percent, decimal
@@ -56,6 +58,8 @@ def judge_goal(goal: Goal, result: Result, verdicts: Mapping[str, Verdict], evid
             (met if holds else missed).append(text)
         elif found.low is None or limit == "invalid":
             unknown.append(text)
+        elif found.too_few:
+            unknown.append(f"{text}; {found.too_few}")
         elif found.below is not None and found.narrower:
             span = f"it is from {rounded(found.low)} to below {rounded(found.below)} fps"
             unknown.append(f"{text}; {span}, {found.narrower} would tell")
@@ -91,6 +95,21 @@ class _Found:
     exact: bool = False
     below: Fraction | None = None
     narrower: str = ""
+    too_few: str = ""
+    """Of a loss of nothing: why more frames would have to be sent to tell."""
+
+    @classmethod
+    def nothing_lost(cls, frames: int, text: str, goal: Goal) -> _Found:
+        """What is known of the loss ratio where none of so many frames was lost (the rule of three).
+
+        A goal of no loss at all is about these frames, for no number of them could show it of others.
+        """
+        bound = goal.bound.amount.amount
+        if not bound:
+            return cls(Fraction(0), text, exact=True)
+        most, wanted = loss_bound(frames), counted(frames_to_show(bound), "frame")
+        why = f"that shows no less than {decimal(most * 100, 4)} % at 95 %: {wanted} would tell"
+        return cls(Fraction(0), text, below=most, too_few=why)
 
     def holds(self, goal: Goal, bound: Fraction) -> bool | None:
         """Whether every number it can be is as the goal wants it, or none is; None: some are."""
@@ -117,13 +136,18 @@ def _found(goal: Goal, stream: str, result: Result, evidence: Evidence) -> _Foun
         if not first or not first[0].offered:
             return _Found(None, "no trial")
         ratio = Fraction(first[0].missing, first[0].offered)
-        return _Found(ratio, missing(Counts.of(first)), exact=True)
+        text = missing(Counts.of(first))
+        if not ratio:
+            return _Found.nothing_lost(first[0].offered, text, goal)
+        return _Found(ratio, text, exact=True)
     if value is None:
         return _Found(None, f"the method `{result.method}` gives no {name}")
     if value.number is None:
         return _Found(value.low, value.note or "not found")
     if name == "loss":
         text = f"{decimal(value.number * 100, 4)} % were lost ({value.note})"
+        if not value.number and value.of_frames:
+            return _Found.nothing_lost(value.of_frames, text, goal)
         return _Found(value.number, text, exact=True)
     text = f"{rounded(value.number)} fps, {of_line(value, evidence.situation)}"
     closer = CLOSER.get(name, CLOSER_SEARCH if value.searched else "")

@@ -94,7 +94,38 @@ def _judge_measured(value: Value, result: Result, evidence: Evidence) -> Verdict
     again = f" and {counts.duplicates} came more than once" if counts.duplicates else ""
     of_all = " in all" if value.scope == "sum" and len(evidence.situation.streams) > 1 else ""
     found = f"{missing(counts)}{of_all}{again}, and the tester sent all it was asked to, on time"
+    if own is None and value.of_frames is not None:
+        own = _no_loss(value, again) or _loss_of_the_line(counts, value, evidence)
     return own or own_part(value, evidence) or Verdict("device", found)
+
+
+def _no_loss(value: Value, again: str) -> Verdict | None:
+    """A loss of nothing has no limit: nobody lost anything, the tester as little as the device."""
+    if value.number != 0:
+        return None
+    frames = counted(value.of_frames or 0, "frame")
+    return Verdict("none", f"none of {frames} was lost{again}: nothing limited it")
+
+
+def _loss_of_the_line(counts: Counts, value: Value, evidence: Evidence) -> Verdict | None:
+    """Whether a loss is that of lines that were sent more than they carry, and were full all the time.
+
+    What a queue holds comes after the traffic, and makes the line look the fuller; it is never the reason of
+    a loss. By a ring or a cable that nothing holds to its rate frames may come faster than by the line.
+    """
+    if not evidence.enforced_rate:
+        return None
+    lossy = [(sent, came) for sent, came in evidence.fullness(value.scope) if came < sent]
+    # Of what is sent to a line that has room for it, and of what a full line had room for, none is lost.
+    if not lossy or any(sent * LINE_SHARE <= 1 or came < LINE_SHARE for sent, came in lossy):
+        return None
+    sent, came = max(lossy)
+    whole = Fraction(1)
+    return Verdict(
+        "line",
+        f"{missing(counts)}: {share(sent, whole)} of what the line out carries were sent to it, and"
+        f" {share(came, whole)} came",
+    )
 
 
 def _is_bound(value: Value) -> bool:
