@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 
 import fake_engine
 import pytest
+from netdyno import case as case_
 from netdyno.case import Event, Failed, Interrupted, Job, Measured, TrialEnded, run_case
 from netdyno.errors import NotMeasuredError
 from netdyno.fib import proven
@@ -21,7 +22,8 @@ from netdyno.methods import METHODS
 from netdyno.methods.late import watched
 from netdyno.plan import parse
 from netdyno.store import StoredTrial
-from netdyno.trial import Method, Result, Situation, Trial, TrialResult
+from netdyno.trial import Method, Result, Situation, Trial, TrialResult, Verdict
+from netdyno.verdict import Evidence, judge
 from tendevices import finite_queue, measure
 
 ONE = Situation(("west-east",), Fraction(10_000_000), Fraction(64))
@@ -228,17 +230,43 @@ def test_a_device_that_has_recovered_does_not_change_what_a_resumed_run_asks_for
     assert len(engine.started) == len(more) == 1
 
 
-def test_another_load_than_a_resumed_runs_ends_it(engine: ModuleType) -> None:
+def other_load(trial: StoredTrial) -> StoredTrial:
+    return replace(trial, segments=tuple(replace(one, to_fps=one.to_fps + 1) for one in trial.segments))
+
+
+def other_flows(trial: StoredTrial) -> StoredTrial:
+    spec = json.loads(trial.spec)
+    spec["streams"][0]["flows"] += 1
+    return replace(trial, spec=json.dumps(spec))
+
+
+@pytest.mark.parametrize("change", [other_load, other_flows])
+def test_another_load_than_a_resumed_runs_ends_it(
+    engine: ModuleType, change: Callable[[StoredTrial], StoredTrial]
+) -> None:
     _, trials = run(engine.__name__)
-    other = [
-        replace(trial, segments=tuple(replace(one, to_fps=one.to_fps + 1) for one in trial.segments))
-        if trial.name == "recovery 1"
-        else trial
-        for trial in trials
-    ]
+    other = [change(trial) if trial.name == "recovery 1" else trial for trial in trials]
     failed, _ = run(engine.__name__, *other)
     assert isinstance(failed, Failed)
     assert "asked for another load" in failed.message
+
+
+def test_a_stop_is_heard_while_a_result_is_judged(
+    engine: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged: list[str] = []
+
+    def slowly(result: Result, evidence: Evidence, name: str) -> Mapping[str, Verdict]:
+        judged.append(name)
+        return judge(result, evidence, name)
+
+    monkeypatch.setattr(case_, "judge", slowly)
+    parsed = parse(PLAN, name="parts.yaml", base=Path())
+    (case,) = cases(parsed)
+    events: list[Event] = []
+    run_case(Job(parsed, case, engine.__name__), events.append, lambda: bool(judged))
+    assert isinstance(events[-1], Interrupted)
+    assert judged == ["throughput"], "of five values"
 
 
 def test_a_stop_is_a_stop(engine: ModuleType) -> None:

@@ -29,6 +29,7 @@ from netdyno.trial import (
     StreamResult,
     TrialResult,
 )
+from tendevices import measure, passes_everything
 
 MS = 10**6
 APART_NS = 2000
@@ -243,3 +244,39 @@ def test_a_soak_that_was_killed_goes_on_with_the_next_part(tmp_path: Path) -> No
     with open_run(folder) as run, open_run(uncut) as other:
         assert run.cases[0].result == other.cases[0].result
         assert len(list(run.trials(0))) == 8
+
+
+@pytest.mark.parametrize(
+    ("before", "behind", "events"),
+    [
+        ((995, 999), (0, 4), 1),
+        ((900, 902), (0, 4), 1),
+        ((899, 899), (1, 4), 2),
+        ((995, 999), (101, 104), 2),
+    ],
+)
+def test_what_goes_on_over_a_border_of_parts_is_one_event(
+    before: tuple[int, int], behind: tuple[int, int], events: int
+) -> None:
+    """Parts of 1 s at 1 kpps, losses 100 ms apart or less are one: by the time of the load, in ms."""
+    method = METHODS["soak"]
+    parameters = method.parameters(duration="3s", part="1s", load="1kpps", apart="100ms")
+    situation = Situation(("west-east",), Fraction(10_000_000), Fraction(64))
+    generator = method.start(parameters, situation)
+    lost: list[tuple[int, int] | None] = [before, behind, None]
+    try:
+        trial = next(generator)
+        while True:
+            outcome = measure(trial, passes_everything(), situation)
+            gone = lost.pop(0)
+            if gone is not None:
+                first, last = gone
+                gap = Gap(first, last, last - first + 1, first * 10**6, last * 10**6)
+                streams = (replace(outcome.streams[0], lost=gap.frames, gaps=Gaps((gap,), 0, 0)),)
+                outcome = replace(outcome, streams=streams)
+            trial = generator.send(outcome)
+    except StopIteration as stop:
+        result: Result = stop.value
+    assert value(result, "loss events", "west-east").number == events
+    assert [row["event"] for row in table(result, "Loss events")] == [1, events]
+    assert [row["part"] for row in table(result, "Loss events")] == [1, 2]

@@ -15,8 +15,10 @@ from netdyno.methods import METHODS
 from netdyno.methods.forwarding import MFR
 from netdyno.plan import Plan, parse
 from netdyno.spec import event_spec, read_result, session_spec, trial_spec
-from netdyno.trial import Cell, InterfaceResult, Result, TrialResult
+from netdyno.trial import Cell, InterfaceResult, Place, Result, Situation, TrialResult
 from netdyno.units import PositiveDuration
+from netdyno.verdict import Evidence, judge
+from tendevices import measure, passes_everything
 
 LINE = Fraction(10**9, 672)
 """64-byte frames a second on a gigabit line."""
@@ -471,3 +473,47 @@ def test_an_input_that_blocks_at_its_head_loses_for_the_uncongested_port_too() -
     assert number > 0
     found = {row["question"]: str(row["finding"]) for row in table(result, "Findings on congestion")}
     assert found["head-of-line blocking"].startswith("yes: ")
+
+
+BROADCASTS = Situation(
+    ("a-b", "a-c"),
+    Fraction(1_000_000),
+    Fraction(64),
+    places=(Place(0, 1, Fraction(1, 2)), Place(0, 2, Fraction(1, 2))),
+)
+
+
+def test_broadcasts_lost_to_a_port_are_judged_though_its_own_frames_are_whole() -> None:
+    """Above 60 % the second port gets a tenth less of all broadcasts, but all that it times."""
+    method = METHODS["broadcast"]
+    generator = method.start(method.parameters(duration="1s"), BROADCASTS)
+    outcomes: list[TrialResult] = []
+    try:
+        trial = next(generator)
+        while True:
+            outcome = measure(trial, passes_everything(), BROADCASTS)
+            # Each stream is asked for half of the port's load.
+            halves = tuple(
+                replace(one, intended=one.intended // 2, offered=one.offered // 2, received=one.offered // 2)
+                for one in outcome.streams
+            )
+            sent = sum(one.offered for one in halves)
+            lossy = trial.segments[0].from_fps > 600_000
+            came = [0, sent, sent - sent // 10 if lossy else sent]
+            port = outcome.ports[0]
+            ports = tuple(replace(port, name=name, rx=(n,)) for name, n in zip("abc", came, strict=True))
+            outcomes.append(replace(outcome, streams=halves, ports=ports))
+            trial = generator.send(outcomes[-1])
+    except StopIteration as stop:
+        result: Result = stop.value
+    (found,) = (one for one in result.values if one.name == "broadcast throughput")
+    assert found.number == 600_000
+    assert found.high is not None
+    counted = method.counted
+    assert counted is not None
+    trials = tuple(counted(BROADCASTS, outcomes[number]) for number in result.trials)
+    verdict = judge(result, Evidence(BROADCASTS, "virtual", True, trials, (10**9,) * len(trials)))["sum"]
+    assert verdict.limit == "device"
+    # 60 % passed and 61 % did not: of both streams to both ports.
+    passed, failed = 600_000, 610_000
+    assert f"{failed // 10} of {2 * (passed + failed)} frames were lost" in verdict.reason

@@ -183,16 +183,23 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
             result = trials.follow(known)
 
     def evidence(headline: str) -> Evidence:
+        counted = METHODS[plan.method].counted
+        outcomes = (trials.outcomes[number] for number in result.resting(headline))
         return Evidence(
             situation=known,
             clock=wiring.clock,
             enforced_rate=all(port.enforced_rate for port in wiring.ports),
-            trials=tuple(trials.outcomes[number] for number in result.resting(headline)),
+            trials=tuple(outcomes if counted is None else (counted(known, one) for one in outcomes)),
             planned_ns=tuple(trials.planned_ns[number] for number in result.resting(headline)),
             proven=proven,
         )
 
-    verdicts = {name: judge(result, evidence(name), name) for name in result.judged}
+    verdicts = {}
+    for name in result.judged:
+        # Reading and judging thousands of streams takes a while, too.
+        if stopping():
+            raise StopRequestedError
+        verdicts[name] = judge(result, evidence(name), name)
     first = result.judged[0] if verdicts else ""
     goals = [(goal, goal.value if goal.value in verdicts else first) for goal in plan.goals]
     return Measured(
@@ -435,7 +442,8 @@ def asked(spec: str) -> dict[str, Any]:
     found = json.loads(spec)
     return {
         "streams": [
-            (stream["name"], stream["schedule"], stream.get("burst", 1)) for stream in found["streams"]
+            (stream["name"], stream["schedule"], stream.get("burst", 1), stream["flows"])
+            for stream in found["streams"]
         ],
         # Earlier versions observed nothing.
         "observe": {**asdict(Observe()), **found.get("observe", {})},

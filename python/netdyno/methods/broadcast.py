@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 
 from pydantic import Field
@@ -156,6 +157,22 @@ def _timed(situation: Situation, outcome: TrialResult) -> Iterator[tuple[str, Fr
         yield outcome.ports[place.rx].name, time
 
 
+def at_all_ports(situation: Situation, outcome: TrialResult) -> TrialResult:
+    """The trial with every broadcast due at every receiving port, as the method has it.
+
+    A stream of its own is a port's only for the time its frames take; of the others the port counts them.
+    """
+    asked = sum(one.intended for one in outcome.streams)
+    sent = sum(one.offered for one in outcome.streams)
+    streams = []
+    for one, place in zip(outcome.streams, situation.places, strict=True):
+        received = sum(outcome.ports[place.rx].rx)
+        # Frames that were never sent are so of its own stream; copies of others' are in the port's count.
+        lost = one.lost if one.lost < 0 else max(sent - received, one.lost)
+        streams.append(replace(one, intended=asked, offered=sent, received=sent - lost, lost=lost))
+    return replace(outcome, streams=tuple(streams))
+
+
 def _spoiled(outcome: TrialResult) -> bool:
     """Whether a port's own frames were lost, broken or copied: of the others it only knows how many came."""
     return any(one.missing or one.duplicates for one in outcome.streams)
@@ -179,4 +196,5 @@ BROADCAST = Procedure(
     start=broadcast,
     traffic_seconds=_seconds,
     pattern="broadcast",
+    counted=at_all_ports,
 )

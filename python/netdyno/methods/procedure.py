@@ -74,6 +74,9 @@ class Procedure(Generic[P]):
     """Whether it measures several port groups at once, at the same share of their lines."""
     fits: Callable[[P, Situation], Problem | None] | None = None
     """Why a case cannot be measured so, if it cannot: a plan with such a case is not run."""
+    counted: Callable[[Situation, TrialResult], TrialResult] | None = None
+    """A trial with what the method itself counts of each stream, which is what it is judged by; None: what
+    the stream does."""
     sample: PositiveDuration | None = None
     """Length of a sample where a plan says none and another one than usual fits the method."""
     settle: Duration | None = None

@@ -234,7 +234,7 @@ def _result(
                 "What was lost, by when it was due to depart. Losses no further apart than"
                 f" {parameters.apart} are one event. Times are of the load, pauses between parts not counted;"
                 " the clock is UTC; frames of a stream are numbered from 0 in each part. An event that goes"
-                f" on over a border of parts is one in each. Beyond {MOST_ROWS} rows an event of several"
+                f" on over a border of parts has rows of each. Beyond {MOST_ROWS} rows an event of several"
                 " streams has a single one.",
             ),
             Table(
@@ -282,16 +282,25 @@ def _events(
     parameters: SoakParameters, parts: Iterable[_Part]
 ) -> tuple[list[tuple[Cell, ...]], int, Counter[str], int]:
     """The rows of the first events, how many there are, in how many each stream lost frames, and how many
-    lost frames have no date."""
+    lost frames have no date.
+
+    What goes on behind the border of two parts is the same event: the load paused, and its time as well.
+    """
     table: list[tuple[Cell, ...]] = []
     count, of, undated = 0, Counter[str](), 0
+    end_ns: int | None = None
+    names: set[str] = set()
     for part in parts:
         losses = events(part.outcome.streams, parameters.apart.ns)
         undated += losses.undated
         dated = _Dated(part.outcome)
         for event in losses.events:
-            count += 1
-            of.update(event.streams)
+            if end_ns is None or part.begin_ns + event.first_ns - end_ns > parameters.apart.ns:
+                count += 1
+                names = set()
+            end_ns = part.begin_ns + event.last_ns
+            of.update(name for name in event.streams if name not in names)
+            names.update(event.streams)
             if count <= MOST_EVENTS:
                 table += _rows(part, dated, count, event, MOST_ROWS - len(table))
     return table, count, of, undated
