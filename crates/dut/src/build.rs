@@ -1,5 +1,6 @@
 //! From a specification to a device: every value is checked here, so that the pipeline need not.
 
+use crate::agent::Agent;
 use crate::bridge::Bridge;
 use crate::classes::{CLASSES, Class as Queued, Classes};
 use crate::device::{Core, Count, Device, Forwarder};
@@ -56,6 +57,7 @@ impl Device {
             },
             limits,
             forwarder: forwarder(&spec)?,
+            agent: agent(&spec)?,
             delay: Delay {
                 fixed: picoseconds("delay_ns", spec.delay_ns)?,
                 per_byte: spec.delay_per_byte_ps,
@@ -415,6 +417,15 @@ fn output(index: usize, port: &DevicePortSpec, spec: &DeviceSpec, max_frame: u32
         kept: VecDeque::new(),
         down_drops: 0,
     })
+}
+
+/// The agent of a router, if it has one.
+fn agent(spec: &DeviceSpec) -> Result<Option<Box<Agent>>, DeviceError> {
+    let Some(agent) = &spec.agent else { return Ok(None) };
+    if !matches!(spec.forwarding, Forwarding::Router { .. }) {
+        return Err(DeviceError::new("agent", "only a router has addresses to be asked at"));
+    }
+    Ok(Some(Box::new(Agent::new(&agent.community, spec.ports.len()))))
 }
 
 fn forwarder(spec: &DeviceSpec) -> Result<Forwarder, DeviceError> {

@@ -29,8 +29,23 @@ impl Device {
         }
     }
 
+    /// A query for the agent: it takes no notice of one it does not understand.
+    #[cold]
+    pub(crate) fn query(&mut self, port: usize, flight: Flight) {
+        self.core.count.consumed += 1;
+        let frame = self.pool.frame(flight.frame);
+        let agent = self.core.agent.as_ref();
+        let answer = agent.and_then(|agent| agent.answer(frame, flight.at));
+        let longest = self.inputs[port].max_frame;
+        self.pool.give_back(flight.frame);
+        if let Some(answer) = answer.filter(|answer| answer.len() <= longest) {
+            self.originate(port, &answer, flight.at);
+        }
+    }
+
     fn originate(&mut self, port: usize, frame: &[u8], t: u64) {
         self.core.count.originated += 1;
+        self.core.agent.iter_mut().for_each(|agent| agent.send(port, frame));
         let flight = Flight {
             at: t,
             frame: self.pool.store(frame),
@@ -55,6 +70,7 @@ impl Device {
                 return;
             };
             router.rewrite(self.pool.frame_mut(frame), out, mac);
+            self.core.agent.iter_mut().for_each(|agent| agent.send(out, self.pool.frame(frame)));
             self.leave(out, Flight { at: t, frame });
         }
         self.set_alarm();

@@ -15,6 +15,7 @@
 //! Where frames of different ports have nothing to do with each other at the switching point (a cross connect without a
 //! common server and faults), they need not be merged there: see `straight.rs`.
 
+use crate::agent::Agent;
 use crate::bridge::{Bridge, Path};
 use crate::egress::{BURST, Delay, Held, Output, earliest};
 use crate::flight::Flight;
@@ -66,6 +67,8 @@ pub(crate) struct Core {
     /// Other capacities of the box and its cards; `server` is then among them. Boxed: few devices have any.
     pub(crate) limits: Option<Box<Limits>>,
     pub(crate) forwarder: Forwarder,
+    /// Boxed: few devices have one.
+    pub(crate) agent: Option<Box<Agent>>,
     pub(crate) delay: Delay,
     /// When the device has to act by itself: a neighbour to ask, a held frame to let go.
     pub(crate) alarm: u64,
@@ -334,6 +337,9 @@ impl Device {
             }
         }
         let flight = Flight { at: t, ..flight };
+        if let Some(agent) = &mut core.agent {
+            agent.take(port, self.pool.frame(flight.frame));
+        }
         let dropped = match &mut core.forwarder {
             Forwarder::CrossConnect(peers) => match peers[port] {
                 Some(out) => return self.pass(port, out, flight),
@@ -345,14 +351,25 @@ impl Device {
                 Path::Filter => &mut core.count.filtered,
             },
             Forwarder::Router(router) => match router.forward(self.pool.frame_mut(flight.frame), port) {
-                Verdict::To(out) => return self.pass(port, out, flight),
-                Verdict::Answer => return self.leave(port, flight),
+                Verdict::To(out) => {
+                    if let Some(agent) = &mut core.agent {
+                        agent.send(out, self.pool.frame(flight.frame));
+                    }
+                    return self.pass(port, out, flight);
+                }
+                Verdict::Answer => {
+                    if let Some(agent) = &mut core.agent {
+                        agent.send(port, self.pool.frame(flight.frame));
+                    }
+                    return self.leave(port, flight);
+                }
                 Verdict::Wait(neighbour) => return self.wait(neighbour, flight),
                 Verdict::Heard(heard) => {
                     core.count.consumed += 1;
                     self.pool.give_back(flight.frame);
                     return self.heard(port, *heard, t);
                 }
+                Verdict::Query => return self.query(port, flight),
                 Verdict::Consumed => &mut core.count.consumed,
                 Verdict::NoRoute => &mut core.count.no_route,
                 Verdict::Expired => &mut core.count.ttl_expired,

@@ -1,6 +1,7 @@
 //! What a port's processor does with a frame beyond forwarding it, and how much longer that takes: a packet filter whose
-//! rules are looked at one after the other, and frames to groups, which it has to look into.
+//! rules are looked at one after the other, frames to groups, which it has to look into, and queries it has to answer.
 
+use crate::agent;
 use crate::error::DeviceError;
 use crate::header::{self, be16, is_group, macs, network};
 use crate::queue::Queue;
@@ -15,6 +16,7 @@ const NS: u64 = 1000;
 const LONGEST_NS: u64 = 1_000_000_000;
 /// ICMPv6, and the types by which neighbours find each other (RFC 4861): a filter that drops them cuts the link.
 const ICMPV6: u8 = 58;
+const UDP: u8 = 17;
 const DISCOVERY: std::ops::RangeInclusive<u8> = 133..=137;
 
 /// The processor of one member of a port.
@@ -23,6 +25,7 @@ pub(crate) struct Processor {
     rules: Vec<Rule>,
     rule_ps: u64,
     group_ps: u64,
+    query_ps: u64,
     /// How many frames may wait, not counting the one in service.
     room: usize,
     /// When the service of those that wait begins, rounded up.
@@ -60,10 +63,14 @@ pub(crate) enum Fate {
 impl Processor {
     /// That of a port, if it has more to do than to forward.
     pub(crate) fn new(index: usize, port: &DevicePortSpec) -> Result<Option<Self>, DeviceError> {
-        if port.filter.is_empty() && port.group_ns == 0 {
+        if port.filter.is_empty() && port.group_ns == 0 && port.query_ns == 0 {
             return Ok(None);
         }
-        for (field, ns) in [("filter_ns", port.filter_ns), ("group_ns", port.group_ns)] {
+        for (field, ns) in [
+            ("filter_ns", port.filter_ns),
+            ("group_ns", port.group_ns),
+            ("query_ns", port.query_ns),
+        ] {
             let field = || format!("ports[{index}].{field}");
             if ns > 0 && port.in_fps.is_none() {
                 return Err(DeviceError::new(field(), "without `in_fps` a frame takes no time at all"));
@@ -73,7 +80,10 @@ impl Processor {
             }
         }
         if port.weary.is_some() {
-            return Err(DeviceError::new(format!("ports[{index}].weary"), "not with `filter` or `group_ns`"));
+            return Err(DeviceError::new(
+                format!("ports[{index}].weary"),
+                "not with `filter`, `group_ns` or `query_ns`",
+            ));
         }
         let rules = port.filter.iter().enumerate();
         Ok(Some(Self {
@@ -82,6 +92,7 @@ impl Processor {
                 .collect::<Result<_, _>>()?,
             rule_ps: port.filter_ns * NS,
             group_ps: port.group_ns * NS,
+            query_ps: port.query_ns * NS,
             room: port.in_queue as usize,
             starts: Queue::with_room(16),
             denied: 0,
@@ -92,7 +103,10 @@ impl Processor {
     pub(crate) fn offer(&mut self, server: Option<&mut Server>, t: u64, frame: &[u8]) -> Fate {
         let (permitted, looked) = self.filter(frame);
         let (destination, _) = macs(frame);
-        let more = looked * self.rule_ps + u64::from(is_group(destination)) * self.group_ps;
+        let mut more = looked * self.rule_ps + u64::from(is_group(destination)) * self.group_ps;
+        if self.query_ps > 0 && udp_port(frame) == Some(agent::PORT) {
+            more += self.query_ps;
+        }
         let mut done = t;
         if let Some(server) = server {
             while self.starts.front().is_some_and(|start| start <= t) {
@@ -131,6 +145,16 @@ impl Processor {
     pub(crate) fn clear(&mut self) {
         self.starts.clear();
     }
+}
+
+/// The UDP port an IPv4 packet goes to.
+fn udp_port(frame: &[u8]) -> Option<u16> {
+    let (_, at) = network(frame).filter(|(kind, _)| *kind == header::IPV4)?;
+    let packet = &frame[at..];
+    let l4 = usize::from(packet.first()? & 0x0f) * 4;
+    // A fragment has ports only if it is the first.
+    let is_udp = packet.len() >= l4 + 8 && l4 >= 20 && packet[9] == UDP && be16(packet, 6) & 0x1fff == 0;
+    is_udp.then(|| be16(packet, l4 + 2))
 }
 
 /// Source and destination of an IP packet, unless neighbours find each other by it.

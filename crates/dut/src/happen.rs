@@ -118,6 +118,7 @@ impl Device {
         self.core.server.iter_mut().for_each(crate::service::Server::clear);
         self.core.limits.iter_mut().for_each(|limits| limits.clear());
         self.core.count.reset_drops += lost;
+        self.core.agent.iter_mut().for_each(|agent| agent.restart(until));
         self.set_alarm();
         if self.course.reset > 0 {
             self.course.off_until = until;

@@ -56,6 +56,18 @@ pub struct DeviceSpec {
     /// How long the device forwards nothing after a reset ([`EventKind::Reset`]).
     #[serde(default)]
     pub reset_ns: u64,
+    /// An SNMP agent on the addresses of a router's ports: GET of `sysUpTime` and of octets and unicast packets of each port,
+    /// whose `ifIndex` is its place among the ports, from 1. `None`: queries are not answered.
+    #[serde(default)]
+    pub agent: Option<AgentSpec>,
+}
+
+/// An SNMP agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AgentSpec {
+    /// Who asks must know it.
+    pub community: String,
 }
 
 /// A server that is quicker when it is behind, as software is that works in batches.
@@ -164,6 +176,9 @@ pub struct DevicePortSpec {
     /// How much longer it takes of a frame to a group of MAC addresses, broadcast among them.
     #[serde(default)]
     pub group_ns: u64,
+    /// How much longer it takes of a message to an SNMP agent (UDP port 161), which it has to answer.
+    #[serde(default)]
+    pub query_ns: u64,
     /// Frames that wait for ingress processing (`in_fps`, and again for `both_fps`).
     #[serde(default = "default_queue")]
     pub in_queue: u32,

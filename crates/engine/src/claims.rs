@@ -30,6 +30,13 @@ pub fn claims(spec: &TrialSpec) -> Vec<Vec<Claim>> {
     let mut probes = BTreeSet::new();
     let mut own: Vec<BTreeSet<Claim>> = spec.ports.iter().map(|_| BTreeSet::new()).collect();
     for (index, (port, own)) in spec.ports.iter().zip(&mut own).enumerate() {
+        if let Some(IpAddr::V4(address)) = port.ipv4.as_deref().and_then(address) {
+            let datagram = Claim::of_type(ethertype::IPV4)
+                .and(0, &[0x45])
+                .and(9, &[protocol::UDP])
+                .and(16, &address.octets());
+            own.extend(port.listens.iter().map(|to| datagram.clone().and(22, &to.to_be_bytes())));
+        }
         let vlans = port.vlans.iter().flat_map(|vlan| [&vlan.ipv4, &vlan.ipv6]);
         let texts = [&port.ipv4, &port.ipv6].into_iter().chain(vlans).flatten();
         own.extend(texts.filter_map(|text| address(text)).flat_map(host));

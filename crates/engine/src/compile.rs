@@ -5,6 +5,7 @@ use crate::host::{self, Host, same_vlans};
 use crate::observe::{Ledger, Losses, MOST_GAPS, Observer};
 use crate::receive::{Arrivals, Receiver};
 use crate::schedule::Schedule;
+use crate::script::Script;
 use crate::share::deal;
 use crate::signature::Signature;
 use crate::spec::{Destination, StreamSpec, TesterPortSpec, TrialSpec, VlanSpec};
@@ -48,6 +49,7 @@ pub struct Parts {
     lead: Sides,
     others: Vec<Sides>,
     pub hops: Vec<Hop>,
+    pub script: Script,
 }
 
 impl Parts {
@@ -58,7 +60,7 @@ impl Parts {
     }
 
     /// The workers, the lead apart, each on its queue of every port of `ports`; and what else the trial is made of.
-    pub fn workers(self, ports: Vec<Vec<Box<dyn Port>>>) -> (Worker, Vec<Worker>, Vec<Host>, Vec<Hop>) {
+    pub fn workers(self, ports: Vec<Vec<Box<dyn Port>>>) -> (Worker, Vec<Worker>, Vec<Host>, Vec<Hop>, Script) {
         let is_alone = self.others.is_empty();
         let mut queues: Vec<_> = ports.into_iter().map(Vec::into_iter).collect();
         let mut worker = |(senders, receiver)| {
@@ -66,7 +68,8 @@ impl Parts {
             Worker::new(own, senders, receiver, is_alone)
         };
         let lead = worker(self.lead);
-        (lead, self.others.into_iter().map(worker).collect(), self.hosts, self.hops)
+        let others = self.others.into_iter().map(worker).collect();
+        (lead, others, self.hosts, self.hops, self.script)
     }
 }
 
@@ -77,7 +80,14 @@ pub fn trial(spec: &TrialSpec, infos: &[PortInfo], workers: usize) -> Result<Par
     samples(spec, &lead.0)?;
     let hops = hops(spec, &lead.0, &mut hosts)?;
     gateways(spec, &lead.0, &mut hosts)?;
-    Ok(Parts { hosts, lead, others, hops })
+    let script = Script::new(spec, infos, &mut hosts)?;
+    Ok(Parts {
+        hosts,
+        lead,
+        others,
+        hops,
+        script,
+    })
 }
 
 /// The tester's ports as hosts.

@@ -20,6 +20,7 @@ mod receive;
 mod report;
 pub mod result;
 pub mod schedule;
+mod script;
 mod series;
 mod share;
 mod signature;

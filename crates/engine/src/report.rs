@@ -5,8 +5,8 @@ use crate::observe::Observer;
 use crate::order::First;
 use crate::receive::Arrivals;
 use crate::result::{
-    CatchUp, ConflictResult, Gap, Gaps, Health, HopChange, HopSilence, NextHopResult, PhaseResult, PortResult, Silence, StreamResult,
-    TrialResult,
+    CatchUp, ConflictResult, Gap, Gaps, Health, HeardResult, HopChange, HopSilence, NextHopResult, PhaseResult, PortResult, SaidResult,
+    Silence, StreamResult, TrialResult,
 };
 use crate::spec::TrialSpec;
 use crate::transmit::{Lane, Sender};
@@ -95,12 +95,45 @@ pub fn result(trial: &Trial) -> TrialResult {
             .collect(),
         next_hops: next_hops(trial),
         conflicts: conflicts(trial),
+        said: said(trial),
+        heard: heard(trial),
+        heard_beyond: trial.hosts.iter().map(|host| host.post.beyond()).sum(),
+        heard_damaged: trial.hosts.iter().map(|host| host.post.damaged()).sum(),
         invalid,
     }
 }
 
+/// `ps` from the start of traffic, ns.
+fn since_traffic(trial: &Trial, ps: u64) -> i64 {
+    (ps as i64 - trial.times.traffic as i64) / 1000
+}
+
+fn said(trial: &Trial) -> Vec<SaidResult> {
+    let said = trial.worker.senders.iter().flat_map(|sender| &sender.said);
+    said.map(|&(which, at_ps)| SaidResult {
+        message: which.message,
+        number: which.number,
+        at_ns: since_traffic(trial, at_ps),
+    })
+    .collect()
+}
+
+fn heard(trial: &Trial) -> Vec<HeardResult> {
+    let kept = trial.hosts.iter().enumerate();
+    kept.flat_map(|(port, host)| host.post.kept().iter().map(move |datagram| (port, datagram)))
+        .map(|(port, datagram)| HeardResult {
+            port,
+            at_ns: since_traffic(trial, datagram.at_ps),
+            from: datagram.from.to_string(),
+            from_port: datagram.from_port,
+            to_port: datagram.to_port,
+            payload: datagram.payload.iter().map(|byte| format!("{byte:02x}")).collect(),
+        })
+        .collect()
+}
+
 fn next_hops(trial: &Trial) -> Vec<NextHopResult> {
-    let ns = |ps: u64| (ps as i64 - trial.times.traffic as i64) / 1000;
+    let ns = |ps: u64| since_traffic(trial, ps);
     let result = |port: &str, hop: &NextHop| NextHopResult {
         port: port.to_owned(),
         vlans: hop.tags.iter().map(|tag| tag.vid()).collect(),

@@ -21,6 +21,18 @@ pub struct TrialResult {
     pub next_hops: Vec<NextHopResult>,
     /// Other boxes that claimed an address of the tester's.
     pub conflicts: Vec<ConflictResult>,
+    /// The messages of the spec that were sent, port by port, in the order in which they left.
+    #[serde(default)]
+    pub said: Vec<SaidResult>,
+    /// What came to UDP ports that the tester listens to, port by port, in order of arrival.
+    #[serde(default)]
+    pub heard: Vec<HeardResult>,
+    /// What came there and was not kept, for there was no room: 50,000 datagrams a port, or 16 MiB.
+    #[serde(default)]
+    pub heard_beyond: u64,
+    /// What came there with a wrong checksum or cut off.
+    #[serde(default)]
+    pub heard_damaged: u64,
     /// Why the trial did not take place or does not count, in words; empty if it does.
     pub invalid: Vec<String>,
 }
@@ -284,6 +296,34 @@ pub struct ConflictResult {
     pub address: String,
     /// Who else claimed it.
     pub mac: String,
+}
+
+/// A frame of a message, sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SaidResult {
+    /// Index of the message, counted over all ports in their order.
+    pub message: u32,
+    /// Which of its frames, from 0.
+    pub number: u32,
+    /// When it departed, ns from the start of traffic.
+    pub at_ns: i64,
+}
+
+/// A UDP datagram that came for the tester.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeardResult {
+    /// Index of the tester port.
+    pub port: usize,
+    /// When it arrived, ns from the start of traffic.
+    pub at_ns: i64,
+    /// The sender's address.
+    pub from: String,
+    /// And UDP port.
+    pub from_port: u16,
+    /// The tester's UDP port.
+    pub to_port: u16,
+    /// What it says, in hexadecimal.
+    pub payload: String,
 }
 
 /// How well the tester itself did.

@@ -119,6 +119,35 @@ pub struct TesterPortSpec {
     /// `ipv6`.
     #[serde(default)]
     pub vlans: Vec<VlanSpec>,
+    /// What it says of its own beside the streams.
+    #[serde(default)]
+    pub messages: Vec<MessageSpec>,
+    /// UDP ports: what comes to the port's IPv4 address and one of these is kept.
+    #[serde(default)]
+    pub listens: Vec<u16>,
+}
+
+/// A frame of the tester's own that is sent once, or again and again. It is no stream's, and counted apart. It takes its
+/// time on the line: where it is due with test frames it goes first, and they wait for it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MessageSpec {
+    /// When it is sent first, from the begin of traffic; before that, while it settles, once.
+    pub at_ns: i64,
+    /// From one frame to the next.
+    #[serde(default)]
+    pub every_ns: u64,
+    /// How many.
+    #[serde(default = "one")]
+    pub count: u32,
+    /// Its bytes without FCS, in hexadecimal.
+    pub frame: String,
+    /// Where in it a number of 32 bits lies that is one more in each further frame.
+    #[serde(default)]
+    pub number_at: Option<usize>,
+    /// The next hop it goes to, resolved by ARP or ND: whose MAC address is written in. Absent: as written.
+    #[serde(default)]
+    pub to: Option<String>,
 }
 
 /// Addresses of a tester port on one VLAN.

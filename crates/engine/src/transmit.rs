@@ -5,6 +5,7 @@ use crate::load::{AT_ONCE_FRAMES, Load, Part, room, shortest_at_once_ps};
 use crate::pace::{Leave, Pace};
 use crate::result::CatchUp;
 use crate::schedule::{BLOCK, Departures, Schedule};
+use crate::script::Which;
 use crate::series::Series;
 use crate::share::{Share, Walk};
 use netdyno_frame::spec::Mac;
@@ -193,6 +194,17 @@ impl Lane {
 /// less long than a sender that is behind its schedule may need, and whoever floods it with questions must not stop it.
 const OWN_A_ROUND: usize = 16;
 
+/// What a frame of the tester's own is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// ARP, ND, learning.
+    Plain,
+    /// It answers another.
+    Answer,
+    /// Said by the script of the trial.
+    Message(Which),
+}
+
 /// What a port does beside its streams, and when it is due.
 #[derive(Debug)]
 struct Own {
@@ -203,7 +215,7 @@ struct Own {
 #[derive(Debug)]
 enum What {
     /// Sends a frame of the tester's own (ARP, ND, learning, echo reply).
-    Frame { bytes: Vec<u8>, is_answer: bool },
+    Frame { bytes: Vec<u8>, kind: Kind },
     /// From now on the frames of a lane go where it moves to.
     Redirect { lane: usize },
 }
@@ -222,6 +234,8 @@ pub struct Sender {
     answers: usize,
     /// Own frames sent.
     pub own_frames: u64,
+    /// Messages among them, and when they left.
+    pub said: Vec<(Which, u64)>,
     exact: bool,
     rate_bps: u64,
     /// Its line, as far as anybody knows it and it carries what is sent; else 0.
@@ -282,6 +296,7 @@ impl Sender {
             own: VecDeque::new(),
             answers: 0,
             own_frames: 0,
+            said: Vec::new(),
             exact: info.exact_time,
             rate_bps: info.rate_bps,
             line_bps,
@@ -337,19 +352,24 @@ impl Sender {
 
     /// Sends `bytes` at `at_ps`, or as soon after it as the line is free. Own frames go in order of time.
     pub fn own(&mut self, at_ps: u64, bytes: Vec<u8>) {
-        self.queue(at_ps, bytes, false);
+        self.queue(at_ps, bytes, Kind::Plain);
     }
 
     /// As [`Self::own`], of a frame that answers another.
     pub fn answer(&mut self, at_ps: u64, bytes: Vec<u8>) {
-        self.queue(at_ps, bytes, true);
+        self.queue(at_ps, bytes, Kind::Answer);
     }
 
-    fn queue(&mut self, at_ps: u64, mut bytes: Vec<u8>, is_answer: bool) {
+    /// As [`Self::own`], of a message of the script.
+    pub fn say(&mut self, at_ps: u64, which: Which, bytes: Vec<u8>) {
+        self.queue(at_ps, bytes, Kind::Message(which));
+    }
+
+    fn queue(&mut self, at_ps: u64, mut bytes: Vec<u8>, kind: Kind) {
         // Short frames are padded here: not every port does it.
         bytes.resize(bytes.len().max(MIN_SLOT_BYTES as usize), 0);
-        self.answers += usize::from(is_answer);
-        self.plan(at_ps, What::Frame { bytes, is_answer });
+        self.answers += usize::from(kind == Kind::Answer);
+        self.plan(at_ps, What::Frame { bytes, kind });
     }
 
     /// The frames of lane `lane` that depart at or after `at_ps` go to `mac`. A change of the lane that waits already keeps
@@ -492,7 +512,7 @@ impl Sender {
                     lane.template.set_destination(mac);
                 }
             }
-            Some(What::Frame { bytes, is_answer }) => {
+            Some(What::Frame { bytes, kind }) => {
                 let taken = port.transmit(now, 1, &mut |burst| {
                     let room = burst.frame_mut(0);
                     room[..bytes.len()].copy_from_slice(bytes);
@@ -507,7 +527,11 @@ impl Sender {
                 self.frames += 1;
                 self.own_frames += 1;
                 self.bytes += bytes.len() as u64 + FCS_BYTES;
-                self.answers -= usize::from(*is_answer);
+                match *kind {
+                    Kind::Plain => {}
+                    Kind::Answer => self.answers -= 1,
+                    Kind::Message(which) => self.said.push((which, at)),
+                }
             }
         }
         self.own.pop_front();

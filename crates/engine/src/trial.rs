@@ -8,6 +8,7 @@ use crate::follower::Follower;
 use crate::host::Host;
 use crate::progress::Progress;
 use crate::result::TrialResult;
+use crate::script::Script;
 use crate::spec::TrialSpec;
 use crate::transmit::Sender;
 use crate::worker::Worker;
@@ -123,6 +124,8 @@ pub struct Trial {
     unanswered: u64,
     /// When the next poll of a next hop is due.
     poll_ps: u64,
+    /// What is said beside the streams.
+    script: Script,
     /// A frame of each flow below has arrived.
     flows_met: usize,
 }
@@ -134,8 +137,8 @@ pub struct Standing {
     pub is_by_schedule: bool,
     /// When the schedule ends, once traffic has begun.
     pub until: Instant,
-    /// When the trial asks a next hop by itself next.
-    pub next_poll: Instant,
+    /// When the trial says something by itself next: asks a next hop, or what its spec has it say.
+    pub next_word: Instant,
     /// Frames of its own (ARP, ND, learning) sent so far.
     pub own_frames: u64,
     /// Frames that came in and are no test frames.
@@ -194,7 +197,7 @@ impl Trial {
         );
         let course = Arc::new(Course::new(workers - 1, infos.len()));
         let (sample_ps, samples) = samples(&spec, duration_ps);
-        let (worker, others, hosts, hops) = parts.workers(ports);
+        let (worker, others, hosts, hops, script) = parts.workers(ports);
         let until_ps = duration_ps + spec.overtime_ns * 1000;
         let follow = |(number, worker)| Follower::new(number, worker, Arc::clone(&course), until_ps, sample_ps, samples);
         Ok(Self {
@@ -220,6 +223,7 @@ impl Trial {
             heard: Vec::new(),
             unanswered: 0,
             poll_ps: u64::MAX,
+            script,
             flows_met: 0,
         })
     }
@@ -272,7 +276,9 @@ impl Trial {
             until: Instant {
                 ps: self.times.traffic + self.duration_ps,
             },
-            next_poll: Instant { ps: self.poll_ps },
+            next_word: Instant {
+                ps: self.poll_ps.min(self.script.due_ps()),
+            },
             own_frames: worker.senders.iter().map(|sender| sender.own_frames).sum(),
             strangers: worker.receiver.ports.iter().map(|port| port.foreign).sum(),
             sent_bytes: worker.senders.iter().map(|sender| sender.bytes).sum(),
@@ -335,6 +341,7 @@ impl Trial {
             return;
         }
         self.cancelled = true;
+        self.script.stop();
         match self.stage {
             Stage::New | Stage::Resolve { .. } | Stage::Settle { .. } | Stage::Muster { .. } => {
                 self.invalid.push("cancelled before traffic began".to_owned());
@@ -503,9 +510,9 @@ impl Trial {
                 }
             }
         }
-        self.stage = Stage::Settle {
-            until_ps: learned + self.spec.settle_ns * 1000,
-        };
+        let until_ps = learned + self.spec.settle_ns * 1000;
+        self.script.begin(until_ps);
+        self.stage = Stage::Settle { until_ps };
     }
 
     /// Why a stream has no one MAC address to go to: it is on several VLANs, where others answered.
@@ -540,6 +547,7 @@ impl Trial {
 
     fn begin(&mut self, at: u64) {
         self.times.traffic = at;
+        self.script.begin(at);
         let (sample_ps, samples) = samples(&self.spec, self.duration_ps);
         self.worker.note_counters();
         self.worker
@@ -562,6 +570,7 @@ impl Trial {
 
     /// Sends what is due on every port.
     fn send(&mut self, now: Instant) -> Result<(), PortError> {
+        self.say(now.ps);
         let is_on = self.stage == Stage::Traffic && self.halted_ps.is_none();
         let until_ps = is_on.then_some(self.times.traffic + self.duration_ps + self.overtime_ps());
         self.worker.send(now, until_ps)
@@ -665,11 +674,12 @@ impl Node for Trial {
         };
         let departures = self.worker.senders.iter().filter_map(|sender| sender.next_departure(traffic));
         let arrivals = self.worker.ports.iter().filter_map(|port| port.next_arrival()).map(|at| at.ps);
-        let polls = Some(self.poll_ps).filter(|&ps| ps != u64::MAX);
+        let words = self.poll_ps.min(self.script.due_ps());
+        let words = Some(words).filter(|&ps| ps != u64::MAX);
         departures
             .chain(arrivals)
             .chain(stage_ps)
-            .chain(polls)
+            .chain(words)
             .min()
             .map(|ps| Instant { ps })
     }

@@ -14,6 +14,7 @@ mod observed;
 mod ports;
 mod quarrel;
 mod schedule;
+mod script;
 mod stepped;
 mod trial;
 mod workers;

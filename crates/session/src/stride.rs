@@ -14,7 +14,7 @@
 //!
 //! What happens to a device may change that, so a round ends before it, and with the traffic, for what leaves the device
 //! after the drain is the next trial's. So it does before a poll of the tester's, which is not sent if the answer to the one
-//! before it has just come.
+//! before it has just come, and before what the trial has it say.
 
 use netdyno_dut::Device;
 use netdyno_engine::{Standing, Trial};
@@ -24,8 +24,8 @@ use netdyno_io::time::{Duration, Instant};
 const BYTES_A_ROUND: u64 = 32 * 1024;
 /// The most that time advances in a round.
 const LONGEST: Duration = Duration::from_ms(8);
-/// Rounds are no longer than the quantum from so long before a poll on.
-const BEFORE_POLL: Duration = Duration::from_ms(1);
+/// Rounds are no longer than the quantum from so long before a poll or a message of the trial's on.
+const BEFORE_WORD: Duration = Duration::from_ms(1);
 
 /// How far virtual time advances in the next round.
 #[derive(Debug)]
@@ -108,10 +108,10 @@ impl Stride {
         } else if sent > self.goal {
             self.wanted = Duration { ps: self.wanted.ps / 2 };
         }
-        let poll = Instant {
-            ps: standing.next_poll.ps.saturating_sub(BEFORE_POLL.ps),
+        let word = Instant {
+            ps: standing.next_word.ps.saturating_sub(BEFORE_WORD.ps),
         };
-        let until = devices.iter().map(Device::next_event).fold(poll.min(standing.until), Instant::min);
+        let until = devices.iter().map(Device::next_event).fold(word.min(standing.until), Instant::min);
         self.length = self.wanted.min(until.saturating_since(now)).max(self.quantum);
     }
 

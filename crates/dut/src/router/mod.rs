@@ -3,6 +3,7 @@
 mod build;
 pub(crate) mod neighbour;
 
+use crate::agent;
 use crate::header::{self, ETHERNET, be16, be32, is_group, macs, put_mac};
 use crate::lpm::Trie;
 use neighbour::{LEARNED_LIMIT, Neighbours};
@@ -44,6 +45,8 @@ pub(crate) enum Verdict {
     Answer,
     /// It was for the router, and there is no answer.
     Consumed,
+    /// It was for the router's SNMP agent.
+    Query,
     /// It was for the router, which has something to say or has learned something.
     Heard(Box<Heard>),
     /// Dropped.
@@ -134,9 +137,7 @@ impl Router {
         };
         let neighbour = match hop {
             None => return Verdict::NoRoute,
-            Some(Hop::Local) => {
-                return if echo_reply(frame) { Verdict::Answer } else { Verdict::Consumed };
-            }
+            Some(Hop::Local) => return local_v4(frame, header),
             // For the router itself a TTL of 1 is enough; to go on it takes 2 (RFC 1812, section 5.3.1).
             Some(_) if ttl <= 1 => return Verdict::Expired,
             Some(Hop::Via(index)) => index,
@@ -300,6 +301,18 @@ impl Router {
         };
         Some((neighbour.port, frame))
     }
+}
+
+/// What becomes of an IPv4 packet to the router itself, whose header has so many bytes.
+#[cold]
+fn local_v4(frame: &mut [u8], header: usize) -> Verdict {
+    const UDP: u8 = 17;
+    let is_whole = be16(frame, ETHERNET + 6) & 0x3fff == 0;
+    let l4 = ETHERNET + header;
+    if frame[ETHERNET + 9] == UDP && is_whole && frame.len() >= l4 + 8 && be16(frame, l4 + 2) == agent::PORT {
+        return Verdict::Query;
+    }
+    if echo_reply(frame) { Verdict::Answer } else { Verdict::Consumed }
 }
 
 fn said(answer: Option<Vec<u8>>, learned: Option<(usize, u64)>) -> Verdict {

@@ -185,6 +185,7 @@ pub fn port(name: &str, index: u8) -> DevicePortSpec {
         filter: Vec::new(),
         filter_ns: 0,
         group_ns: 0,
+        query_ns: 0,
         classes: Vec::new(),
         shape: None,
         in_fps: None,
@@ -214,6 +215,7 @@ pub fn device(forwarding: Forwarding, ports: Vec<DevicePortSpec>) -> DeviceSpec 
         impairments: Vec::new(),
         reset_ns: 0,
         largest: None,
+        agent: None,
     }
 }
 

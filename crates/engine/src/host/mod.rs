@@ -3,6 +3,7 @@
 
 mod hop;
 mod own;
+mod post;
 
 use crate::spec::TesterPortSpec;
 pub use hop::{NextHop, Question};
@@ -13,6 +14,7 @@ use netdyno_frame::parse::{Tag, ethertype, parse, protocol};
 use netdyno_frame::spec::Mac;
 pub use own::tag;
 use own::{Addresses, Own};
+pub use post::Post;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// An own address is defended at most this often (RFC 5227 section 1.1, DEFEND_INTERVAL: 10 s).
@@ -41,6 +43,8 @@ pub struct Host {
     conflicts: Vec<Conflict>,
     /// Next hops (index) whose MAC address has changed since [`Self::take_changed`].
     changed: Vec<(usize, Mac)>,
+    /// What was sent to it by UDP.
+    pub post: Post,
 }
 
 impl Host {
@@ -57,6 +61,7 @@ impl Host {
             poll_ps,
             conflicts: Vec::new(),
             changed: Vec::new(),
+            post: Post::new(&spec.listens),
         })
     }
 
@@ -206,6 +211,7 @@ impl Host {
             return self.hear_arp(&Arp::parse(frame)?, at_ps);
         }
         if !matches!(layers.outer.protocol, protocol::ICMP | protocol::ICMPV6) {
+            self.post.take(self.mac, &self.own, frame, &layers, at_ps);
             return None;
         }
         if let Some(message) = Neighbour::parse(frame) {

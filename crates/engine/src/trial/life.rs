@@ -39,6 +39,16 @@ impl Trial {
         self.plan_polls();
     }
 
+    /// What the script has due. Before what else is due by then is sent, as with polls.
+    pub(super) fn say(&mut self, now: u64) {
+        if now < self.script.due_ps() {
+            return;
+        }
+        for due in self.script.due(now, &self.hosts) {
+            self.worker.senders[due.port].say(due.at_ps, due.which, due.bytes);
+        }
+    }
+
     /// The streams of port `number` follow their next hops to the MAC addresses these have now, as heard at `at`: a
     /// router that took over from another, a card that was changed.
     pub(super) fn follow(&mut self, number: usize, at: u64) {

@@ -1,0 +1,95 @@
+//! What came to a port for the tester as a host, by UDP, and is kept: answers of an agent, routing updates.
+
+use super::own::Own;
+use netdyno_frame::checksum::verify_frame;
+use netdyno_frame::parse::{Layers, protocol};
+use netdyno_frame::spec::Mac;
+use std::net::{IpAddr, Ipv4Addr};
+
+/// Datagrams kept of one port: one a second for half a day.
+const MOST: usize = 50_000;
+/// Bytes kept of all their payloads.
+const MOST_BYTES: usize = 1 << 24;
+/// Ethernet, IPv4 and UDP without options: where a datagram's addresses and ports are is asked of the layers.
+const UDP_HEADER: usize = 8;
+
+/// A UDP datagram.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Datagram {
+    pub at_ps: u64,
+    pub from: Ipv4Addr,
+    pub from_port: u16,
+    pub to_port: u16,
+    pub payload: Vec<u8>,
+}
+
+/// The datagrams of a port.
+#[derive(Clone, Debug, Default)]
+pub struct Post {
+    /// UDP ports of whose datagrams are kept.
+    ports: Vec<u16>,
+    kept: Vec<Datagram>,
+    bytes: usize,
+    /// Datagrams there was no room for.
+    beyond: u64,
+    /// Datagrams with a wrong checksum.
+    damaged: u64,
+}
+
+impl Post {
+    pub fn new(ports: &[u16]) -> Self {
+        Self {
+            ports: ports.to_vec(),
+            ..Self::default()
+        }
+    }
+
+    /// In order of arrival.
+    pub fn kept(&self) -> &[Datagram] {
+        &self.kept
+    }
+
+    pub fn beyond(&self) -> u64 {
+        self.beyond
+    }
+
+    pub fn damaged(&self) -> u64 {
+        self.damaged
+    }
+
+    /// Keeps `frame`, whose layers these are, if it is a datagram to one of the ports of the host of `mac` and `own`.
+    pub fn take(&mut self, mac: Mac, own: &Own, frame: &[u8], layers: &Layers, at_ps: u64) {
+        let packet = &layers.outer;
+        let is_datagram = packet.version == 4 && packet.protocol == protocol::UDP && packet.whole && !packet.fragment;
+        if self.ports.is_empty() || !is_datagram || layers.inner != layers.outer || frame[..6] != mac.0 {
+            return;
+        }
+        let (l3, l4, end) = (packet.l3 as usize, packet.l4 as usize, packet.end as usize);
+        let (Some(addresses), Some(udp)) = (frame.get(l3 + 12..l3 + 20), frame.get(l4..l4 + UDP_HEADER)) else {
+            return;
+        };
+        let address = |at: usize| Ipv4Addr::new(addresses[at], addresses[at + 1], addresses[at + 2], addresses[at + 3]);
+        let number = |at: usize| u16::from_be_bytes([udp[at], udp[at + 1]]);
+        let tags: Vec<_> = layers.tags(frame).collect();
+        if !self.ports.contains(&number(2)) || !own.on(&tags).holds(IpAddr::V4(address(4))) {
+            return;
+        }
+        let payload = frame.get(l4 + UDP_HEADER..(l4 + usize::from(number(4))).min(end));
+        let (Some(payload), true) = (payload, verify_frame(frame).is_good()) else {
+            self.damaged += 1;
+            return;
+        };
+        if self.kept.len() >= MOST || self.bytes + payload.len() > MOST_BYTES {
+            self.beyond += 1;
+            return;
+        }
+        self.bytes += payload.len();
+        self.kept.push(Datagram {
+            at_ps,
+            from: address(0),
+            from_port: number(0),
+            to_port: number(2),
+            payload: payload.to_vec(),
+        });
+    }
+}
