@@ -27,6 +27,7 @@ SIDE_BY_SIDE = frozenset(
         "histogram",
         "house",
         "licence",
+        "management",
         "matrix",
         "methods",
         "microburst",

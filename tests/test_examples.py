@@ -31,6 +31,7 @@ RUN_ELSEWHERE = {
     "asr1000-latency.yaml": "test_rfc2544_suite.py",
     "soak.yaml": "test_soak.py",
     "activation.yaml": "test_y1564.py",
+    "modifiers.yaml": "test_management.py",
 }
 LINUX = {
     "linux-router.yaml": "linux/router",

@@ -20,7 +20,7 @@ from netdyno.calibration import Calibration, Proven, inventory, shelf, traffic
 from netdyno.errors import NetdynoError, NotMeasuredError, advice
 from netdyno.happening import Course
 from netdyno.labs import KINDS, Wiring
-from netdyno.matrix import beside, cases, opened, situation
+from netdyno.matrix import beside, cases, opened, situation, streams
 from netdyno.methods import METHODS, kept_away, spoiled
 from netdyno.methods.late import watched
 from netdyno.peers import Peers, Session
@@ -375,8 +375,18 @@ class _Trials:
         why = f"trial `{trial.name}` was invalid {last.attempt + 1} times: {'; '.join(reasons)}"
         return NotMeasuredError(why)
 
-    def _spec(self, trial: Trial) -> str:
-        return json.dumps(trial_spec(self.plan, self.case, self.wiring, trial))
+    def _spec(self, trial: Trial, *, secret: bool = False) -> str:
+        """secret: as the engine is told it, and nobody else."""
+        return json.dumps(trial_spec(self.plan, self.case, self.wiring, trial, secret=secret))
+
+    def _read(self) -> TrialResult:
+        """What the engine found, and what came of what the modifier said."""
+        result, modifier = read_result(self.session.result(), self.apart), self.case.modifier
+        if modifier.read is None or result.post is None:
+            return result
+        speaker = streams(self.case, self.wiring)[0].place.tx
+        exchange = modifier.read(self.wiring, speaker, self.case.settings, result)
+        return replace(result, exchange=exchange, post=None)
 
     def _attempt(self, number: int, attempt: int, trial: Trial, *, again: bool) -> StoredTrial:
         """again: a load that a pause spoiled may be made again."""
@@ -389,13 +399,14 @@ class _Trials:
         started = datetime.now(UTC)
         watch = Watch(self.wiring, waited)
         course = Course(self.session, self.wiring, trial)
-        cancelled = self._offer(number, trial, course, spec)
-        result = course.told(watch.told(read_result(self.session.result(), self.apart)))
+        told = self._spec(trial, secret=True)
+        cancelled = self._offer(number, trial, course, told)
+        result = course.told(watch.told(self._read()))
         while not (cancelled or result.began) and self.peers.patient(result.invalid):
             # Nothing was sent: it is no attempt yet.
             started = datetime.now(UTC)
-            cancelled = self._offer(number, trial, course, spec)
-            result = course.told(watch.told(read_result(self.session.result(), self.apart)))
+            cancelled = self._offer(number, trial, course, told)
+            result = course.told(watch.told(self._read()))
         result = result.dated(started)
         away = kept_away(trial, result)
         if away is None and again:

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from netdyno import observations
+from netdyno import modifiers, observations
 from netdyno.arithmetic import FCS, wire_bits
 from netdyno.labs import routes
 from netdyno.matrix import Case, Stream, beside, streams
@@ -21,10 +21,13 @@ from netdyno.trial import (
     CatchUp,
     Event,
     Health,
+    Heard,
     Lag,
     Latency,
     Phase,
     PortResult,
+    Post,
+    Said,
     Segment,
     StreamResult,
     Trial,
@@ -51,13 +54,20 @@ UNSET_MAC = "00:00:00:00:00:00"
 
 def session_spec(wiring: Wiring, *cases: Case) -> dict[str, Any]:
     """What is joined to what, opened for the frames of these cases; without any for common Ethernet's."""
-    longest = max((size for case in cases for size, _ in case.profile.mix.weights), default=None)
+    sizes = [size for case in cases for size, _ in case.profile.mix.weights]
+    longest = max([*sizes, *(case.modifier.longest for case in cases)], default=None)
     return {**wiring.session, **({} if longest is None else {"max_frame": longest - FCS})}
 
 
-def trial_spec(plan: Plan, case: Case, wiring: Wiring, trial: Trial) -> dict[str, Any]:
-    """The whole trial: crates/engine/src/spec.rs, TrialSpec."""
+def trial_spec(
+    plan: Plan, case: Case, wiring: Wiring, trial: Trial, *, secret: bool = False
+) -> dict[str, Any]:
+    """The whole trial: crates/engine/src/spec.rs, TrialSpec. secret: with what nobody may store."""
     all_streams = streams(case, wiring)
+    speaker = all_streams[0].place.tx
+    words = modifiers.Words()
+    if case.modifier.words is not None:
+        words = case.modifier.words(wiring, speaker, case.settings, trial.duration_ns, secret=secret)
     flows = case.profile.flows if trial.flows is None else trial.flows
     sent = [
         {
@@ -83,8 +93,10 @@ def trial_spec(plan: Plan, case: Case, wiring: Wiring, trial: Trial) -> dict[str
                 "ipv6": port.ipv6,
                 "gateway": _gateway(case, port),
                 "vlans": [vlan.spec() for vlan in port.vlans],
+                "messages": list(words.messages) if number == speaker else [],
+                "listens": list(words.listens) if number == speaker else [],
             }
-            for port in wiring.ports
+            for number, port in enumerate(wiring.ports)
         ],
         "resolve_ns": plan.trial.resolve.ns,
         "poll_ns": plan.trial.poll.ns,
@@ -224,6 +236,26 @@ def read_result(json_text: str, apart: Collection[str] = ()) -> TrialResult:
         devices=tuple(answer.get("devices", ())),
         next_hops=tuple(next_hop(hop) for hop in trial.get("next_hops", ())),
         conflicts=tuple(conflict(table) for table in trial.get("conflicts", ())),
+        post=_post(trial) if trial.get("said") or trial.get("heard") else None,
+    )
+
+
+def _post(trial: Mapping[str, Any]) -> Post:
+    return Post(
+        said=tuple(Said(**said) for said in trial["said"]),
+        heard=tuple(
+            Heard(
+                port=one["port"],
+                at_ns=one["at_ns"],
+                source=one["from"],
+                source_port=one["from_port"],
+                to_port=one["to_port"],
+                payload=bytes.fromhex(one["payload"]),
+            )
+            for one in trial["heard"]
+        ),
+        beyond=trial["heard_beyond"],
+        damaged=trial["heard_damaged"],
     )
 
 

@@ -428,6 +428,61 @@ class Health:
 
 
 @dataclass(frozen=True)
+class Said:
+    """A frame of a message of the tester's own, and when it left, ns from the start of traffic."""
+
+    message: int
+    number: int
+    at_ns: int
+
+
+@dataclass(frozen=True)
+class Heard:
+    """A UDP datagram that came to a tester port for the tester, and when, ns from the start of traffic."""
+
+    port: int
+    at_ns: int
+    source: str
+    source_port: int
+    to_port: int
+    payload: bytes
+
+
+@dataclass(frozen=True)
+class Post:
+    """What the tester said of its own and heard. beyond: not kept; damaged: of a wrong checksum."""
+
+    said: tuple[Said, ...] = ()
+    heard: tuple[Heard, ...] = ()
+    beyond: int = 0
+    damaged: int = 0
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """What came of queries to the device in a trial (a modifier).
+
+    wrong: answers that were none, or had numbers that cannot be; findings: some of them in words. longest_ns:
+    from a query to its answer. taken: unicast frames the device says it took in from its first answer to its
+    last, and offered: those it was sent, the queries among both; None: not known.
+    """
+
+    port: str
+    sent: int
+    answered: int
+    wrong: int
+    findings: tuple[str, ...] = ()
+    longest_ns: int | None = None
+    taken: int | None = None
+    offered: int | None = None
+
+    @classmethod
+    def of(cls, table: Mapping[str, Any]) -> Exchange:
+        """From a store's JSON; TypeError or KeyError if a field is too few or too many."""
+        return cls(**{**table, "findings": tuple(table["findings"])})
+
+
+@dataclass(frozen=True)
 class InterfaceResult:
     """What the interface under a tester port counted while a trial ran, frames unless a name says otherwise.
 
@@ -497,6 +552,10 @@ class TrialResult:
     """By the clock on the wall, when its first phase began; None in virtual time."""
     beside: tuple[StreamResult, ...] = ()
     """Counts of what was sent in place of some of their frames (a modifier), by which nothing is judged."""
+    exchange: Exchange | None = None
+    """What came of queries to the device beside them (a modifier)."""
+    post: Post | None = field(default=None, repr=False)
+    """What the tester said of its own and heard: for `exchange` to be made of, and not stored."""
 
     def dated(self, started: datetime) -> TrialResult:
         """The same, begun then; unless it was in virtual time, which has no such clock."""

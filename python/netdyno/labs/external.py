@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from netdyno.labs import addresses, backends, filters, nic, routes
+from netdyno.labs import addresses, agent, backends, filters, nic, routes
 from netdyno.labs.nic import advice, fit
 from netdyno.labs.threads import Threads
 from netdyno.labs.wiring import LabError, LabLink, WiredPort, Wiring, in_words, joined
@@ -31,7 +31,7 @@ class External:
     name: str = "external"
     title: str = "external device"
     settings: Mapping[str, tuple[str, ...]] = field(
-        default_factory=lambda: {routes.SETTING: (), filters.SETTING: ()}
+        default_factory=lambda: {routes.SETTING: (), filters.SETTING: (), agent.INDEX: ()}
     )
     emulated: bool = False
     configured: bool = False
@@ -47,6 +47,7 @@ class External:
         for setting in settings:
             if setting not in self.settings:
                 raise ValueError(f"`{setting}` is not a setting of `{self.name}`")
+        agent.index(settings.get(agent.INDEX, "1"))
         asked = settings.get(routes.SETTING)
         behind = () if asked is None else routes.behind(asked, len(links))
         if behind and not all(link.address and link.gateway for link in links):

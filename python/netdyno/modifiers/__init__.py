@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from netdyno.modifiers import filters
 from netdyno.modifiers.broadcast import BROADCAST
-from netdyno.modifiers.modifier import Modifier
+from netdyno.modifiers.management import MANAGEMENT
+from netdyno.modifiers.modifier import Asked, Modifier, Words
 
 if TYPE_CHECKING:
     from netdyno.plan import Plan
@@ -20,7 +21,7 @@ AXIS = "modifier"
 NONE = Modifier("none", "", "the test as it is", "")
 
 MODIFIERS: Mapping[str, Modifier] = {
-    one.name: one for one in (NONE, BROADCAST, filters.ONE, filters.LAST, filters.MIDDLE)
+    one.name: one for one in (NONE, BROADCAST, MANAGEMENT, filters.ONE, filters.LAST, filters.MIDDLE)
 }
 """Every modifier, in the order help lists them."""
 
@@ -59,4 +60,4 @@ def chosen(choices: Sequence[tuple[str, str]]) -> Modifier:
     return MODIFIERS[dict(choices).get(AXIS, NONE.name)]
 
 
-__all__ = ["AXIS", "MODIFIERS", "NONE", "Modifier", "chosen", "not_run"]
+__all__ = ["AXIS", "MODIFIERS", "NONE", "Asked", "Modifier", "Words", "chosen", "not_run"]

@@ -11,12 +11,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from netdyno.errors import Problem
-from netdyno.modifiers.modifier import Modifier
-from netdyno.patterns import Way
+from netdyno.modifiers.modifier import Asked, Modifier
 from netdyno.trial import Column, Result, Table, TrialResult
 
 if TYPE_CHECKING:
-    from netdyno.labs.wiring import Kind, Wiring
+    from netdyno.labs.wiring import Wiring
     from netdyno.plan.traffic import Profile
 
 SHARE = Fraction(1, 100)
@@ -43,13 +42,13 @@ def headers(profile: Profile, mac: str) -> list[dict[str, Any]]:
     return [{"type": "ethernet", "src": mac, "dst": EVERYBODY}, *tags]
 
 
-def problem(profile: Profile, ways: Sequence[Way], _kind: Kind) -> Problem | None:
+def problem(asked: Asked) -> Problem | None:
     """Streams by class, and patterns of MAC addresses, have no place for them."""
-    if profile.classes:
+    if asked.profile.classes:
         return Problem(
             "a profile with classes has no hundredth frame of its own", "a profile without `classes`"
         )
-    if any(way.to for way in ways):
+    if any(way.to for way in asked.ways):
         return Problem("its pattern is one of MAC addresses", "a pattern of ports, such as `pairs`")
     return None
 

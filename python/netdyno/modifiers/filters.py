@@ -13,19 +13,20 @@ from typing import TYPE_CHECKING
 
 from netdyno.errors import Problem
 from netdyno.labs import filters
-from netdyno.modifiers.modifier import Modifier
+from netdyno.modifiers.modifier import Asked, Modifier
 from netdyno.patterns import Way
 from netdyno.trial import Column, Result, Table, TrialResult
 
 if TYPE_CHECKING:
-    from netdyno.labs.wiring import Kind, Wiring
+    from netdyno.labs.wiring import Wiring
     from netdyno.plan import Plan
     from netdyno.plan.traffic import Profile
 
 COLUMNS = (Column("port"), Column("line"), Column("filter"))
 
 
-def _problem(profile: Profile, ways: Sequence[Way], kind: Kind) -> Problem | None:
+def _problem(asked: Asked) -> Problem | None:
+    profile, ways, kind = asked.profile, asked.ways, asked.kind
     if filters.SETTING not in kind.settings:
         return Problem(
             f"`{kind.name}` has no packet filter", "a router: `emulated/router`, `linux/router`, `external`"

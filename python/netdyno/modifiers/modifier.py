@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from netdyno.errors import Problem
 from netdyno.patterns import Way
-from netdyno.trial import Result, TrialResult
+from netdyno.trial import Exchange, Result, TrialResult
 
 if TYPE_CHECKING:
-    from netdyno.labs.wiring import Kind, Wiring
+    from netdyno.labs.wiring import Kind, LabLink, Wiring
     from netdyno.plan.traffic import Profile
 
 
@@ -20,7 +20,40 @@ def _nothing(_profile: Profile, _ways: Sequence[Way], _ports: int) -> Mapping[st
     return {}
 
 
-def _possible(_profile: Profile, _ways: Sequence[Way], _kind: Kind) -> Problem | None:
+@dataclass(frozen=True)
+class Asked:
+    """A case as far as a modifier asks whether it can be. settings: the device's, in this case."""
+
+    profile: Profile
+    ways: Sequence[Way]
+    kind: Kind
+    links: Sequence[LabLink]
+    settings: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Words:
+    """What a port says of its own beside the streams (MessageSpec of crates/engine/src/spec.rs), and the UDP
+    ports it listens to meanwhile."""
+
+    messages: tuple[Mapping[str, Any], ...] = ()
+    listens: tuple[int, ...] = ()
+
+
+class Saying(Protocol):
+    """What the first port that sends says in a trial of so much traffic.
+
+    secret: with what nobody may store.
+    """
+
+    def __call__(
+        self, wiring: Wiring, port: int, settings: Mapping[str, str], duration_ns: int, *, secret: bool
+    ) -> Words:
+        """ValueError if that cannot be said."""
+        ...
+
+
+def _possible(_asked: Asked) -> Problem | None:
     return None
 
 
@@ -35,8 +68,11 @@ class Modifier:
     section: of RFC 2544. title: what it adds, in the standard's words. share: of the frames of each stream
     that others take the place of, evenly spread; they are counted beside it, and no method sees them.
     headers: of those, by the profile and the sending port's MAC address. settings: what it sets of the
-    device, for the ways of a case among so many ports. problem: why a case cannot be so. told: the result,
-    with what came of it in the trials that the result rests on.
+    device, for the ways of a case among so many ports. problem: why a case cannot be so. words: what the
+    first port that sends says of its own; takes_bps: what of its line is kept free for that, bits of layer 1
+    a second, so that it takes the place of test frames; longest: bytes of the longest such frame, FCS
+    counted. read: what came of it in a trial. told: the result, with what came of it in the trials that the
+    result rests on.
     """
 
     name: str
@@ -46,5 +82,9 @@ class Modifier:
     share: Fraction = Fraction(0)
     headers: Callable[[Profile, str], list[dict[str, Any]]] | None = None
     settings: Callable[[Profile, Sequence[Way], int], Mapping[str, str]] = _nothing
-    problem: Callable[[Profile, Sequence[Way], Kind], Problem | None] = _possible
+    problem: Callable[[Asked], Problem | None] = _possible
+    words: Saying | None = None
+    takes_bps: int = 0
+    longest: int = 0
+    read: Callable[[Wiring, int, Mapping[str, str], TrialResult], Exchange] | None = None
     told: Callable[[Result, Wiring, Sequence[TrialResult]], Result] = _untold

@@ -204,7 +204,8 @@ def _as_usual(whole: m.PlanFile, method: Any) -> m.PlanFile:
 def _unmodifiable(source: Source, plan: Plan, case: Case, told: set[tuple[Any, ...]]) -> bool:
     """Whether a case cannot be run under its modifier, which is told."""
     found = ways(case.pattern, case.direction, len(plan.lab.links))
-    problem = case.modifier.problem(case.profile, found, plan.kind)
+    asked = modifiers.Asked(case.profile, found, plan.kind, plan.lab.links, case.settings)
+    problem = case.modifier.problem(asked)
     if problem is None:
         return False
     if (case.modifier.name, problem.message) not in told:

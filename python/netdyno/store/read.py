@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import struct
 import zlib
@@ -54,6 +55,7 @@ from netdyno.store.records import (
 )
 from netdyno.store.schema import FILE, StoreError, open_for_reading
 from netdyno.trial import (
+    Exchange,
     Happened,
     Health,
     Lag,
@@ -336,6 +338,7 @@ class StoredRun:
             devices=to_mappings(row["devices"]),
             interfaces=to_interfaces(row["interfaces"]),
             beside=to_beside(row["beside"]),
+            exchange=None if row["exchange"] is None else Exchange.of(json.loads(row["exchange"])),
             next_hops=tuple(next_hop(hop) for hop in to_mappings(row["next_hops"])),
             conflicts=tuple(conflict(table) for table in to_mappings(row["conflicts"])),
             happened=tuple(Happened.of(table) for table in to_mappings(row["happened"])),

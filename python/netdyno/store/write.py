@@ -339,8 +339,8 @@ def _insert_trial(sql: sqlite3.Connection, trial: StoredTrial) -> None:
     cursor = sql.execute(
         "INSERT INTO trials (case_number, number, attempt, name, state, segments, spec, sample_ns, unsent,"
         " latest_departure_ns, longest_gap_ns, rx_dropped, tx_full, core_share_ppm, threads, invalid,"
-        " devices, interfaces, next_hops, conflicts, happened, beside, started, ended)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " devices, interfaces, next_hops, conflicts, happened, beside, exchange, started, ended)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             trial.case,
             trial.number,
@@ -364,6 +364,7 @@ def _insert_trial(sql: sqlite3.Connection, trial: StoredTrial) -> None:
             json.dumps([asdict(conflict) for conflict in result.conflicts]),
             json.dumps([asdict(happened) for happened in result.happened]),
             from_beside(result.beside),
+            None if result.exchange is None else json.dumps(asdict(result.exchange), ensure_ascii=False),
             from_time(trial.started),
             from_time(trial.ended),
         ),

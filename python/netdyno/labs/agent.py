@@ -1,0 +1,16 @@
+"""A device's SNMP agent, as far as a lab knows it."""
+
+from __future__ import annotations
+
+SETTING = "agent"
+"""Of an emulated router: whether it has one."""
+
+INDEX = "if_index"
+"""Of a device of one's own: what its port at the first tester port that sends has for ifIndex (RFC 2863)."""
+
+
+def index(text: str) -> int:
+    """An ifIndex; ValueError says what is wrong with it."""
+    if not (text.isascii() and text.isdigit() and 0 < int(text) < 2**31):
+        raise ValueError(f"`{INDEX}` is not `{text}`: interfaces of SNMP are numbered from 1 (RFC 2863)")
+    return int(text)

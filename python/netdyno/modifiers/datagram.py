@@ -1,0 +1,37 @@
+"""UDP datagrams of the tester's own, as frames to a next hop that the engine resolves."""
+
+from __future__ import annotations
+
+import ipaddress
+import struct
+
+ETHERNET, IPV4, UDP = 14, 20, 8
+HEADERS = ETHERNET + IPV4 + UDP
+
+_UNRESOLVED = b"\0" * 6
+_DO_NOT_FRAGMENT = 0x4000
+_TTL = 64
+_PROTOCOL = 17
+
+
+def frame(mac: str, source: tuple[str, int], target: tuple[str, int], payload: bytes) -> bytes:
+    """The frame without FCS, its destination MAC unset; addresses with their UDP ports.
+
+    Without a UDP checksum, which IPv4 leaves open (RFC 768) and RFC 2544 appendix C.2.6.2 has not: a number
+    in the payload may change from frame to frame.
+    """
+    length = UDP + len(payload)
+    ends = b"".join(ipaddress.IPv4Address(address).packed for address, _ in (source, target))
+    head = struct.pack("!BBHHHBBH", 0x45, 0, IPV4 + length, 0, _DO_NOT_FRAGMENT, _TTL, _PROTOCOL, 0) + ends
+    checksum = struct.pack("!H", _complement(head))
+    udp = struct.pack("!HHHH", source[1], target[1], length, 0)
+    ethernet = _UNRESOLVED + bytes.fromhex(mac.replace(":", "")) + b"\x08\x00"
+    return ethernet + head[:10] + checksum + head[12:] + udp + payload
+
+
+def _complement(head: bytes) -> int:
+    """The Internet checksum of a header (RFC 1071)."""
+    total: int = sum(struct.unpack(f"!{len(head) // 2}H", head))
+    while total > 0xFFFF:
+        total = (total & 0xFFFF) + (total >> 16)
+    return ~total & 0xFFFF

@@ -1,0 +1,310 @@
+"""Management queries among the test frames, RFC 2544 section 11.2: one is the first frame of each second.
+
+A GET of the five objects of appendix C.2.4.3 by SNMP 2c, to the device's address on the first port that
+sends. Its answer is verified; what is missing or wrong is told, and spoils no trial. The community comes from
+the environment and goes nowhere but into the frames: a stored trial has `public` in its place.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from netdyno.errors import Problem
+from netdyno.labs import agent
+from netdyno.modifiers import datagram, snmp
+from netdyno.modifiers.modifier import Asked, Modifier, Words
+from netdyno.trial import Column, Exchange, Heard, Result, Table, TrialResult
+
+if TYPE_CHECKING:
+    from netdyno.labs.wiring import WiredPort, Wiring
+    from netdyno.patterns import Way
+
+COMMUNITY = "NETDYNO_SNMP_COMMUNITY"
+"""Variable of the environment with the community."""
+PUBLIC = "public"
+MOST_COMMUNITY = 32
+"""Bytes: so that a query is never longer than what is kept free for it."""
+
+FROM_PORT = 50_161
+"""The tester's UDP port: an ephemeral one (RFC 6335 section 6)."""
+EVERY_NS = 10**9
+MOST = 50_000
+"""Queries of a trial: what the engine keeps answers of. Of a longer one its first 13 hours are asked."""
+KEPT_BYTES = 256
+"""Kept free of each second on the line of the port that asks, FCS counted: the longest query there may be."""
+KEPT_BPS = (KEPT_BYTES + 20) * 8
+FINDINGS = 5
+"""Kept of a trial in words, and shown of a case."""
+
+_UP_TIME = (1, 3, 6, 1, 2, 1, 1, 3, 0)
+_IF_ENTRY = (1, 3, 6, 1, 2, 1, 2, 2, 1)
+OBJECTS = {
+    "sysUpTime": ("TimeTicks", None),
+    "ifInOctets": ("Counter32", 10),
+    "ifOutOctets": ("Counter32", 16),
+    "ifInUcastPkts": ("Counter32", 11),
+    "ifOutUcastPkts": ("Counter32", 17),
+}
+"""Appendix C.2.4.3, with their types and columns of ifEntry (RFC 3418, RFC 2863)."""
+
+COLUMNS = (
+    Column("port"),
+    Column("queries sent", "frames"),
+    Column("answered", "frames"),
+    Column("wrong answers", "frames"),
+    Column("longest answer", "ns"),
+    Column("taken in, the device says", "frames"),
+    Column("sent to it meanwhile", "frames"),
+)
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """A right answer: to which query, when that was sent, when it came, and the numbers of OBJECTS."""
+
+    number: int
+    sent_ns: int
+    came_ns: int
+    values: tuple[int, ...]
+
+
+def names(if_index: int) -> tuple[tuple[int, ...], ...]:
+    """The names of OBJECTS, of one interface."""
+    return tuple(
+        _UP_TIME if column is None else (*_IF_ENTRY, column, if_index) for _, column in OBJECTS.values()
+    )
+
+
+def _problem(asked: Asked) -> Problem | None:
+    if not {agent.SETTING, agent.INDEX} & set(asked.kind.settings):
+        return Problem(
+            f"`{asked.kind.name}` has no SNMP agent that could be asked", "`emulated/router`, or `external`"
+        )
+    if asked.profile.tagged:
+        return Problem("its frames have VLAN tags, and queries have none", "a profile without `vlan`")
+    link = asked.links[asked.ways[0].tx]
+    if agent.SETTING in asked.kind.settings:
+        return None
+    if link.gateway is None or ":" in link.gateway:
+        return Problem(
+            f"`{link.tester_port}`, the first port that sends, knows no IPv4 address of the device to ask",
+            "give its link `address: 198.18.1.2/24` and `gateway: 198.18.1.1`",
+        )
+    if agent.INDEX not in asked.settings:
+        return Problem(
+            f"the ifIndex of the device's port at `{link.tester_port}` is not known",
+            f"`settings: {{{agent.INDEX}: 2}}` of the device; its ipAdEntIfIndex.{link.gateway} tells it",
+        )
+    return None
+
+
+def _settings(_profile: Any, _ways: Sequence[Way], _ports: int) -> Mapping[str, str]:
+    """An emulated device is given an agent; one of one's own has one or not."""
+    return {agent.SETTING: "snmp"}
+
+
+def community(*, emulated: bool) -> bytes:
+    """What the agent knows us by; ValueError says what is wrong with it, not what it is."""
+    found = PUBLIC if emulated else os.environ.get(COMMUNITY, PUBLIC)
+    encoded = found.encode()
+    if not 0 < len(encoded) <= MOST_COMMUNITY:
+        raise ValueError(f"the community in {COMMUNITY} has {len(encoded)} bytes, not 1 to {MOST_COMMUNITY}")
+    return encoded
+
+
+def _index(wiring: Wiring, port: int, settings: Mapping[str, str]) -> int:
+    """An emulated router numbers its ports from 1."""
+    return port + 1 if wiring.clock == "virtual" else agent.index(settings[agent.INDEX])
+
+
+def _words(
+    wiring: Wiring, port: int, settings: Mapping[str, str], duration_ns: int, *, secret: bool
+) -> Words:
+    known = community(emulated=wiring.clock == "virtual" or not secret)
+    message, number_at = snmp.get(known, names(_index(wiring, port, settings)))
+    own = wiring.ports[port]
+    asks = (_host(own), FROM_PORT)
+    return Words(
+        messages=(
+            {
+                "at_ns": 0,
+                "every_ns": EVERY_NS,
+                "count": max(1, min(MOST, -(-duration_ns // EVERY_NS))),
+                "frame": datagram.frame(own.mac, asks, (own.destination, snmp.PORT), message).hex(),
+                "number_at": datagram.HEADERS + number_at,
+                "to": own.destination,
+            },
+        ),
+        listens=(FROM_PORT,),
+    )
+
+
+def _host(port: WiredPort) -> str:
+    assert port.ipv4 is not None  # As the plan was checked.
+    return str(ipaddress.ip_interface(port.ipv4).ip)
+
+
+def _read(wiring: Wiring, port: int, settings: Mapping[str, str], result: TrialResult) -> Exchange:
+    """What came of a trial's queries."""
+    assert result.post is not None  # As it comes from the engine.
+    sent = {said.number: said.at_ns for said in result.post.said}
+    asked = names(_index(wiring, port, settings))
+    known = community(emulated=wiring.clock == "virtual")
+    right: dict[int, _Answer] = {}
+    wrong: list[str] = []
+    for heard in result.post.heard:
+        try:
+            answer = _verified(heard, wiring.ports[port].destination, known, asked, sent)
+            if answer.number in right:
+                raise snmp.BadMessageError("a second answer to one query")
+            right[answer.number] = answer
+        except snmp.BadMessageError as why:
+            wrong.append(f"{_at(heard.at_ns)}: {why}")
+    answers = [right[number] for number in sorted(right)]
+    odd = list(_backwards(answers, wiring.ports[port].rate_bps))
+    if result.post.damaged:
+        odd.append(f"{result.post.damaged} answers had a wrong checksum")
+    took = [answer.came_ns - answer.sent_ns for answer in answers]
+    return Exchange(
+        port=wiring.ports[port].name,
+        sent=len(sent),
+        answered=len(answers),
+        wrong=len(wrong) + len(odd) + result.post.beyond,
+        findings=tuple([*wrong, *odd][:FINDINGS]),
+        longest_ns=max(took, default=None),
+        **_span(answers, result, port),
+    )
+
+
+def _at(at_ns: int) -> str:
+    return f"at {at_ns / 10**9:.3f} s"
+
+
+def _verified(
+    heard: Heard,
+    device: str,
+    known: bytes,
+    asked: Sequence[tuple[int, ...]],
+    sent: Mapping[int, int],
+) -> _Answer:
+    """An answer that is right in itself; BadMessageError says why not."""
+    if (heard.source, heard.source_port) != (device, snmp.PORT):
+        raise snmp.BadMessageError(f"it comes from {heard.source} port {heard.source_port}")
+    response = snmp.read(heard.payload)
+    if response.community != known:
+        raise snmp.BadMessageError("it has another community than the query")
+    number = response.id - snmp.FIRST_ID
+    if number not in sent:
+        raise snmp.BadMessageError("no query has its request id")
+    if response.error:
+        named = snmp.ERRORS[response.error] if 0 < response.error < len(snmp.ERRORS) else "unknown"
+        raise snmp.BadMessageError(f"error status {response.error} ({named})")
+    if [binding.name for binding in response.bindings] != list(asked):
+        raise snmp.BadMessageError("it is of other objects than the query")
+    values = []
+    for binding, (name, (kind, _)) in zip(response.bindings, OBJECTS.items(), strict=True):
+        if binding.kind != kind or binding.number is None:
+            raise snmp.BadMessageError(f"{name} is {binding.kind}, not {kind}")
+        values.append(binding.number)
+    return _Answer(number, sent[number], heard.at_ns, tuple(values))
+
+
+def _backwards(answers: Sequence[_Answer], rate_bps: int) -> Iterator[str]:
+    """Numbers that cannot be: of a device that started again, and counts that are more than the line carries.
+
+    Counters of 32 bits begin again at 0: one that went backwards has moved by nearly 2^32. A line that could
+    carry as much from one answer to the next proves nothing.
+    """
+    for one, other in pairwise(answers):
+        if other.values[0] < one.values[0]:
+            fell = f"sysUpTime fell from {one.values[0]} to {other.values[0]}"
+            yield f"{_at(other.came_ns)}: {fell}: it started again"
+            continue
+        most = rate_bps * (other.came_ns - one.sent_ns) // (8 * 10**9)
+        # Some agents look at their counters now and then only.
+        most += most // 2 + rate_bps // 8
+        if most >= 2**32:
+            continue
+        for name, before, after in zip(OBJECTS, one.values, other.values, strict=True):
+            if name != "sysUpTime" and (after - before) % 2**32 > most:
+                went = f"{name} went from {before} to {after}"
+                yield f"{_at(other.came_ns)}: {went}, more than the line carries"
+
+
+def _span(answers: Sequence[_Answer], result: TrialResult, port: int) -> dict[str, int | None]:
+    """What the device took in between its first answer and its last, and what it was sent then.
+
+    Both with the queries themselves. What was sent is known of whole samples only.
+    """
+    if len(answers) < 2:
+        return {"taken": None, "offered": None}
+    first, last = answers[0], answers[-1]
+    place = list(OBJECTS).index("ifInUcastPkts")
+    taken = (last.values[place] - first.values[place]) % 2**32
+    ends = [one.number * EVERY_NS for one in (first, last)]
+    if any(end % result.sample_ns for end in ends):
+        return {"taken": taken, "offered": None}
+    low, high = (end // result.sample_ns for end in ends)
+    offered = sum(result.ports[port].tx[low:high]) + last.number - first.number
+    return {"taken": taken, "offered": offered}
+
+
+def _told(result: Result, _wiring: Wiring, trials: Sequence[TrialResult]) -> Result:
+    """Of all trials that the result rests on."""
+    found = [trial.exchange for trial in trials if trial.exchange is not None]
+    if not found:
+        return result
+    sent, answered, wrong = (
+        sum(getattr(one, name) for one in found) for name in ("sent", "answered", "wrong")
+    )
+    both = [one for one in found if one.taken is not None and one.offered is not None]
+    longest = max((one.longest_ns for one in found if one.longest_ns is not None), default=None)
+    row = (
+        found[0].port,
+        Fraction(sent),
+        Fraction(answered),
+        Fraction(wrong),
+        None if longest is None else Fraction(longest),
+        Fraction(sum(one.taken or 0 for one in both)) if both else None,
+        Fraction(sum(one.offered or 0 for one in both)) if both else None,
+    )
+    caption = (
+        "RFC 2544 section 11.2, in the trials that count: an SNMP query is the first frame of each second."
+        " What the device says it took in is ifInUcastPkts from its first to its last answer of each trial,"
+        " and what it was sent are test frames and queries of that time."
+    )
+    notes = []
+    if answered < sent:
+        notes.append(
+            f"The device answered {answered} of {sent} management queries."
+            + (f" Nothing was answered: is {COMMUNITY} its community?" if answered == 0 else "")
+        )
+    told = [finding for one in found for finding in one.findings]
+    if told:
+        more = f", and {wrong - FINDINGS} more" if wrong > FINDINGS else ""
+        notes.append(
+            f"Of answers to management queries {wrong} were wrong: {'; '.join(told[:FINDINGS])}{more}."
+        )
+    table = Table("Management queries", COLUMNS, (row,), caption)
+    return replace(result, tables=(*result.tables, table), notes=(*result.notes, *notes))
+
+
+MANAGEMENT = Modifier(
+    name="management",
+    title="management frames",
+    doc="the first frame of each second is an SNMP query to the device, and its answer is verified",
+    section="11.2",
+    takes_bps=KEPT_BPS,
+    longest=KEPT_BYTES,
+    settings=_settings,
+    problem=_problem,
+    words=_words,
+    read=_read,
+    told=_told,
+)

@@ -1,0 +1,110 @@
+"""Management queries by the clock: to a router in another process that has an SNMP agent, over memif."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from campaigns import ENVIRONMENT
+from netdyno import run as runner
+from netdyno.labs import addresses
+from netdyno.live import watcher
+from netdyno.modifiers import management
+from netdyno.plan import parse
+from netdyno.store import StoredRun, open_run
+
+pytest.importorskip("netdyno._engine", reason="the engine is not built")
+
+SECRET = "an0ther-one"
+PATIENCE_S = 30
+
+
+@pytest.fixture
+def router(tmp_path: Path) -> Iterator[Path]:
+    """The folder of the sockets of an emulated router with an agent, which knows `public`."""
+    ports = [option for name in ("west", "east") for option in ("--memif", f"{name}={tmp_path / name}.sock")]
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "netdyno",
+            "dut",
+            "serve",
+            "emulated/router",
+            *ports,
+            "--setting",
+            "agent=snmp",
+        ],
+        env=ENVIRONMENT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stderr is not None
+        for name in ("west", "east"):
+            assert process.stderr.readline().startswith(f"{name} listens at")
+        yield tmp_path
+    finally:
+        process.kill()
+        process.communicate(timeout=PATIENCE_S)
+
+
+def run(folder: Path) -> StoredRun:
+    links = "\n".join(
+        f'    - {{endpoints: ["tester:{name}", "dut:{name}"], rate: 10Gbps, backend: memif,'
+        f" socket: {folder}/{name}.sock, address: {addresses.tester(port)}/30,"
+        f" gateway: {addresses.device(port)}}}"
+        for port, name in enumerate(("west", "east"))
+    )
+    plan = parse(f"""\
+title: By the clock
+lab:
+  nodes: {{tester: {{kind: netdyno}}, dut: {{kind: external, settings: {{if_index: 1}}}}}}
+  links:
+{links}
+traffic: {{it: {{size: 64B}}}}
+matrix: {{direction: [uni], modifier: [management]}}
+method: {{ramp: {{warmup: 1s at 1kpps, ramp: 1s to 2kpps, hold: 1s}}}}
+trial: {{settle: 100ms, drain: 200ms}}
+""")
+    outcome = runner.run(plan, folder / "runs", watcher(), runner.Selection())
+    return open_run(outcome.folder)
+
+
+def test_a_router_answers_under_load(router: Path) -> None:
+    with run(router) as stored:
+        (case,) = stored.cases
+        assert case.result is not None, case.error
+        trials = {trial.number: trial.result for trial in stored.trials(0) if trial.state == "done"}
+        (number,) = case.result.trials
+        exchange, (stream,) = trials[number].exchange, trials[number].streams
+    assert exchange is not None
+    assert (exchange.port, exchange.sent, exchange.answered, exchange.wrong) == ("west", 3, 3, 0)
+    # Of the frames those between the first answer and the last, and the queries; none was lost.
+    assert exchange.taken is not None
+    assert 0 < exchange.taken <= stream.offered + exchange.sent
+    (table,) = (table for table in case.result.tables if table.name == "Management queries")
+    assert table.rows[0][:4] == ("west", 3, 3, 0)
+
+
+def test_an_agent_that_knows_another_community_answers_nothing_and_the_one_asked_with_is_kept_nowhere(
+    router: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(management.COMMUNITY, SECRET)
+    with run(router) as stored:
+        (case,) = stored.cases
+        assert case.result is not None, case.error
+        assert case.result.notes[-1] == (
+            "The device answered 0 of 3 management queries. Nothing was answered: is NETDYNO_SNMP_COMMUNITY"
+            " its community?"
+        )
+    written = [path.read_bytes() for path in router.rglob("*") if path.is_file()]
+    assert written
+    printed = capfd.readouterr()
+    for told in (*written, printed.out.encode(), printed.err.encode()):
+        assert SECRET.encode() not in told
+        assert SECRET.encode().hex().encode() not in told
