@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
+from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -10,10 +12,15 @@ from typing import Any
 import pytest
 from campaigns import write_plan
 from netdyno import live
-from netdyno.case import Failed, Looked
+from netdyno.case import Failed, Looked, TrialEnded
+from netdyno.methods.procedure import constant
 from netdyno.plan import load
 from netdyno.run import Selection
-from netdyno.trial import Value
+from netdyno.store import StoredTrial
+from netdyno.trial import Situation, Value
+from tendevices import measure, passes_everything
+
+ONE = Situation(("west-east",), Fraction(10_000_000), Fraction(64))
 
 
 class Clock:
@@ -81,6 +88,48 @@ def test_what_is_left_counts_down_and_does_not_jump(tmp_path: Path, monkeypatch:
     assert seen == [pytest.approx(70 - second) for second in range(1, 21)]
     clock.now += 100
     assert view.left_s() == pytest.approx(40), "a case that takes long makes nothing longer"
+
+
+def test_attempts_that_do_not_count_are_one_line_a_trial(tmp_path: Path) -> None:
+    view, stream, _ = begun(tmp_path)
+
+    def ended(name: str, number: int, attempt: int, gap_ns: int) -> None:
+        outcome = measure(constant(name, Fraction(1000), 10**9), passes_everything(), ONE)
+        reasons = (f"a pause of {gap_ns} ns",) if gap_ns else ()
+        health = replace(outcome.health, longest_gap_ns=gap_ns)
+        now = datetime.now(UTC)
+        view.event(
+            TrialEnded(
+                0,
+                StoredTrial(
+                    case=0,
+                    number=number,
+                    attempt=attempt,
+                    name=name,
+                    state="invalid" if gap_ns else "done",
+                    segments=(),
+                    spec="{}",
+                    result=replace(outcome, health=health, invalid=reasons),
+                    started=now,
+                    ended=now,
+                ),
+            )
+        )
+
+    for attempt, gap_ns in enumerate((11, 13, 12, 0)):
+        ended("first", 0, attempt, gap_ns)
+    ended("second", 1, 0, 0)
+    for attempt in range(3):
+        ended("third", 2, attempt, 5)
+    # A part that was given up: the next trial is another one.
+    ended("fourth", 3, 0, 7)
+    view.event(Failed(0, "it went wrong"))
+    lines = [line for line in stream.getvalue().splitlines() if "does not count" in line]
+    assert [line.split(": ", 2)[2] for line in lines] == [
+        "trial `first` does not count, 3 times, at worst: a pause of 13 ns",
+        "trial `third` does not count, 3 times, at worst: a pause of 5 ns",
+        "trial `fourth` does not count: a pause of 7 ns",
+    ]
 
 
 def test_names_do_not_steer_the_terminal(tmp_path: Path) -> None:

@@ -131,6 +131,28 @@ def test_a_throughput_that_is_the_testers_makes_a_buffer_time_a_bound() -> None:
     assert any(note.startswith("throughput: a lower bound") for note in result.notes)
 
 
+def test_waits_that_the_clock_makes_unlike_are_one_deviation() -> None:
+    """The plan waits for 0.1 s each; a trial waits for a little longer, each one for another time."""
+    asked = {"latency": {"repeats": 1}, "back-to-back": None, "recovery": None, "reset": None}
+    settle_ns = iter(range(100_123_456, 10**9, 1_100_000))
+
+    def told(situation: Situation) -> list[str]:
+        method = METHODS["rfc2544"]
+        generator = method.start(method.parameters.model_validate(asked), situation)
+        try:
+            trial = next(generator)
+            while True:
+                outcome = measure(trial, wall(6_500_000), situation)
+                settle = replace(outcome.phases[0], duration_ns=next(settle_ns))
+                trial = generator.send(replace(outcome, phases=(settle, *outcome.phases[1:])))
+        except StopIteration as stop:
+            return [one for one in stop.value.compliance if "settle" in one]
+
+    known = replace(UNI, waits_ns=(100_000_000, 2 * 10**9))
+    assert told(known) == ["the settle phase lasted 0.1 s, RFC 2544 section 23 phase b asks for 2 s"]
+    assert len(told(UNI)) == 3, "of a throughput, a latency and a loss"
+
+
 # Frame loss rate.
 
 

@@ -170,7 +170,8 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
     wanted = plan.lab.threads.asked(kind.wire(plan.lab.links, case.settings))
     with kind.build(replace(wanted, tagged=case.profile.tagged)) as built:
         wiring = choose.backend(plan, case, opened(case, built), lambda wiring: _proven(job, wiring))
-        known = situation(case, wiring)
+        waits_ns = (plan.trial.settle.ns, plan.trial.drain.ns)
+        known = replace(situation(case, wiring), waits_ns=waits_ns)
         basis = inventory.basis(wiring, job.versions)
         # Ports that stay open from case to case are opened for the frames of all.
         spec = session_spec(wiring, *(cases(plan) if Peers(wiring.session) else (case,)))

@@ -17,7 +17,7 @@ from netdyno.methods import METHODS
 from netdyno.printable import printable
 from netdyno.reports import grid, health
 from netdyno.reports.quantity import count, rate
-from netdyno.store import CaseWiring
+from netdyno.store import CaseWiring, StoredTrial
 from netdyno.trial import TrialResult, Value
 
 if TYPE_CHECKING:
@@ -75,6 +75,8 @@ class Now:
     """What the next trial waits for."""
     done: dict[int, TrialResult] = field(default_factory=dict)
     """Trials that have ended and count, by number."""
+    invalid: list[StoredTrial] = field(default_factory=list)
+    """Attempts at a trial that do not count, and are not told yet."""
 
     @property
     def where(self) -> str:
@@ -139,6 +141,7 @@ class PlainView:
             case Wired():
                 now.wiring, now.phase = event.wiring, "starting"
             case Looked():
+                self._warn(now, event.trial)
                 now.look(event)
             case Waiting():
                 if event.why != now.waiting:
@@ -151,12 +154,27 @@ class PlainView:
                     now.done[event.trial.number] = event.trial.result
                 # One that did not even begin is not made again: the case ends, and says why.
                 if event.trial.state == "invalid" and event.trial.result.began:
-                    reasons = "; ".join(event.trial.result.invalid)
-                    name = now.case.title
-                    self.say(f"warning: {name}: trial `{event.trial.name}` does not count: {reasons}")
+                    self._warn(now, event.trial.name)
+                    now.invalid.append(event.trial)
+                else:
+                    self._warn(now)
             case Measured() | Failed() | Interrupted():
+                self._warn(now)
                 self._ended(now, event)
         self.tick()
+
+    def _warn(self, now: Now, at_hand: str = "") -> None:
+        """One line of all attempts at a trial that do not count: how many, and the worst.
+
+        at_hand: the trial that goes on, of which there may be more.
+        """
+        if not now.invalid or now.invalid[0].name == at_hand:
+            return
+        attempts, now.invalid = now.invalid, []
+        worst = max(attempts, key=lambda one: one.result.health.longest_gap_ns)
+        times = f", {len(attempts)} times, at worst" if len(attempts) > 1 else ""
+        reasons = "; ".join(worst.result.invalid)
+        self.say(f"warning: {now.case.title}: trial `{worst.name}` does not count{times}: {reasons}")
 
     def tick(self) -> None:
         """Time has passed."""

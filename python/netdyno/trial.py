@@ -631,6 +631,9 @@ class Situation:
     stream's ports have lines of one rate."""
     enforced: bool = True
     """Whether something holds the ports to these rates. Not stored."""
+    waits_ns: tuple[int, int] | None = None
+    """How long the plan waits before and behind the traffic of a trial, settle and drain. Not stored; None:
+    as long as the trials did."""
     asked: bool = True
     """Whether the device does what a trial's events ask of it; of one that is simply there nobody knows how.
     Not stored."""

@@ -126,7 +126,7 @@ def measured(parameters: VariationParameters, situation: Situation, known: Known
         method=DELAY_VARIATION.name,
         values=tuple(values),
         trials=tuple(range(first, first + len(outcomes))),
-        compliance=tuple(_deviations(parameters, outcomes)),
+        compliance=tuple(_deviations(parameters, situation, outcomes)),
         recommended=tuple(_recommended(parameters)),
         notes=tuple(notes),
         headlines={PDV: "the 99.9th percentile of delay less the least, the median of all streams"},
@@ -229,11 +229,13 @@ def _distribution(name: str, trials: Sequence[StreamResult]) -> Iterator[tuple[C
             yield name, share, Fraction(found - times.min_ns)
 
 
-def _deviations(parameters: VariationParameters, outcomes: Sequence[TrialResult]) -> Iterator[str]:
+def _deviations(
+    parameters: VariationParameters, situation: Situation, outcomes: Sequence[TrialResult]
+) -> Iterator[str]:
     if parameters.repeats < REPEATS:
         yield f"delay variation: {parameters.repeats} streams, RFC 8219 section 7.3 has at least {REPEATS}"
     if outcomes:
-        yield from waits(outcomes[-1])
+        yield from waits(situation, outcomes[-1])
 
 
 def _recommended(parameters: VariationParameters) -> Iterator[str]:

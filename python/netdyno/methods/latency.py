@@ -128,7 +128,7 @@ def measured(parameters: LatencySettings, situation: Situation, known: Known, fi
         method=LATENCY.name,
         values=tuple(values),
         trials=tuple(range(first, first + len(outcomes))),
-        compliance=tuple(_deviations(parameters, outcomes)),
+        compliance=tuple(_deviations(parameters, situation, outcomes)),
         recommended=tuple(_recommended(parameters, outcomes)),
         notes=tuple(notes),
         standard=LATENCY.standard,
@@ -194,11 +194,13 @@ def _mean(found: list[Fraction]) -> Fraction | None:
     return sum(found, Fraction(0)) / len(found) if found else None
 
 
-def _deviations(parameters: LatencySettings, outcomes: list[TrialResult]) -> Iterator[str]:
+def _deviations(
+    parameters: LatencySettings, situation: Situation, outcomes: list[TrialResult]
+) -> Iterator[str]:
     if parameters.repeats < REPEATS:
         yield f"latency: {parameters.repeats} streams, RFC 2544 section 26.2 asks for at least {REPEATS}"
     if outcomes:
-        yield from waits(outcomes[-1])
+        yield from waits(situation, outcomes[-1])
 
 
 def _recommended(parameters: LatencySettings, outcomes: list[TrialResult]) -> Iterator[str]:

@@ -104,7 +104,7 @@ def frame_loss(parameters: LossParameters, situation: Situation) -> Method:
         method=LOSS.name,
         values=tuple(values),
         trials=(0,),
-        compliance=tuple(waits(outcomes[-1])),
+        compliance=tuple(waits(situation, outcomes[-1])),
         recommended=tuple(_recommended(parameters)),
         notes=tuple(notes),
         standard=LOSS.standard,

@@ -119,7 +119,9 @@ def suite(parameters: SuiteParameters, situation: Situation) -> Method:
         found,
         method=SUITE.name,
         values=tuple(value for result in results for value in result.values),
-        compliance=(*(text for result in results for text in result.compliance), *omitted),
+        compliance=tuple(
+            dict.fromkeys((*(text for result in results for text in result.compliance), *omitted))
+        ),
         recommended=tuple(text for result in results for text in result.recommended),
         notes=tuple(dict.fromkeys(text for result in results for text in result.notes)),
         tables=tuple(table for result in results for table in result.tables),
