@@ -152,14 +152,15 @@ def broadcast(bench: Bench) -> None:
 
 def soak(bench: Bench) -> None:
     """Frames that did not come over those sent; those due within a millisecond, of whichever stream, are one
-    event of their part, and each is told with its first frame and its last."""
+    event, by the time of the load, and each is told with its first frame and its last in each part."""
     expected: list[tuple[object, ...]] = []
-    count = 0
+    count, until = 0, -2 * MS
     for part, streams in enumerate(bench.expected):
         gone = sorted((came.due[number] // NS, came.name, number) for came in streams for number in came.gone)
         begins = [place for place, one in enumerate(gone) if not place or one[0] - gone[place - 1][0] > MS]
         for begin, end in pairwise([*begins, len(gone)]):
-            count += 1
+            count += part * 10 * MS + gone[begin][0] - until > MS
+            until = part * 10 * MS + gone[end - 1][0]
             for name in bench.known.streams:
                 mine = [one for one in gone[begin:end] if one[1] == name]
                 if mine:
