@@ -68,8 +68,19 @@ pub struct Flows {
     /// For each flow `words` words; bit `sequence mod width` (wide windows only).
     wide: Vec<u64>,
     width: u32,
-    /// For each flow, how many of its distinct frames came broken; empty while there are none.
-    broken: Vec<u32>,
+    /// What came broken of each flow; empty while nothing did.
+    broken: Vec<Broken>,
+}
+
+/// What came broken of a flow.
+#[derive(Clone, Copy, Debug, Default)]
+struct Broken {
+    /// Distinct frames.
+    count: u32,
+    /// Where the last of those that were ahead of all others left the flow's `next`, 0 if there was none; and what `next`
+    /// would be then by the intact ones alone.
+    next: u32,
+    intact: u32,
 }
 
 impl Flows {
@@ -106,7 +117,7 @@ impl Flows {
     /// Distinct frames received of flow `flow` that were not broken.
     #[must_use]
     pub fn received(&self, flow: usize) -> u32 {
-        self.flows[flow].received - self.broken.get(flow).copied().unwrap_or(0)
+        self.flows[flow].received - self.broken.get(flow).map_or(0, |broken| broken.count)
     }
 
     /// Flow `flow`, if there is one, is about to be looked at.
@@ -138,19 +149,12 @@ impl Flows {
             }
         }
         if !other.broken.is_empty() {
-            self.broken.resize(self.flows.len(), 0);
+            self.broken.resize(self.flows.len(), Broken::default());
             for (broken, more) in self.broken.iter_mut().zip(&other.broken) {
-                *broken += more;
+                broken.count += more.count;
             }
         }
         shared
-    }
-
-    /// The next sequence number expected of flow `flow`: one more than the highest seen.
-    #[inline]
-    #[must_use]
-    pub fn next(&self, flow: usize) -> u32 {
-        self.flows[flow].next
     }
 
     /// Takes note of frame `sequence` of flow `flow`.
@@ -163,12 +167,44 @@ impl Flows {
         }
     }
 
-    /// The new frame that was just seen of flow `flow` is broken.
+    /// The next sequence number expected of flow `flow`: one more than the highest of the intact frames seen. RFC 4737 knows
+    /// no others.
+    #[inline]
+    #[must_use]
+    pub fn next_intact(&self, flow: usize) -> u32 {
+        let next = self.flows[flow].next;
+        match self.broken.get(flow) {
+            Some(broken) if broken.next == next => broken.intact,
+            _ => next,
+        }
+    }
+
+    /// Takes note of a broken frame `sequence` of flow `flow`.
     #[cold]
     #[inline(never)]
-    pub fn mark_broken(&mut self, flow: usize) {
-        self.broken.resize(self.flows.len(), 0);
-        self.broken[flow] += 1;
+    pub fn see_broken(&mut self, flow: usize, sequence: u32) -> Order {
+        let intact = self.next_intact(flow);
+        let order = self.see(flow, sequence);
+        if matches!(order, Order::Next | Order::Late) {
+            self.broken.resize(self.flows.len(), Broken::default());
+            let broken = &mut self.broken[flow];
+            broken.count += 1;
+            if order == Order::Next {
+                (broken.next, broken.intact) = (self.flows[flow].next, intact);
+            }
+        }
+        order
+    }
+
+    /// Whether the intact frame `sequence` of flow `flow`, which was just found late, was late for broken ones alone: the
+    /// number that was expected of the intact ones, if so.
+    #[cold]
+    #[inline(never)]
+    pub fn was_next(&mut self, flow: usize, sequence: u32) -> Option<u32> {
+        let expected = self.next_intact(flow);
+        let broken = self.broken.get_mut(flow).filter(|_| sequence >= expected)?;
+        broken.intact = sequence + 1;
+        Some(expected)
     }
 
     #[inline]
@@ -378,16 +414,35 @@ mod tests {
                     two[flow % 2].see(flow, sequence as u32);
                 }
                 if flow % 5 == 0 {
-                    one.mark_broken(flow);
-                    two[flow % 2].mark_broken(flow);
+                    one.see_broken(flow, 40);
+                    two[flow % 2].see_broken(flow, 40);
                 }
             }
             let [mut first, second] = two;
             assert_eq!(first.absorb(&second), 0);
-            let lost = |flows: &Flows| flows.first_lost(0..100, |flow| if flow < 90 { 40 } else { 0 });
+            let lost = |flows: &Flows| flows.first_lost(0..100, |flow| if flow < 90 { 40 + u64::from(flow % 5 == 0) } else { 0 });
             assert_eq!(lost(&first), lost(&one));
             assert!(matches!(lost(&one), First::Frame(_)));
             assert!((0..100).all(|flow| first.received(flow) == one.received(flow)));
+        }
+    }
+
+    /// RFC 4737 section 3.3, of intact frames: what is broken overtakes nobody.
+    #[test]
+    fn what_only_broken_frames_overtook_is_in_order() {
+        for count in [1, 100_000] {
+            let mut flows = Flows::new(count);
+            assert_eq!(flows.see(0, 0), Order::Next);
+            assert_eq!(flows.see_broken(0, 5), Order::Next);
+            assert_eq!(flows.next_intact(0), 1);
+            assert_eq!((flows.see(0, 2), flows.was_next(0, 2)), (Order::Late, Some(1)));
+            assert_eq!((flows.see(0, 1), flows.was_next(0, 1)), (Order::Late, None));
+            assert_eq!(flows.see_broken(0, 7), Order::Next);
+            assert_eq!((flows.see(0, 6), flows.was_next(0, 6)), (Order::Late, Some(3)));
+            assert_eq!(flows.see_broken(0, 4), Order::Late);
+            assert_eq!(flows.see(0, 8), Order::Next);
+            assert_eq!((flows.see(0, 3), flows.was_next(0, 3)), (Order::Late, None));
+            assert_eq!((flows.next_intact(0), flows.received(0)), (9, 6));
         }
     }
 

@@ -98,7 +98,7 @@ impl Arrivals {
     #[inline(always)]
     fn is_new<const OBSERVED: bool>(&mut self, flows: &mut Flows, probe: Probe) -> bool {
         let flow = probe.flow as usize;
-        let expected = if OBSERVED { flows.next(flow) } else { 0 };
+        let expected = if OBSERVED { flows.next_intact(flow) } else { 0 };
         match flows.see(flow, probe.sequence) {
             Order::Next => {
                 if OBSERVED && let Some(observer) = &mut self.observer {
@@ -107,16 +107,26 @@ impl Arrivals {
                 return true;
             }
             Order::Late => {
-                self.out_of_order += 1;
-                if OBSERVED && let Some(observer) = &mut self.observer {
-                    observer.came_late(flows, probe);
-                }
+                self.take_late(flows, probe);
                 return true;
             }
             Order::Copy => self.duplicates += 1,
             Order::Beyond => self.beyond_window += 1,
         }
         false
+    }
+
+    /// Counts an intact frame behind one with a higher number, which may have been broken: then it is in order.
+    #[cold]
+    #[inline(never)]
+    fn take_late(&mut self, flows: &mut Flows, probe: Probe) {
+        let was_next = flows.was_next(probe.flow as usize, probe.sequence);
+        self.out_of_order += u64::from(was_next.is_none());
+        let Some(observer) = &mut self.observer else { return };
+        match was_next {
+            Some(expected) => observer.came_next(flows, probe, expected),
+            None => observer.came_late(flows, probe),
+        }
     }
 
     /// Whether frames that departed at `departures` are all to be timed.
@@ -139,10 +149,9 @@ impl Arrivals {
     #[inline(never)]
     fn take_broken(&mut self, flows: &mut Flows, from: u32, probe: Probe) {
         // It arrived, once: a broken copy of a frame that is here must not stand for one that is not.
-        match flows.see(probe.flow as usize, probe.sequence) {
+        match flows.see_broken(probe.flow as usize, probe.sequence) {
             Order::Next | Order::Late => {
                 self.corrupted += 1;
-                flows.mark_broken(probe.flow as usize);
                 let number = u64::from(probe.sequence) * u64::from(self.end - from) + u64::from(probe.flow - from);
                 self.first_corrupted = self.first_corrupted.min(number);
             }

@@ -56,7 +56,8 @@ pub struct StreamResult {
     pub duplicates: u64,
     /// Distinct frames received at another port and never at the intended one; with copies.
     pub elsewhere: u64,
-    /// Frames of `received` that a later frame of the same flow overtook (RFC 4737 section 3).
+    /// Frames of `received` that a later one of the same flow overtook (RFC 4737 section 3.3); one that came corrupted
+    /// overtakes nobody.
     pub out_of_order: u64,
     /// Frames of `received` whose content was not what was sent. They are not in `received`.
     pub corrupted: u64,
@@ -145,7 +146,7 @@ pub struct Reordering {
     pub extent_max: u64,
     /// HDR histogram of the extents, as that of the latency; absent without any.
     pub extents: Option<String>,
-    /// Frames of `out_of_order` whose extent is not known: what overtook them did so too long ago, or was corrupted.
+    /// Frames of `out_of_order` whose extent is not known: what overtook them did so too long ago.
     pub unplaced: u64,
     /// For n = 1, 2, ... how many frames of `placed` are n-reordered (section 5.3): the n arrivals of their flow right before
     /// them are all of later frames. Up to the last n of which there are any, and 64 at most.
