@@ -318,3 +318,32 @@ def test_streams_have_their_shares_of_the_load_that_their_port_is_asked_for() ->
         assert (small.number, large.number) == (total.number / 4, total.number * 3 / 4)
         # With the ramp no more than a look is made elsewhere.
         assert first == "none" or count <= 38
+
+
+LAB_OF_TWO = """\
+title: No room
+lab:
+  nodes: {tester: {kind: netdyno}, dut: {kind: emulated/router}}
+  links:
+    - {endpoints: ["tester:west", "dut:west"], rate: 1Gbps}
+    - {endpoints: ["tester:east", "dut:east"], rate: 1Gbps}
+traffic: {it: {size: 64B}}
+"""
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        "ndr: {minimum: 50%, maximum: 10%}",
+        "sweep: {loads: [50% of NDR], search: {minimum: 50%, maximum: 10%}}",
+        "ramp: {then: {minimum: 50%, maximum: 10%}}",
+    ],
+)
+def test_a_search_without_room_is_told_before_anything_starts(method: str) -> None:
+    with pytest.raises(PlanErrors, match="its minimum is 50%, its maximum 10%"):
+        parse(LAB_OF_TWO + f"method: {{{method}}}\n")
+
+
+def test_a_load_asked_for_twice_is_a_mistake() -> None:
+    with pytest.raises(PlanErrors, match=r"10% is asked for twice"):
+        parse(LAB_OF_TWO + "method: {sweep: {loads: [10%, 50%, 10%]}}\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from typing import Literal
@@ -57,6 +58,29 @@ def test_nothing_is_shared_within_two_per_cent() -> None:
     lines = [case({group: (card, 100)}, LINE) for group, card in TWO_CARDS.items()]
     full = answer(*lines, case({"a": ("1", 100), "b": ("1", 100), "c": ("2", 100)}, LINE))
     assert (full.resource, full.reason[:7]) == ("port", "nothing")
+
+
+def test_rates_that_are_known_coarsely_tell_nothing() -> None:
+    """Steps of half the line: at least 50 alone and together, and a box of 150 for three is not seen."""
+    coarse = [replace(one, spread=Fraction(1)) for one in alone(TWO_CARDS, 50)]
+    together = replace(case({"a": ("1", 50), "b": ("1", 50), "c": ("2", 50)}), spread=Fraction(1))
+    found = answer(*coarse, together)
+    assert found.resource == "not told"
+    assert "up to 102 % apart" in found.reason
+
+
+@pytest.mark.parametrize("one_load", [False, True])
+def test_ports_of_a_card_that_were_never_loaded_apart_may_share_it(one_load: bool) -> None:
+    """Two cards of 100 each, a group of two ports on each: whether a card is full or a port shows nowhere."""
+
+    def whole(*cards: str) -> Loaded:
+        ports = [(card, port) for card in cards for port in (1, 2)]
+        found = tuple(PortRate(f"{c}{p}", c, c, Fraction(50), Fraction(1)) for c, p in ports)
+        return Loaded("+".join(cards), found, one_load, Fraction(0), (DEVICE,) * len(found))
+
+    found = answer(whole("a"), whole("b"), whole("a", "b"))
+    assert found.resource == "not told"
+    assert "all ports of `a` and `b` are in one group" in found.reason
 
 
 @pytest.mark.parametrize("split", [(50, 50), (100, 0), (3, 97)])

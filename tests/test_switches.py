@@ -15,7 +15,7 @@ from netdyno.methods import METHODS
 from netdyno.methods.forwarding import MFR
 from netdyno.plan import Plan, parse
 from netdyno.spec import event_spec, read_result, session_spec, trial_spec
-from netdyno.trial import Cell, InterfaceResult, Place, Result, Situation, TrialResult
+from netdyno.trial import Cell, InterfaceResult, Phase, Place, Result, Situation, TrialResult
 from netdyno.units import PositiveDuration
 from netdyno.verdict import Evidence, judge
 from tendevices import measure, passes_everything
@@ -98,6 +98,28 @@ def table_of(limit: int) -> Callable[[dict[str, Any]], object]:
 # Address caching, RFC 2889 section 5.7.
 
 CACHING = "address-caching: {maximum: 200, learning: 1kpps"
+
+
+@pytest.mark.parametrize(("method", "counts"), [("address-caching", True), ("address-learning-rate", False)])
+def test_who_answered_is_known_however_late_the_tester_was_but_not_learned_at_that_rate(
+    method: str, counts: bool
+) -> None:
+    stations = Situation(("learn", "test"), LINE, Fraction(64), places=(Place(0, 1), Place(1, 0)))
+    started = METHODS[method].start(METHODS[method].parameters(), stations)
+    trial = next(started)
+    found = None
+    while found is None:
+        outcome = measure(trial, passes_everything(), stations)
+        assert trial.flows is not None
+        all_back = {"offered": trial.flows, "received": trial.flows, "lost": 0}
+        outcome = replace(outcome, streams=tuple(replace(one, **all_back) for one in outcome.streams))
+        try:
+            trial = started.send(replace(outcome, phases=(Phase("traffic", 0, 2 * trial.duration_ns),)))
+        except StopIteration as stop:
+            found = stop.value
+    (one,) = found.values
+    assert (one.number is not None) == counts
+    assert ("the tester sent for" in one.note) != counts
 
 
 @pytest.mark.parametrize("limit", [1, 37, 100, 199])
@@ -306,6 +328,18 @@ def test_a_device_that_takes_in_less_has_that_broadcast_throughput() -> None:
     assert high is not None
     assert 500_000 - LINE / 100 <= number <= 500_000 + 1026
     assert high - number <= LINE / 100
+
+
+def test_a_broadcast_is_timed_alone_through_a_device_that_takes_one_after_the_other() -> None:
+    """A million a second are taken in: the fourth of a row would have waited for three others."""
+
+    def change(device: dict[str, Any]) -> None:
+        for port in device["ports"]:
+            port["in_fps"] = [1_000_000, 1]
+
+    result, _ = measured(plan("broadcast: {duration: 1ms, width: 50%}", 5), change)
+    times = {row["latency"] for row in table(result, "Broadcast latency")}
+    assert len(times) == 1, "it comes to all of them at once"
 
 
 # Errored frames, RFC 2889 section 5.9.

@@ -96,6 +96,13 @@ def test_bursts_of_cbs_and_ebs(burst: int, passed: str) -> None:
     assert (found["CBS + EBS"], found["100% of CIR"]) == (passed, "pass")
 
 
+def test_a_burst_is_offered_at_the_rate_of_the_line_and_at_no_other() -> None:
+    """12,000 bytes of CBS, at a tenth of a gigabit: frames of 512 bytes that take 532 on the wire."""
+    result = activated(bucket(100), "{all: {cir: 100Mbps L2, cbs: 12000B}}", performance="0s")
+    (row,) = (row for row in table(result, "Service configuration") if row["step"] == "CBS")
+    assert float(row["offered IR, L2"]) == pytest.approx(10**9 * 512 / 532, rel=0.001)
+
+
 @pytest.mark.parametrize(("burst", "passed"), [(100 * 512, "pass"), (99 * 512, "fail"), (50 * 512, "fail")])
 def test_a_bucket_of_the_cbs_is_found_to_the_frame_though_it_fills_meanwhile(burst: int, passed: str) -> None:
     """At half the line a bucket of half the CBS passes a burst of the CBS: it fills as fast as it is emptied.

@@ -33,6 +33,10 @@ class Problem(ValueError):  # noqa: N818, it becomes part of an error
         self.hint = hint
         self.at = at
 
+    def below(self, *above: str | int) -> Problem:
+        """The same mistake, told of a value that this one is a part of."""
+        return Problem(self.message, self.hint, (*above, *self.at))
+
 
 class Problems(ValueError):  # noqa: N818
     """Several mistakes in one value, so that all of them can be told at once."""

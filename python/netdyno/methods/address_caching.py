@@ -63,7 +63,7 @@ def address_caching(parameters: CachingParameters, situation: Situation) -> Meth
         asked = stations.attempt(f"{count} addresses", parameters, situation, count, learning)
         return asked, count, learning
 
-    found = yield from stations.search(parameters.maximum, parameters.width, trial)
+    found = yield from stations.search(parameters.maximum, parameters.width, trial, at_any_rate=True)
     return stations.result(CACHING.name, CACHING.standard, HEADLINE, parameters, found, Fraction)
 
 

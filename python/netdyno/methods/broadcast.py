@@ -11,7 +11,6 @@ from pydantic import Field
 from netdyno.methods.procedure import (
     Parameters,
     Procedure,
-    constant,
     frames_per_second,
     rounded,
     starved,
@@ -94,8 +93,7 @@ def broadcast(parameters: BroadcastParameters, situation: Situation) -> Method:
     elif short is not None:
         high, note = None, f"a lower bound: above it {short}"
         number = number or None
-    ports = len(situation.streams)
-    alone = yield constant("single frames", Fraction(10**9, ALONE_NS), ports * ALONE_NS)
+    alone = yield _one_by_one(situation)
     timed = tuple(_timed(situation, alone))
     values = [Value(NAME, "sum", number, "fps", low=number, high=high, note=note, searched=True)]
     values += [
@@ -124,6 +122,20 @@ def broadcast(parameters: BroadcastParameters, situation: Situation) -> Method:
             ),
         ),
     )
+
+
+def _one_by_one(situation: Situation) -> Trial:
+    """A frame for each receiving port, each of them alone: the device has been done with the one before."""
+    single = Fraction(10**9, ALONE_NS)
+    loads = {
+        name: (
+            *((Segment("silence", turn * ALONE_NS, Fraction(0), Fraction(0)),) if turn else ()),
+            Segment("single frame", ALONE_NS, single, single),
+        )
+        for turn, name in enumerate(situation.streams)
+    }
+    whole_ns = len(situation.streams) * ALONE_NS
+    return Trial("single frames", (Segment("traffic", whole_ns, single, single),), loads=loads)
 
 
 _LOST = [column.name for column in TABLE].index("lost")

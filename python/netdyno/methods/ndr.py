@@ -121,6 +121,16 @@ def ndr(parameters: NdrParameters, situation: Situation) -> Method:
     return (yield from search(parameters, situation))
 
 
+def no_room(parameters: NdrParameters, situation: Situation) -> Problem | None:
+    """A search from a minimum that is no less than its maximum."""
+    ends = (parameters.minimum, parameters.maximum)
+    lowest, highest = (frames_per_second(end, situation) for end in ends)
+    if lowest < highest:
+        return None
+    message = f"the search has no room: its minimum is {ends[0]}, its maximum {ends[1]}"
+    return Problem(message, "give a lower `minimum`", at=("minimum",))
+
+
 def search(
     parameters: NdrParameters,
     situation: Situation,
@@ -131,11 +141,9 @@ def search(
     loss up to the maximum. first: the number of its first trial in the case."""
     lowest = frames_per_second(parameters.minimum, situation)
     highest = frames_per_second(parameters.maximum, situation)
-    if lowest >= highest:
-        raise NetdynoError(
-            f"the search has no room: its minimum is {parameters.minimum}, its maximum {parameters.maximum}",
-            "give a lower `minimum`",
-        )
+    narrow = no_room(parameters, situation)
+    if narrow is not None:
+        raise NetdynoError(narrow.message, narrow.hint)
     goals = parameters.goals
     grid = Grid(lowest, highest, [goal.width.amount for goal in goals.values()])
     shooting = Shooting(grid, Evidence(), parameters.budget, parameters.overhead.ns, first)
@@ -229,4 +237,5 @@ NDR = Procedure(
     groups=True,
     start=ndr,
     traffic_seconds=_traffic_seconds,
+    fits=no_room,
 )

@@ -17,8 +17,8 @@ from typing import Any, ClassVar
 from pydantic import Field, model_validator
 
 from netdyno.arithmetic import WIRE_OVERHEAD
-from netdyno.errors import counted
-from netdyno.methods.ndr import NDR, NdrParameters, knees, search
+from netdyno.errors import Problem, counted
+from netdyno.methods.ndr import NDR, NdrParameters, knees, no_room, search
 from netdyno.methods.procedure import (
     AWAY_NS,
     Parameters,
@@ -530,6 +530,11 @@ def _traffic_seconds(parameters: RampParameters) -> Fraction:
     return sum(parts, Fraction(0))
 
 
+def _fits(parameters: RampParameters, situation: Situation) -> Problem | None:
+    problem = None if parameters.then is None else no_room(parameters.then, situation)
+    return problem and problem.below("then")
+
+
 RAMP = Procedure(
     name="ramp",
     title="Ramp",
@@ -539,4 +544,5 @@ RAMP = Procedure(
     groups=True,
     start=ramp,
     traffic_seconds=_traffic_seconds,
+    fits=_fits,
 )

@@ -170,12 +170,12 @@ def _fits(parameters: SuiteParameters, situation: Situation) -> Problem | None:
     if parameters.back_to_back is not None:
         problem = bursts.fits(parameters.back_to_back, situation)
         if problem is not None:
-            return Problem(problem.message, problem.hint, at=("back-to-back", *problem.at))
+            return problem.below("back-to-back")
     # A reset that nobody asked for is left out, and that is said; one that the plan names cannot be.
     if parameters.reset is not None and "reset" in parameters.model_fields_set:
         problem = resets.fits(parameters.reset, situation)
         if problem is not None:
-            return Problem(problem.message, problem.hint, at=("reset", *problem.at))
+            return problem.below("reset")
     return None
 
 

@@ -111,6 +111,8 @@ def attempt(
 class Tries:
     """What the tries of a search showed, by their step."""
 
+    at_any_rate: bool = False
+    """Whether stations that all answered are known however late the tester was: not if a rate is searched."""
     count: int = 0
     passing: dict[int, int] = field(default_factory=dict)
     failing: dict[int, int] = field(default_factory=dict)
@@ -124,7 +126,10 @@ class Tries:
         """Whether every station was known: its frame came back to it, and no other port saw one."""
         number, self.count = self.count, self.count + 1
         learned, tested = outcome.streams
-        short = starved(outcome, trial.duration_ns) or _unsent(stations, learned, tested)
+        back = not tested.elsewhere and not tested.missing and not tested.duplicates
+        short = _unsent(stations, learned, tested)
+        if short is None and not (back and self.at_any_rate):
+            short = starved(outcome, trial.duration_ns)
         if short is not None:
             self.doubtful[step] = short
         elif tested.missing > 0 and not tested.elsewhere:
@@ -132,7 +137,7 @@ class Tries:
                 f"{tested.missing} of {tested.offered} test frames did not come back and none was flooded:"
                 " these were lost, and whether their addresses were known does not show"
             )
-        known = short is None and not tested.elsewhere and not tested.missing and not tested.duplicates
+        known = short is None and back
         (self.passing if known else self.failing)[step] = number
         self.why[step] = (
             f"{tested.elsewhere} of {tested.offered} test frames were flooded to other ports and"
@@ -169,14 +174,18 @@ class Found:
 
 
 def search(
-    steps: int, least: int, trial: Callable[[int], tuple[Trial, int, Fraction]]
+    steps: int,
+    least: int,
+    trial: Callable[[int], tuple[Trial, int, Fraction]],
+    *,
+    at_any_rate: bool = False,
 ) -> Generator[Trial, TrialResult, Found]:
     """The highest step at which every station was known: the highest is tried first, then it is halved.
 
     RFC 2889's own halving (section 5.7.3) never tries the highest unless it begins there. trial: that of a
-    step, its stations and its learning rate. least: how close the ends come.
+    step, its stations and its learning rate. least: how close the ends come. at_any_rate: of `Tries`.
     """
-    tries = Tries()
+    tries = Tries(at_any_rate)
     lower, upper, step = 0, steps + 1, steps
     while not tries.count or upper - lower > least:
         asked, stations, learning = trial(step)

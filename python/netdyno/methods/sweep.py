@@ -15,7 +15,7 @@ from pydantic import Field, model_validator
 
 from netdyno.errors import Problem
 from netdyno.methods import rows
-from netdyno.methods.ndr import NDR, NdrParameters
+from netdyno.methods.ndr import NDR, NdrParameters, no_room
 from netdyno.methods.procedure import (
     Parameters,
     Procedure,
@@ -152,6 +152,14 @@ class SweepParameters(Parameters):
             raise Problem("no loads", "give at least one: `[50%]`", at=("loads",))
         if len(self.asked) > MOST_LOADS:
             raise Problem(f"{len(self.asked)} loads, at most {MOST_LOADS}", "fewer", at=("loads",))
+        told = [str(point) for point in self.asked]
+        twice = next((number for number, point in enumerate(told) if point in told[:number]), None)
+        if twice is not None:
+            raise Problem(
+                f"{told[twice]} is asked for twice",
+                "each load once; `repeats` of the matrix makes a load test again",
+                at=("loads", twice),
+            )
         goals = self.search.goals
         for number, point in enumerate(self.asked):
             if isinstance(point, Point) and point.of not in goals:
@@ -352,6 +360,11 @@ def _seconds(parameters: SweepParameters) -> Fraction:
     return search + parameters.duration.amount * len(parameters.asked)
 
 
+def _fits(parameters: SweepParameters, situation: Situation) -> Problem | None:
+    problem = no_room(parameters.search, situation) if parameters.searches else None
+    return problem and problem.below("search")
+
+
 SWEEP = Procedure(
     name="sweep",
     title="Latency against load",
@@ -361,4 +374,5 @@ SWEEP = Procedure(
     groups=True,
     start=sweep,
     traffic_seconds=_seconds,
+    fits=_fits,
 )

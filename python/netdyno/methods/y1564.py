@@ -384,8 +384,8 @@ def _result(
             notes.append(f"`{step.service}`, {step.name}: not run, it is {share} % of the line")
             continue
         outcome = outcomes[step.trial]
-        length = sum(one.duration_ns for one in outcome.phases if one.name == "traffic")
-        length = parameters.step.ns if step.burst is None else max(length, 1)
+        line = situation.line_fps
+        length = parameters.step.ns if step.burst is None else _burst_ns(step.burst, line)
         short = starved(outcome, _planned_ns(parameters, situation, step))
         for one in outcome.streams:
             if one.name not in shares:

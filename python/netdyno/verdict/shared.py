@@ -22,6 +22,9 @@ Resource: TypeAlias = Literal["port", "card", "box", "tester", "not told"]
 SAME = Fraction(1, 50)
 """Sums within this share of each other, and as far as their own bounds are apart, are the same."""
 
+COARSE = Fraction(1, 10)
+"""Bounds further apart than this tell nothing of what is shared: a fall by less does not show."""
+
 SOUND: tuple[Limit, ...] = ("device", "licence", "line")
 """Limits of which the tester has no part."""
 
@@ -117,6 +120,13 @@ def explain(cases: Sequence[Loaded]) -> Answer | None:
             )
         if case.sum() < sum(expected.values()) * (1 - _tolerance(cases)):
             falls.append((case, expected))
+    if not falls and _tolerance(cases) > COARSE:
+        share = decimal(100 * _tolerance(cases), 0)
+        return Answer(
+            "not told",
+            f"the bounds of these rates are up to {share} % apart, and less than that together would not"
+            " show: finer steps, a search or a ramp tell",
+        )
     if not falls:
         return _own(together, cases)
     return _who(cases, falls)
@@ -144,6 +154,9 @@ def _own(together: Sequence[Loaded], cases: Sequence[Loaded]) -> Answer:
         return Answer(
             "port", "nothing the ports share was the limit: all lines were full, alone and together"
         )
+    within = _within(most)
+    if within is not None:
+        return within
     expected = apart(most, cases)
     assert expected is not None
     times = _share(most.sum(), expected)
@@ -158,6 +171,20 @@ def _own(together: Sequence[Loaded], cases: Sequence[Loaded]) -> Answer:
         "port",
         f"nothing is shared: together the ports of {names(most.groups)} passed {rounded(most.sum())} fps,"
         f" {times} of what they passed alone; each has a limit of its own",
+    )
+
+
+def _within(most: Loaded) -> Answer | None:
+    """Where each card's ports are of one group, they were never loaded apart, and may share the card."""
+    cards = sorted({port.card for port in most.ports if port.card})
+    groups = {card: {port.group for port in most.ports if port.card == card} for card in cards}
+    several = [card for card in cards if sum(port.card == card for port in most.ports) > 1]
+    if not several or any(len(groups[card]) > 1 for card in several):
+        return None
+    return Answer(
+        "not told",
+        f"the groups {names(most.groups)} share nothing, but all ports of {names(several)} are in one group:"
+        " whether these share their card shows when some of them are loaded alone",
     )
 
 
