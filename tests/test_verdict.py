@@ -660,6 +660,23 @@ def test_flows_that_came_to_several_workers_hide_what_is_missing_from_every_valu
     assert verdict.reason.startswith("3 flows came in on more than one worker")
 
 
+@pytest.mark.parametrize(("low", "high", "limit"), [(50, 51, "line"), (50, 50, "device"), (48, 51, "device")])
+def test_a_search_that_ends_where_two_streams_fill_one_line_out_has_found_that_line(
+    low: int, high: int, limit: str
+) -> None:
+    """Two ports to one, in per cent of its line: at 50 each they fill it, and 51 each is too much."""
+    places = (Place(1, 0), Place(2, 0))
+    situation = Situation(("p1-p0", "p2-p0"), LINE, Fraction(64), places=places)
+    tries = [Trial("t", (Segment("traffic", 10**9, LINE * at / 100, LINE * at / 100),)) for at in (low, high)]
+    passed, lossy = (measure(trial, passes_everything(), situation) for trial in tries)
+    lossy = replace(lossy, streams=tuple(replace(stream, lost=1000) for stream in lossy.streams))
+    ends = (LINE * low / 100, LINE * high / 100)
+    values = [Value("throughput", name, ends[0], "fps", *ends, searched=True) for name in situation.streams]
+    given = Evidence(situation, "virtual", True, (passed, lossy), (10**9, 10**9))
+    found = judge(Result("throughput", tuple(values), (0, 1)), given)
+    assert {found[name].limit for name in situation.streams} == {limit}
+
+
 def mesh(ports: int) -> tuple[Result, Evidence]:
     """A search over a full mesh: a load that passed, and one at which each stream lost another share."""
     names = [f"p{one}-p{other}" for one in range(ports) for other in range(ports) if one != other]

@@ -454,7 +454,7 @@ def asked(spec: str) -> dict[str, Any]:
     found = json.loads(spec)
     return {
         "streams": [
-            (stream["name"], stream["schedule"], stream.get("burst", 1), stream["flows"])
+            (stream["name"], stream["schedule"], stream.get("burst", 1), stream.get("flows"))
             for stream in found["streams"]
         ],
         # Earlier versions observed nothing.

@@ -692,6 +692,23 @@ class Situation:
             return self.port_fps(stream)
         return self.lines[self.places[self._numbers[stream]].rx]
 
+    @cached_property
+    def _received(self) -> Mapping[int, tuple[int, Fraction]]:
+        """Of each receiving port, how many streams come to it, and their shares together."""
+        found: dict[int, tuple[int, Fraction]] = {}
+        for place in self.places:
+            count, share = found.get(place.rx, (0, Fraction(0)))
+            found[place.rx] = (count + 1, share + place.share)
+        return found
+
+    def crowd(self, stream: str) -> tuple[int, Fraction]:
+        """How many streams a stream's receiving port gets, and their load together in terms of its own."""
+        if not self.places or stream not in self._numbers:
+            return 1, Fraction(1)
+        place = self.places[self._numbers[stream]]
+        count, share = self._received[place.rx]
+        return count, share / place.share
+
     def port_fps(self, stream: str) -> Fraction:
         """What a load of the whole line is to a stream's sending port: its group's slowest line."""
         return self.line_fps * (self.places[self._numbers[stream]].line if self.places else Fraction(1))

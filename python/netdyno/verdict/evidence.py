@@ -95,6 +95,12 @@ class Evidence:
         """Of all streams."""
         return Counts.of([stream for trial in self.trials for stream in trial.streams])
 
+    @cached_property
+    def failed(self) -> Counts:
+        """Of all streams, in the trials that lost anything: those of a search that did not pass."""
+        lossy = [trial for trial in self.trials if any(one.missing for one in trial.streams)]
+        return Counts.of([stream for trial in lossy for stream in trial.streams])
+
     def of(self, scope: str) -> Counts:
         """Of one stream, or of all together."""
         return self.everything if scope == "sum" else Counts.of(self.stream(scope))

@@ -297,13 +297,14 @@ def _device(value: Value, result: Result, counts: Counts, evidence: Evidence) ->
     # A goal that allows some loss was reached at the highest load there is: that loss is no limit.
     bound = value.searched and value.high is None
     if (counts.lost or counts.corrupted) and not bound:
-        dropped, gone = evidence.dropped, evidence.everything.lost
-        tester = f"only {dropped} of all {gone} lost on receiving" if dropped and gone else "none"
+        dropped, all_lost = evidence.dropped, evidence.everything.lost
+        tester = f"only {dropped} of all {all_lost} lost on receiving" if dropped and all_lost else "none"
         partner = evidence.device("partner_drops")
-        before = f" and the far end of a group dropped {partner} of all {gone} lost" if partner else ""
+        before = f" and the far end of a group dropped {partner} of all {all_lost} lost" if partner else ""
+        gone = _gone(value, counts, evidence)
         return doubt(value, evidence) or Verdict(
             "device",
-            f"{missing(counts)} while the tester sent all it was asked to and dropped {tester}"
+            f"{gone} while the tester sent all it was asked to and dropped {tester}"
             f"{before}; {what}{hint(value, result, evidence)}",
         )
     # Copies end a search. A ramp rises on whatever they are, and its knee is of what is missing.
@@ -317,6 +318,14 @@ def _device(value: Value, result: Result, counts: Counts, evidence: Evidence) ->
     return near(value, evidence) or Verdict(
         "inconclusive", f"{little} lost and more was not offered: {what}, a lower bound{again}"
     )
+
+
+def _gone(value: Value, counts: Counts, evidence: Evidence) -> str:
+    """What was lost, in words: of a search where it did not pass, of all its streams together."""
+    if not value.searched:
+        return missing(counts)
+    together = " of all streams" if len(evidence.situation.streams) > 1 else ""
+    return f"{missing(evidence.failed)}{together}"
 
 
 def _line(value: Value, result: Result, evidence: Evidence) -> Verdict | None:
@@ -337,6 +346,9 @@ def _line(value: Value, result: Result, evidence: Evidence) -> Verdict | None:
             "line",
             f"{rate(value)} is {share(value.number, line)} of the line's {rounded(line)} fps{declared}",
         )
+    crowded = _crowded(value, evidence) if searched else None
+    if crowded is not None:
+        return crowded
     ceiling = situation.flow_ceiling_fps
     # That a single flow loses what its member cannot carry is no sign of anything else.
     early = before is not None and ceiling is not None and before < ceiling
@@ -347,6 +359,24 @@ def _line(value: Value, result: Result, evidence: Evidence) -> Verdict | None:
             f"{rate(value)} is {part} of what one member of the group carries; a single flow uses one",
         )
     return None
+
+
+def _crowded(value: Value, evidence: Evidence) -> Verdict | None:
+    """Whether a search ended where the line out is full of several streams, of which more were too many."""
+    situation = evidence.situation
+    if not evidence.enforced_rate:
+        return None
+    assert value.number is not None
+    assert value.high is not None
+    count, times = situation.crowd(value.scope)
+    line = situation.out_fps(value.scope)
+    if count < 2 or value.number * times < LINE_SHARE * line or value.high * times <= line:
+        return None
+    return Verdict(
+        "line",
+        f"{rate(value)} is its part of {share(value.number * times, line)} of the line out, which"
+        f" {count} streams share, and {rounded(value.high)} fps is more than its part",
+    )
 
 
 def _lossy_end(value: Value, result: Result) -> bool:
