@@ -362,6 +362,8 @@ def refuse() -> int:
 
 BUILD_AND = """
 import os, signal, sys, time
+# A shell that starts tests in the background has it ignored, and a child inherits that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from netdyno.labs import KINDS, LabLink
 from netdyno.labs.linux import device
 made = []

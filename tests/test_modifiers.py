@@ -354,11 +354,13 @@ def test_what_was_not_run_is_in_the_statement(tmp_path: Path) -> None:
         "modifiers of RFC 2544 section 11 that were not run: broadcast frames (11.1), management frames (11.2),"
         " routing update frames (11.3), filters (11.4)",
         "no traffic between one pair of addresses, RFC 2544 section 12 asks for that first",
+        "no case with the same load from both sides, RFC 2544 section 14 asks for that",
     ]
     assert not_run(plan("broadcast, filters-1", profile="size: 64B, flows: 1")) == (
         "modifiers of RFC 2544 section 11 that were not run: management frames (11.2), routing update frames (11.3)",
         "no case is without a modifier, RFC 2544 section 11 asks for that first",
         "no traffic to 256 networks, RFC 2544 section 12 asks for that besides one pair",
+        "no case with the same load from both sides, RFC 2544 section 14 asks for that",
     )
 
 

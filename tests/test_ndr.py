@@ -347,3 +347,8 @@ def test_a_search_without_room_is_told_before_anything_starts(method: str) -> No
 def test_a_load_asked_for_twice_is_a_mistake() -> None:
     with pytest.raises(PlanErrors, match=r"10% is asked for twice"):
         parse(LAB_OF_TWO + "method: {sweep: {loads: [10%, 50%, 10%]}}\n")
+
+
+def test_a_search_that_no_load_is_a_share_of_is_a_mistake() -> None:
+    with pytest.raises(PlanErrors, match="nothing is searched"):
+        parse(LAB_OF_TWO + "method: {sweep: {loads: [50%], search: {minimum: 1%}}}\n")

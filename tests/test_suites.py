@@ -205,3 +205,9 @@ def test_an_emulated_router_forwards_to_each_network(links: int) -> None:
     assert len(result.streams) == (2 if links == 2 else 3)
     for stream in result.streams:
         assert (stream.lost, stream.flows_received) == (0, 256)
+
+
+def test_a_profile_that_the_suite_would_make_of_another_is_a_mistake() -> None:
+    text = LAB + "traffic: {pair: {flows: 1}, pair-64b: {size: 64B}}\nsuite: rfc2544\n"
+    with pytest.raises(PlanErrors, match="`pair-64b` is what the suite makes of `pair`"):
+        parse(text)

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from pydantic import Field
 
-from netdyno.errors import Problem
+from netdyno.errors import Problem, counted
 from netdyno.methods import rows
 from netdyno.methods.procedure import Parameters, Procedure, constant, frames_per_second, starved
 from netdyno.trial import (
@@ -90,6 +90,7 @@ def errored_frames(parameters: ErroredParameters, situation: Situation) -> Metho
     duration_ns = parameters.duration.ns
     over = situation.mean_size > parameters.longest.amount
     outcomes: list[TrialResult] = []
+    counting: list[TrialResult] = []
     table: list[tuple[Cell, ...]] = []
     notes: list[str] = []
     for load in parameters.at:
@@ -104,6 +105,8 @@ def errored_frames(parameters: ErroredParameters, situation: Situation) -> Metho
         told = "not known" if short is not None else "pass" if clean else "fail"
         if short is not None:
             notes.append(f"at {load} {short}")
+        else:
+            counting.append(outcome)
         counts = (Fraction(offered), Fraction(received), Fraction(elsewhere))
         what = "oversize" if over else "none (control)"
         table.append((what, situation.mean_size, fps / situation.line_fps, *counts, told))
@@ -115,7 +118,7 @@ def errored_frames(parameters: ErroredParameters, situation: Situation) -> Metho
             _forwarded(
                 name,
                 scope,
-                [one for outcome in outcomes for one in outcome.streams if scope in (one.name, "sum")],
+                [one for outcome in counting for one in outcome.streams if scope in (one.name, "sum")],
                 notes,
             )
             for scope in (*situation.streams, "sum")
@@ -127,6 +130,8 @@ def errored_frames(parameters: ErroredParameters, situation: Situation) -> Metho
         headlines={
             name: "the share of frames that came out of any port; of those that are too long none should"
             " (RFC 2889 section 5.9.3)"
+            if over
+            else "the share of frames that came out of any port; of legal ones all should"
         },
         tables=(
             Table(
@@ -141,11 +146,15 @@ def errored_frames(parameters: ErroredParameters, situation: Situation) -> Metho
 
 
 def _forwarded(name: str, scope: str, streams: Sequence[StreamResult], notes: Sequence[str]) -> Value:
-    """The share of a scope's frames that came out of any port, all loads together."""
+    """The share of a scope's frames that came out of any port, over the loads at which the tester fell short
+    of nothing. notes: of which it did. A frame that came out of several ports is one."""
     sent = sum(one.offered for one in streams)
-    came = sum(one.received + one.elsewhere for one in streams)
-    share = Fraction(came, sent) if sent and not notes else None
-    return Value(name, scope, share, "share", note=notes[0] if notes else f"{came} of {sent}")
+    came = sum(min(one.received + one.elsewhere, one.offered) for one in streams)
+    share = Fraction(came, sent) if sent else None
+    flooded = sum(one.elsewhere for one in streams)
+    also = f", and {counted(flooded, 'time')} out of a port it was not meant for" if flooded else ""
+    note = "; ".join((f"{came} of {sent}{also}", *notes)) if sent else "; ".join(notes)
+    return Value(name, scope, share, "share", note=note or "no frame was sent")
 
 
 def _recommended(parameters: ErroredParameters) -> Iterator[str]:

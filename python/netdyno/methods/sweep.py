@@ -152,6 +152,12 @@ class SweepParameters(Parameters):
             raise Problem("no loads", "give at least one: `[50%]`", at=("loads",))
         if len(self.asked) > MOST_LOADS:
             raise Problem(f"{len(self.asked)} loads, at most {MOST_LOADS}", "fewer", at=("loads",))
+        if "search" in self.model_fields_set and not self.searches:
+            raise Problem(
+                "nothing is searched, as no load is a share of what is found",
+                "write `50% of NDR` in `loads`, or leave `search` out",
+                at=("search",),
+            )
         told = [str(point) for point in self.asked]
         twice = next((number for number, point in enumerate(told) if point in told[:number]), None)
         if twice is not None:
@@ -287,7 +293,8 @@ def sweep(parameters: SweepParameters, situation: Situation) -> Method:
                 COLUMNS,
                 tuple(table),
                 "One-way latency, first bit out to last bit in (FILO, RFC 8238). The load is a port's, of its"
-                " line; a remark says where it was missed by more than 0.02 %.",
+                " line; a remark says where it was missed by more than 0.02 %, and by more than a frame of"
+                " each stream.",
                 Figure("load", ("min", "mean", "max"), by="stream"),
             ),
             Table(

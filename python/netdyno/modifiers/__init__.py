@@ -52,6 +52,8 @@ def not_run(plan: Plan) -> tuple[str, ...]:
         found.append(f"no traffic to {NETWORKS} networks, RFC 2544 section 12 asks for that besides one pair")
     if not any(profile.flows == 1 for profile in profiles):
         found.append("no traffic between one pair of addresses, RFC 2544 section 12 asks for that first")
+    if set(axes.get("pattern", ("pairs",))) == {"pairs"} and "bidir" not in axes.get("direction", ("bidir",)):
+        found.append("no case with the same load from both sides, RFC 2544 section 14 asks for that")
     return tuple(found)
 
 

@@ -110,6 +110,13 @@ def _sized(source: Source, raw: dict[str, Any], suite: Suite) -> dict[str, Any]:
         stand_for[str(name)] = tuple(of_size)
         for each in of_size:
             source.stands_at(("traffic", each), ("traffic", name))
+            if each in traffic:
+                source.report(
+                    ("traffic", each),
+                    f"`{each}` is what the suite makes of `{name}`",
+                    "another name for one of them",
+                    key=True,
+                )
         profiles |= of_size
     found = {**raw, "traffic": profiles}
     matrix = raw.get("matrix")

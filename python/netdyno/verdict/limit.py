@@ -324,7 +324,7 @@ def _gone(value: Value, counts: Counts, evidence: Evidence) -> str:
     """What was lost, in words: of a search where it did not pass, of all its streams together."""
     if not value.searched:
         return missing(counts)
-    together = " of all streams" if len(evidence.situation.streams) > 1 else ""
+    together = ", of all streams together," if len(evidence.situation.streams) > 1 else ""
     return f"{missing(evidence.failed)}{together}"
 
 
@@ -369,8 +369,10 @@ def _crowded(value: Value, evidence: Evidence) -> Verdict | None:
     assert value.number is not None
     assert value.high is not None
     count, times = situation.crowd(value.scope)
+    if count < 2:
+        return None
     line = situation.out_fps(value.scope)
-    if count < 2 or value.number * times < LINE_SHARE * line or value.high * times <= line:
+    if value.number * times < LINE_SHARE * line or value.high * times <= line:
         return None
     return Verdict(
         "line",
