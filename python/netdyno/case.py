@@ -21,7 +21,7 @@ from netdyno.errors import NetdynoError, NotMeasuredError, advice
 from netdyno.happening import Course
 from netdyno.labs import KINDS, Wiring
 from netdyno.matrix import beside, cases, opened, situation, streams
-from netdyno.methods import METHODS, kept_away, spoiled
+from netdyno.methods import METHODS, contradicted, kept_away, spoiled
 from netdyno.methods.late import watched
 from netdyno.peers import Peers, Session
 from netdyno.spec import read_result, session_spec, trial_spec
@@ -303,6 +303,7 @@ class _Trials:
         if self.plan.trial.drain.ns:
             # A plan that waits for nothing asks to have what is still on its way counted as lost.
             method = watched(method)
+        method = contradicted.checked(method, known)
         if self.wiring.routes:
             method = fib.proven(method, known, len(self.wiring.routes[0]))
         number = 0

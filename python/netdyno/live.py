@@ -229,6 +229,8 @@ class PlainView:
         verdict = next((verdict.limit for verdict in event.verdicts if verdict.scope == "sum"), "no verdict")
         found = event.result.headline(("sum",))
         self.say(f"{place}: {headline(found)}, limit: {verdict}")
+        if found is not None and found.contradicted:
+            self.say(f"    contradicted: {found.contradicted}")
         tester = health.in_short([now.done[number] for number in event.result.trials if number in now.done])
         if tester is not None:
             self.say(f"    tester: {tester}")

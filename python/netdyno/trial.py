@@ -731,6 +731,8 @@ class Value:
     high: Fraction | None = None
     note: str = ""
     searched: bool = False
+    contradicted: str = ""
+    """Of a throughput: which later trials of the case lost frames at it or below, a clause; empty: none."""
     of_frames: int | None = field(default=None, compare=False)
     """Of a share of frames that were lost, of how many; None: it is no such share. Not stored."""
 

@@ -9,8 +9,17 @@ from typing import TypeAlias, TypeVar
 
 from pydantic import Field
 
+from netdyno.errors import counted
 from netdyno.methods import rows
-from netdyno.methods.procedure import Parameters, Procedure, frames_per_second, part, rounded, starved
+from netdyno.methods.procedure import (
+    Parameters,
+    Procedure,
+    frames_per_second,
+    part,
+    rounded,
+    sending_ns,
+    starved,
+)
 from netdyno.trial import (
     HEADLINES,
     Column,
@@ -191,6 +200,9 @@ def _result(
                 searched=True,
             )
         )
+    held = "" if passed is None else _held(situation, seen.outcomes[passed], step)
+    if held:
+        notes.append(f"the trial that passed at {rounded(lower * step)} fps: {held}")
     # The one that passed first: it is the one the number is of.
     trials = tuple(place for place in (passed, failed) if place is not None)
     return Result(
@@ -199,7 +211,7 @@ def _result(
         trials=trials,
         compliance=() if passed is None else tuple(waits(situation, seen.outcomes[passed])),
         notes=tuple(notes),
-        recommended=tuple(_short_trial(parameters)),
+        recommended=tuple(_short_trial(parameters, held)),
         headlines={NAME: HEADLINES[NAME]},
         tables=(_table(values, situation),),
     )
@@ -251,10 +263,43 @@ def _why_failed(fps: Fraction, outcome: TrialResult) -> str:
     return f"at {rounded(fps)} fps: {', '.join(parts)}"
 
 
-def _short_trial(parameters: ThroughputParameters) -> Iterator[str]:
+def _short_trial(parameters: ThroughputParameters, held: str) -> Iterator[str]:
     """What the RFC recommends of the trial that the result rests on ("SHOULD be at least 60 seconds")."""
     if parameters.duration.ns < RFC_TRIAL_NS:
-        yield f"the final trial lasted {parameters.duration}, RFC 2544 section 24 asks for at least 60 s"
+        asked = f"the final trial lasted {parameters.duration}, RFC 2544 section 24 asks for at least 60 s"
+        yield f"{asked}: {held}" if held else asked
+
+
+def _held(situation: Situation, passed: TrialResult, step: Fraction) -> str:
+    """What of a trial that lost nothing a queue held when its last frame had left, a clause; empty if that is
+    no more than the rate is known to.
+
+    What came later, less what was on its way as long as the quickest frame: the device did not forward it at
+    the rate at which it was offered, and a trial that lasts until the queue is full loses it.
+    """
+    took_ns = sending_ns(passed)
+    behind = -(-took_ns // max(passed.sample_ns, 1))
+    # What a trial of this length cannot tell from its load.
+    told = step * took_ns / 10**9
+    found = []
+    for stream in passed.streams:
+        times = stream.latency
+        if times is None or not times.count or stream.name not in situation.streams:
+            continue
+        # Samples end where they end: what came in the one that the traffic ended in is not counted.
+        on_the_way = Fraction(stream.offered * times.min_ns, max(took_ns, 1))
+        held = sum(stream.rx[behind:]) - on_the_way
+        if held > told * situation.share(stream.name):
+            found.append((held, stream))
+    if not found:
+        return ""
+    held, stream = max(found, key=lambda one: one[0])
+    rate = rounded(held * 10**9 / took_ns)
+    also = f", and of {counted(len(found) - 1, 'stream')} more" if len(found) > 1 else ""
+    return (
+        f"{rounded(held)} of {stream.offered} frames of `{stream.name}` came only when all had left{also};"
+        f" what a queue held is {rate} fps of that throughput, and a longer trial may lose it"
+    )
 
 
 def waits(situation: Situation, trial: TrialResult) -> Iterator[str]:

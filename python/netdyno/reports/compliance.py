@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from netdyno.reports.view import CaseView, RunView
+from netdyno.reports.view import ALL, CaseView, RunView
 from netdyno.trial import Conformity
 
 NAMED = 4
@@ -26,13 +26,15 @@ class Statement:
     """A standard and how the run agrees with it.
 
     standard: empty in records of before results named it. required, recommended: what of these was not done,
-    each once, with its cases if it is not said of all.
+    each once, with its cases if it is not said of all. contradicted: throughputs at which later trials lost
+    frames, in the same way; they may have been found as the standard has it.
     """
 
     standard: str
     conformity: Conformity
     required: tuple[str, ...]
     recommended: tuple[str, ...]
+    contradicted: tuple[str, ...] = ()
 
     @property
     def sentence(self) -> str:
@@ -48,6 +50,7 @@ class Statement:
         if not self.standard:
             return self.required
         return (
+            *(f"contradicted: {one}" for one in self.contradicted),
             *(f"required: {one}" for one in self.required),
             *(f"recommended: {one}" for one in self.recommended),
         )
@@ -67,7 +70,11 @@ def _statement(standard: str, cases: Sequence[CaseView]) -> Statement:
     classes = {result.conformity or "deviating" for _, result in results}
     required: dict[str, list[CaseView]] = {}
     recommended: dict[str, list[CaseView]] = {}
+    contradicted: dict[str, list[CaseView]] = {}
     for case, result in results:
+        for value in result.values:
+            if value.contradicted and value.scope == ALL:
+                contradicted.setdefault(f"{value.name}: {value.contradicted}", []).append(case)
         for told, sentences in ((required, result.compliance), (recommended, result.recommended)):
             for sentence in dict.fromkeys(sentences):
                 told.setdefault(sentence, []).append(case)
@@ -76,6 +83,7 @@ def _statement(standard: str, cases: Sequence[CaseView]) -> Statement:
         next(one for one in ORDER if one in classes),
         tuple(_of(sentence, those, cases) for sentence, those in required.items()),
         tuple(_of(sentence, those, cases) for sentence, those in recommended.items()),
+        tuple(_of(sentence, those, cases) for sentence, those in contradicted.items()),
     )
 
 

@@ -24,6 +24,13 @@ ABOUT_SIZES = "Frame sizes count the FCS"
 ABOUT_RATES = "L1 counts preamble and gap, 20 B a frame; frame sizes count the FCS"
 
 
+CONTRADICTED = " *"
+"""Behind a throughput at which a later trial lost frames."""
+ABOUT_CONTRADICTED = (
+    "*: later trials of the case lost frames at that load or below; the statement of compliance says which."
+)
+
+
 def direction_title(direction: str) -> str:
     """`Unidirectional`; a direction without a title of its own is its own title."""
     return DIRECTIONS.get(direction, direction)
@@ -105,7 +112,7 @@ def cell(case: CaseView) -> Cell:
     l1, share = case.l1_bps(value.number), case.share_of_line(value)
     return Cell(
         case=case,
-        number=quantity.rate(value.number, "pps"),
+        number=quantity.rate(value.number, "pps") + (CONTRADICTED if value.contradicted else ""),
         l1_bps="n/a" if l1 is None else quantity.rate(l1, "bps"),
         share=unknown if share is None else quantity.percent(share),
         share_of_line=share,
@@ -123,7 +130,9 @@ def place(cases: Sequence[CaseView]) -> Cell:
     if not repeats.numbers or len({(value.name, value.unit, value.scope) for value in values}) > 1:
         return replace(cell(first), number="n/a", l1_bps="n/a", share="", share_of_line=None, limit=limit)
     found = summarize(repeats.numbers)
-    mean = replace(values[0], number=found.mean)
+    # A mark on one of them is one on their mean.
+    doubt = next((value.contradicted for value in values if value.contradicted), "")
+    mean = replace(values[0], number=found.mean, contradicted=doubt)
     shown = cell(replace(first, result=_only(mean)))
     # Lower bounds have a mean that is one, and scatter by what the device has no part in.
     sign = ">= " if repeats.bounds and not repeats.doubtful else ""
@@ -203,7 +212,9 @@ def caption(run: RunView) -> str:
     }
     if not run.headline_names:
         return "No case has a result that stands for it."
-    return " ".join(f"{name[0].upper()}{name[1:]}: {about[name]}." for name in run.headline_names)
+    marked = any(value.contradicted for case in run.cases if (value := case.headline) is not None)
+    named = (f"{name[0].upper()}{name[1:]}: {about[name]}." for name in run.headline_names)
+    return " ".join((*named, *((ABOUT_CONTRADICTED,) if marked else ())))
 
 
 def summary(run: RunView) -> list[str]:

@@ -291,7 +291,7 @@ def _value(case: CaseView, value: Value) -> dict[str, str]:
         "l1": "" if l1 is None else quantity.rate(l1, "bps"),
         "share": "" if share is None else quantity.percent(share),
         "limit": case.limit_of(value),
-        "note": value.note,
+        "note": "; ".join(one for one in (value.note, value.contradicted) if one),
     }
 
 

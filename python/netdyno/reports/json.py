@@ -159,6 +159,7 @@ def _value(case: CaseView, value: Value) -> dict[str, Any]:
             "limit": case.limit_of(value) or None,
             "reason": verdict.reason if verdict and case.limit_of(value) else None,
             "note": value.note or None,
+            "contradicted": value.contradicted or None,
         }
     )
 

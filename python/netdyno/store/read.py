@@ -294,6 +294,7 @@ class StoredRun:
                 high=to_fraction(value["high"]),
                 note=value["note"],
                 searched=bool(value["searched"]),
+                contradicted=value["contradicted"],
             )
             for value in self._connection.execute(sql, (case,))
         )

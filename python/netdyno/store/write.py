@@ -244,7 +244,7 @@ class RunWriter:
             )
             for place, value in enumerate(result.values):
                 sql.execute(
-                    "INSERT INTO result_values VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    "INSERT INTO result_values VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                     (
                         number,
                         place,
@@ -257,6 +257,7 @@ class RunWriter:
                         from_fraction(value.high),
                         value.note,
                         value.searched,
+                        value.contradicted,
                     ),
                 )
             _insert_verdicts(sql, number, verdicts)

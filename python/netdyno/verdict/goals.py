@@ -150,6 +150,10 @@ def _found(goal: Goal, stream: str, result: Result, evidence: Evidence) -> _Foun
             return _Found.nothing_lost(value.of_frames, text, goal)
         return _Found(value.number, text, exact=True)
     text = f"{rounded(value.number)} fps, {of_line(value, evidence.situation)}"
+    if value.contradicted:
+        # The device was seen to lose frames at that load or below: it is not known to pass any.
+        text = f"{text}, but {value.contradicted}"
+        return _Found(Fraction(0), text, below=value.number, narrower="longer trials")
     closer = CLOSER.get(name, CLOSER_SEARCH if value.searched else "")
     if closer and value.high is not None:
         return _Found(value.number, text, below=value.high, narrower=closer)
