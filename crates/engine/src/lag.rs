@@ -36,6 +36,13 @@ impl Lag {
         }
     }
 
+    /// Where frames wait for their line by exact times: `others_ps` is what a frame of each other stream of the port takes
+    /// on it. All may be due at one instant, as streams of several rates are ever again, and then the last one leaves so
+    /// much later though the port had every load that was intended.
+    pub fn beside(&mut self, others_ps: u64) {
+        self.limit_ps = self.limit_ps.max(others_ps);
+    }
+
     /// `frames` frames left `lag_ps` after their time.
     #[inline]
     pub fn record(&mut self, lag_ps: u64, frames: u64) {

@@ -211,7 +211,8 @@ pub struct Lag {
     /// Frames that left more than `limit_ns` after their time: with any of them latency is tainted, that of a load that
     /// was not the intended one.
     pub late: u64,
-    /// 10 us, or what 128 frames of one worker take at the highest load if that is less.
+    /// 10 us, or what 128 frames of one worker take at the highest load if that is less; in virtual time no less than a frame
+    /// (or burst) of each other stream of the port takes on its line.
     pub limit_ns: u64,
 }
 

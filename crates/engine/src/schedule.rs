@@ -187,6 +187,12 @@ impl Schedule {
         }
     }
 
+    /// How many frames are in a burst; 1 if there are none.
+    #[must_use]
+    pub(crate) fn burst_frames(&self) -> u64 {
+        self.bursts.map_or(1, |bursts| bursts.frames)
+    }
+
     /// How far bursts are apart at a load of `bps`; ps, 0 if there are none.
     #[must_use]
     pub(crate) fn step_ps(&self, bps: u64) -> u64 {

@@ -172,6 +172,16 @@ impl Lane {
         self.others_wait_ps + self.schedule.wait_ps(number)
     }
 
+    /// The most its line takes for what it has due at one instant: a frame, or all of a burst; ps, 0 if it never sends.
+    fn longest_ps(&self) -> u64 {
+        let frame_ps = self.line_ps.iter().max().copied().unwrap_or(0);
+        if self.schedule.frames() == 0 {
+            0
+        } else {
+            frame_ps * self.schedule.burst_frames()
+        }
+    }
+
     /// Its part of the load of its port.
     fn part(&self) -> Part<'_> {
         let next_ps = self.departures.peek();
@@ -286,6 +296,13 @@ impl Sender {
         let bursts_ps: u64 = lanes.iter().map(|lane| lane.schedule.burst_ps()).sum();
         for lane in &mut lanes {
             lane.others_wait_ps = bursts_ps - lane.schedule.burst_ps();
+        }
+        if info.exact_time {
+            let all_ps: u64 = lanes.iter().map(Lane::longest_ps).sum();
+            for lane in &mut lanes {
+                let others_ps = all_ps - lane.longest_ps();
+                lane.lag.beside(others_ps);
+            }
         }
         let limit_ps = shortest_at_once_ps(lanes.iter().map(Lane::part));
         let mut sending = (0..lanes.len()).filter(|&lane| lanes[lane].departures.peek() != u64::MAX);

@@ -57,3 +57,32 @@ fn in_virtual_time_nothing_lags_but_what_waits_for_the_line() {
     assert_eq!(lags.map(|lag| (lag.min_ns, lag.max_ns, lag.late)), [(0, 0, 0), (67, 67, 0)]);
     assert_eq!(lags[1].sum_ns, 67 * u128::from(second.offered));
 }
+
+/// A frame of 1518 bytes takes 1538 on the line, 1230.4 ns at 10 Gbit/s. Of a dozen streams of one port that are due at once the
+/// last leaves eleven frames later, over 10 us: that is how one line carries the load asked for. More than the line carries is
+/// late, whoever else sends.
+#[test]
+fn streams_that_share_a_line_are_not_late_for_the_frames_of_the_others() {
+    let found = |bps: u64| {
+        let lane = |number: usize| {
+            let mut lane = stream(false, 1, json!("peer"), size(1518), constant(1_000, bps));
+            lane["name"] = json!(format!("stream {number}"));
+            lane
+        };
+        let lanes: Vec<Value> = (0..12).map(lane).collect();
+        let streams = run(session("virtual", "wire", cross_connect()), trial(&lanes)).trial.streams;
+        streams
+            .into_iter()
+            .map(|stream| stream.lag.expect("frames were sent"))
+            .collect::<Vec<_>>()
+    };
+    let (half, over) = (found(TEN_GIGABIT / 24), found(TEN_GIGABIT / 10));
+    for (others, lag) in half.iter().enumerate() {
+        assert_eq!(
+            (lag.min_ns, lag.max_ns, lag.late),
+            (others as u64 * 12_304 / 10, others as u64 * 12_304 / 10, 0)
+        );
+        assert_eq!(lag.limit_ns, 11 * 12_304 / 10);
+    }
+    assert!(over.iter().any(|lag| lag.late > 0));
+}

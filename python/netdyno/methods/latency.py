@@ -46,6 +46,9 @@ TAGGED = 500
 WORST = Fraction(999, 1000)
 """RFC 8219 section 7.2: worst case latency is the 99.9th percentile."""
 
+PREAMBLE = 8
+"""Bytes before a frame on its line: the preamble and the start delimiter (IEEE Std 802.3 section 3.1.1)."""
+
 NAME = "latency"
 HEADLINE = {NAME: "the mean one-way latency at the throughput, first bit out to last bit in"}
 
@@ -139,8 +142,9 @@ def measured(parameters: LatencySettings, situation: Situation, known: Known, fi
                 COLUMNS,
                 tuple(table),
                 "RFC 2544 section 26.2 and RFC 8219 section 7.2, all frames tagged. Mean, TL and WCL are from"
-                " first bit out to last bit in (FILO, RFC 8238); store and forward is RFC 1242 section 3.8's,"
-                " the mean less a frame's time on both lines; nothing where nothing enforces their rates.",
+                " first bit out to last bit in (FILO, RFC 8238), the preamble out first; store and forward is"
+                " RFC 1242 section 3.8's, last bit in to first bit out: the mean less a frame's time on both"
+                " lines and its preamble's on that in; nothing where nothing enforces their rates.",
             ),
         ),
     )
@@ -178,16 +182,19 @@ def _rows(
 
 
 def _serial(situation: Situation, streams: Sequence[str]) -> Fraction | None:
-    """How long a frame's bits, without preamble and gap, take on the line in and on that out together, ns.
+    """How long a frame takes on the line in with its preamble and on that out without it, together, ns.
 
+    A frame is what is behind its preamble (RFC 1242 section 3.5). Latency begins with the preamble of the one
+    that the tester sends; that of the one it gets is between the two frames, and in the device's latency.
     None where nothing holds the ports to these lines, or where frames of several sizes or on lines of several
     rates have one mean.
     """
     both = {(situation.in_fps(name), situation.out_fps(name)) for name in streams}
     if not situation.enforced or situation.mixed_receivers or len(both) > 1:
         return None
-    bits, wire = situation.mean_size * 8, (situation.mean_size + WIRE_OVERHEAD) * 8
-    return sum((bits * 10**9 / (fps * wire) for fps in both.pop()), Fraction(0))
+    ((in_fps, out_fps),) = both
+    wire = situation.mean_size + WIRE_OVERHEAD
+    return ((situation.mean_size + PREAMBLE) / in_fps + situation.mean_size / out_fps) * 10**9 / wire
 
 
 def _mean(found: list[Fraction]) -> Fraction | None:
