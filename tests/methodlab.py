@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +11,11 @@ import pytest
 from netdyno import run as runner
 from netdyno.happening import Course
 from netdyno.labs import KINDS
+from netdyno.labs.wiring import Wiring
 from netdyno.live import watcher
-from netdyno.matrix import cases, situation
+from netdyno.matrix import Case, cases, situation
 from netdyno.methods import METHODS
-from netdyno.plan import parse
+from netdyno.plan import Plan, parse
 from netdyno.reports import REPORTS
 from netdyno.reports.from_store import view
 from netdyno.spec import read_result, session_spec, trial_spec
@@ -57,30 +58,47 @@ def measured(
     plan_text: str, change: Callable[[dict[str, Any]], None] = lambda device: None
 ) -> tuple[Result, list[Trial], list[TrialResult]]:
     """What the method of a plan finds. change: of the device, as crates/dut/src/spec.rs has it."""
-    engine = pytest.importorskip("netdyno._engine", reason="the engine is not built")
+    pytest.importorskip("netdyno._engine", reason="the engine is not built")
     plan = parse(plan_text)
     (case,) = cases(plan)
     wiring = KINDS[plan.lab.kind].wire(plan.lab.links, case.settings)
     spec = session_spec(wiring, case)
     change(spec["devices"][0])
-    session = engine.Session(json.dumps(spec))
     trials: list[Trial] = []
     outcomes: list[TrialResult] = []
+
+    def told(trial: Trial, outcome: TrialResult) -> TrialResult:
+        assert outcome.invalid == ()
+        trials.append(trial)
+        outcomes.append(outcome)
+        return outcome
+
     method = METHODS[plan.method].start(plan.parameters, situation(case, wiring))
+    return follow(method, plan, case, wiring, spec, told), trials, outcomes
+
+
+def follow(
+    method: Generator[Trial, TrialResult, Result],
+    plan: Plan,
+    case: Case,
+    wiring: Wiring,
+    spec: dict[str, Any],
+    told: Callable[[Trial, TrialResult], TrialResult],
+) -> Result:
+    """A method through all its trials on one session. told: of each trial, and what the method is sent."""
+    from netdyno import _engine as engine
+
+    session = engine.Session(json.dumps(spec))
     try:
         trial = next(method)
         while True:
             course = Course(session, wiring, trial)
             course.start(json.dumps(trial_spec(plan, case, wiring, trial)))
             assert course.wait(300)
-            outcome = course.told(read_result(session.result()))
-            assert outcome.invalid == ()
-            trials.append(trial)
-            outcomes.append(outcome)
-            trial = method.send(outcome)
+            trial = method.send(told(trial, course.told(read_result(session.result()))))
     except StopIteration as stop:
         result: Result = stop.value
-        return result, trials, outcomes
+        return result
     finally:
         session.close()
 

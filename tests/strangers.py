@@ -6,19 +6,17 @@ for in virtual time it does nothing wrong itself.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from methodlab import text
-from netdyno.happening import Course
+from methodlab import follow, text
 from netdyno.labs import KINDS
 from netdyno.matrix import cases, situation
 from netdyno.methods import METHODS
 from netdyno.methods.late import watched
 from netdyno.plan import parse
-from netdyno.spec import read_result, session_spec, trial_spec
+from netdyno.spec import session_spec
 from netdyno.trial import Result, Situation, StreamResult, Trial, TrialResult, Verdict
 from netdyno.verdict import Evidence, judge
 
@@ -122,8 +120,6 @@ def measured(
     drain: str = "20ms",
 ) -> Outcome:
     """A method on a device that is changed, with counts that are spoiled."""
-    from netdyno import _engine as engine
-
     asked = ASKED[name]
     plan = parse(
         text(
@@ -140,26 +136,18 @@ def measured(
     wiring = KINDS[plan.lab.kind].wire(plan.lab.links, case.settings)
     spec = session_spec(wiring, case)
     change(spec["devices"][0])
-    session = engine.Session(json.dumps(spec))
     known = situation(case, wiring)
     trials: list[Trial] = []
     outcomes: list[TrialResult] = []
+
+    def told(trial: Trial, outcome: TrialResult) -> TrialResult:
+        trials.append(trial)
+        assert len(trials) <= asked.most, f"more than {asked.most} trials: {[one.name for one in trials]}"
+        outcomes.append(spoil(len(outcomes), trial, outcome, known))
+        return outcomes[-1]
+
     method = watched(METHODS[plan.method].start(plan.parameters, known))
-    try:
-        trial = next(method)
-        while True:
-            assert len(trials) < asked.most, f"more than {asked.most} trials: {[one.name for one in trials]}"
-            course = Course(session, wiring, trial)
-            course.start(json.dumps(trial_spec(plan, case, wiring, trial)))
-            assert course.wait(300)
-            outcome = course.told(read_result(session.result()))
-            trials.append(trial)
-            outcomes.append(spoil(len(outcomes), trial, outcome, known))
-            trial = method.send(outcomes[-1])
-    except StopIteration as stop:
-        result: Result = stop.value
-    finally:
-        session.close()
+    result = follow(method, plan, case, wiring, spec, told)
 
     def evidence(headline: str) -> Evidence:
         resting = result.resting(headline)

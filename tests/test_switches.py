@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import pytest
+from methodlab import follow
 from netdyno.errors import PlanErrors
 from netdyno.matrix import cases, situation
 from netdyno.methods import METHODS
 from netdyno.methods.forwarding import MFR
 from netdyno.plan import Plan, parse
-from netdyno.spec import event_spec, read_result, session_spec, trial_spec
-from netdyno.trial import Cell, InterfaceResult, Phase, Place, Result, Situation, TrialResult
+from netdyno.spec import session_spec
+from netdyno.trial import Cell, InterfaceResult, Phase, Place, Result, Situation, Trial, TrialResult
 from netdyno.units import PositiveDuration
 from netdyno.verdict import Evidence, judge
 from tendevices import measure, passes_everything
@@ -48,30 +48,21 @@ def measured(
     asked: Plan, change: Callable[[dict[str, Any]], object] = lambda device: None
 ) -> tuple[Result, list[TrialResult]]:
     """What the method finds of the emulated device, which is changed first."""
-    engine = pytest.importorskip("netdyno._engine", reason="the engine is not built")
+    pytest.importorskip("netdyno._engine", reason="the engine is not built")
     (case,) = cases(asked)
     wiring = asked.kind.wire(asked.lab.links, case.settings)
     spec = session_spec(wiring, case)
     change(spec["devices"][0])
-    session = engine.Session(json.dumps(spec))
-    method = METHODS[asked.method].start(asked.parameters, situation(case, wiring))
     outcomes: list[TrialResult] = []
-    ports = [port.name for port in wiring.ports]
-    try:
-        trial = next(method)
-        while True:
-            events = [event_spec(event, ports) for event in trial.events]
-            told = json.dumps(trial_spec(asked, case, wiring, trial))
-            session.start(*((told, json.dumps(events)) if events else (told,)))
-            assert session.wait(120)
-            outcomes.append(read_result(session.result()))
-            assert outcomes[-1].invalid == ()
-            trial = method.send(outcomes[-1])
-    except StopIteration as stop:
-        result: Result = stop.value
-        return result, outcomes
-    finally:
-        session.close()
+
+    def told(trial: Trial, outcome: TrialResult) -> TrialResult:
+        del trial
+        assert outcome.invalid == ()
+        outcomes.append(outcome)
+        return outcome
+
+    method = METHODS[asked.method].start(asked.parameters, situation(case, wiring))
+    return follow(method, asked, case, wiring, spec, told), outcomes
 
 
 def value(result: Result, name: str) -> tuple[Fraction | None, Fraction | None, Fraction | None]:

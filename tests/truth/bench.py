@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,15 +10,14 @@ from functools import cache, cached_property
 from typing import Any
 
 from closed_forms import Stretch, departures
-from methodlab import text
+from methodlab import follow, text
 from model import Model
-from netdyno.happening import Course
 from netdyno.labs import KINDS
 from netdyno.matrix import cases, situation
 from netdyno.methods import METHODS
 from netdyno.methods.late import watched
 from netdyno.plan import parse
-from netdyno.spec import read_result, session_spec, trial_spec
+from netdyno.spec import session_spec
 from netdyno.trial import Result, Situation, StreamResult, Trial, TrialResult, Value
 from reference import Packet, Reference, from_a_port
 
@@ -161,8 +159,6 @@ class Bench:
 
 def run(plan: Plan, model: Model, *, classes: bool) -> Bench:
     """The method's whole course, in one process."""
-    from netdyno import _engine as engine
-
     kind = "emulated/cross-connect" if plan.links == 2 else "emulated/bridge"
     asked = parse(plan.text(kind, classes))
     (case,) = cases(asked)
@@ -171,7 +167,6 @@ def run(plan: Plan, model: Model, *, classes: bool) -> Bench:
     model.spec(DSCP)(spec["devices"][0])
     spec["devices"][0].update({name: what for name, what in plan.change.items() if name != "forwarding"})
     spec["devices"][0]["forwarding"].update(plan.change.get("forwarding", {}))
-    session = engine.Session(json.dumps(spec))
     known = situation(case, wiring)
     reference = Reference(model, plan.links)
     trials: list[Trial] = []
@@ -179,27 +174,22 @@ def run(plan: Plan, model: Model, *, classes: bool) -> Bench:
     expected: list[list[Came]] = []
     begins: list[int] = []
     clock = 0
+
+    def told(trial: Trial, outcome: TrialResult) -> TrialResult:
+        nonlocal clock
+        assert outcome.invalid == ()
+        trials.append(trial)
+        outcomes.append(outcome)
+        before = sum(one.duration_ns for one in outcome.phases if one.name in ("", "resolve", "settle"))
+        begins.append(clock + before * NS)
+        reference.others(_taught(model, outcome))
+        expected.append(_expected(plan, known, trial, reference, begins[-1]))
+        clock += sum(one.duration_ns for one in outcome.phases) * NS + ROUND_PS
+        return outcome
+
     method = watched(METHODS[asked.method].start(asked.parameters, known))
-    try:
-        trial = next(method)
-        while True:
-            course = Course(session, wiring, trial)
-            course.start(json.dumps(trial_spec(asked, case, wiring, trial)))
-            assert course.wait(300)
-            outcome = course.told(read_result(session.result()))
-            assert outcome.invalid == ()
-            trials.append(trial)
-            outcomes.append(outcome)
-            before = sum(one.duration_ns for one in outcome.phases if one.name in ("", "resolve", "settle"))
-            begins.append(clock + before * NS)
-            reference.others(_taught(model, outcome))
-            expected.append(_expected(plan, known, trial, reference, begins[-1]))
-            clock += sum(one.duration_ns for one in outcome.phases) * NS + ROUND_PS
-            trial = method.send(outcome)
-    except StopIteration as stop:
-        return Bench(known, trials, outcomes, expected, begins, stop.value)
-    finally:
-        session.close()
+    result = follow(method, asked, case, wiring, spec, told)
+    return Bench(known, trials, outcomes, expected, begins, result)
 
 
 def _taught(model: Model, outcome: TrialResult) -> Sequence[int]:
