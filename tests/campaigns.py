@@ -11,6 +11,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from netdyno import live
@@ -52,6 +54,31 @@ def write_plan(folder: Path, text: str = SEARCH) -> Path:
     path = folder / "small.yaml"
     path.write_text(text)
     return path
+
+
+PATIENCE_S = 30
+
+
+@contextmanager
+def served_router(folder: Path, *settings: str) -> Iterator[None]:
+    """An emulated router in a process of its own, with memifs `west.sock` and `east.sock` in a folder."""
+    ports = [option for name in ("west", "east") for option in ("--memif", f"{name}={folder / name}.sock")]
+    chosen = [option for setting in settings for option in ("--setting", setting)]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "netdyno", "dut", "serve", "emulated/router", *ports, *chosen],
+        env=ENVIRONMENT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stderr is not None
+        for name in ("west", "east"):
+            assert process.stderr.readline().startswith(f"{name} listens at")
+        yield
+    finally:
+        process.kill()
+        process.communicate(timeout=PATIENCE_S)
 
 
 def start(*arguments: object, **environment: str) -> subprocess.Popen[str]:

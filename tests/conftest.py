@@ -45,6 +45,7 @@ SIDE_BY_SIDE = frozenset(
         "reports_html",
         "repeats",
         "resume",
+        "routing",
         "run",
         "searches",
         "soak",

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from netdyno.errors import PlanErrors
 from netdyno.labs import KINDS, LabLink
 from netdyno.matrix import cases
-from netdyno.modifiers import MODIFIERS, management, not_run, snmp
+from netdyno.modifiers import MODIFIERS, Scene, management, not_run, snmp
 from netdyno.plan import Plan, parse
 from netdyno.reports import REPORTS
 from netdyno.reports.from_store import view
@@ -101,15 +101,16 @@ def test_the_community_is_told_to_nobody_but_the_device(monkeypatch: pytest.Monk
     wiring = KINDS["external"].wire(links, {"if_index": "3"})
     modifier = MODIFIERS["management"]
     assert modifier.words is not None
+    scene = Scene(wiring, 0, 1, {"if_index": "3"}, 10**9, 10**9)
     for secret, known in ((False, b"public"), (True, b"s3cret")):
-        words = modifier.words(wiring, 0, {"if_index": "3"}, 10**9, secret=secret)
+        words = modifier.words(scene, secret=secret)[0]
         frame = bytes.fromhex(words.messages[0]["frame"])
         assert known in frame
         assert (b"s3cret" in frame) == secret
         assert frame[-4:] == b"\x11\x03\x05\x00", "ifOutUcastPkts.3, and nothing as its value"
     monkeypatch.setenv(management.COMMUNITY, "s3cret" * 6)
     with pytest.raises(ValueError, match="has 36 bytes") as told:
-        modifier.words(wiring, 0, {"if_index": "3"}, 10**9, secret=True)
+        modifier.words(scene, secret=True)
     assert "s3cret" not in str(told.value)
 
 
@@ -289,7 +290,7 @@ def read(heard: list[tuple[int, bytes]], *, queries: int = 4, rate: int = 10**8,
     )
     empty = TrialResult((), (), None, (), 10**7, (), (), post=post)  # type: ignore[arg-type]
     empty = replace(empty, ports=(_Port(),))  # type: ignore[arg-type]
-    return management._read(wiring, 0, case.settings, empty)
+    return management._read(Scene(wiring, 0, 1, case.settings, 10**9, queries * 10**9), empty)
 
 
 class _Port:
@@ -405,16 +406,18 @@ def test_findings_are_in_the_notes_and_spoil_nothing() -> None:
 
 
 def test_the_example_shows_what_each_condition_costs(tmp_path: Path) -> None:
-    """examples/modifiers.yaml: a frame takes 100 us. One broadcast in a hundred takes 100 us more, a query 10 ms a second, and 25
-    rules 25 us of every frame. In trials of a second as many frames come as the port holds, more than its capacity."""
+    """examples/modifiers.yaml: a frame takes 100 us. One broadcast in a hundred takes 100 us more, a query 10 ms a second, an
+    update 60 ms, and 25 rules 25 us of every frame. In trials of a second as many frames come as the port holds, more than its capacity."""
     path = Path(__file__).parents[1] / "examples" / "modifiers.yaml"
     found = run(parse(path.read_text() + "scale: 1/60\n"), tmp_path)
-    assert [case.head.axes["modifier"] for case in found] == ["none", "broadcast", "management", "filters-25"]
-    bare, broadcast, queried, filtered = (throughput(case) for case in found)
+    modifiers = [case.head.axes["modifier"] for case in found]
+    assert modifiers == ["none", "broadcast", "management", "routing", "filters-25"]
+    bare, broadcast, queried, updated, filtered = (throughput(case) for case in found)
     for number, capacity in (
         (bare, Fraction(10_000)),
         (broadcast, Fraction(99 * 10_000, 101)),
         (queried, Fraction(9_899)),
+        (updated, Fraction(9_399)),
         (filtered, Fraction(8_000)),
     ):
         assert capacity <= number <= capacity + HELD + 50

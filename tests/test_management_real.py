@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from campaigns import ENVIRONMENT
+from campaigns import served_router
 from netdyno import run as runner
 from netdyno.labs import addresses
 from netdyno.live import watcher
@@ -19,38 +17,13 @@ from netdyno.store import StoredRun, open_run
 pytest.importorskip("netdyno._engine", reason="the engine is not built")
 
 SECRET = "an0ther-one"
-PATIENCE_S = 30
 
 
 @pytest.fixture
 def router(tmp_path: Path) -> Iterator[Path]:
     """The folder of the sockets of an emulated router with an agent, which knows `public`."""
-    ports = [option for name in ("west", "east") for option in ("--memif", f"{name}={tmp_path / name}.sock")]
-    process = subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "netdyno",
-            "dut",
-            "serve",
-            "emulated/router",
-            *ports,
-            "--setting",
-            "agent=snmp",
-        ],
-        env=ENVIRONMENT,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        assert process.stderr is not None
-        for name in ("west", "east"):
-            assert process.stderr.readline().startswith(f"{name} listens at")
+    with served_router(tmp_path, "agent=snmp"):
         yield tmp_path
-    finally:
-        process.kill()
-        process.communicate(timeout=PATIENCE_S)
 
 
 def run(folder: Path) -> StoredRun:

@@ -39,6 +39,7 @@ def plan(
     method: str = "throughput: {duration: 1s, width: 10fps}",
     rate: str = "100Mbps",
     links: int = 2,
+    settle: str = "1ms",
 ) -> Plan:
     ports = ("west", "east", "south", "north")
     cables = "\n".join(
@@ -53,7 +54,7 @@ lab:
 traffic: {{it: {{{profile}}}}}
 matrix: {{{matrix}, modifier: [{modifier}]}}
 method: {{{method}}}
-trial: {{sample: 10ms, settle: 1ms, drain: 200ms}}
+trial: {{sample: 10ms, settle: {settle}, drain: 200ms}}
 """)  # fmt: skip
 
 

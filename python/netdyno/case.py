@@ -20,11 +20,11 @@ from netdyno.calibration import Calibration, Proven, inventory, shelf, traffic
 from netdyno.errors import NetdynoError, NotMeasuredError, advice
 from netdyno.happening import Course
 from netdyno.labs import KINDS, Wiring
-from netdyno.matrix import beside, cases, opened, situation, streams
+from netdyno.matrix import beside, cases, opened, situation
 from netdyno.methods import METHODS, contradicted, kept_away, spoiled
 from netdyno.methods.late import watched
 from netdyno.peers import Peers, Session
-from netdyno.spec import read_result, session_spec, trial_spec
+from netdyno.spec import read_result, scene, session_spec, trial_spec
 from netdyno.store import CaseWiring, StoredGoal, StoredTrial, StoredVerdict
 from netdyno.trial import Observe, Result, Situation, Trial, TrialResult
 from netdyno.verdict import Evidence, judge, judge_goal
@@ -381,13 +381,12 @@ class _Trials:
         """secret: as the engine is told it, and nobody else."""
         return json.dumps(trial_spec(self.plan, self.case, self.wiring, trial, secret=secret))
 
-    def _read(self) -> TrialResult:
+    def _read(self, trial: Trial) -> TrialResult:
         """What the engine found, and what came of what the modifier said."""
         result, modifier = read_result(self.session.result(), self.apart), self.case.modifier
         if modifier.read is None or result.post is None:
             return result
-        speaker = streams(self.case, self.wiring)[0].place.tx
-        exchange = modifier.read(self.wiring, speaker, self.case.settings, result)
+        exchange = modifier.read(scene(self.plan, self.case, self.wiring, trial), result)
         return replace(result, exchange=exchange, post=None)
 
     def _attempt(self, number: int, attempt: int, trial: Trial, *, again: bool) -> StoredTrial:
@@ -403,12 +402,12 @@ class _Trials:
         course = Course(self.session, self.wiring, trial)
         told = self._spec(trial, secret=True)
         cancelled = self._offer(number, trial, course, told)
-        result = course.told(watch.told(self._read()))
+        result = course.told(watch.told(self._read(trial)))
         while not (cancelled or result.began) and self.peers.patient(result.invalid):
             # Nothing was sent: it is no attempt yet.
             started = datetime.now(UTC)
             cancelled = self._offer(number, trial, course, told)
-            result = course.told(watch.told(self._read()))
+            result = course.told(watch.told(self._read(trial)))
         result = result.dated(started)
         away = kept_away(trial, result)
         if away is None and again:

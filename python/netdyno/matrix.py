@@ -178,9 +178,9 @@ def streams(case: Case, wiring: Wiring) -> tuple[Stream, ...]:
             name += f"{group.ports[way.tx]}-{group.ports[way.rx]}"
             share = way.share if way.share is not None else Fraction(1, sent[way.tx])
             share *= 1 - case.modifier.share
-            if way.tx == ways[0].tx:
-                # What a modifier says is said by the first port that sends.
-                share *= 1 - Fraction(case.modifier.takes_bps, wiring.ports[ports[way.tx]].rate_bps)
+            # What a modifier says is said by the first port that sends, or where its frames come out.
+            said_bps = {ways[0].rx: case.modifier.witness_bps, ways[0].tx: case.modifier.takes_bps}
+            share *= 1 - Fraction(said_bps.get(way.tx, 0), wiring.ports[ports[way.tx]].rate_bps)
             place = Place(
                 ports[way.tx],
                 ports[way.rx],

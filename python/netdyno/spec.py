@@ -64,10 +64,10 @@ def trial_spec(
 ) -> dict[str, Any]:
     """The whole trial: crates/engine/src/spec.rs, TrialSpec. secret: with what nobody may store."""
     all_streams = streams(case, wiring)
-    speaker = all_streams[0].place.tx
-    words = modifiers.Words()
+    words: Mapping[int, modifiers.Words] = {}
     if case.modifier.words is not None:
-        words = case.modifier.words(wiring, speaker, case.settings, trial.duration_ns, secret=secret)
+        words = case.modifier.words(scene(plan, case, wiring, trial), secret=secret)
+    silent = modifiers.Words()
     flows = case.profile.flows if trial.flows is None else trial.flows
     sent = [
         {
@@ -93,8 +93,9 @@ def trial_spec(
                 "ipv6": port.ipv6,
                 "gateway": _gateway(case, port),
                 "vlans": [vlan.spec() for vlan in port.vlans],
-                "messages": list(words.messages) if number == speaker else [],
-                "listens": list(words.listens) if number == speaker else [],
+                "messages": list(words.get(number, silent).messages),
+                "listens": list(words.get(number, silent).listens),
+                "behind": list(words.get(number, silent).behind),
             }
             for number, port in enumerate(wiring.ports)
         ],
@@ -102,7 +103,7 @@ def trial_spec(
         "poll_ns": plan.trial.poll.ns,
         "catch_up_percent": int(plan.trial.catch_up.amount * 100),
         "overtime_ns": OVERTIME_NS[wiring.clock],
-        "settle_ns": plan.trial.settle.ns if trial.settle_ns is None else trial.settle_ns,
+        "settle_ns": _settle_ns(plan, trial),
         "drain_ns": plan.trial.drain.ns if trial.drain_ns is None else trial.drain_ns,
         "sample_ns": plan.trial.sample.ns,
         # What a bridge learns of the tester's ports takes room in the table that stations are to fill.
@@ -110,6 +111,18 @@ def trial_spec(
         "verify": plan.trial.verify,
         "observe": asdict(trial.observe),
     }
+
+
+def scene(plan: Plan, case: Case, wiring: Wiring, trial: Trial) -> modifiers.Scene:
+    """Where a case's modifier speaks."""
+    first = streams(case, wiring)[0].place
+    return modifiers.Scene(
+        wiring, first.tx, first.rx, case.settings, _settle_ns(plan, trial), trial.duration_ns
+    )
+
+
+def _settle_ns(plan: Plan, trial: Trial) -> int:
+    return plan.trial.settle.ns if trial.settle_ns is None else trial.settle_ns
 
 
 def event_spec(event: Event, ports: Sequence[str]) -> dict[str, Any]:

@@ -429,6 +429,9 @@ fn agent(spec: &DeviceSpec) -> Result<Option<Box<Agent>>, DeviceError> {
 }
 
 fn forwarder(spec: &DeviceSpec) -> Result<Forwarder, DeviceError> {
+    if spec.rip && !matches!(spec.forwarding, Forwarding::Router { .. }) {
+        return Err(DeviceError::new("rip", "only a router learns routes"));
+    }
     match &spec.forwarding {
         Forwarding::CrossConnect { pairs } => cross_connect(spec, pairs),
         Forwarding::Bridge {

@@ -43,6 +43,17 @@ impl Device {
         }
     }
 
+    /// A routing update: what it changes holds for what is switched behind it.
+    #[cold]
+    pub(crate) fn update(&mut self, port: usize, flight: Flight) {
+        self.core.count.consumed += 1;
+        if let Forwarder::Router(router) = &mut self.core.forwarder {
+            router.update(self.pool.frame(flight.frame), port, flight.at);
+        }
+        self.pool.give_back(flight.frame);
+        self.set_alarm();
+    }
+
     fn originate(&mut self, port: usize, frame: &[u8], t: u64) {
         self.core.count.originated += 1;
         self.core.agent.iter_mut().for_each(|agent| agent.send(port, frame));
@@ -92,6 +103,9 @@ impl Device {
             }
         }
         self.let_go(t.saturating_add(self.core.delay.fixed));
+        if let Forwarder::Router(router) = &mut self.core.forwarder {
+            router.expire(t);
+        }
         while let Forwarder::Router(router) = &mut self.core.forwarder {
             match router.neighbours.due(t) {
                 Some(Due::Request(neighbour)) => self.ask(neighbour, t),
@@ -121,7 +135,7 @@ impl Device {
 
     pub(crate) fn set_alarm(&mut self) {
         let neighbours = match &self.core.forwarder {
-            Forwarder::Router(router) => router.neighbours.next_due(),
+            Forwarder::Router(router) => router.next_due(),
             _ => u64::MAX,
         };
         let held = self.outputs.iter().flat_map(|output| &output.held).map(|frame| frame.until).min();

@@ -370,6 +370,7 @@ impl Device {
                     return self.heard(port, *heard, t);
                 }
                 Verdict::Query => return self.query(port, flight),
+                Verdict::Update => return self.update(port, flight),
                 Verdict::Consumed => &mut core.count.consumed,
                 Verdict::NoRoute => &mut core.count.no_route,
                 Verdict::Expired => &mut core.count.ttl_expired,

@@ -1,11 +1,12 @@
 //! What a port's processor does with a frame beyond forwarding it, and how much longer that takes: a packet filter whose
-//! rules are looked at one after the other, frames to groups, which it has to look into, and queries it has to answer.
+//! rules are looked at one after the other, frames to groups, which it has to look into, queries it has to answer, and routing
+//! updates.
 
 use crate::agent;
 use crate::error::DeviceError;
 use crate::header::{self, be16, is_group, macs, network};
 use crate::queue::Queue;
-use crate::router::network as prefix_of;
+use crate::router::{network as prefix_of, rip};
 use crate::service::Server;
 use crate::spec::{DevicePortSpec, FilterRule};
 use std::net::IpAddr;
@@ -26,6 +27,7 @@ pub(crate) struct Processor {
     rule_ps: u64,
     group_ps: u64,
     query_ps: u64,
+    route_ps: u64,
     /// How many frames may wait, not counting the one in service.
     room: usize,
     /// When the service of those that wait begins, rounded up.
@@ -63,13 +65,14 @@ pub(crate) enum Fate {
 impl Processor {
     /// That of a port, if it has more to do than to forward.
     pub(crate) fn new(index: usize, port: &DevicePortSpec) -> Result<Option<Self>, DeviceError> {
-        if port.filter.is_empty() && port.group_ns == 0 && port.query_ns == 0 {
+        if port.filter.is_empty() && port.group_ns == 0 && port.query_ns == 0 && port.route_ns == 0 {
             return Ok(None);
         }
         for (field, ns) in [
             ("filter_ns", port.filter_ns),
             ("group_ns", port.group_ns),
             ("query_ns", port.query_ns),
+            ("route_ns", port.route_ns),
         ] {
             let field = || format!("ports[{index}].{field}");
             if ns > 0 && port.in_fps.is_none() {
@@ -82,7 +85,7 @@ impl Processor {
         if port.weary.is_some() {
             return Err(DeviceError::new(
                 format!("ports[{index}].weary"),
-                "not with `filter`, `group_ns` or `query_ns`",
+                "not with `filter`, `group_ns`, `query_ns` or `route_ns`",
             ));
         }
         let rules = port.filter.iter().enumerate();
@@ -93,6 +96,7 @@ impl Processor {
             rule_ps: port.filter_ns * NS,
             group_ps: port.group_ns * NS,
             query_ps: port.query_ns * NS,
+            route_ps: port.route_ns * NS,
             room: port.in_queue as usize,
             starts: Queue::with_room(16),
             denied: 0,
@@ -104,8 +108,8 @@ impl Processor {
         let (permitted, looked) = self.filter(frame);
         let (destination, _) = macs(frame);
         let mut more = looked * self.rule_ps + u64::from(is_group(destination)) * self.group_ps;
-        if self.query_ps > 0 && udp_port(frame) == Some(agent::PORT) {
-            more += self.query_ps;
+        if self.query_ps > 0 || self.route_ps > 0 {
+            more += self.hearing(frame);
         }
         let mut done = t;
         if let Some(server) = server {
@@ -124,6 +128,15 @@ impl Processor {
         }
         self.denied += u64::from(!permitted);
         if permitted { Fate::Served(done) } else { Fate::Denied }
+    }
+
+    /// What it takes longer of a message to the device itself.
+    fn hearing(&self, frame: &[u8]) -> u64 {
+        match udp(frame) {
+            Some((agent::PORT, _)) => self.query_ps,
+            Some((rip::PORT, bytes)) => rip::entries(bytes) as u64 * self.route_ps,
+            _ => 0,
+        }
     }
 
     /// Whether the filter lets a frame through, and how many rules it looked at. What is no IP packet is none of its business.
@@ -147,14 +160,14 @@ impl Processor {
     }
 }
 
-/// The UDP port an IPv4 packet goes to.
-fn udp_port(frame: &[u8]) -> Option<u16> {
+/// The UDP port an IPv4 packet goes to, and how many bytes behind the header it says it has.
+fn udp(frame: &[u8]) -> Option<(u16, usize)> {
     let (_, at) = network(frame).filter(|(kind, _)| *kind == header::IPV4)?;
     let packet = &frame[at..];
     let l4 = usize::from(packet.first()? & 0x0f) * 4;
     // A fragment has ports only if it is the first.
     let is_udp = packet.len() >= l4 + 8 && l4 >= 20 && packet[9] == UDP && be16(packet, 6) & 0x1fff == 0;
-    is_udp.then(|| be16(packet, l4 + 2))
+    is_udp.then(|| (be16(packet, l4 + 2), usize::from(be16(packet, l4 + 4)).saturating_sub(8)))
 }
 
 /// Source and destination of an IP packet, unless neighbours find each other by it.

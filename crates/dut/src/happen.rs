@@ -146,7 +146,7 @@ impl Device {
             Forwarder::CrossConnect(_) => {}
             Forwarder::Bridge(bridge) => bridge.forget(port),
             Forwarder::Router(router) => {
-                let waited = router.neighbours.forget(port);
+                let waited = router.forget(port);
                 self.core.count.no_route += waited.len() as u64;
                 waited.into_iter().for_each(|frame| self.pool.give_back(frame));
             }

@@ -60,6 +60,9 @@ pub struct DeviceSpec {
     /// whose `ifIndex` is its place among the ports, from 1. `None`: queries are not answered.
     #[serde(default)]
     pub agent: Option<AgentSpec>,
+    /// Whether a router learns IPv4 routes by RIP version 2 (RFC 2453), on all its ports. It says nothing itself.
+    #[serde(default)]
+    pub rip: bool,
 }
 
 /// An SNMP agent.
@@ -179,6 +182,9 @@ pub struct DevicePortSpec {
     /// How much longer it takes of a message to an SNMP agent (UDP port 161), which it has to answer.
     #[serde(default)]
     pub query_ns: u64,
+    /// How much longer it takes of a routing update (UDP port 520) for each route in it.
+    #[serde(default)]
+    pub route_ns: u64,
     /// Frames that wait for ingress processing (`in_fps`, and again for `both_fps`).
     #[serde(default = "default_queue")]
     pub in_queue: u32,

@@ -12,4 +12,5 @@ mod limits;
 mod noise;
 mod police;
 mod real_time;
+mod rip;
 mod truth;

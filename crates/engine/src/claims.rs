@@ -2,6 +2,7 @@
 //! kernel: test frames, and what is asked of or answered to the tester as a host. All others stay the kernel's.
 
 use crate::compile::stream_seed;
+use crate::host::Network;
 use crate::signature::Signature;
 use crate::spec::{Destination, StreamSpec, TrialSpec};
 use netdyno_frame::nd::{ALL_NODES, link_local};
@@ -31,11 +32,10 @@ pub fn claims(spec: &TrialSpec) -> Vec<Vec<Claim>> {
     let mut own: Vec<BTreeSet<Claim>> = spec.ports.iter().map(|_| BTreeSet::new()).collect();
     for (index, (port, own)) in spec.ports.iter().zip(&mut own).enumerate() {
         if let Some(IpAddr::V4(address)) = port.ipv4.as_deref().and_then(address) {
-            let datagram = Claim::of_type(ethertype::IPV4)
-                .and(0, &[0x45])
-                .and(9, &[protocol::UDP])
-                .and(16, &address.octets());
-            own.extend(port.listens.iter().map(|to| datagram.clone().and(22, &to.to_be_bytes())));
+            own.extend(datagrams(&port.listens, u32::from(address), u32::MAX));
+        }
+        for network in port.behind.iter().filter_map(|text| Network::read(text)) {
+            own.extend(datagrams(&port.listens, network.address, network.mask));
         }
         let vlans = port.vlans.iter().flat_map(|vlan| [&vlan.ipv4, &vlan.ipv6]);
         let texts = [&port.ipv4, &port.ipv6].into_iter().chain(vlans).flatten();
@@ -64,6 +64,19 @@ pub fn claims(spec: &TrialSpec) -> Vec<Vec<Claim>> {
     }
     // Probes first: nearly every frame is one.
     own.into_iter().map(|own| probes.iter().cloned().chain(own).collect()).collect()
+}
+
+/// UDP datagrams to these ports of the hosts whose addresses agree with `address` in the bits of `mask`.
+fn datagrams(ports: &[u16], address: u32, mask: u32) -> impl Iterator<Item = Claim> {
+    let mut datagram = Claim::of_type(ethertype::IPV4).and(0, &[0x45]).and(9, &[protocol::UDP]);
+    let bits = address.to_be_bytes().into_iter().zip(mask.to_be_bytes());
+    let compared = (16..).zip(bits).filter(|(_, (_, mask))| *mask > 0);
+    datagram.bytes.extend(compared.map(|(at, (value, mask))| ByteIs {
+        at,
+        mask,
+        value: value & mask,
+    }));
+    ports.iter().map(move |to| datagram.clone().and(22, &to.to_be_bytes()))
 }
 
 fn address(text: &str) -> Option<IpAddr> {

@@ -122,9 +122,12 @@ pub struct TesterPortSpec {
     /// What it says of its own beside the streams.
     #[serde(default)]
     pub messages: Vec<MessageSpec>,
-    /// UDP ports: what comes to the port's IPv4 address and one of these is kept.
+    /// UDP ports: what comes to the port's IPv4 address, or to one in `behind`, and to one of these is kept.
     #[serde(default)]
     pub listens: Vec<u16>,
+    /// IPv4 networks that the port says are behind it, `192.0.2.0/24`: it stands for their hosts as far as `listens` goes.
+    #[serde(default)]
+    pub behind: Vec<String>,
 }
 
 /// A frame of the tester's own that is sent once, or again and again. It is no stream's, and counted apart. It takes its

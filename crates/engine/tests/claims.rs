@@ -263,3 +263,31 @@ fn what_a_next_hop_says_of_itself_is_claimed_and_what_others_say_is_not() {
         assert!(!claimed(claims, &frame), "{frame:02x?}");
     }
 }
+
+#[test]
+fn what_comes_to_udp_ports_it_listens_at_is_claimed_of_its_own_and_of_networks_behind_it() {
+    let mut spec = spec(&ipv4());
+    spec.ports[0].listens = vec![50_520];
+    spec.ports[0].behind = vec!["192.0.2.128/25".to_owned(), "nonsense".to_owned()];
+    let datagram = |to: [u8; 4], port: u16| {
+        let mut frame = Vec::new();
+        etherparse::PacketBuilder::ethernet2([2, 0, 0, 0, 0, 0x0a], [2, 0, 0, 0, 0, 1])
+            .ipv4([100, 64, 1, 2], to, 63)
+            .udp(50_520, port)
+            .write(&mut frame, b"hello")
+            .expect("a frame");
+        frame
+    };
+    let found = claims(&spec);
+    for (to, port, ours) in [
+        ([100, 64, 0, 2], 50_520, true),
+        ([192, 0, 2, 128], 50_520, true),
+        ([192, 0, 2, 255], 50_520, true),
+        ([192, 0, 2, 127], 50_520, false),
+        ([192, 0, 3, 128], 50_520, false),
+        ([192, 0, 2, 128], 50_521, false),
+    ] {
+        assert_eq!(claimed(&found[0], &datagram(to, port)), ours, "{to:?} {port}");
+        assert!(!claimed(&found[1], &datagram(to, port)), "the other port listens at nothing");
+    }
+}

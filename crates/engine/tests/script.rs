@@ -161,6 +161,37 @@ fn what_comes_to_its_ports_is_kept_and_nothing_else() {
 }
 
 #[test]
+fn what_comes_to_networks_behind_it_is_kept_as_well() {
+    let says = [
+        datagram([192, 0, 2, 128], 40_000, b"first"),
+        datagram([192, 0, 2, 255], 40_000, b"last"),
+        datagram([192, 0, 2, 127], 40_000, b"below"),
+        datagram([192, 0, 3, 128], 40_000, b"above"),
+        datagram([198, 51, 100, 7], 40_000, b"host"),
+        datagram([198, 51, 100, 7], 40_001, b"other port"),
+    ];
+    let says = (1..).map(|number| MS + number * 100 * common::US).zip(says).collect();
+    let port = json!({"listens": [40_000], "behind": ["192.0.2.128/25", "198.51.100.7/32"]});
+    let spec = common::trial(port, &[stream("it", json!("written"), 10_000, 1)]);
+    let (found, _) = common::run(spec, Duration::from_us(32), false, says, Box::new(|_, _| Vec::new()));
+    let heard: Vec<_> = found.heard.iter().map(|it| it.payload.clone()).collect();
+    assert_eq!(heard, [hex(b"first"), hex(b"last"), hex(b"host")]);
+    for wrong in [
+        "192.0.2.0",
+        "192.0.2.0/33",
+        "192.0.2.0/0",
+        "192.0.2.1/24",
+        "2001:db8::/32",
+        "net/24",
+    ] {
+        let spec = common::trial(json!({"behind": [wrong]}), &[stream("it", json!("written"), 10, 1)]);
+        let (near, _far) = wire::pair(&LinkSpec::new("west", "far", 10_000_000_000, 1518)).expect("a cable");
+        let refused = Trial::new(serde_json::from_value(spec).expect("a trial"), vec![Box::new(near)]).expect_err(wrong);
+        assert!(refused.error.to_string().contains(wrong), "{}", refused.error);
+    }
+}
+
+#[test]
 fn of_a_flood_so_many_are_kept() {
     // 60,000 datagrams, a microsecond apart.
     let says = (0..60_000)

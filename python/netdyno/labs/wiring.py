@@ -105,6 +105,8 @@ class Wiring:
     """Prefixes behind each port, all of which are sent to; none: networks, as of the profiles."""
     filters: tuple[tuple[str, ...], ...] = ()
     """Lines of the packet filter on what comes in from each port, as the device has them."""
+    learns_routes: bool = False
+    """Whether the device, which netdyno makes, learns routes by RIP."""
     numbers: tuple[int, ...] = ()
     """Where only some ports of the lab are the tester's: the number of each among all. None: all are."""
     of: int = 0

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from netdyno.modifiers import filters
 from netdyno.modifiers.broadcast import BROADCAST
 from netdyno.modifiers.management import MANAGEMENT
-from netdyno.modifiers.modifier import Asked, Modifier, Words
+from netdyno.modifiers.modifier import Asked, Modifier, Scene, Words
+from netdyno.modifiers.routing import ROUTING
 
 if TYPE_CHECKING:
     from netdyno.plan import Plan
@@ -21,7 +22,7 @@ AXIS = "modifier"
 NONE = Modifier("none", "", "the test as it is", "")
 
 MODIFIERS: Mapping[str, Modifier] = {
-    one.name: one for one in (NONE, BROADCAST, MANAGEMENT, filters.ONE, filters.LAST, filters.MIDDLE)
+    one.name: one for one in (NONE, BROADCAST, MANAGEMENT, ROUTING, filters.ONE, filters.LAST, filters.MIDDLE)
 }
 """Every modifier, in the order help lists them."""
 
@@ -62,4 +63,4 @@ def chosen(choices: Sequence[tuple[str, str]]) -> Modifier:
     return MODIFIERS[dict(choices).get(AXIS, NONE.name)]
 
 
-__all__ = ["AXIS", "MODIFIERS", "NONE", "Asked", "Modifier", "Words", "chosen", "not_run"]
+__all__ = ["AXIS", "MODIFIERS", "NONE", "Asked", "Modifier", "Scene", "Words", "chosen", "not_run"]

@@ -7,7 +7,6 @@ the environment and goes nowhere but into the frames: a stored trial has `public
 
 from __future__ import annotations
 
-import ipaddress
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 from netdyno.errors import Problem
 from netdyno.labs import agent
 from netdyno.modifiers import datagram, snmp
-from netdyno.modifiers.modifier import Asked, Modifier, Words
+from netdyno.modifiers.modifier import Asked, Modifier, Scene, Words
 from netdyno.trial import Column, Exchange, Heard, Result, Table, TrialResult
 
 if TYPE_CHECKING:
-    from netdyno.labs.wiring import WiredPort, Wiring
+    from netdyno.labs.wiring import Wiring
     from netdyno.patterns import Way
 
 COMMUNITY = "NETDYNO_SNMP_COMMUNITY"
@@ -118,24 +117,23 @@ def community(*, emulated: bool) -> bytes:
     return encoded
 
 
-def _index(wiring: Wiring, port: int, settings: Mapping[str, str]) -> int:
+def _index(scene: Scene) -> int:
     """An emulated router numbers its ports from 1."""
-    return port + 1 if wiring.clock == "virtual" else agent.index(settings[agent.INDEX])
+    emulated = scene.wiring.clock == "virtual"
+    return scene.speaker + 1 if emulated else agent.index(scene.settings[agent.INDEX])
 
 
-def _words(
-    wiring: Wiring, port: int, settings: Mapping[str, str], duration_ns: int, *, secret: bool
-) -> Words:
-    known = community(emulated=wiring.clock == "virtual" or not secret)
-    message, number_at = snmp.get(known, names(_index(wiring, port, settings)))
-    own = wiring.ports[port]
-    asks = (_host(own), FROM_PORT)
-    return Words(
+def _words(scene: Scene, *, secret: bool) -> Mapping[int, Words]:
+    known = community(emulated=scene.wiring.clock == "virtual" or not secret)
+    message, number_at = snmp.get(known, names(_index(scene)))
+    own = scene.wiring.ports[scene.speaker]
+    asks = (datagram.host(own), FROM_PORT)
+    words = Words(
         messages=(
             {
                 "at_ns": 0,
                 "every_ns": EVERY_NS,
-                "count": max(1, min(MOST, -(-duration_ns // EVERY_NS))),
+                "count": max(1, min(MOST, -(-scene.duration_ns // EVERY_NS))),
                 "frame": datagram.frame(own.mac, asks, (own.destination, snmp.PORT), message).hex(),
                 "number_at": datagram.HEADERS + number_at,
                 "to": own.destination,
@@ -143,18 +141,15 @@ def _words(
         ),
         listens=(FROM_PORT,),
     )
+    return {scene.speaker: words}
 
 
-def _host(port: WiredPort) -> str:
-    assert port.ipv4 is not None  # As the plan was checked.
-    return str(ipaddress.ip_interface(port.ipv4).ip)
-
-
-def _read(wiring: Wiring, port: int, settings: Mapping[str, str], result: TrialResult) -> Exchange:
+def _read(scene: Scene, result: TrialResult) -> Exchange:
     """What came of a trial's queries."""
     assert result.post is not None  # As it comes from the engine.
+    wiring, port = scene.wiring, scene.speaker
     sent = {said.number: said.at_ns for said in result.post.said}
-    asked = names(_index(wiring, port, settings))
+    asked = names(_index(scene))
     known = community(emulated=wiring.clock == "virtual")
     right: dict[int, _Answer] = {}
     wrong: list[str] = []

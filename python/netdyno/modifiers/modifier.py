@@ -33,22 +33,34 @@ class Asked:
 
 @dataclass(frozen=True)
 class Words:
-    """What a port says of its own beside the streams (MessageSpec of crates/engine/src/spec.rs), and the UDP
-    ports it listens to meanwhile."""
+    """What a port says of its own beside the streams (MessageSpec of crates/engine/src/spec.rs), the UDP
+    ports it listens to meanwhile, and the networks it says are behind it."""
 
     messages: tuple[Mapping[str, Any], ...] = ()
     listens: tuple[int, ...] = ()
+    behind: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A trial as far as its modifier has a word in it.
+
+    speaker: the first port that sends. witness: the one its frames are to come out of. settings: the
+    device's. settle_ns: from learning to traffic, and duration_ns: of traffic.
+    """
+
+    wiring: Wiring
+    speaker: int
+    witness: int
+    settings: Mapping[str, str]
+    settle_ns: int
+    duration_ns: int
 
 
 class Saying(Protocol):
-    """What the first port that sends says in a trial of so much traffic.
+    """What ports say in a trial. secret: with what nobody may store."""
 
-    secret: with what nobody may store.
-    """
-
-    def __call__(
-        self, wiring: Wiring, port: int, settings: Mapping[str, str], duration_ns: int, *, secret: bool
-    ) -> Words:
+    def __call__(self, scene: Scene, *, secret: bool) -> Mapping[int, Words]:
         """ValueError if that cannot be said."""
         ...
 
@@ -68,11 +80,11 @@ class Modifier:
     section: of RFC 2544. title: what it adds, in the standard's words. share: of the frames of each stream
     that others take the place of, evenly spread; they are counted beside it, and no method sees them.
     headers: of those, by the profile and the sending port's MAC address. settings: what it sets of the
-    device, for the ways of a case among so many ports. problem: why a case cannot be so. words: what the
-    first port that sends says of its own; takes_bps: what of its line is kept free for that, bits of layer 1
-    a second, so that it takes the place of test frames; longest: bytes of the longest such frame, FCS
-    counted. read: what came of it in a trial. told: the result, with what came of it in the trials that the
-    result rests on.
+    device, for the ways of a case among so many ports. problem: why a case cannot be so. words: what ports
+    say of their own; takes_bps: what is kept free for that of the line of the first port that sends, bits of
+    layer 1 a second, so that it takes the place of test frames, and witness_bps of that of the port its
+    frames go to; longest: bytes of the longest such frame, FCS counted. read: what came of it in a trial.
+    told: the result, with what came of it in the trials that the result rests on.
     """
 
     name: str
@@ -85,6 +97,7 @@ class Modifier:
     problem: Callable[[Asked], Problem | None] = _possible
     words: Saying | None = None
     takes_bps: int = 0
+    witness_bps: int = 0
     longest: int = 0
-    read: Callable[[Wiring, int, Mapping[str, str], TrialResult], Exchange] | None = None
+    read: Callable[[Scene, TrialResult], Exchange] | None = None
     told: Callable[[Result, Wiring, Sequence[TrialResult]], Result] = _untold

@@ -1,6 +1,6 @@
 //! From a specification to a router: addresses and routes are read, and each mistake names its field.
 
-use super::{Hop, Interface, Router, Trie};
+use super::{Hop, Interface, Rip, Router, Trie};
 use crate::error::DeviceError;
 use crate::lpm::Prefix;
 use crate::router::neighbour::Neighbours;
@@ -62,6 +62,7 @@ impl Router {
             }
         }
         Ok(Self {
+            rip: spec.rip.then(|| Rip::new(build.v4.clone())),
             v4: Trie::new(&build.v4),
             v6: Trie::new(&build.v6),
             interfaces: build.interfaces,
@@ -81,11 +82,7 @@ struct Build {
 
 impl Build {
     fn add(&mut self, ip: IpAddr, len: u8, hop: Hop) {
-        // A full table has many routes and few next hops; a device has few ports.
-        let value = self.hops.iter().position(|known| *known == hop).unwrap_or_else(|| {
-            self.hops.push(hop);
-            self.hops.len() - 1
-        }) as u32;
+        let value = place_of(&mut self.hops, hop);
         match ip {
             IpAddr::V4(ip) => self.v4.push(Prefix {
                 address: ip.octets(),
@@ -111,6 +108,15 @@ impl Build {
                 .hint("give one of the ports an address in the same network")
         })
     }
+}
+
+/// The number of a hop. A full table has many routes and few next hops; a device has few ports.
+pub(super) fn place_of(hops: &mut Vec<Hop>, hop: Hop) -> u32 {
+    let known = hops.iter().position(|known| *known == hop);
+    known.unwrap_or_else(|| {
+        hops.push(hop);
+        hops.len() - 1
+    }) as u32
 }
 
 fn interfaces(spec: &DeviceSpec, macs: &[u64]) -> Result<Vec<Interface>, DeviceError> {

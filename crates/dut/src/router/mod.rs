@@ -2,8 +2,10 @@
 
 mod build;
 pub(crate) mod neighbour;
+pub(crate) mod rip;
 
 use crate::agent;
+use crate::flight::Frame;
 use crate::header::{self, ETHERNET, be16, be32, is_group, macs, put_mac};
 use crate::lpm::Trie;
 use neighbour::{LEARNED_LIMIT, Neighbours};
@@ -11,6 +13,7 @@ use netdyno_frame::arp::Arp;
 use netdyno_frame::icmp::echo_reply;
 use netdyno_frame::nd::{Neighbour as Discovery, link_local};
 use netdyno_frame::spec::Mac;
+use rip::{Rip, Update};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 pub(crate) use build::network;
@@ -47,6 +50,8 @@ pub(crate) enum Verdict {
     Consumed,
     /// It was for the router's SNMP agent.
     Query,
+    /// It was a routing update.
+    Update,
     /// It was for the router, which has something to say or has learned something.
     Heard(Box<Heard>),
     /// Dropped.
@@ -74,6 +79,8 @@ pub(crate) struct Router {
     v6: Trie<16>,
     hops: Vec<Hop>,
     pub(crate) neighbours: Neighbours,
+    /// `None`: it knows what it was told, and hears nobody.
+    rip: Option<Rip>,
 }
 
 impl Router {
@@ -95,7 +102,7 @@ impl Router {
         }
     }
 
-    /// Of frames to groups a router takes part in ARP and ND only; others' frames are none of its business.
+    /// Of frames to groups a router takes part in ARP, ND and its routing protocol only; others' frames are none of its business.
     #[cold]
     fn not_to_us(&mut self, frame: &[u8], port: usize, destination: u64) -> Verdict {
         if !is_group(destination) {
@@ -104,8 +111,18 @@ impl Router {
         match be16(frame, 12) {
             header::ARP => self.hear_arp(frame, port),
             header::IPV6 => self.hear_discovery(frame, port).unwrap_or(Verdict::Consumed),
+            header::IPV4 if self.is_update(frame, port) => Verdict::Update,
             _ => Verdict::Consumed,
         }
+    }
+
+    /// Whether `frame`, which came to a group on `port`, is a message of RIP that the router hears.
+    fn is_update(&self, frame: &[u8], port: usize) -> bool {
+        let (Some(own), Some(header)) = (self.interfaces[port].v4, rip::checked(frame)) else {
+            return false;
+        };
+        let destination = Ipv4Addr::from(be32(frame, ETHERNET + 16));
+        self.rip.is_some() && rip::is_for_all(destination, own) && rip::is_message(frame, header)
     }
 
     #[inline]
@@ -137,6 +154,7 @@ impl Router {
         };
         let neighbour = match hop {
             None => return Verdict::NoRoute,
+            Some(Hop::Local) if self.rip.is_some() && rip::is_message(frame, header) => return Verdict::Update,
             Some(Hop::Local) => return local_v4(frame, header),
             // For the router itself a TTL of 1 is enough; to go on it takes 2 (RFC 1812, section 5.3.1).
             Some(_) if ttl <= 1 => return Verdict::Expired,
@@ -289,6 +307,60 @@ impl Router {
             None if add && self.neighbours.len() < LEARNED_LIMIT => Some(self.neighbours.add(ip, port)),
             None => None,
         }
+    }
+
+    /// Takes in a routing update that came at `t` on `port`: from a neighbour there, or it is not believed (RFC 2453 section
+    /// 3.9.2).
+    #[cold]
+    pub(crate) fn update(&mut self, frame: &[u8], port: usize, t: u64) {
+        let (Some((own, len)), Some(update)) = (self.interfaces[port].v4, Update::read(frame)) else {
+            return;
+        };
+        let is_near = |address: Ipv4Addr| address != own && build::same_network_v4(address, own, len);
+        if !is_near(update.from) {
+            return;
+        }
+        let mut is_changed = false;
+        for told in update.routes {
+            // One who is not there himself is not gone through (section 4.4).
+            let via = if is_near(told.via) { told.via } else { update.from };
+            let Some(neighbour) = self.whom(via.into(), port, true) else {
+                continue;
+            };
+            let Some(rip) = &mut self.rip else { return };
+            is_changed |= rip.take(told, update.from, neighbour, port, t);
+        }
+        if is_changed {
+            self.route();
+        }
+    }
+
+    /// Routes that nobody told again by `t` are none.
+    pub(crate) fn expire(&mut self, t: u64) {
+        if self.rip.as_mut().is_some_and(|rip| rip.expire(t)) {
+            self.route();
+        }
+    }
+
+    /// Forgets what was learned on one port, or on all: neighbours and routes. The frames that waited have no way to go.
+    pub(crate) fn forget(&mut self, port: Option<usize>) -> Vec<Frame> {
+        if self.rip.as_mut().is_some_and(|rip| rip.forget(port)) {
+            self.route();
+        }
+        self.neighbours.forget(port)
+    }
+
+    /// When it has to do something by itself.
+    pub(crate) fn next_due(&self) -> u64 {
+        self.rip.as_ref().map_or(u64::MAX, Rip::next_due).min(self.neighbours.next_due())
+    }
+
+    /// The table as a whole again: what a prefix covered is nowhere but in what was configured.
+    fn route(&mut self) {
+        let Some(rip) = &self.rip else { return };
+        let hops = &mut self.hops;
+        let prefixes = rip.prefixes(|neighbour| build::place_of(hops, Hop::Via(neighbour)));
+        self.v4 = Trie::new(&prefixes);
     }
 
     /// The request for a neighbour, and the port to send it from. `None` if the port has no address to ask with.

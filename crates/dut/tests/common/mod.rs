@@ -186,6 +186,7 @@ pub fn port(name: &str, index: u8) -> DevicePortSpec {
         filter_ns: 0,
         group_ns: 0,
         query_ns: 0,
+        route_ns: 0,
         classes: Vec::new(),
         shape: None,
         in_fps: None,
@@ -216,6 +217,7 @@ pub fn device(forwarding: Forwarding, ports: Vec<DevicePortSpec>) -> DeviceSpec 
         reset_ns: 0,
         largest: None,
         agent: None,
+        rip: false,
     }
 }
 

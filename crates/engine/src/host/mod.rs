@@ -14,7 +14,7 @@ use netdyno_frame::parse::{Tag, ethertype, parse, protocol};
 use netdyno_frame::spec::Mac;
 pub use own::tag;
 use own::{Addresses, Own};
-pub use post::Post;
+pub use post::{Network, Post};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// An own address is defended at most this often (RFC 5227 section 1.1, DEFEND_INTERVAL: 10 s).
@@ -61,7 +61,7 @@ impl Host {
             poll_ps,
             conflicts: Vec::new(),
             changed: Vec::new(),
-            post: Post::new(&spec.listens),
+            post: Post::new(&spec.listens, &spec.behind)?,
         })
     }
 

@@ -1,4 +1,5 @@
-//! What came to a port for the tester as a host, by UDP, and is kept: answers of an agent, routing updates.
+//! What came to a port for the tester as a host, by UDP, and is kept: answers of an agent, and what came to networks the port
+//! said are behind it.
 
 use super::own::Own;
 use netdyno_frame::checksum::verify_frame;
@@ -28,6 +29,8 @@ pub struct Datagram {
 pub struct Post {
     /// UDP ports of whose datagrams are kept.
     ports: Vec<u16>,
+    /// Whose datagrams are kept besides the port's own.
+    behind: Vec<Network>,
     kept: Vec<Datagram>,
     bytes: usize,
     /// Datagrams there was no room for.
@@ -36,12 +39,41 @@ pub struct Post {
     damaged: u64,
 }
 
+/// The addresses that agree with `address` in the bits of `mask`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Network {
+    pub address: u32,
+    pub mask: u32,
+}
+
+impl Network {
+    /// `192.0.2.0/24`.
+    pub fn read(text: &str) -> Option<Self> {
+        let (address, len) = text.split_once('/')?;
+        let len: u32 = len.parse().ok().filter(|len| (1..=32).contains(len))?;
+        let address = u32::from(address.parse::<Ipv4Addr>().ok()?);
+        let mask = u32::MAX << (32 - len);
+        (address & !mask == 0).then_some(Self { address, mask })
+    }
+
+    fn holds(self, address: Ipv4Addr) -> bool {
+        u32::from(address) & self.mask == self.address
+    }
+}
+
 impl Post {
-    pub fn new(ports: &[u16]) -> Self {
-        Self {
+    /// Of datagrams to these UDP ports of the tester port, and of hosts in the networks `behind` it.
+    ///
+    /// # Errors
+    /// If one of them is no IPv4 network: which one.
+    pub fn new(ports: &[u16], behind: &[String]) -> Result<Self, String> {
+        let network =
+            |text: &String| Network::read(text).ok_or_else(|| format!("`behind`: `{text}` is not a network such as `192.0.2.0/24`"));
+        Ok(Self {
             ports: ports.to_vec(),
+            behind: behind.iter().map(network).collect::<Result<_, _>>()?,
             ..Self::default()
-        }
+        })
     }
 
     /// In order of arrival.
@@ -71,7 +103,8 @@ impl Post {
         let address = |at: usize| Ipv4Addr::new(addresses[at], addresses[at + 1], addresses[at + 2], addresses[at + 3]);
         let number = |at: usize| u16::from_be_bytes([udp[at], udp[at + 1]]);
         let tags: Vec<_> = layers.tags(frame).collect();
-        if !self.ports.contains(&number(2)) || !own.on(&tags).holds(IpAddr::V4(address(4))) {
+        let is_behind = || tags.is_empty() && self.behind.iter().any(|network| network.holds(address(4)));
+        if !self.ports.contains(&number(2)) || !own.on(&tags).holds(IpAddr::V4(address(4))) && !is_behind() {
             return;
         }
         let payload = frame.get(l4 + UDP_HEADER..(l4 + usize::from(number(4))).min(end));

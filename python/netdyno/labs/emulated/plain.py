@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from netdyno.labs import addresses, agent, filters, routes
+from netdyno.labs import addresses, agent, filters, rip, routes
 from netdyno.labs.emulated.model import Emulated, Model, fps, hashes
 from netdyno.labs.wiring import LabLink
 from netdyno.units import Duration, FrameRate, FrameSize
@@ -69,6 +69,9 @@ _ROUTER: Mapping[str, tuple[str, ...]] = {
     # A query of its SNMP agent, if it has one.
     "query_cost": ("0ns", "1ms", "10ms", "100ms"),
     agent.SETTING: ("none", "snmp"),
+    # A routing update, for each route in it, if it learns any.
+    "route_cost": ("0ns", "100us", "1ms", "10ms"),
+    rip.SETTING: rip.VALUES,
 }
 _BRIDGE: Mapping[str, tuple[str, ...]] = {
     **_SETTINGS,
@@ -106,6 +109,8 @@ def _model(forwarding: str, links: tuple[LabLink, ...], chosen: Mapping[str, str
         device["largest"] = int(FrameSize.parse(chosen["largest"]).amount)
     if chosen.get(agent.SETTING, "none") == "snmp":
         device["agent"] = {"community": "public"}
+    if chosen.get(rip.SETTING) == rip.RIP:
+        device["rip"] = True
     bridge: dict[str, Any] = {}
     if "addresses" in chosen:
         rate = None if chosen["learns"] == "any" else fps(int(FrameRate.parse(chosen["learns"]).amount))
@@ -123,7 +128,12 @@ def _model(forwarding: str, links: tuple[LabLink, ...], chosen: Mapping[str, str
 def _costs(chosen: Mapping[str, str], port: Mapping[str, Any]) -> dict[str, Any]:
     """How much longer a port's processor takes of some frames; ValueError if it has none of its own."""
     found: dict[str, Any] = {}
-    costs = (("rule_cost", "filter_ns"), ("broadcast_cost", "group_ns"), ("query_cost", "query_ns"))
+    costs = (
+        ("rule_cost", "filter_ns"),
+        ("broadcast_cost", "group_ns"),
+        ("query_cost", "query_ns"),
+        ("route_cost", "route_ns"),
+    )
     for setting, field in costs:
         cost_ns = Duration.parse(chosen.get(setting, "0ns")).ns
         if cost_ns and (port.get("in_fps") is None or "weary" in port):

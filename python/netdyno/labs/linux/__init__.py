@@ -14,13 +14,13 @@ import os
 import platform
 import subprocess
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 
-from netdyno.labs import addresses, backends, filters, routes
+from netdyno.labs import addresses, backends, filters, rip, routes
 from netdyno.labs.backends import PortBackend
+from netdyno.labs.linux import bird, leftovers, namespaces, nft
 from netdyno.labs.linux import device as dut
-from netdyno.labs.linux import leftovers, namespaces, nft
 from netdyno.labs.linux.events import asking
 from netdyno.labs.threads import Threads, cores_of, workers_of
 from netdyno.labs.wiring import TWO_LINKS, LabError, LabLink, WiredPort, Wiring, in_words, joined
@@ -49,9 +49,13 @@ class Linux:
 
     def wire(self, links: tuple[LabLink, ...], settings: Mapping[str, str]) -> Wiring:
         """A tester port for each link, in real time. The rates are declared: veth has none."""
-        for setting in settings:
+        for setting, value in settings.items():
             if setting not in self.settings:
                 raise ValueError(f"`{setting}` is not a setting of `{self.name}`")
+            if self.settings[setting] and value not in self.settings[setting]:
+                raise ValueError(
+                    f"`{setting}` cannot be `{value}`; it is one of {', '.join(self.settings[setting])}"
+                )
         if len(links) not in self.links:
             raise ValueError(f"`{self.name}` takes {in_words(self.links)} links, not {len(links)}")
         routed = self.service == "router"
@@ -85,6 +89,7 @@ class Linux:
             session,
             self.service == "bridge",
             routes=behind,
+            learns_routes=settings.get(rip.SETTING) == rip.RIP,
             filters=tuple(tuple(nft.line(rule) for rule in of_port) for of_port in rules),
         )
 
@@ -115,12 +120,15 @@ class Linux:
             dut.device_namespace() as device,
             leftovers.remembered(folder, device.pid),
             dut.route_files(wiring.routes) as files,
+            ExitStack() as within,
         ):
             try:
                 ports = len(wiring.ports)
                 _join(device, _mtu(wiring), workers_of(wiring.session), ports)
                 dut.set_up(device, self.service, ports, files)
                 nft.install(device, wiring.filters)
+                if wiring.learns_routes:
+                    within.enter_context(bird.running(device, ports))
                 built = replace(_as_built(wiring, device), ask=asking(device, self.service, ports, files))
                 if ended:
                     some = "a device's process" if len(ended) == 1 else f"{len(ended)} processes of devices"
@@ -161,7 +169,11 @@ class Linux:
 
 
 ROUTER = Linux(
-    "linux/router", "Linux router", "router", {routes.SETTING: (), filters.SETTING: ()}, links=MANY_LINKS
+    "linux/router",
+    "Linux router",
+    "router",
+    {routes.SETTING: (), filters.SETTING: (), rip.SETTING: rip.VALUES},
+    links=MANY_LINKS,
 )
 BRIDGE = Linux("linux/bridge", "Linux bridge", "bridge", links=MANY_LINKS)
 XCONNECT = Linux("linux/xconnect", "Linux cross connect (tc mirred)", "xconnect")
