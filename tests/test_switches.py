@@ -374,6 +374,39 @@ def test_where_1522_bytes_are_legal_no_longer_ones_are() -> None:
     assert value(found, "legal frames forwarded")[0] == 1
 
 
+@pytest.mark.parametrize(
+    ("size", "vlan", "legal"),
+    [
+        (1522, "10", True),
+        (1523, "10", False),
+        (1526, "[10, 20]", True),
+        (1527, "[10, 20]", False),
+    ],
+)
+def test_a_tag_makes_a_legal_frame_four_bytes_longer(size: int, vlan: str, legal: bool) -> None:
+    """IEEE Std 802.3 section 3.2.7: 1518 bytes, and 1522 of a frame with a tag."""
+    found, _ = measured(parse(plan(ERRORED).text.replace("size: 64B", f"size: {size}B, vlan: {vlan}")))
+    assert [one.name for one in found.values if one.scope == "sum"] == [
+        "legal frames forwarded" if legal else "oversize frames forwarded"
+    ]
+
+
+def test_the_control_is_not_decided_by_overload() -> None:
+    """81,274 frames of 1518 B fill a line of 1 Gbit/s: a device of 10,000 loses most, and filters none."""
+
+    def slow(device: dict[str, Any]) -> None:
+        for port in device["ports"]:
+            port |= {"in_fps": [10_000, 1], "in_queue": 4}
+
+    asked = "errored-frames: {duration: 10ms, loads: [100%, 5%, 10%]}"
+    found, _ = measured(parse(plan(asked).text.replace("size: 64B", "size: 1518B")), slow)
+    assert value(found, "legal frames forwarded")[0] == 1
+    assert found.trials == (1,), "the lowest load, the second trial"
+    results = [row["result"] for row in table(found, "Errored frames")][:3]
+    assert results == ["forwarded, some lost to the load", "pass", "pass"]
+    assert "the control is judged at the lowest load, 5%" in found.notes
+
+
 # The plans.
 
 

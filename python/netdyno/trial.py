@@ -638,6 +638,9 @@ class Situation:
     """Whether the device does what a trial's events ask of it; of one that is simply there nobody knows how.
     Not stored."""
 
+    tags: int = 0
+    """VLAN tags of each frame. Not stored."""
+
     @cached_property
     def _numbers(self) -> Mapping[str, int]:
         """Each stream's number. A full mesh of 64 ports has 4,032, and each is asked for again and again."""
