@@ -118,6 +118,25 @@ def test_every_hundredth_frame_is_a_broadcast_of_the_same_stream() -> None:
     assert known.share("west-east") == Fraction(99, 100)
 
 
+def test_a_burst_is_as_long_as_its_table_says(tmp_path: Path) -> None:
+    """Of n frames in a row, broadcasts among them, a device of 100,000 forwards some while they come at 1,488,095
+    a second and holds 1,025; a router throws the broadcasts away behind its queue."""
+    method = "back-to-back: {repeats: 1, quiet: 50ms, throughput: 95kpps}"
+    asked = plan("none, broadcast", settings="capacity: 100kpps", method=method, rate="1Gbps")
+    found = run(asked, tmp_path)
+    line = Fraction(10**9, 672)
+    longest = max(n for n in range(5000) if n - int((n - 1) * 100_000 / line) <= 1025)
+    for case in found:
+        (value,) = (
+            one
+            for one in result(case).values
+            if (one.name, one.scope) == ("back-to-back frames", "west-east")
+        )
+        ((_, mean, *_),) = cells(case, "Back-to-back frames")
+        assert value.number == value.low == value.high == mean
+        assert abs(longest - mean) <= 1
+
+
 def test_tagged_streams_have_tagged_broadcasts() -> None:
     (frames, others) = spec(
         plan("broadcast", kind="emulated/bridge", profile="size: 128B, vlan: [{vid: 100, tpid: 0x88a8}, 200]")

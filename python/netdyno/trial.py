@@ -640,6 +640,8 @@ class Situation:
 
     tags: int = 0
     """VLAN tags of each frame. Not stored."""
+    beside: Fraction = Fraction(0)
+    """The part of each stream's place on the line that a modifier's frames take. Not stored."""
 
     @cached_property
     def _numbers(self) -> Mapping[str, int]:

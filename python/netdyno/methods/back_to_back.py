@@ -148,7 +148,8 @@ def _result(
         unknown = f"the corrected buffer time is not known but to be at most {most}: {known.bound}"
     values = []
     for scope in (*situation.streams, "sum"):
-        times = situation.share(scope)
+        # A buffer holds all frames of a burst, those that a modifier puts among the test frames, too.
+        times = situation.share(scope) / (1 - situation.beside)
         number, low, high = (None if one is None else one * times for one in (mean, *ends))
         low = least * times if least is not None else low
         values.append(Value(NAME, scope, number, "frames", low, high, note))
@@ -173,7 +174,8 @@ def _result(
                 TABLE,
                 (cells,),
                 "RFC 9004: the longest burst at the line's rate of which no frame is lost, and the buffer it"
-                " shows: the mean over the line's rate, less what was forwarded meanwhile.",
+                " shows: the mean over the line's rate, less what was forwarded meanwhile. Frames and the"
+                " throughput are a port's, with those of a modifier among them.",
             ),
         ),
     )

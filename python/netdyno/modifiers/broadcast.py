@@ -66,8 +66,9 @@ def told(result: Result, _wiring: Wiring, trials: Sequence[TrialResult]) -> Resu
         rows.append((name, Fraction(frames), Fraction(others), share, received))
     caption = (
         "RFC 2544 section 11.1, in the trials that count: broadcasts took the place of one frame in 100."
-        " Loads are of both, rates and losses of the test frames alone. A router passes no broadcast, a"
-        " bridge each one."
+        " Loads and bursts are of both, rates and losses of the test frames alone, and so is the rate that"
+        " the line carries of them: 99 % of its own. A test frame behind a broadcast leaves up to a frame"
+        " later; its latency counts from then. A router passes no broadcast, a bridge each one."
     )
     return replace(result, tables=(*result.tables, Table("Broadcast frames", COLUMNS, tuple(rows), caption)))
 
