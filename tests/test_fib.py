@@ -25,6 +25,11 @@ from netdyno.store import open_run
 from netdyno.trial import Segment, Trial
 
 LINE = Fraction(10**9, 672)
+HEADERS = (
+    "{type: ethernet}",
+    "{type: ipv4, src: 16.0.0.1, dst: 48.0.0.1}",
+    "{type: udp, sport: 1025, dport: 12}",
+)
 
 
 def plan(matrix: str, *, kind: str = "emulated/router", profile: str = "size: 64B, flows: 4096") -> Plan:
@@ -49,13 +54,21 @@ def mistakes(matrix: str, **more: str) -> list[str]:
     return [f"{error.message} | {error.hint}" for error in found.value.errors]
 
 
+@pytest.mark.parametrize("network", ["48.0.0.0/8", "2001:2:0:8000::/49"])
 @pytest.mark.parametrize("count", [1, 2, 3, 255, 256, 4096, 65_536])
-def test_so_many_prefixes_are_in_the_network_and_none_in_another(count: int) -> None:
-    found = [ipaddress.ip_network(prefix) for prefix in routes.prefixes("48.0.0.0/8", count)]
+def test_so_many_prefixes_are_in_the_network_and_none_in_another(network: str, count: int) -> None:
+    found = [ipaddress.ip_network(prefix) for prefix in routes.prefixes(network, count)]
     assert len(found) == count
-    assert all(one.subnet_of(ipaddress.ip_network("48.0.0.0/8")) for one in found)
-    in_order = sorted(found)
-    assert all(one.broadcast_address < two.network_address for one, two in pairwise(in_order))
+    whole = ipaddress.ip_network(network)
+    assert all(one.subnet_of(whole) for one in found)  # type: ignore[arg-type]
+    in_order = sorted(found)  # type: ignore[type-var]
+    assert all(one.broadcast_address < two.network_address for one, two in pairwise(in_order))  # type: ignore[operator]
+
+
+def test_ipv6_routes_are_as_long_as_sites_links_and_loopbacks_have_them() -> None:
+    lengths = [ipaddress.ip_network(one).prefixlen for one in routes.prefixes("2001:2:0:8000::/49", 100)]
+    assert set(lengths) <= {56, 60, 64, 127, 128}
+    assert lengths.count(64) > 50
 
 
 def test_prefixes_and_destinations_are_the_same_every_time() -> None:
@@ -69,20 +82,23 @@ def test_prefixes_and_destinations_are_the_same_every_time() -> None:
     assert min(ipaddress.ip_network(one).prefixlen for one in routes.prefixes("48.0.0.0/8", 16)) >= 12
 
 
-def test_every_route_is_a_destination_of_the_flows() -> None:
-    asked = plan("routes: [300], direction: [bidir]")
+@pytest.mark.parametrize(("version", "profile"), [(4, "size: 64B"), (6, "size: 84B, ip: 6")])
+def test_every_route_is_a_destination_of_the_flows(version: int, profile: str) -> None:
+    asked = plan("routes: [300], direction: [bidir]", profile=f"{profile}, flows: 4096")
     (case,) = cases(asked)
     wiring = asked.kind.wire(asked.lab.links, case.settings)
     spec = trial_spec(asked, case, wiring, Trial("x", (Segment("t", 10**6, Fraction(1000), Fraction(1000)),)))
     for stream, behind in zip(spec["streams"], (1, 0), strict=True):
-        (network,) = (header for header in stream["headers"] if header["type"] == "ipv4")
+        (network,) = (header for header in stream["headers"] if header["type"] == f"ipv{version}")
         addresses = [ipaddress.ip_address(one) for one in network["dst"]["list"]]
         networks = [ipaddress.ip_network(one) for one in wiring.routes[behind]]
         assert len(addresses) == 300
         hit = {index for index, one in enumerate(networks) for address in addresses if address in one}
         assert hit == set(range(300))
     table = wiring.session["devices"][0]["forwarding"]["routes"]
-    assert sum(":" not in route["prefix"] for route in table) == 600
+    assert sum(ipaddress.ip_network(route["prefix"]).version == version for route in table) == 600
+    hops = {route["via"] for route in table if ipaddress.ip_network(route["prefix"]).version == version}
+    assert hops == ({"100.64.0.2", "100.64.1.2"} if version == 4 else {"fd00:64:0::2", "fd00:64:1::2"})
 
 
 @pytest.mark.parametrize(
@@ -101,8 +117,18 @@ def test_every_route_is_a_destination_of_the_flows() -> None:
         ),
         (
             "routes: [16]",
-            {"profile": "size: 128B, ip: 6"},
-            "destinations are drawn from the routes, which are IPv4",
+            {"profile": "size: 128B, ip: 6", "kind": "linux/router"},
+            "`linux/router`: it forwards IPv4 alone, so there are no IPv6 routes",
+        ),
+        (
+            "routes: [16 IPv6]",
+            {},
+            "drawn from the routes, which are IPv6 (case `16 IPv6 / it / uni`) | take `ip: 6`",
+        ),
+        (
+            "routes: [16]",
+            {"profile": f"size: 64B, flows: 1, headers: [{', '.join(HEADERS)}]"},
+            "destinations are drawn from the routes (case `16 / it / uni`) | leave `headers` out",
         ),
         ("routes: [16]", {"kind": "emulated/bridge"}, "unknown axis `routes` of the matrix"),
     ],
@@ -111,11 +137,11 @@ def test_routes_that_cannot_be_are_told(matrix: str, more: dict[str, str], expec
     assert any(expected in told for told in mistakes(matrix, **more))
 
 
-def test_throughput_against_the_number_of_routes_is_one_table(tmp_path: Path) -> None:
+@pytest.mark.parametrize("profile", ["size: 64B", "size: 84B, ip: 6"])
+def test_throughput_against_the_number_of_routes_is_one_table(profile: str, tmp_path: Path) -> None:
     pytest.importorskip("netdyno._engine", reason="the engine is not built")
-    outcome = runner.run(
-        plan("routes: [1, 256, 4096], direction: [bidir]"), tmp_path, watcher(), runner.Selection()
-    )
+    asked = plan("routes: [1, 256, 4096], direction: [bidir]", profile=f"{profile}, flows: 4096")
+    outcome = runner.run(asked, tmp_path, watcher(), runner.Selection())
     with open_run(outcome.folder) as run:
         for case in run.cases:
             trials = list(run.trials(case.head.number))
@@ -135,8 +161,9 @@ def test_throughput_against_the_number_of_routes_is_one_table(tmp_path: Path) ->
     assert [row.split("|")[1].strip() for row in rows] == ["1", "256", "4,096"]
 
 
+@pytest.mark.parametrize("profile", ["size: 64B", "size: 84B, ip: 6"])
 def test_a_device_without_one_of_the_routes_is_not_measured(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    profile: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("netdyno._engine", reason="the engine is not built")
     whole = model._forwarding
@@ -148,7 +175,7 @@ def test_a_device_without_one_of_the_routes_is_not_measured(
     monkeypatch.setattr(model, "_forwarding", short)
     from netdyno.case import Failed, Job, run_case
 
-    asked = plan("routes: [256], direction: [uni]")
+    asked = plan("routes: [256], direction: [uni]", profile=f"{profile}, flows: 4096")
     events: list[object] = []
     run_case(Job(asked, cases(asked)[0], "netdyno._engine"), events.append, lambda: False)
     assert isinstance(events[-1], Failed)
@@ -186,3 +213,24 @@ def test_the_routes_of_a_plan_are_printed_each_with_its_next_hop() -> None:
     assert ipaddress.ip_network(prefix).subnet_of(ipaddress.ip_network("16.0.0.0/8"))
     assert hop == "100.64.0.2"
     assert told[3].endswith(" via 100.64.1.2")
+
+
+def test_ipv6_routes_are_printed_by_the_addresses_of_their_own_version() -> None:
+    told = list(listed(plan("routes: [2]", profile="size: 84B, ip: 6, flows: 256")))
+    assert told[0] == "# 2 IPv6 routes behind each port"
+    for line, network, hop in zip(
+        told[1:], ("2001:2::/49",) * 2 + ("2001:2:0:8000::/49",) * 2, ("0",) * 2 + ("1",) * 2, strict=True
+    ):
+        prefix, _, via = line.partition(" via ")
+        assert ipaddress.IPv6Network(prefix).subnet_of(ipaddress.IPv6Network(network))
+        assert via == f"fd00:64:{hop}::2"
+
+
+def test_an_external_router_without_an_ipv6_address_has_no_ipv6_routes() -> None:
+    links = tuple(
+        LabLink(name, name, 10**9, address=f"192.0.2.{end}/30", gateway=f"192.0.2.{end - 1}")
+        for name, end in (("west", 2), ("east", 6))
+    )
+    assert len(KINDS["external"].wire(links, {"routes": "3"}).routes[1]) == 3
+    with pytest.raises(ValueError, match="IPv6 routes want an IPv6 `address` and `gateway` of every link"):
+        KINDS["external"].wire(links, {"routes": "3 IPv6"})

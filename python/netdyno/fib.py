@@ -76,6 +76,9 @@ def listed(plan: Plan) -> Iterator[str]:
             continue
         seen.add(asked)
         wiring = plan.kind.wire(plan.lab.links, case.settings)
-        yield f"# {counted(int(asked), 'route')} behind each port"
+        version = routes.version(wiring.routes[0])
+        kind = "route" if version == 4 else "IPv6 route"
+        yield f"# {counted(len(wiring.routes[0]), kind)} behind each port"
         for port, prefixes in zip(wiring.ports, wiring.routes, strict=True):
-            yield from (f"{prefix} via {port.ipv4}" for prefix in prefixes)
+            via = port.ipv4 if version == 4 else port.ipv6
+            yield from (f"{prefix} via {via}" for prefix in prefixes)

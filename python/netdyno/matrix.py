@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from netdyno import modifiers, patterns
 from netdyno.arithmetic import line_rate
 from netdyno.groups import AXIS, Group, named
+from netdyno.labs import routes
 from netdyno.patterns import Direction
 from netdyno.trial import Place, Situation
 from netdyno.units import L1Rate
@@ -104,14 +105,20 @@ def _combinations(plan: Plan) -> tuple[Case, ...]:
         defaults = {setting: known[0] for setting, known in plan.kind.settings.items() if known}
         own = {axis: value for axis, value in choices if axis in plan.kind.settings}
         own |= _modified(plan, chosen, choices)
+        settings = {**defaults, **plan.lab.settings, **own}
+        profile = plan.profiles[chosen["profile"]]
+        if routes.SETTING in settings:
+            # A device has as many routes of the version that its traffic is of.
+            asked = settings[routes.SETTING]
+            settings[routes.SETTING] = routes.of_version(asked, profile.pool.version)
         found.append(
             Case(
                 name=name,
                 number=len(found),
                 choices=choices,
-                settings={**defaults, **plan.lab.settings, **own},
+                settings=settings,
                 profile_name=chosen["profile"],
-                profile=plan.profiles[chosen["profile"]],
+                profile=profile,
                 direction=chosen["direction"],  # type: ignore[arg-type]
                 seed=case_seed(plan.seed, name),
                 pattern=chosen.get("pattern", patterns.PAIRS),

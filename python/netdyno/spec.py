@@ -170,7 +170,7 @@ def _frames(case: Case, wiring: Wiring, stream: Stream, flows: int) -> dict[str,
     if place.traffic:
         _mark(headers, case.profile.classes[place.traffic])
     if wiring.routes:
-        (network,) = (header for header in headers if header["type"] == "ipv4")
+        (network,) = (header for header in headers if header["type"] in ("ipv4", "ipv6"))
         network["dst"] = {"list": routes.destinations(wiring.routes[wiring.in_lab(place.rx)], case.seed)}
     outer = headers[0]
     if stream.to:

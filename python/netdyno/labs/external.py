@@ -52,6 +52,11 @@ class External:
         behind = () if asked is None else routes.behind(asked, len(links))
         if behind and not all(link.address and link.gateway for link in links):
             raise ValueError("`routes` are a router's: give every link its `address` and `gateway`")
+        version = routes.version(behind[0]) if behind else 4
+        if behind and not all(_host(link.address, version) for link in links):
+            raise ValueError(
+                f"IPv{version} routes want an IPv{version} `address` and `gateway` of every link"
+            )
         if len(links) not in self.links:
             raise ValueError(f"`{self.name}` takes {in_words(self.links)} links, not {len(links)}")
         for link in links:

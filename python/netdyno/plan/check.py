@@ -11,6 +11,7 @@ from netdyno import modifiers
 from netdyno.arithmetic import line_rate, load_fps
 from netdyno.errors import names, suggestion
 from netdyno.groups import AXIS, BESIDE, Group
+from netdyno.labs import routes
 from netdyno.labs.filters import SETTING as FILTERS
 from netdyno.labs.wiring import Wiring
 from netdyno.matrix import Case, cases, opened, situation
@@ -145,14 +146,17 @@ def _method(source: Source, raw: object, tables: Tables) -> tuple[str | None, An
     return None, None, False
 
 
-def _routes(source: Source, case: Case, count: int, told: set[tuple[Any, ...]]) -> None:
+def _routes(source: Source, case: Case, behind: tuple[str, ...], told: set[tuple[Any, ...]]) -> None:
     """Every route is sent to, so the destinations of a profile are theirs."""
     name, profile = case.profile_name, case.profile
-    field = "flows"
+    field, count, version = "flows", len(behind), routes.version(behind)
     why = None
-    if profile.headers is not None or profile.pool.version != 4:
-        field = "headers" if profile.headers is not None else "ip"
-        why = "destinations are drawn from the routes, which are IPv4", "take `ip: 4`, without `headers`"
+    if profile.headers is not None:
+        field = "headers"
+        why = "destinations are drawn from the routes", "leave `headers` out: `ip` says which version"
+    elif profile.pool.version != version:
+        field = "ip"
+        why = f"destinations are drawn from the routes, which are IPv{version}", f"take `ip: {version}`"
     elif profile.flows < count:
         why = f"{profile.flows} flows do not reach all of {count} routes", f"`flows: {count}` or more"
     if why is not None and (name, why) not in told:
@@ -294,7 +298,7 @@ def _cases(source: Source, plan: Plan, method: Any) -> None:
         if wirings[chosen] is None:
             continue
         if wirings[chosen].routes:
-            _routes(source, case, len(wirings[chosen].routes[0]), told)
+            _routes(source, case, wirings[chosen].routes[0], told)
         if PATTERNS[case.pattern].bridged:
             _bridged(source, case, wirings[chosen], told)
         if not wirings[chosen].knows_tags and case.profile_name not in tagged:

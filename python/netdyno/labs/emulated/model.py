@@ -223,14 +223,14 @@ def _forwarding(
         return {"kind": "cross-connect", "pairs": [[0, 1]]}
     if forwarding == "bridge-domain":
         return {"kind": "bridge"}
-    networks = prefixes or tuple(addresses.behind(port, ports) for port in range(ports))
+    instead = routes.version(prefixes[0]) if prefixes else None
     table = [
         {"prefix": prefix, "via": tester(port)}
-        for behind, tester in (
-            (networks, addresses.tester),
-            (tuple(addresses.behind_ipv6(port, ports) for port in range(ports)), addresses.tester_ipv6),
+        for version, networks, tester in (
+            (4, addresses.behind, addresses.tester),
+            (6, addresses.behind_ipv6, addresses.tester_ipv6),
         )
         for port in numbers
-        for prefix in behind[port]
+        for prefix in (prefixes[port] if version == instead else networks(port, ports))
     ]
     return {"kind": "router", "routes": table}

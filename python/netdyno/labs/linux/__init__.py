@@ -81,6 +81,8 @@ class Linux:
         }
         asked = settings.get(routes.SETTING)
         behind = () if asked is None else routes.behind(asked, len(links))
+        if behind and routes.version(behind[0]) == 6:
+            raise ValueError("it forwards IPv4 alone, so there are no IPv6 routes")
         written = settings.get(filters.SETTING)
         rules = () if written is None else filters.behind(written, len(links))
         return Wiring(
