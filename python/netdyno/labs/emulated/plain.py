@@ -56,9 +56,24 @@ _BEHAVIOUR: Mapping[str, tuple[dict[str, Any], ...]] = {
 WEARY = {"for_ns": 200 * MS, "every": 10}
 """Of a port that was overloaded: for so long it loses every tenth frame."""
 
-_SETTINGS: Mapping[str, tuple[str, ...]] = {**_CAPACITY, "behaviour": tuple(_BEHAVIOUR)}
+# What befalls one frame in so many on its way out, each egress port for itself, and the first that it
+# befalls, in tenths of so many: so no two of them meet one frame, whatever they are set to.
+_FAULTS: Mapping[str, tuple[Any, int]] = {
+    "loses": ("lose", 5),
+    "duplicates": ("duplicate", 2),
+    "reorders": ({"reorder": {"by": 3}}, 7),
+    "corrupts": ("corrupt", 9),
+}
+_ONE_IN = ("none", "1/10", "1/100", "1/1000", "1/10000", "1/100000", "1/1000000")
+
+_SETTINGS: Mapping[str, tuple[str, ...]] = {
+    **_CAPACITY,
+    "behaviour": tuple(_BEHAVIOUR),
+    **dict.fromkeys(_FAULTS, _ONE_IN),
+}
 _ROUTER: Mapping[str, tuple[str, ...]] = {
-    **_SETTINGS,
+    # Nothing protects its answers to ARP: corrupted ones would be believed.
+    **{name: values for name, values in _SETTINGS.items() if name != "corrupts"},
     # One that sleeps would never answer who asks for it.
     "behaviour": tuple(behaviour for behaviour in _BEHAVIOUR if behaviour != "sleepy"),
     "queueing": tuple(_QUEUEING),
@@ -89,7 +104,7 @@ HELD = {"in_queue": 256, "out_queue": 16}
 
 def _model(forwarding: str, links: tuple[LabLink, ...], chosen: Mapping[str, str]) -> Model:
     limits, port, notes = _capacity(chosen, _cards(links))
-    device: dict[str, Any] = {"reset_ns": RESET_NS, **limits, "impairments": _faults(chosen["behaviour"])}
+    device: dict[str, Any] = {"reset_ns": RESET_NS, **limits, "impairments": _faults(chosen)}
     port |= hashes(forwarding)
     if chosen["behaviour"] == "weary":
         if port.get("in_fps") is None:
@@ -175,8 +190,15 @@ def _cards(links: tuple[LabLink, ...]) -> list[list[int]]:
     return list(found.values())
 
 
-def _faults(behaviour: str) -> list[dict[str, Any]]:
-    return [{"port": None, **fault} for fault in _BEHAVIOUR[behaviour]]
+def _faults(chosen: Mapping[str, str]) -> list[dict[str, Any]]:
+    found = [{"port": None, **fault} for fault in _BEHAVIOUR[chosen["behaviour"]]]
+    for name, (fault, tenths) in _FAULTS.items():
+        asked = chosen.get(name, "none")
+        if asked != "none":
+            every = int(asked.removeprefix("1/"))
+            when = {"every": {"every": every, "first": every * tenths // 10}}
+            found.append({"port": None, "fault": fault, "when": when})
+    return found
 
 
 CROSS_CONNECT = Emulated(
