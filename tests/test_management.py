@@ -195,7 +195,7 @@ def test_what_was_run_is_no_longer_missing() -> None:
 @pytest.mark.parametrize(
     ("more", "expected"),
     [
-        ({"kind": "emulated/bridge"}, "`emulated/bridge` has no SNMP agent that could be asked | `emulated/router`, or `external`"),
+        ({"kind": "emulated/bridge"}, "`emulated/bridge` has no SNMP agent that could be asked | `emulated/router`, `linux/router`, or `external`"),
         ({"settings": "query_cost: 1ms"}, "`query_cost` is of ports with a `capacity` of their own"),
         ({"profile": "size: 128B, flows: 256, addresses: rfc2544, vlan: [7]"}, "VLAN tags"),
     ],
@@ -361,6 +361,17 @@ def test_others_do_not_answer_for_the_device() -> None:
         1,
         ("at 0.001 s: a second answer to one query",),
     )
+
+
+def test_an_agent_that_looks_at_its_counters_now_and_then_is_not_wrong() -> None:
+    """Net-SNMP tells the same for some seconds, and then all at once what the full line has brought."""
+    line = 10**8 // 8
+    answers = [(number, 0) for number in range(4)] + [(4, 4 * line)]
+    found = read(
+        [(n * 10**9 + 10**6, answer(n, (100 * n, octets, 0, octets // 64, 0))) for n, octets in answers],
+        queries=5,
+    )
+    assert (found.answered, found.wrong) == (5, 0)
 
 
 def test_numbers_that_cannot_be_are_told() -> None:

@@ -13,6 +13,7 @@ from netdyno.live import watcher
 from netdyno.modifiers import management
 from netdyno.plan import parse
 from netdyno.store import StoredRun, open_run
+from test_labs import needs_root
 
 pytest.importorskip("netdyno._engine", reason="the engine is not built")
 
@@ -81,3 +82,32 @@ def test_an_agent_that_knows_another_community_answers_nothing_and_the_one_asked
     for told in (*written, printed.out.encode(), printed.err.encode()):
         assert SECRET.encode() not in told
         assert SECRET.encode().hex().encode() not in told
+
+
+@needs_root
+def test_net_snmp_answers_on_a_linux_router(tmp_path: Path) -> None:
+    plan = parse("""\
+title: By the clock
+lab:
+  nodes: {tester: {kind: netdyno}, dut: {kind: linux/router}}
+  links:
+    - {endpoints: ["tester:west", "dut:d0"], rate: 1Gbps}
+    - {endpoints: ["tester:east", "dut:d1"], rate: 1Gbps}
+traffic: {it: {size: 64B}}
+matrix: {direction: [uni, uni-reverse], modifier: [management]}
+method: {ramp: {warmup: 1s at 1kpps, ramp: 1s to 2kpps, hold: 1s}}
+trial: {settle: 100ms, drain: 200ms}
+""")
+    outcome = runner.run(plan, tmp_path, watcher(), runner.Selection())
+    with open_run(outcome.folder) as stored:
+        for case, port in zip(stored.cases, ("west", "east"), strict=True):
+            assert case.result is not None, case.error
+            trials = {
+                one.number: one.result for one in stored.trials(case.head.number) if one.state == "done"
+            }
+            exchange = trials[case.result.trials[0]].exchange
+            assert exchange is not None
+            assert (exchange.port, exchange.sent) == (port, 3)
+            # The last answer may come after the drain of a tester that had no core for a while.
+            assert exchange.answered in (2, 3)
+            assert (exchange.wrong, exchange.findings) == (0, ())

@@ -25,6 +25,7 @@ if [ "${1:-demo}" = test ]; then
     want chromium chromium
     want tshark tshark
     want bird bird2
+    want snmpd snmpd
     want ethtool ethtool
     want pdftotext poppler-utils
 fi

@@ -123,6 +123,9 @@ fn what_comes_to_its_ports_is_kept_and_nothing_else() {
     const OWN: [u8; 4] = [192, 0, 2, 2];
     let mut damaged = datagram(OWN, 40_000, b"damaged");
     damaged[44] ^= 1;
+    // As a kernel leaves it to a card: the sum of 192.0.2.1, 192.0.2.2, protocol 17 and the length, 8 and 7.
+    let mut begun = datagram(OWN, 40_000, b"to card");
+    begun[40..42].copy_from_slice(&(2 * (0xc000_u32 + 0x0200) + 1 + 2 + 17 + 15 - 0xffff).to_be_bytes()[2..]);
     let mut fragment = datagram(OWN, 40_000, b"fragment");
     fragment[20] = 0x20;
     let mut strangers = datagram(OWN, 40_000, b"another's");
@@ -132,6 +135,7 @@ fn what_comes_to_its_ports_is_kept_and_nothing_else() {
         datagram(OWN, 40_001, b"other port"),
         datagram([192, 0, 2, 3], 40_000, b"other address"),
         damaged,
+        begun,
         fragment,
         strangers,
         datagram(OWN, 520, b""),
@@ -151,13 +155,14 @@ fn what_comes_to_its_ports_is_kept_and_nothing_else() {
         heard,
         [
             (0, "192.0.2.1", 161, 40_000, "6669727374"),
+            (0, "192.0.2.1", 161, 40_000, "746f2063617264"),
             (0, "192.0.2.1", 161, 520, ""),
             (0, "192.0.2.1", 161, 40_000, whole.as_str()),
         ]
     );
     // Its last bit came 100 us after traffic began and 60 bytes, preamble and FCS (57.6 ns) later.
     assert_eq!(found.heard[0].at_ns, 100_057);
-    assert_eq!((found.heard_damaged, found.heard_beyond, found.ports[0].foreign), (1, 0, 8));
+    assert_eq!((found.heard_damaged, found.heard_beyond, found.ports[0].foreign), (1, 0, 9));
 }
 
 #[test]

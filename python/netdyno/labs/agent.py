@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 SETTING = "agent"
-"""Of an emulated router: whether it has one."""
+"""Of a router that netdyno makes: whether it has one."""
+
+SNMP = "snmp"
+VALUES = ("none", SNMP)
 
 INDEX = "if_index"
 """Of a device of one's own: what its port at the first tester port that sends has for ifIndex (RFC 2863)."""

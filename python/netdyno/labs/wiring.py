@@ -107,6 +107,10 @@ class Wiring:
     """Lines of the packet filter on what comes in from each port, as the device has them."""
     learns_routes: bool = False
     """Whether the device, which netdyno makes, learns routes by RIP."""
+    has_agent: bool = False
+    """Whether the device, which netdyno makes, answers SNMP."""
+    if_indexes: tuple[int, ...] = ()
+    """Of an agent of a device that was built: the ifIndex of each port. None: their place, from 1."""
     numbers: tuple[int, ...] = ()
     """Where only some ports of the lab are the tester's: the number of each among all. None: all are."""
     of: int = 0

@@ -38,6 +38,8 @@ MOST = 50_000
 KEPT_BYTES = 256
 """Kept free of each second on the line of the port that asks, FCS counted: the longest query there may be."""
 KEPT_BPS = (KEPT_BYTES + 20) * 8
+LOOKS_NS = 15 * 10**9
+"""Agents look at their counters now and then, and tell what they saw last: Net-SNMP after some seconds."""
 FINDINGS = 5
 """Kept of a trial in words, and shown of a case."""
 
@@ -83,7 +85,8 @@ def names(if_index: int) -> tuple[tuple[int, ...], ...]:
 def _problem(asked: Asked) -> Problem | None:
     if not {agent.SETTING, agent.INDEX} & set(asked.kind.settings):
         return Problem(
-            f"`{asked.kind.name}` has no SNMP agent that could be asked", "`emulated/router`, or `external`"
+            f"`{asked.kind.name}` has no SNMP agent that could be asked",
+            "`emulated/router`, `linux/router`, or `external`",
         )
     if asked.profile.tagged:
         return Problem("its frames have VLAN tags, and queries have none", "a profile without `vlan`")
@@ -104,13 +107,14 @@ def _problem(asked: Asked) -> Problem | None:
 
 
 def _settings(_profile: Any, _ways: Sequence[Way], _ports: int) -> Mapping[str, str]:
-    """An emulated device is given an agent; one of one's own has one or not."""
-    return {agent.SETTING: "snmp"}
+    """A device that netdyno makes is given an agent; one of one's own has one or not."""
+    return {agent.SETTING: agent.SNMP}
 
 
-def community(*, emulated: bool) -> bytes:
-    """What the agent knows us by; ValueError says what is wrong with it, not what it is."""
-    found = PUBLIC if emulated else os.environ.get(COMMUNITY, PUBLIC)
+def community(*, given: bool) -> bytes:
+    """What the agent, which we have given the device or not, knows us by; ValueError says what is wrong with
+    it, not what it is."""
+    found = PUBLIC if given else os.environ.get(COMMUNITY, PUBLIC)
     encoded = found.encode()
     if not 0 < len(encoded) <= MOST_COMMUNITY:
         raise ValueError(f"the community in {COMMUNITY} has {len(encoded)} bytes, not 1 to {MOST_COMMUNITY}")
@@ -118,13 +122,20 @@ def community(*, emulated: bool) -> bytes:
 
 
 def _index(scene: Scene) -> int:
-    """An emulated router numbers its ports from 1."""
-    emulated = scene.wiring.clock == "virtual"
-    return scene.speaker + 1 if emulated else agent.index(scene.settings[agent.INDEX])
+    """An emulated router numbers its ports from 1; another one was asked when it was built."""
+    port = scene.wiring.in_lab(scene.speaker)
+    if not _given(scene.wiring):
+        return agent.index(scene.settings[agent.INDEX])
+    return scene.wiring.if_indexes[port] if scene.wiring.if_indexes else port + 1
+
+
+def _given(wiring: Wiring) -> bool:
+    """Whether the agent is one that we have given the device."""
+    return wiring.clock == "virtual" or wiring.has_agent
 
 
 def _words(scene: Scene, *, secret: bool) -> Mapping[int, Words]:
-    known = community(emulated=scene.wiring.clock == "virtual" or not secret)
+    known = community(given=_given(scene.wiring) or not secret)
     message, number_at = snmp.get(known, names(_index(scene)))
     own = scene.wiring.ports[scene.speaker]
     asks = (datagram.host(own), FROM_PORT)
@@ -150,7 +161,7 @@ def _read(scene: Scene, result: TrialResult) -> Exchange:
     wiring, port = scene.wiring, scene.speaker
     sent = {said.number: said.at_ns for said in result.post.said}
     asked = names(_index(scene))
-    known = community(emulated=wiring.clock == "virtual")
+    known = community(given=_given(wiring))
     right: dict[int, _Answer] = {}
     wrong: list[str] = []
     for heard in result.post.heard:
@@ -221,9 +232,7 @@ def _backwards(answers: Sequence[_Answer], rate_bps: int) -> Iterator[str]:
             fell = f"sysUpTime fell from {one.values[0]} to {other.values[0]}"
             yield f"{_at(other.came_ns)}: {fell}: it started again"
             continue
-        most = rate_bps * (other.came_ns - one.sent_ns) // (8 * 10**9)
-        # Some agents look at their counters now and then only.
-        most += most // 2 + rate_bps // 8
+        most = rate_bps * (other.came_ns - one.sent_ns + LOOKS_NS) // (8 * 10**9)
         if most >= 2**32:
             continue
         for name, before, after in zip(OBJECTS, one.values, other.values, strict=True):
@@ -272,7 +281,8 @@ def _told(result: Result, _wiring: Wiring, trials: Sequence[TrialResult]) -> Res
     caption = (
         "RFC 2544 section 11.2, in the trials that count: an SNMP query is the first frame of each second."
         " What the device says it took in is ifInUcastPkts from its first to its last answer of each trial,"
-        " and what it was sent are test frames and queries of that time."
+        " and what it was sent are test frames and queries of that time; an agent that looks at its counters"
+        " every few seconds says less."
     )
     notes = []
     if answered < sent:

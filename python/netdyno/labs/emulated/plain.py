@@ -83,7 +83,7 @@ _ROUTER: Mapping[str, tuple[str, ...]] = {
     "broadcast_cost": ("0ns", "1us", "10us", "100us"),
     # A query of its SNMP agent, if it has one.
     "query_cost": ("0ns", "1ms", "10ms", "100ms"),
-    agent.SETTING: ("none", "snmp"),
+    agent.SETTING: agent.VALUES,
     # A routing update, for each route in it, if it learns any.
     "route_cost": ("0ns", "100us", "1ms", "10ms"),
     rip.SETTING: rip.VALUES,
@@ -122,7 +122,7 @@ def _model(forwarding: str, links: tuple[LabLink, ...], chosen: Mapping[str, str
         device["head_of_line"] = True
     if chosen.get("largest", "any") != "any":
         device["largest"] = int(FrameSize.parse(chosen["largest"]).amount)
-    if chosen.get(agent.SETTING, "none") == "snmp":
+    if chosen.get(agent.SETTING) == agent.SNMP:
         device["agent"] = {"community": "public"}
     if chosen.get(rip.SETTING) == rip.RIP:
         device["rip"] = True

@@ -17,9 +17,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 
-from netdyno.labs import addresses, backends, filters, rip, routes
+from netdyno.labs import addresses, agent, backends, filters, rip, routes
 from netdyno.labs.backends import PortBackend
-from netdyno.labs.linux import bird, leftovers, namespaces, nft
+from netdyno.labs.linux import bird, leftovers, namespaces, nft, snmpd
 from netdyno.labs.linux import device as dut
 from netdyno.labs.linux.events import asking
 from netdyno.labs.threads import Threads, cores_of, workers_of
@@ -92,6 +92,7 @@ class Linux:
             self.service == "bridge",
             routes=behind,
             learns_routes=settings.get(rip.SETTING) == rip.RIP,
+            has_agent=settings.get(agent.SETTING) == agent.SNMP,
             filters=tuple(tuple(nft.line(rule) for rule in of_port) for of_port in rules),
         )
 
@@ -131,6 +132,9 @@ class Linux:
                 nft.install(device, wiring.filters)
                 if wiring.learns_routes:
                     within.enter_context(bird.running(device, ports))
+                if wiring.has_agent:
+                    within.enter_context(snmpd.running(device))
+                    wiring = replace(wiring, if_indexes=snmpd.indexes(device, ports))
                 built = replace(_as_built(wiring, device), ask=asking(device, self.service, ports, files))
                 if ended:
                     some = "a device's process" if len(ended) == 1 else f"{len(ended)} processes of devices"
@@ -174,7 +178,7 @@ ROUTER = Linux(
     "linux/router",
     "Linux router",
     "router",
-    {routes.SETTING: (), filters.SETTING: (), rip.SETTING: rip.VALUES},
+    {routes.SETTING: (), filters.SETTING: (), rip.SETTING: rip.VALUES, agent.SETTING: agent.VALUES},
     links=MANY_LINKS,
 )
 BRIDGE = Linux("linux/bridge", "Linux bridge", "bridge", links=MANY_LINKS)
