@@ -19,8 +19,8 @@ FORWARDING = {"l2-xconnect": "l2-xconnect", "l2-bridge-domain": "bridge-domain",
 LAG = {"plain": "plain", "lag-2x10G": "lacp"}
 DIRECTION = {"uni": "uni", "bidir-sum": "bidir"}
 
-# A quarter of the example's times: capacities show in a quarter of the frames as well.
-SCALE = Fraction(1, 400)
+# A tenth of the example's times: capacities show in a tenth of the frames as well.
+SCALE = Fraction(1, 1000)
 
 # Rows the model does not reach within 3 %, with the reason; docs/labs.md names the same ones.
 EXCEPTIONS: Mapping[tuple[str, ...], str] = {}
