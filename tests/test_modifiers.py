@@ -291,6 +291,20 @@ def test_each_rule_that_is_looked_at_costs_what_it_costs(tmp_path: Path) -> None
     assert not [table for table in result(found["none"]).tables if table.name == "Filters"]
 
 
+def test_the_table_of_filters_is_bounded() -> None:
+    """Two ports of 101 lines each: the first hundred are shown, and of how many."""
+    asked = plan("filters-25", matrix="direction: [bidir]")
+    (case,) = cases(asked)
+    long = filters.text(
+        100, 1, {0: ("198.18.0.2/32", "198.19.0.2/32"), 1: ("198.19.0.2/32", "198.18.0.2/32")}
+    )
+    wiring = asked.kind.wire(asked.lab.links, {**case.settings, filters.SETTING: long})
+    (shown,) = case.modifier.told(Result("throughput", (), ()), wiring, ()).tables
+    assert len(shown.rows) == 100
+    assert shown.rows[0][2] == "permit 198.18.0.2/32 to 198.19.0.2/32"
+    assert shown.caption.endswith("The first 100 of 202 lines; `netdyno filters` prints all.")
+
+
 @pytest.mark.parametrize(
     ("modifier", "more", "expected"),
     [

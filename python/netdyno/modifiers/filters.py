@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from netdyno.plan.traffic import Profile
 
 COLUMNS = (Column("port"), Column("line"), Column("filter"))
+MOST_ROWS = 100
+"""Lines of filters that a case shows: 64 ports of 1,000 rules each would be a table of each case's own."""
 
 
 def _problem(asked: Asked) -> Problem | None:
@@ -88,7 +90,9 @@ def _told(result: Result, wiring: Wiring, _trials: Sequence[TrialResult]) -> Res
         else "as they were configured, RFC 2544 section 11.4"
     )
     caption = f"Filters on what comes in from each tester port, {whose}."
-    return replace(result, tables=(*result.tables, Table("Filters", COLUMNS, rows, caption)))
+    if len(rows) > MOST_ROWS:
+        caption += f" The first {MOST_ROWS} of {len(rows):,} lines; `netdyno filters` prints all."
+    return replace(result, tables=(*result.tables, Table("Filters", COLUMNS, rows[:MOST_ROWS], caption)))
 
 
 def listed(plan: Plan) -> Iterator[str]:
