@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from netdyno.errors import NetdynoError
 from netdyno.labs import nic
+from netdyno.labs.linux.counts import moved
 from netdyno.labs.nic import counters, netlink
 from netdyno.trial import InterfaceResult, TrialResult
 
@@ -103,13 +104,18 @@ class Watch:
     def __init__(self, wiring: Wiring, waited: dict[str, int] | None = None) -> None:
         """waited: nanoseconds that the lines of some ports were waited for before."""
         self._waited = waited or {}
+        self._counted = wiring.counted
+        self._device = None if wiring.counted is None else wiring.counted()
         self._ports = [
             _Port(name, interface, nic.read(interface), nic.driver_counters(interface))
             for name, interface in _interfaces(wiring)
         ]
 
     def told(self, result: TrialResult) -> TrialResult:
-        """The result with what the interfaces counted meanwhile, and why it is invalid if a line changed."""
+        """The result with what the interfaces counted meanwhile, and a device's kernel, and why it is invalid
+        if a line changed."""
+        if self._counted is not None and self._device is not None:
+            result = replace(result, devices=(*result.devices, moved(self._device, self._counted())))
         if not self._ports:
             return result
         found = [_compare(port) for port in self._ports]

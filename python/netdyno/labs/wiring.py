@@ -122,6 +122,10 @@ class Wiring:
     returns when that is done. None: not built yet, told by the session instead, or not `asked`. Raises
     LabError."""
 
+    counted: Callable[[], Mapping[str, Mapping[str, int]]] | None = field(default=None, compare=False)
+    """What the device's own kernel has counted so far, where it is netdyno's. None: nobody can look. Raises
+    LabError."""
+
     def only(self, names: Collection[str]) -> Wiring:
         """The same lab with the ports of these names alone opened; the device keeps all of its own."""
         kept = tuple(number for number, port in enumerate(self.ports) if port.name in names)

@@ -50,8 +50,34 @@ def findings(results: Sequence[TrialResult]) -> tuple[Finding, ...]:
         _shared(healths),
         _workers(healths),
         _queues(results),
+        _of_the_device(results),
     )
     return tuple(finding for finding in found if finding is not None)
+
+
+DROPPED = re.compile(r"drop|discard|noroute|error|fifo", re.IGNORECASE)
+"""Names of a kernel's counters that speak of frames that went no further."""
+
+
+def _of_the_device(results: Sequence[TrialResult]) -> Finding | None:
+    """What the device's own kernel, where anybody can look, dropped of what was lost."""
+    lost = sum(max(stream.lost, 0) for result in results for stream in result.streams)
+    kernels = [device for result in results for device in result.devices if "ip" in device]
+    if not lost or not kernels:
+        return None
+    found: dict[str, int] = {}
+    for kernel in kernels:
+        for who, counts in (*((port["name"], port) for port in kernel["ports"]), ("IPv4", kernel["ip"])):
+            for name, count in counts.items():
+                if name != "name" and DROPPED.search(name):
+                    found[f"{name} of {who}"] = found.get(f"{name} of {who}", 0) + count
+    named = ", ".join(f"{name} {count:,}" for name, count in found.items())
+    told = f"counted {named} (several may be of one frame)" if found else "counted none of them as dropped"
+    return Finding(
+        "device's kernel",
+        Fraction(lost),
+        f"{counted(lost, 'frame')} lost, of which the device's own kernel {told}",
+    )
 
 
 def worst(cases: Iterable[tuple[str, Sequence[Finding]]]) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from netdyno.labs import addresses, agent, backends, filters, rip, routes
 from netdyno.labs.backends import PortBackend
 from netdyno.labs.linux import bird, leftovers, namespaces, nft, snmpd
 from netdyno.labs.linux import device as dut
+from netdyno.labs.linux.counts import counting
 from netdyno.labs.linux.events import asking
 from netdyno.labs.threads import Threads, cores_of, workers_of
 from netdyno.labs.wiring import TWO_LINKS, LabError, LabLink, WiredPort, Wiring, in_words, joined
@@ -135,7 +136,11 @@ class Linux:
                 if wiring.has_agent:
                     within.enter_context(snmpd.running(device))
                     wiring = replace(wiring, if_indexes=snmpd.indexes(device, ports))
-                built = replace(_as_built(wiring, device), ask=asking(device, self.service, ports, files))
+                built = replace(
+                    _as_built(wiring, device),
+                    ask=asking(device, self.service, ports, files),
+                    counted=counting(device, ports),
+                )
                 if ended:
                     some = "a device's process" if len(ended) == 1 else f"{len(ended)} processes of devices"
                     left = f"A run that was killed had left {some}, ended before this lab was built."
