@@ -88,6 +88,9 @@ CLASSES: Mapping[str, Class] = {
     "store and forward": Class(Model(delay_ns=1_000, delay_per_byte_ps=1_237), form=_all),
     "port capacity": Class(Model(port_fps=100_000, in_queue=7), form=_served(7)),
     "box capacity": Class(Model(box_fps=100_000, in_queue=QUEUE), form=_served(QUEUE)),
+    # By bits: frames of 512 of them.
+    "licence": Class(Model(box_bps=51_200_000, in_queue=QUEUE), form=_served(QUEUE)),
+    "card": Class(Model(card_fps=100_000, in_queue=QUEUE), form=_served(QUEUE)),
     "leak": Class(Model(lose=(40, 211)), form=_without(40, 211)),
     "policer": Class(Model(police=RATE), form=_policed(FILLS)),
     # Two buckets of the port fill beside each other, and which of them a frame is taken from depends on both,

@@ -36,6 +36,10 @@ class Model:
     """What a port takes in, frames per second; of them `in_queue` wait."""
     box_fps: int | None = None
     """What the device takes in of all ports, in order of time; of them `in_queue` wait."""
+    box_bps: int | None = None
+    """What a licence lets it switch, L2 bits per second of all ports; of them `in_queue` frames wait."""
+    card_fps: int | None = None
+    """What all ports take in together, which are on one card; of it `in_queue` wait."""
     in_queue: int = 1024
     queue: int = 1024
     """Frames that wait for the line out."""
@@ -97,6 +101,11 @@ class Model:
             device["impairments"] = faults
             device["delay_ns"], device["delay_per_byte_ps"] = self.delay_ns, self.delay_per_byte_ps
             device["box_fps"], device["box_queue"] = _rate(self.box_fps), self.in_queue
+            if self.box_bps is not None:
+                device["box_bits"] = {"rate_bps": self.box_bps, "layer": "l2"}
+            if self.card_fps is not None:
+                card = {"ports": list(range(len(ports))), "in_fps": _rate(self.card_fps)}
+                device["cards"] = [{**card, "in_queue": self.in_queue}]
             for port in ports:
                 port["in_fps"], port["in_queue"] = _rate(self.port_fps), self.in_queue
                 if self.weary is not None:

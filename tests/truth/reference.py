@@ -79,18 +79,20 @@ class Gcra:
 
 
 class Server:
-    """Takes the same time for each frame; `queue` wait (D/D/1/K).
+    """Takes the same time for each frame, or for each of its bits; `queue` wait (D/D/1/K).
 
     weary: for so long after a frame found no room every so many of those that come is lost, counted from the
     first behind the first that found none.
     """
 
-    def __init__(self, fps: int, queue: int, weary: tuple[int, int] | None = None) -> None:
-        self.service, self.queue = whole(SECOND, fps), queue
+    def __init__(
+        self, rate: int, queue: int, weary: tuple[int, int] | None = None, *, bits: bool = False
+    ) -> None:
+        self.rate, self.bits, self.queue = rate, bits, queue
         self.inside: deque[int] = deque()
         self.weary, self.until, self.since = weary, 0, 0
 
-    def served(self, at: int) -> int | None:
+    def served(self, at: int, size: int = 0) -> int | None:
         """When a frame is done that comes at `at`; None if there is no room for it."""
         while self.inside and self.inside[0] <= at:
             self.inside.popleft()
@@ -101,7 +103,8 @@ class Server:
         if len(self.inside) > self.queue:
             self.until = at + (self.weary[0] if self.weary is not None else 0)
             return None
-        self.inside.append(max(self.inside[-1] if self.inside else 0, at) + self.service)
+        service = whole((size * 8 if self.bits else 1) * SECOND, self.rate)
+        self.inside.append(max(self.inside[-1] if self.inside else 0, at) + service)
         return self.inside[-1]
 
 
@@ -290,7 +293,6 @@ class Reference:
         model = self.model
         fps = model.port_fps
         ports = [Server(fps, model.in_queue, model.weary) if fps else None for _ in sent]
-        box = Server(model.box_fps, model.in_queue) if model.box_fps else None
         inside: list[tuple[int, int, Packet]] = []
         for port, packets in enumerate(sent):
             for packet in packets:
@@ -300,14 +302,15 @@ class Reference:
                     if done is not None:
                         inside.append((done, port, packet))
         inside.sort(key=lambda one: one[:2])
+        for rate, bits in ((model.card_fps, False), (model.box_fps, False), (model.box_bps, True)):
+            if rate is not None:
+                inside = _through(Server(rate, model.in_queue, bits=bits), inside)
         out: list[list[Packet]] = [[] for _ in self.ways]
         for at, port, packet in inside:
-            done = _done(box, at)
-            if done is not None:
-                packet.at = done
-                leaves = done + model.delay_ns * 1000 + model.delay_per_byte_ps * packet.size
-                for way in to(packet, port):
-                    out[way].append(packet.again(leaves))
+            packet.at = at
+            leaves = at + model.delay_ns * 1000 + model.delay_per_byte_ps * packet.size
+            for way in to(packet, port):
+                out[way].append(packet.again(leaves))
         return [way.disturbed(packets) for way, packets in zip(self.ways, out, strict=True)]
 
 
@@ -318,6 +321,12 @@ def _arrives(packet: Packet) -> int:
 
 def _done(server: Server | None, at: int) -> int | None:
     return at if server is None else server.served(at)
+
+
+def _through(server: Server, frames: list[tuple[int, int, Packet]]) -> list[tuple[int, int, Packet]]:
+    """What a server of all ports lets through of what comes in order of time, and when."""
+    served = ((server.served(at, packet.size), port, packet) for at, port, packet in frames)
+    return [(done, port, packet) for done, port, packet in served if done is not None]
 
 
 def _hit(when: tuple[int, ...] | None, number: int) -> bool:
