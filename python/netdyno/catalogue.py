@@ -12,7 +12,7 @@ from pydantic.fields import FieldInfo
 
 from netdyno.methods import METHODS
 from netdyno.methods.procedure import Parameters, Shape
-from netdyno.plan.models import GOALS
+from netdyno.plan.models import GOALS, SHARES
 from netdyno.units import Load, Quantity
 
 
@@ -43,7 +43,7 @@ GOAL_BOUNDS = {
     "PDR": ">= 1.2Mpps",
     "ramp max Rx": ">= 14Mpps",
     "knee": ">= 9Gbps",
-    "loss": "<= 0.1%",
+    **SHARES,
 }
 """An example of each, so that every unit is seen once."""
 

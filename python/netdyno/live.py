@@ -342,6 +342,8 @@ def headline(value: Value | None) -> str:
         return "no value"
     if value.number is None:
         return f"no {value.name} was found ({value.note})" if value.note else f"no {value.name} was found"
+    if value.only_below is not None:
+        return f"{value.name} {grid.number(value)}"
     low, high = value.low, value.high
     if value.unit == "fps" and low is not None and high is not None and pps(float(low)) != pps(float(high)):
         # No more digits than the bounds bear.

@@ -741,6 +741,12 @@ class Value:
     of_frames: int | None = field(default=None, compare=False)
     """Of a share of frames that were lost, of how many; None: it is no such share. Not stored."""
 
+    @property
+    def only_below(self) -> Fraction | None:
+        """Of a search in which no load passed: the lowest that was tried, for all that is known is that it is
+        below that."""
+        return self.high if self.searched and self.number == 0 else None
+
 
 Cell: TypeAlias = Fraction | str | None
 """Of a table: an exact number in its column's unit, a text, or nothing, which was not measured."""

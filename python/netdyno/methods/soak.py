@@ -77,6 +77,9 @@ class SoakParameters(Parameters):
         count = -(-self.duration.ns // (self.part.ns or self.duration.ns))
         if count > MOST_PARTS:
             raise Problem(f"{count} parts of {self.part}, at most {MOST_PARTS}", "longer parts", at=("part",))
+        if "part" in self.model_fields_set and self.part.ns > self.duration.ns:
+            message = f"a part of {self.part} is longer than the whole soak of {self.duration}"
+            raise Problem(message, "a shorter `part`, or `0s` for a soak of one", at=("part",))
         return self
 
     @property

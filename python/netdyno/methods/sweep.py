@@ -140,7 +140,7 @@ class SweepParameters(Parameters):
     )
     idle: PositiveLoad = Field(
         default=PositiveLoad(Percent(Fraction(1, 1000))),
-        description="What `0%` stands for: a load at which no frame waits for another.",
+        description="What `0%` or `0pps` stands for: a load at which no frame waits for another.",
     )
     search: NdrParameters = Field(
         default=NdrParameters(), description="How what loads are shares of is found, if any are."

@@ -22,6 +22,8 @@ from netdyno.plan.check_groups import fitting, groups, one_member
 from netdyno.plan.check_lab import include, lab
 from netdyno.plan.check_matrix import MAX_CASES, axes, filters, only_kind, possible_in_all
 from netdyno.plan.check_traffic import no_tags, profiles, shared_out
+from netdyno.plan.check_trials import problems as trial_problems
+from netdyno.plan.check_trials import short_samples
 from netdyno.plan.source import Source
 from netdyno.units import L1Rate, Percent, decimal
 
@@ -60,6 +62,10 @@ def check(source: Source, base: Path | None, tables: Tables) -> Plan | None:
     matrix = axes(source, raw, kind, tables, sizes, tuple(whole.groups))
     filtered = filters(source, raw, matrix) and not lost & {"only", "skip"}
     method, parameters, guessed = _method(source, raw.get("method"), tables)
+    if method is not None and not lost & {"trial"} and "sample" in whole.trial.model_fields_set:
+        longer = short_samples(parameters, whole.trial.sample)
+        if longer is not None:
+            source.report(("trial", "sample"), longer.message, longer.hint)
     if method is not None:
         whole = _as_usual(whole, tables.methods[method])
     if method is not None and not guessed and not lost & {"scale"}:
@@ -325,6 +331,11 @@ def _cases(source: Source, plan: Plan, method: Any) -> None:
             place = (suites.key(source), plan.method, *problem.at)
             source.report(place, f"{problem.message}, in case `{case.name}`", problem.hint, key=True)
         slowest = L1Rate(Fraction(min(port.rate_bps for port in wiring.ports)))
+        for nonsense in trial_problems(plan.parameters, at_hand, case, slowest, plan.scale):
+            if nonsense.at not in told:
+                told.add(nonsense.at)
+                place = (suites.key(source), plan.method, *nonsense.at)
+                source.report(place, nonsense.message, nonsense.hint)
         for path, load in plan.parameters.loads():
             asked = load_fps(load, line=slowest, size=at_hand.mean_size)
             above = isinstance(load.amount, Percent) and load.amount.amount > 1  # which has been told

@@ -325,8 +325,19 @@ GOALS: Mapping[str, str] = {
     "ramp max Rx": "the best forwarding rate of the ramp, each direction",
     "knee": "where loss begins on the ramp, each direction",
     "loss": "lost frames as a share of sent frames",
+    "steps passed": "the share of the steps of configuration and performance (Y.1564) that were passed",
+    "oversize frames forwarded": "the share of frames that are too long (RFC 2889) that came out of any port",
+    "legal frames forwarded": "the share of their control, legal frames, that came out of any port",
 }
 """Values that a goal can be set for."""
+
+SHARES: Mapping[str, str] = {
+    "loss": "<= 0.1%",
+    "steps passed": ">= 100%",
+    "oversize frames forwarded": "<= 0%",
+    "legal frames forwarded": ">= 100%",
+}
+"""Those that are shares of what was sent or done, each with a goal for it."""
 
 _GOAL = re.compile(r"\s*(.*?)\s*(>=|<=|>|<)\s*(.*)")
 
@@ -341,14 +352,15 @@ def _goal(value: object) -> Goal:
     if name not in GOALS:
         raise Problem(f"there is no value `{name[:40]}` to set a goal for", suggestion(name, GOALS))
     if re.fullmatch(r"[0-9.]+", bound):
-        right = "loss <= 0.1%" if name == "loss" else f"{name} >= 95%"
+        right = f"{name} {SHARES.get(name, '>= 95%')}"
         raise Problem(
             f"the goal `{as_written(value)}` has a bound without a unit", f"write it like `{right}`"
         )
     load = Load.parse(bound)
-    if name == "loss" and not isinstance(load.amount, Percent):
+    if name in SHARES and not isinstance(load.amount, Percent):
+        of = " of what was sent" if name == "loss" else ""
         raise Problem(
-            f"loss is a share of what was sent, and `{bound}` is a rate", "write it like `loss <= 0.1%`"
+            f"{name} is a share{of}, and `{bound}` is a rate", f"write it like `{name} {SHARES[name]}`"
         )
     return Goal(name, operator, load)  # type: ignore[arg-type]
 

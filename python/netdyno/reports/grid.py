@@ -109,13 +109,16 @@ def cell(case: CaseView) -> Cell:
         return Cell(case, "n/a", "n/a", unknown, None, case.limit())
     if value.unit != "fps":
         return Cell(case, _quantity(value.number, value.unit), "", "", None, case.limit(value.scope))
-    l1, share = case.l1_bps(value.number), case.share_of_line(value)
+    shown = value if value.only_below is None else replace(value, number=value.only_below)
+    assert shown.number is not None
+    sign = "" if value.only_below is None else "< "
+    l1, share = case.l1_bps(shown.number), case.share_of_line(shown)
     return Cell(
         case=case,
-        number=quantity.rate(value.number, "pps") + (CONTRADICTED if value.contradicted else ""),
-        l1_bps="n/a" if l1 is None else quantity.rate(l1, "bps"),
-        share=unknown if share is None else quantity.percent(share),
-        share_of_line=share,
+        number=sign + quantity.rate(shown.number, "pps") + (CONTRADICTED if value.contradicted else ""),
+        l1_bps="n/a" if l1 is None else sign + quantity.rate(l1, "bps"),
+        share=unknown if share is None else sign + quantity.percent(share).removeprefix("< "),
+        share_of_line=case.share_of_line(value),
         limit=case.limit(value.scope),
     )
 
@@ -168,6 +171,8 @@ def number(value: Value) -> str:
     """A value with its unit, and its bounds where there are any: `14.66 Mpps (14.60 to 14.72)`."""
     if value.number is None:
         return "n/a"
+    if value.only_below is not None:
+        return f"< {_quantity(value.only_below, value.unit)}"
     text = _quantity(value.number, value.unit)
     if value.low is not None and value.high is not None:
         low, high = _quantity(value.low, value.unit), _quantity(value.high, value.unit)

@@ -19,6 +19,9 @@ from netdyno.verdict.words import listed, missing, of_line
 if TYPE_CHECKING:
     from netdyno.plan import Goal
 
+SHARES = ("loss", "steps passed", "oversize frames forwarded", "legal frames forwarded")
+"""Values of which a goal's per cent are no part of a line."""
+
 LOSSES = ("loss at the end", "loss ratio")
 """Values a goal for the loss is about: of a ramp, of a soak."""
 
@@ -37,7 +40,7 @@ def judge_goal(goal: Goal, result: Result, verdicts: Mapping[str, Verdict], evid
     first headline where that has none.
     """
     situation = evidence.situation
-    share = goal.value == "loss"
+    share = goal.value in SHARES
     assert not share or isinstance(goal.bound.amount, Percent)
     missed: list[str] = []
     unknown: list[str] = []
@@ -76,11 +79,21 @@ def judge_goal(goal: Goal, result: Result, verdicts: Mapping[str, Verdict], evid
 
 
 def _rate(bound: Load, situation: Situation, stream: str) -> Fraction:
-    """A bound in frames per second: a percentage is of the stream's own line."""
+    """A bound in frames per second of a stream. It is a port's, as a load is: a percentage of its line, and
+    of each of several streams that it sends the part that this one has of them."""
     rate = frames_per_second(bound, situation)
     if isinstance(bound.amount, Percent):
         rate *= situation.port_fps(stream) / situation.line_fps
-    return rate
+    return rate * _part(situation, stream)
+
+
+def _part(situation: Situation, stream: str) -> Fraction:
+    """What a stream has of all that its port sends of the test."""
+    if not situation.places:
+        return Fraction(1)
+    place = situation.places[situation.streams.index(stream)]
+    sent = sum((one.share for one in situation.places if one.tx == place.tx), Fraction(0))
+    return place.share / sent if sent else Fraction(1)
 
 
 @dataclass(frozen=True)
@@ -143,13 +156,21 @@ def _found(goal: Goal, stream: str, result: Result, evidence: Evidence) -> _Foun
     if value is None:
         return _Found(None, f"the method `{result.method}` gives no {name}")
     if value.number is None:
-        return _Found(value.low, value.note or "not found")
+        # Of a share that is known to lie below its bound; at the bound it may be it.
+        most = value.high if name in SHARES and value.high is not None else None
+        short = most is not None and not goal.holds(most, goal.bound.amount.amount)
+        return _Found(value.low, value.note or "not found", below=most if short else None)
     if name == "loss":
         text = f"{decimal(value.number * 100, 4)} % were lost ({value.note})"
         if not value.number and value.of_frames:
             return _Found.nothing_lost(value.of_frames, text, goal)
         return _Found(value.number, text, exact=True)
-    text = f"{rounded(value.number)} fps, {of_line(value, evidence.situation)}"
+    if name in SHARES:
+        return _Found(value.number, f"{decimal(value.number * 100, 4)} % ({value.note})", exact=True)
+    part = _part(evidence.situation, stream)
+    own = replace(value, number=value.number / part)
+    of_own = " (of the part its port has for this stream)" if part != 1 else ""
+    text = f"{rounded(value.number)} fps, {of_line(own, evidence.situation)}{of_own}"
     if value.contradicted:
         # The device was seen to lose frames at that load or below: it is not known to pass any.
         text = f"{text}, but {value.contradicted}"

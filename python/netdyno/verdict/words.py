@@ -38,6 +38,8 @@ def rate(value: Value) -> str:
     """The number of a value, or what is known of it."""
     if value.number is None:
         return f"{rounded(value.low)} fps" if value.low else "what was reached"
+    if value.only_below is not None:
+        return f"less than {rounded(value.only_below)} fps"
     return f"{rounded(value.number)} fps"
 
 
@@ -45,6 +47,9 @@ def reached(value: Value, result: Result, evidence: Evidence) -> str:
     """The rate in words; a share of the line only where something enforces the line."""
     if value.number is None or not evidence.enforced_rate:
         return f"{rate(value)} were reached"
+    if value.only_below is not None:
+        least = replace(value, number=value.only_below)
+        return f"no load passed, down to {rate(least)}, which is {of_line(least, evidence.situation)}"
     text = f"{rate(value)} is {of_line(value, evidence.situation)}"
     if value.searched and value.high is not None:
         # What lies between was not tried: the number is a step of the loads, and no more exact than that.

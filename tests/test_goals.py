@@ -1,0 +1,144 @@
+"""Goals of methods that say pass or fail, and of ports that send several streams: seen by the exit code."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from methodlab import text
+from netdyno import run as runner
+from netdyno.errors import PlanErrors
+from netdyno.live import watcher
+from netdyno.plan import parse
+from netdyno.plan.models import Goal
+from netdyno.store import open_run
+from netdyno.trial import Place, Result, Situation, Value, Verdict
+from netdyno.units import Load
+from netdyno.verdict import Evidence
+from netdyno.verdict.goals import judge_goal
+
+MET, MISSED = 0, 1
+
+
+def ran(place: Path, method: str, goal: str, **changes: Any) -> tuple[int, str]:
+    """The exit code of a run with this goal, and why it was met or missed."""
+    pytest.importorskip("netdyno._engine", reason="the engine is not built")
+    plan = parse(text(method, **changes) + f'goals: ["{goal}"]\n')
+    outcome = runner.run(plan, place, watcher(), runner.Selection())
+    with open_run(outcome.folder) as run:
+        (found,) = run.cases[0].goals
+    return outcome.exit_code, found.reason
+
+
+@pytest.mark.parametrize(
+    ("cir", "code", "share"),
+    [
+        # Nothing polices: of 25, 50, 75, 100 % of CIR, above it, and the performance all but that above pass.
+        ("100Mbps", MISSED, "83.3333 % (5 of 6 steps)"),
+        # Above a whole line there is no step.
+        ("100%", MET, "100 % (5 of 5 steps)"),
+    ],
+)
+def test_a_service_that_fails_a_step_fails_the_run(tmp_path: Path, cir: str, code: int, share: str) -> None:
+    method = f"y1564: {{step: 10ms, performance: 20ms, services: {{all: {{cir: {cir}}}}}}}"
+    found, why = ran(tmp_path, method, "steps passed >= 100%", profile="size: 512B")
+    assert (found, why) == (code, f"west-east: {share}")
+
+
+@pytest.mark.parametrize(
+    ("size", "goal", "code"),
+    [
+        # An emulated bridge forwards frames of any length.
+        ("1519B", "oversize frames forwarded <= 0%", MISSED),
+        ("1518B", "legal frames forwarded >= 100%", MET),
+    ],
+)
+def test_frames_that_are_too_long_fail_the_run(tmp_path: Path, size: str, goal: str, code: int) -> None:
+    found, why = ran(
+        tmp_path, "errored-frames: {duration: 10ms, loads: [10%]}", goal, profile=f"size: {size}"
+    )
+    assert found == code, why
+    assert why.startswith("west-east: 100 % (")
+
+
+@pytest.mark.parametrize(
+    ("goal", "told"),
+    [
+        ("steps passed >= 1kpps", "steps passed is a share, and `1kpps` is a rate"),
+        ("oversize frames forwarded <= 0", "has a bound without a unit"),
+    ],
+)
+def test_a_goal_for_a_share_is_in_per_cent(goal: str, told: str) -> None:
+    with pytest.raises(PlanErrors) as found:
+        parse(text("y1564: {step: 1s}") + f'goals: ["{goal}"]\n')
+    (error,) = found.value.errors
+    assert told in error.message
+    assert error.hint in (
+        "write it like `steps passed >= 100%`",
+        "write it like `oversize frames forwarded <= 0%`",
+    )
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [("5/6", "1", None), ("4/6", "5/6", False), ("1", "1", True)],
+)
+def test_steps_that_the_tester_did_not_offer_leave_bounds(low: str, high: str, expected: bool | None) -> None:
+    value = Value("steps passed", "a", None, "share", Fraction(low), Fraction(high), "5 of 6 steps")
+    situation = Situation(("a",), Fraction(1000), Fraction(64))
+    goal = Goal("steps passed", ">=", Load.parse("100%"))
+    verdicts = {"a": Verdict("device", "because")}
+    given = Evidence(situation, "virtual", True, ())
+    assert judge_goal(goal, Result("y1564", (value,), ()), verdicts, given).passed is expected
+
+
+MESH = Situation(
+    ("a-b", "a-c", "b-a"),
+    Fraction(1000),
+    Fraction(64),
+    places=(Place(0, 1, Fraction(1, 2)), Place(0, 2, Fraction(1, 2)), Place(1, 0)),
+)
+"""a sends two streams and b one, each port on a line of 1,000 frames a second."""
+
+
+@pytest.mark.parametrize(
+    ("goal", "load", "expected"),
+    [
+        ("90%", 900, True),
+        ("91%", 900, False),
+        ("900pps", 900, True),
+        ("901pps", 900, False),
+        ("100%", 1000, True),
+        ("45%", 900, True),
+    ],
+)
+def test_a_goal_is_of_a_port_and_not_of_one_of_its_streams(goal: str, load: int, expected: bool) -> None:
+    """At 90 % of the line each of two streams of a port has 45 %: a user who asks for 90 % has it."""
+    values = tuple(
+        Value("throughput", name, load * place.share, "fps", load * place.share, searched=True)
+        for name, place in zip(MESH.streams, MESH.places, strict=True)
+    )
+    verdicts = {name: Verdict("device", "because") for name in MESH.streams}
+    wanted = Goal("throughput", ">=", Load.parse(goal))
+    found = judge_goal(
+        wanted, Result("throughput", values, ()), verdicts, Evidence(MESH, "virtual", True, ())
+    )
+    assert found.passed is expected
+    if goal == "90%":
+        assert found.reason.startswith(
+            "a-b: 450 fps, 90 % of the line (of the part its port has for this stream); "
+        )
+        assert found.reason.endswith("b-a: 900 fps, 90 % of the line")
+
+
+def test_a_full_mesh_that_passes_everything_meets_the_whole_line(tmp_path: Path) -> None:
+    code, why = ran(
+        tmp_path,
+        "throughput: {duration: 10ms, width: 10%}",
+        "throughput >= 100%",
+        links=3,
+        matrix="pattern: [full-mesh]",
+    )
+    assert code == MET, why
