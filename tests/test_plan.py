@@ -233,7 +233,7 @@ trial: {drain: 3}
         ("method:", "only: [3]\nmethod:", "16:8 an entry of `only` must be a mapping, not `3`"),
         ('"dut:p1"], rate: 10Gbps', '"dut:p1"], rate: 10Gbps, address: 192.0.2.1', "8:69 `192.0.2.1` is not an address with its prefix length"),
         ("title: A whole plan", "title: ''", "1:8 `title` is empty"),
-        ("title: A whole plan", "title: [a]", "1:8 `title` must be text, not a list"),
+        ("title: A whole plan", "title: [a]", "1:8 `title` must be text, not a list of `a`"),
         ("method:", "seed: -1\nmethod:", "16:7 `seed` cannot be `-1`"),
         ("method:", "goals: [loss <= 1kpps]\nmethod:", "16:9 loss is a share of what was sent, and `1kpps` is a rate"),
         ("method:", "goals: [loss <= 1]\nmethod:", "16:9 the goal `loss <= 1` has a bound without a unit"),
@@ -250,6 +250,31 @@ trial: {drain: 3}
 )  # fmt: skip
 def test_a_slip_and_what_is_said_about_it(old: str, new: str, expected: str) -> None:
     assert mistakes(changed(old, new)) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("matrix: [lag, direction]", "a list of `lag` and `direction`"),
+        ("matrix: [{lag: plain}, {direction: uni}, x, y, z]", "a list of a mapping, a mapping, `x` and 2 more"),
+        ("matrix: []", "a list, which is empty"),
+    ],
+)
+def test_a_list_in_place_of_a_mapping_is_told_with_what_is_in_it(written: str, expected: str) -> None:
+    (error,) = findings(re.sub(r"matrix:\n(  .*\n){3}", f"{written}\n", WHOLE))
+    assert error.message == f"`matrix` must be a mapping, not {expected}"
+    assert error.hint == "write fields as `name: value`, without brackets and dashes"
+
+
+def test_the_same_mistake_many_times_is_one_with_its_first_places() -> None:
+    """Up to three are told each at its place, for an editor to jump to; of more the first three places."""
+    three = changed("method:", "only: [3, 4, 5]\nmethod:")
+    assert [one.partition(" ")[0] for one in mistakes(three)] == ["16:8", "16:11", "16:14"]
+    assert mistakes(changed("method:", "only: [3, 4, 5, 6, 7]\nmethod:")) == [
+        "16:8 an entry of `only` must be a mapping, not `3` (5 times: also at 16:11, 16:14 and at 2 more)"
+    ]
+    # Other values of the matrix are other mistakes.
+    assert len(mistakes(changed("[small, big]", "[p, q, r, s]"))) == 4
 
 
 def test_the_plan_of_an_older_run_is_still_read() -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 import errno
-from collections.abc import Iterable
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 
 class NetdynoError(Exception):
@@ -65,6 +66,34 @@ class PlanError:
         return f"{place}: {self.message}"
 
 
+MOST_ALIKE = 3
+"""The same mistake more often than this is told once, with its first places."""
+
+_FOUND = re.compile(r", not `[^`]*`$")
+"""What a message ends with that was found in place of what is wanted: another one is no other mistake."""
+
+
+def _once(errors: Sequence[PlanError]) -> Iterator[PlanError]:
+    """The mistakes, each that was made many times over at its first place, with how often that was."""
+    alike: dict[tuple[object, ...], list[PlanError]] = {}
+    for error in errors:
+        alike.setdefault(_mistake(error), []).append(error)
+    for error in errors:
+        same = alike[_mistake(error)]
+        if len(same) <= MOST_ALIKE:
+            yield error
+        elif error is same[0]:
+            places = ", ".join(f"{one.line}:{one.column}" for one in same[1:MOST_ALIKE])
+            more = len(same) - MOST_ALIKE
+            yield replace(
+                error, message=f"{error.message} ({len(same)} times: also at {places} and at {more} more)"
+            )
+
+
+def _mistake(error: PlanError) -> tuple[object, ...]:
+    return error.file, _FOUND.sub("", error.message), error.hint
+
+
 class PlanErrors(NetdynoError):  # noqa: N818, there are several
     """Every mistake of a plan, sorted by position. Nothing has been started."""
 
@@ -72,7 +101,8 @@ class PlanErrors(NetdynoError):  # noqa: N818, there are several
         self.file = file
         # What an alias repeats stands at one place, and is one mistake.
         told = {(error.file, error.line, error.column, error.message): error for error in errors}
-        self.errors = tuple(told[key] for key in sorted(told, key=lambda key: (key[0] != file, *key)))
+        in_order = [told[key] for key in sorted(told, key=lambda key: (key[0] != file, *key))]
+        self.errors = tuple(_once(in_order))
         super().__init__(self.render())
 
     def render(self) -> str:

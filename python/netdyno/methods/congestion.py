@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from pydantic import Field
 
+from netdyno.methods import rows
 from netdyno.methods.forwarding import EDGE, TOO_SHORT, forwarding_rate
 from netdyno.methods.procedure import Parameters, Procedure, frames_per_second, rounded, starved
 from netdyno.methods.rows import lost
@@ -82,7 +83,13 @@ def congestion(parameters: CongestionParameters, situation: Situation) -> Method
     ]
     values = [
         Value(
-            name, scope, port.loss if short is None else None, "ratio", note=short or "", of_frames=port.sent
+            name,
+            scope,
+            port.loss if short is None else None,
+            "ratio",
+            *rows.loss_bounds(port.loss if short is None else None, port.sent),
+            short or "",
+            of_frames=port.sent,
         )
         for name, port, scope in (
             (UNCONGESTED, ports[0], free[0].name if len(free) == 1 else "sum"),

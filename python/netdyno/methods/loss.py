@@ -99,7 +99,8 @@ def frame_loss(parameters: LossParameters, situation: Situation) -> Method:
         # A tester that did not offer the load has not shown what is lost at it.
         number = None if starved(outcomes[0], duration_ns) else rows.loss(streams)
         sent = sum(one.offered for one in streams)
-        values.append(Value(NAME, scope, number, "ratio", note=at, of_frames=sent))
+        least, most = rows.loss_bounds(number, sent)
+        values.append(Value(NAME, scope, number, "ratio", least, most, at, of_frames=sent))
     return Result(
         method=LOSS.name,
         values=tuple(values),

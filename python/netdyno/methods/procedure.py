@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -245,8 +246,9 @@ def milliseconds(ns: int) -> str:
 
 
 def rounded(rate: Fraction | int) -> str:
-    """A rate or a count for a note, without decimals."""
-    return decimal(Fraction(rate), 0)
+    """A rate or a count for a note, rounded down: whole frames a second are cut as in RFC 2544's tables, and
+    stand beside those of this tester's."""
+    return str(math.trunc(rate))
 
 
 def scaled(model: BaseModel, scale: Fraction) -> Any:

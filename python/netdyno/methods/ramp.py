@@ -18,6 +18,7 @@ from pydantic import Field, model_validator
 
 from netdyno.arithmetic import WIRE_OVERHEAD
 from netdyno.errors import Problem, counted
+from netdyno.methods import rows
 from netdyno.methods.ndr import NDR, NdrParameters, knees, no_room, search
 from netdyno.methods.procedure import (
     AWAY_NS,
@@ -491,7 +492,10 @@ def _loss_at_the_end(scope: str, samples: Sequence[Sample], corrupted: bool) -> 
         return Value("loss at the end", scope, None, "ratio", note="nothing was sent at the end")
     lost = sum(sample.lost for sample in samples)
     note = f"{lost} of {sent} frames{' lost or corrupted' if corrupted else ''}"
-    return Value("loss at the end", scope, Fraction(lost, sent), "ratio", note=note, of_frames=sent)
+    ratio = Fraction(lost, sent)
+    return Value(
+        "loss at the end", scope, ratio, "ratio", *rows.loss_bounds(ratio, sent), note, of_frames=sent
+    )
 
 
 def _hold_rate(scope: str, hold: Sequence[Sample], sample_ns: int, latest_ns: int) -> Value:

@@ -12,7 +12,7 @@ from fractions import Fraction
 from statistics import median
 
 from netdyno.histogram import Histogram, decode, merge
-from netdyno.statistics import percentile
+from netdyno.statistics import loss_bound, percentile
 from netdyno.trial import Cell, Column, Situation, StreamResult, TrialResult, Value
 from netdyno.variation import PDV_SHARE
 
@@ -106,6 +106,11 @@ def loss(streams: Sequence[StreamResult]) -> Fraction | None:
     """Their share of those sent; None if none was."""
     sent = sum(stream.offered for stream in streams)
     return Fraction(lost(streams), sent) if sent else None
+
+
+def loss_bounds(ratio: Fraction | None, sent: int) -> tuple[Fraction | None, Fraction | None]:
+    """What a loss ratio of so many frames lies between, at 95 %, where none was lost; else none are given."""
+    return (Fraction(0), loss_bound(sent)) if ratio == 0 and sent else (None, None)
 
 
 def counted(streams: Sequence[StreamResult], duration_ns: int) -> tuple[Cell, ...]:

@@ -15,6 +15,7 @@ from netdyno.labs import routes
 from netdyno.labs.filters import SETTING as FILTERS
 from netdyno.labs.wiring import Wiring
 from netdyno.matrix import Case, cases, opened, situation
+from netdyno.methods.procedure import rounded
 from netdyno.patterns import PAIRS, PATTERNS, ways
 from netdyno.plan import Plan, Tables, problems, suites
 from netdyno.plan import models as m
@@ -342,7 +343,7 @@ def _cases(source: Source, plan: Plan, method: Any) -> None:
             if asked.amount > at_hand.line_fps and path not in told and not above:
                 told.add(path)
                 share = decimal(100 * asked.amount / at_hand.line_fps, 2)
-                most = decimal(line_rate(slowest, at_hand.mean_size).amount, 0)
+                most = rounded(line_rate(slowest, at_hand.mean_size).amount)
                 source.report(
                     (suites.key(source), plan.method, *path),
                     f"a load of {load} is {share} % of the line in case `{case.name}`",

@@ -68,6 +68,9 @@ def _problem(source: Source, path: Path_, problem: Problem) -> None:
     source.report((*path, *problem.at), problem.message, problem.hint)
 
 
+MOST_SHOWN = 3
+"""Entries of a list that a message tells."""
+
 _WANTED = {
     "dict_type": ("a mapping", "write fields as `name: value`"),
     "model_type": ("a mapping", "write its fields as `name: value`"),
@@ -88,8 +91,10 @@ def _sentence(finding: Any, source: Source, path: Path_) -> tuple[str, str | Non
         wanted, hint = _WANTED[kind]
         if wanted == "a list" and not isinstance(value, Mapping):
             hint = f"write it in brackets: `[{as_written(value)}]`"
+        if wanted == "a mapping" and isinstance(value, list):
+            hint = f"{hint}, without brackets and dashes"
         what = f"an entry of `{name}`" if settled and isinstance(settled[-1], int) else f"`{name}`"
-        return f"{what} must be {wanted}, not {shown(value)}", hint
+        return f"{what} must be {wanted}, not {shown(value)}{_inside(value)}", hint
     if kind in ("too_short", "string_too_short"):
         return f"`{name}` is empty", "give at least one"
     if kind in ("too_long", "string_too_long"):
@@ -116,6 +121,16 @@ def _sentence(finding: Any, source: Source, path: Path_) -> tuple[str, str | Non
         return f"an entry of `{name}` does not say its `type`", "write it like `{type: vlan, vid: 10}`"
     message = str(finding["msg"])
     return f"`{name}`: {message[:1].lower()}{message[1:]}", None
+
+
+def _inside(value: object) -> str:
+    """What a list has in it that stands where none is wanted: `, with `a` and `b` in it`."""
+    if not isinstance(value, list) or not value:
+        return ", which is empty" if isinstance(value, list) else ""
+    told = [shown(one) for one in value[:MOST_SHOWN]]
+    more = len(value) - len(told)
+    told += [f"{more} more"] if more else []
+    return f" of {' and '.join((', '.join(told[:-1]), told[-1])) if len(told) > 1 else told[0]}"
 
 
 def shown(value: object) -> str:

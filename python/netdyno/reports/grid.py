@@ -108,7 +108,7 @@ def cell(case: CaseView) -> Cell:
     if value is None or value.number is None:
         return Cell(case, "n/a", "n/a", unknown, None, case.limit())
     if value.unit != "fps":
-        return Cell(case, _quantity(value.number, value.unit), "", "", None, case.limit(value.scope))
+        return Cell(case, number(value), "", "", None, case.limit(value.scope))
     shown = value if value.only_below is None else replace(value, number=value.only_below)
     assert shown.number is not None
     sign = "" if value.only_below is None else "< "
@@ -173,6 +173,8 @@ def number(value: Value) -> str:
         return "n/a"
     if value.only_below is not None:
         return f"< {_quantity(value.only_below, value.unit)}"
+    if value.unit in ("ratio", "share") and not value.number and value.high is not None:
+        return quantity.at_most(value.high)
     text = _quantity(value.number, value.unit)
     if value.low is not None and value.high is not None:
         low, high = _quantity(value.low, value.unit), _quantity(value.high, value.unit)

@@ -21,6 +21,14 @@ WORDS = {"fps": "pps", SIZE: "B", "frames": "frames"}
 """Units that stand in the heading of their column and not with each number."""
 
 
+SENT = "sent"
+LOST = ("loss", "FLR")
+"""Columns of the share that was lost of what was sent."""
+AT_MOST = "loss at most"
+"""A column that has the bound of what none was lost of."""
+ABOUT_BOUNDS = "A loss of 0 (≤ x) is at most x at 95 %, 3/N of N frames of which none was lost."
+
+
 @dataclass(frozen=True)
 class Point:
     """A point of a line: over repeats their mean, from the least to the most."""
@@ -78,8 +86,19 @@ class Joined:
         """The rows as people read them."""
         units = [column.unit for column in self.columns]
         return tuple(
-            tuple(text(cell, unit) for cell, unit in zip(row, units, strict=True)) for row in self.rows
+            tuple(text(cell, unit) for cell, unit in zip(_bounded(self.columns, row), units, strict=True))
+            for row in self.rows
         )
+
+
+def _bounded(columns: Sequence[Column], row: Sequence[Cell]) -> tuple[Cell, ...]:
+    """A row in which a loss of none of so many frames, which it has too, is the bound that it is."""
+    names = [column.name for column in columns]
+    sent = row[names.index(SENT)] if SENT in names else None
+    if not isinstance(sent, Fraction) or sent < 1 or AT_MOST in names:
+        return tuple(row)
+    none = quantity.none_lost(int(sent))
+    return tuple(none if name in LOST and cell == 0 else cell for name, cell in zip(names, row, strict=True))
 
 
 def heading(column: Column) -> str:
@@ -140,10 +159,13 @@ def _join(run: RunView, tables: Sequence[tuple[CaseView, Table]]) -> Joined:
         numbers += [case.number] * len(table.rows)
     names = [column.name for column in first.columns]
     figure = next((table.figure for _, table in tables if table.figure is not None), None)
+    columns = (*(Column(free(axis, names)) for axis in axes), *first.columns)
+    bounded = any(_bounded(columns, row) != row for row in rows)
+    captions = (table.caption for _, table in tables if table.caption)
     return Joined(
         name=first.name,
-        captions=tuple(dict.fromkeys(table.caption for _, table in tables if table.caption)),
-        columns=(*(Column(free(axis, names)) for axis in axes), *first.columns),
+        captions=tuple(dict.fromkeys((*captions, *((ABOUT_BOUNDS,) if bounded else ())))),
+        columns=columns,
         rows=tuple(rows),
         cases=tuple(numbers),
         figure=figure,

@@ -49,6 +49,16 @@ def loss(lost: int, offered: int) -> str:
     return percent(Fraction(lost, offered), 3) if lost > 0 else f"{lost} frames (more received than sent)"
 
 
+def none_lost(frames: int) -> str:
+    """The loss ratio of so many frames of which none was lost, `0 (≤ 3.4e-9)`."""
+    return at_most(loss_bound(frames))
+
+
+def at_most(bound: Fraction) -> str:
+    """A share of nothing that was counted, `0 (≤ 3.4e-9)`."""
+    return f"0 (≤ {scientific(bound)})"
+
+
 def scientific(number: Fraction) -> str:
     """Two digits and an exponent, `3.4e-9`."""
     mantissa, exponent = f"{float(number):.1e}".split("e")
