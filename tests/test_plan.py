@@ -256,7 +256,10 @@ def test_a_slip_and_what_is_said_about_it(old: str, new: str, expected: str) -> 
     ("written", "expected"),
     [
         ("matrix: [lag, direction]", "a list of `lag` and `direction`"),
-        ("matrix: [{lag: plain}, {direction: uni}, x, y, z]", "a list of a mapping, a mapping, `x` and 2 more"),
+        (
+            "matrix: [{lag: plain}, {direction: uni}, x, y, z]",
+            "a list of a mapping, a mapping, `x` and 2 more",
+        ),
         ("matrix: []", "a list, which is empty"),
     ],
 )
