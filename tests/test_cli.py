@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 from campaigns import ENVIRONMENT, SEARCH, finish, write_plan
 from netdyno import catalogue
+from netdyno.cli import main
 from netdyno.methods import METHODS
 from netdyno.plan.models import GoalText
 from netdyno.reports import REPORTS
@@ -39,6 +40,23 @@ def netdyno(
         timeout=60,
         cwd=cwd,
     )
+
+
+def said(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """The same in this process, which has imported all: of commands that only say something."""
+    written = ["netdyno", *map(str, arguments)]
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        contextlib.chdir(cwd or Path.cwd()),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        patch.setattr(sys, "argv", written)
+        with pytest.raises(SystemExit) as ended:
+            main()
+    assert isinstance(ended.value.code, int)
+    return subprocess.CompletedProcess(written, ended.value.code, out.getvalue(), err.getvalue())
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +133,7 @@ def test_a_mistake_is_one_error_a_hint_and_exit_code_2(
 ) -> None:
     plan = write_plan(tmp_path)
     filled = [argument.format(plan=plan, folder=tmp_path) for argument in arguments]
-    done = netdyno(*filled, cwd=tmp_path)
+    done = said(*filled, cwd=tmp_path)
     assert done.returncode == 2, done.stderr
     assert done.stdout == ""
     assert done.stderr.startswith("error: ")
@@ -126,7 +144,7 @@ def test_a_mistake_is_one_error_a_hint_and_exit_code_2(
 
 def test_every_mistake_of_a_plan_is_told_with_its_place(tmp_path: Path) -> None:
     plan = write_plan(tmp_path, SEARCH.replace("10Gbps", "10Gbp").replace("direction", "direktion"))
-    done = netdyno("check", plan)
+    done = said("check", plan)
     assert done.returncode == 2
     errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
     assert len(errors) == 3
@@ -138,7 +156,7 @@ def test_every_mistake_of_a_plan_is_told_with_its_place(tmp_path: Path) -> None:
 
 
 def test_check_says_what_would_be_run(tmp_path: Path) -> None:
-    done = netdyno("check", write_plan(tmp_path))
+    done = said("check", write_plan(tmp_path))
     assert done.returncode == 0
     assert "8 cases" in done.stdout
     assert done.stderr == ""
@@ -150,44 +168,42 @@ def test_check_warns_of_cores_and_workers_this_machine_has_not(tmp_path: Path) -
         "  forwarding: [l2-xconnect, ipv4]\n", ""
     )
     for named, told in (("workers: 60", "asks for 60 workers"), ("cores: [0, 1023]", "names core 1023")):
-        done = netdyno(
-            "check", write_plan(tmp_path, text.replace("kind: netdyno", f"kind: netdyno, {named}"))
-        )
+        done = said("check", write_plan(tmp_path, text.replace("kind: netdyno", f"kind: netdyno, {named}")))
         assert done.returncode == 0
         assert done.stderr.startswith(f"warning: the plan {told}, and this process may use ")
         assert done.stderr.endswith("it can be run on another machine only\n")
     virtual = SEARCH.replace("kind: netdyno", "kind: netdyno, workers: 60")
-    assert netdyno("check", write_plan(tmp_path, virtual)).stderr == ""
+    assert said("check", write_plan(tmp_path, virtual)).stderr == ""
 
 
 def test_one_is_not_several(tmp_path: Path) -> None:
     one = write_plan(tmp_path, SEARCH + "only: [{forwarding: ipv4, profile: 64b, direction: uni}]\n")
-    assert ": 1 case, " in netdyno("check", one).stdout
-    assert netdyno("run", one, "--dry-run", cwd=tmp_path).stderr.startswith("1 case, ")
+    assert ": 1 case, " in said("check", one).stdout
+    assert said("run", one, "--dry-run", cwd=tmp_path).stderr.startswith("1 case, ")
     few = SEARCH.replace("kind: netdyno", "kind: netdyno, workers: 2, cores: [0]")
-    assert "2 workers on 1 core\n" in netdyno("check", write_plan(tmp_path, few)).stderr
+    assert "2 workers on 1 core\n" in said("check", write_plan(tmp_path, few)).stderr
 
 
 def test_a_mistake_is_broken_between_words_on_a_terminal(tmp_path: Path) -> None:
     """And is one line where a program reads it."""
     plan = write_plan(tmp_path, SEARCH.replace("10Gbps", "10Gbp"))
-    main, terminal = pty.openpty()
+    ours, terminal = pty.openpty()
     environment = {**ENVIRONMENT, "COLUMNS": "60"}
     command = [sys.executable, "-m", "netdyno", "check", str(plan)]
     done = subprocess.run(command, stderr=terminal, env=environment, stdout=subprocess.DEVNULL)
     os.close(terminal)
-    told = os.read(main, 1 << 16).decode().replace("\r\n", "\n")
-    os.close(main)
+    told = os.read(ours, 1 << 16).decode().replace("\r\n", "\n")
+    os.close(ours)
     assert done.returncode == 2
     lines = told.splitlines()
     assert all(len(line) <= 60 or " " not in line.strip() for line in lines), lines
-    assert " ".join(told.split()) == " ".join(netdyno("check", plan).stderr.split())
+    assert " ".join(told.split()) == " ".join(said("check", plan).stderr.split())
 
 
 def test_list_takes_the_folder_as_run_does(tmp_path: Path) -> None:
-    done = netdyno("list", "--out", tmp_path / "elsewhere")
+    done = said("list", "--out", tmp_path / "elsewhere")
     assert done.stderr == f"no runs in {tmp_path}/elsewhere\n"
-    assert netdyno("list", tmp_path, "--out", tmp_path).returncode == 2
+    assert said("list", tmp_path, "--out", tmp_path).returncode == 2
 
 
 def test_a_full_disk_is_named_with_what_helps(tmp_path: Path) -> None:
@@ -201,7 +217,7 @@ def test_a_full_disk_is_named_with_what_helps(tmp_path: Path) -> None:
 
 
 def test_a_dry_run_starts_nothing(tmp_path: Path) -> None:
-    done = netdyno("run", write_plan(tmp_path), "--dry-run", "--only", "direction=uni", cwd=tmp_path)
+    done = said("run", write_plan(tmp_path), "--dry-run", "--only", "direction=uni", cwd=tmp_path)
     assert done.returncode == 0
     assert len(done.stdout.splitlines()) == 4
     assert "nothing was started" in done.stderr
@@ -210,36 +226,36 @@ def test_a_dry_run_starts_nothing(tmp_path: Path) -> None:
 
 def test_rates_are_those_of_rfc_5180_appendix_a_1() -> None:
     for size, rate in ((64, 14_880_952), (128, 8_445_945), (1518, 812_743), (9216, 135_339)):
-        done = netdyno("rate", "10Gbps", f"{size}B", "--format", "json")
+        done = said("rate", "10Gbps", f"{size}B", "--format", "json")
         (numerator, _, denominator) = json.loads(done.stdout)["fps"]["exact"].partition("/")
         assert int(numerator) // int(denominator or 1) == rate
 
 
 @pytest.mark.parametrize("form", ["table", "json", "csv", "md"])
 def test_a_rate_in_every_format(form: str) -> None:
-    done = netdyno("rate", "10Gbps", "imix/bench", "--format", form)
+    done = said("rate", "10Gbps", "imix/bench", "--format", form)
     assert done.returncode == 0
     assert "3267973.86" in done.stdout
 
 
 @pytest.mark.parametrize(("command", "names"), [("methods", METHODS), ("reports", REPORTS)])
 def test_the_tables_are_listed(command: str, names: dict[str, object]) -> None:
-    listed = json.loads(netdyno(command, "--format", "json").stdout)
+    listed = json.loads(said(command, "--format", "json").stdout)
     assert [row[command[:-1]] for row in listed] == list(names)
 
 
 def test_kinds_are_listed_with_their_settings() -> None:
-    rows = list(csv.DictReader(io.StringIO(netdyno("kinds", "--format", "csv").stdout)))
+    rows = list(csv.DictReader(io.StringIO(said("kinds", "--format", "csv").stdout)))
     asr = next(row for row in rows if row["kind"] == "emulated/asr9006")
     assert asr["emulated"] == "yes"
     assert "forwarding: l2-xconnect, bridge-domain, ipv4" in asr["settings"]
 
 
 def test_parameters_and_goals_are_listed() -> None:
-    table = netdyno("methods").stdout
+    table = said("methods").stdout
     for word in ("warmup", "threshold", "30s at 1kpps", "maximum", "throughput >= 95%", "loss <= 0.1%"):
         assert word in table
-    rows = list(csv.DictReader(io.StringIO(netdyno("methods", "--format", "csv").stdout)))
+    rows = list(csv.DictReader(io.StringIO(said("methods", "--format", "csv").stdout)))
     written = {(row["method"], row["parameter"]) for row in rows}
     assert written == {
         (name, info.alias or field)
@@ -270,14 +286,14 @@ def test_without_a_command_it_helps() -> None:
 
 
 def test_a_mix_may_be_written_as_in_a_plan() -> None:
-    short = json.loads(netdyno("rate", "10Gbps", "64:7,594:4", "--format", "json").stdout)
-    assert json.loads(netdyno("rate", "10Gbps", "{64: 7, 594: 4}", "--format", "json").stdout) == short
+    short = json.loads(said("rate", "10Gbps", "64:7,594:4", "--format", "json").stdout)
+    assert json.loads(said("rate", "10Gbps", "{64: 7, 594: 4}", "--format", "json").stdout) == short
     assert [row["weight"] for row in short["sizes"]] == [7, 4]
 
 
 def test_rates_have_the_prefix_that_fits() -> None:
-    assert "100 Gbit/s" in netdyno("rate", "100Gbps", "64B").stdout
-    assert "672 bit/s" in netdyno("rate", "1pps", "64B").stdout, "84 bytes"
+    assert "100 Gbit/s" in said("rate", "100Gbps", "64B").stdout
+    assert "672 bit/s" in said("rate", "1pps", "64B").stdout, "84 bytes"
 
 
 @pytest.mark.parametrize("width", [80, 132])
