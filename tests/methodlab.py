@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from netdyno import run as runner
+from netdyno.case import Event, Job, run_case
 from netdyno.happening import Course
 from netdyno.labs import KINDS
 from netdyno.labs.wiring import Wiring
@@ -101,6 +102,32 @@ def follow(
         return result
     finally:
         session.close()
+
+
+class OneProcess:
+    """Stands in for the runner's worker processes: runs each case where it is asked for."""
+
+    def __init__(self, count: int, *, fresh: bool) -> None:
+        pass
+
+    def __enter__(self) -> OneProcess:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def run(self, jobs: Iterable[Job]) -> Iterator[Event]:
+        for job in jobs:
+            events: list[Event] = []
+            run_case(job, events.append, lambda: False)
+            yield from events
+
+
+def run_here(plan: Plan, folder: Path) -> runner.Outcome:
+    """A plan of virtual time, whole, with its cases in this process: it has imported what they need."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runner, "Workers", OneProcess)
+        return runner.run(plan, folder, watcher(), runner.Selection())
 
 
 def ran(example: str, scale: str, place: Path) -> StoredRun:

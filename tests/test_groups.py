@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 import pytest
+from methodlab import run_here
 from netdyno import run as runner
 from netdyno.errors import PlanErrors
 from netdyno.live import watcher
@@ -75,7 +76,7 @@ def text(
 def ran(plan: str) -> RunView:
     """A plan that was run whole."""
     pytest.importorskip("netdyno._engine", reason="the engine is not built")
-    outcome = runner.run(parse(plan), Path(mkdtemp()), watcher(), runner.Selection())
+    outcome = run_here(parse(plan), Path(mkdtemp()))
     with open_run(outcome.folder) as run:
         found = view(run)
     assert all(case.error == "" for case in found.cases)

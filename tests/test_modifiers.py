@@ -9,11 +9,10 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from netdyno import run as runner
+from methodlab import run_here
 from netdyno.errors import PlanErrors
 from netdyno.labs import KINDS, LabLink, filters
 from netdyno.labs.linux import nft
-from netdyno.live import watcher
 from netdyno.matrix import cases, situation
 from netdyno.modifiers import MODIFIERS, not_run
 from netdyno.modifiers.filters import listed
@@ -60,7 +59,7 @@ trial: {{sample: 10ms, settle: {settle}, drain: 200ms}}
 
 def run(asked: Plan, folder: Path) -> tuple[StoredCase, ...]:
     pytest.importorskip("netdyno._engine", reason="the engine is not built")
-    outcome = runner.run(asked, folder, watcher(), runner.Selection())
+    outcome = run_here(asked, folder)
     with open_run(outcome.folder) as stored:
         found = tuple(stored.cases)
     for case in found:
@@ -212,7 +211,7 @@ def test_the_share_is_exact_in_a_ramp(tmp_path: Path, sizes: str, frames_off: in
 def test_they_are_kept_with_the_trial(tmp_path: Path) -> None:
     asked = plan("broadcast", method="throughput: {maximum: 10%, duration: 100ms}")
     pytest.importorskip("netdyno._engine", reason="the engine is not built")
-    outcome = runner.run(asked, tmp_path, watcher(), runner.Selection())
+    outcome = run_here(asked, tmp_path)
     with open_run(outcome.folder) as stored:
         shown = view(stored)
         for name in ("terminal", "markdown", "json"):

@@ -7,15 +7,16 @@ engine and store are those of every run. Only the worker processes are left out.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from methodlab import OneProcess
 from netdyno import run as runner
-from netdyno.case import Event, Failed, Job, run_case
+from netdyno.case import Event, Failed
 from netdyno.labs import KINDS, LabLink, Wiring
 from netdyno.plan import parse
 from netdyno.store import StoredCase, StoredTrial, open_run
@@ -102,25 +103,6 @@ class TruthKind:
     @contextmanager
     def build(self, wiring: Wiring) -> Iterator[Wiring]:
         yield wiring
-
-
-class OneProcess:
-    """Stands in for the runner's worker processes: runs each case where it is asked for."""
-
-    def __init__(self, count: int, *, fresh: bool) -> None:
-        pass
-
-    def __enter__(self) -> OneProcess:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-    def run(self, jobs: Iterable[Job]) -> Iterator[Event]:
-        for job in jobs:
-            events: list[Event] = []
-            run_case(job, events.append, lambda: False)
-            yield from events
 
 
 class Silent:

@@ -6,7 +6,8 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from laboratory import OneProcess, Silent
+from laboratory import Silent
+from methodlab import OneProcess
 from netdyno import run as runner
 from netdyno.plan import parse
 from netdyno.store import open_run

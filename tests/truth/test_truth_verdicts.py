@@ -7,7 +7,8 @@ import io
 from pathlib import Path
 
 import pytest
-from laboratory import Device, OneProcess, Silent, TruthKind, plan_text
+from laboratory import Device, Silent, TruthKind, plan_text
+from methodlab import OneProcess
 from netdyno import run as runner
 from netdyno.labs import KINDS
 from netdyno.plan import parse
