@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from methodlab import measured, text
-from netdyno import run as runner
+from methodlab import measured, run_here, text
 from netdyno.errors import PlanErrors
-from netdyno.live import watcher
 from netdyno.plan import parse
 from netdyno.store import open_run
 from netdyno.trial import StreamResult
@@ -86,7 +84,7 @@ def test_its_throughput_is_none_and_the_report_says_what_the_device_is(tmp_path:
         "throughput: {duration: 100ms, maximum: 100kpps, width: 10kpps}",
         matrix="direction: [uni], loses: [1/100]",
     )
-    outcome = runner.run(parse(plan), tmp_path, watcher(), runner.Selection())
+    outcome = run_here(parse(plan), tmp_path)
     with open_run(outcome.folder) as run:
         (case,) = run.cases
         assert case.result is not None, case.error

@@ -7,10 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from methodlab import text
-from netdyno import run as runner
+from methodlab import run_here, text
 from netdyno.errors import PlanErrors
-from netdyno.live import watcher
 from netdyno.plan import parse
 from netdyno.plan.models import Goal
 from netdyno.store import open_run
@@ -26,7 +24,7 @@ def ran(place: Path, method: str, goal: str, **changes: Any) -> tuple[int, str]:
     """The exit code of a run with this goal, and why it was met or missed."""
     pytest.importorskip("netdyno._engine", reason="the engine is not built")
     plan = parse(text(method, **changes) + f'goals: ["{goal}"]\n')
-    outcome = runner.run(plan, place, watcher(), runner.Selection())
+    outcome = run_here(plan, place)
     with open_run(outcome.folder) as run:
         (found,) = run.cases[0].goals
     return outcome.exit_code, found.reason

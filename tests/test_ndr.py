@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from netdyno import run as runner
-from netdyno.live import watcher
+from methodlab import run_here
 from netdyno.methods import METHODS
 from netdyno.methods.bisection import BisectionParameters
 from netdyno.methods.ndr import NdrParameters
@@ -49,7 +48,7 @@ def value(result: Result, name: str, scope: str = "sum") -> Value:
 
 def measured(text: str, place: Path) -> list[StoredCase]:
     pytest.importorskip("netdyno._engine", reason="the engine is not built")
-    outcome = runner.run(parse(text, name="ndr.yaml"), place, watcher(), runner.Selection())
+    outcome = run_here(parse(text, name="ndr.yaml"), place)
     with open_run(outcome.folder) as run:
         cases = list(run.cases)
     for case in cases:

@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from methodlab import text
-from netdyno import run as runner
-from netdyno.live import watcher
+from methodlab import run_here, text
 from netdyno.methods import METHODS
 from netdyno.methods.procedure import constant
 from netdyno.plan import Goal, parse
@@ -158,7 +156,7 @@ def test_how_many_frames_would_tell() -> None:
 
 def limits(tmp_path: Path, plan: str) -> tuple[StoredCase, dict[str, tuple[str, str]]]:
     """Of the whole product on emulated devices."""
-    outcome = runner.run(parse(plan), tmp_path, watcher(), runner.Selection())
+    outcome = run_here(parse(plan), tmp_path)
     with open_run(outcome.folder) as run:
         (case,) = run.cases
         return case, {one.value: (one.limit, one.reason) for one in case.verdicts}
