@@ -23,6 +23,7 @@ from netdyno.labs import KINDS, Wiring
 from netdyno.matrix import beside, cases, opened, situation
 from netdyno.methods import METHODS, contradicted, kept_away, spoiled
 from netdyno.methods.late import watched
+from netdyno.patterns import PATTERNS
 from netdyno.peers import Peers, Session
 from netdyno.spec import read_result, scene, session_spec, trial_spec
 from netdyno.store import CaseWiring, StoredGoal, StoredTrial, StoredVerdict
@@ -38,6 +39,8 @@ ATTEMPTS = 3
 """How often a trial is made if it turns out invalid (bounded; every attempt is kept)."""
 
 NO_STANDARD = "none"
+MESHED = ("RFC 2544 section 26.1", "RFC 2544 section 26.3")
+"""What RFC 2889 sections 5.1 to 5.4 measure with the traffic of a pattern."""
 """What the `standard` of a method begins with that follows none."""
 
 RFC_SIZES = 5
@@ -321,7 +324,7 @@ class _Trials:
                 number += 1
                 trial = method.send(outcome)
         except StopIteration as stop:
-            result = _with_plan(stop.value, self.plan)
+            result = _with_plan(stop.value, self.plan, self.case)
             counted = [self.outcomes[number] for number in result.trials]
             return self.case.modifier.told(result, self.wiring, counted)
 
@@ -463,11 +466,14 @@ def asked(spec: str) -> dict[str, Any]:
     }
 
 
-def _with_plan(result: Result, plan: Plan) -> Result:
+def _with_plan(result: Result, plan: Plan, case: Case) -> Result:
     """A result with its method's standard, and with what the plan as a whole does against it."""
     standard = result.standard or METHODS[plan.method].standard
     if standard.startswith(NO_STANDARD):
         standard = ""
+    section = PATTERNS[case.pattern].section
+    if section is not None and standard in MESHED:
+        standard = f"{standard}, RFC 2889 section {section}"
     return replace(
         result,
         standard=standard,

@@ -247,6 +247,7 @@ def situation(case: Case, wiring: Wiring) -> Situation:
         lines=tuple(line_rate(L1Rate(Fraction(port.rate_bps)), mean).amount for port in wiring.ports),
         enforced=all(port.enforced_rate for port in wiring.ports),
         asked=wiring.asked,
+        by_hand=wiring.clock == "real",
         beside=case.modifier.share,
         tags=sum(header.type == "vlan" for header in case.profile.stack),
     )

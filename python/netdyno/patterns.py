@@ -6,6 +6,7 @@ them, evenly unless the pattern says otherwise.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -52,6 +53,12 @@ class Pattern:
     """The standard has it in one direction only."""
     bridged: bool = False
     """It is of MAC addresses: nothing that a router forwards by."""
+
+    @property
+    def section(self) -> str | None:
+        """The section of RFC 2889 whose traffic it is, `5.1`; None: of no standard of its own."""
+        found = re.search(r"\(RFC 2889 ([0-9.]+)", self.doc)
+        return found[1] if found else None
 
     @property
     def directions(self) -> tuple[Direction, ...]:
@@ -168,13 +175,13 @@ PATTERNS: Mapping[str, Pattern] = {
 """Every pattern, in the order help lists them."""
 
 
-def possible(pattern: str, ports: int) -> tuple[tuple[Direction, ...], str]:
-    """Which directions a pattern has in a lab of so many ports, and why not the others."""
+def possible(pattern: str, ports: int, of: str = "the lab") -> tuple[tuple[Direction, ...], str]:
+    """Which directions a pattern has in a lab of so many ports, and why not the others. of: what has them."""
     known = PATTERNS[pattern]
     if ports not in known.ports:
         wanted = known.ports[0] if len(known.ports) == 1 else f"{known.ports[0]} or more"
         even = ", an even number" if known.ports.step == 2 else ""
-        return (), f"`{pattern}` wants {wanted} ports{even}, and the lab has {ports}"
+        return (), f"`{pattern}` wants {wanted} ports{even}, and {of} has {ports}"
     if ports == 1:
         return ("uni",), "one link has one stream: from its port, through the device, back to the same port"
     if known.mesh:

@@ -637,6 +637,8 @@ class Situation:
     asked: bool = True
     """Whether the device does what a trial's events ask of it; of one that is simply there nobody knows how.
     Not stored."""
+    by_hand: bool = True
+    """Whether somebody can do something to the device while a trial runs; not in virtual time. Not stored."""
 
     tags: int = 0
     """VLAN tags of each frame. Not stored."""

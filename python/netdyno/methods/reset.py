@@ -86,7 +86,13 @@ class ResetParameters(ResetSettings, OnThroughput):
 
 
 def fits(parameters: ResetSettings, situation: Situation) -> Problem | None:
-    """A device that is simply there is reset by hand."""
+    """A device that is simply there is reset by hand, and one in virtual time is not."""
+    if parameters.kind == "by-hand" and not situation.by_hand:
+        return Problem(
+            "nobody can reset by hand a device in virtual time, where a trial takes no time",
+            "`kind: reset` or `kind: link-down`, which an emulated device does itself",
+            at=("kind",),
+        )
     if situation.asked or parameters.kind == "by-hand":
         return None
     return Problem(

@@ -282,7 +282,11 @@ def _cases(source: Source, plan: Plan, method: Any) -> None:
     single: set[str] = set()
     wirings: dict[tuple[tuple[str, str], ...], Any] = {}
     for case in found:
-        there, why = possible_in_all(case.pattern, [len(group.ports) for group in case.groups] or sizes)
+        there, why = possible_in_all(
+            case.pattern,
+            [len(group.ports) for group in case.groups] or sizes,
+            [group.name for group in case.groups],
+        )
         if case.direction not in there:
             if (case.pattern, case.direction) not in told:
                 told.add((case.pattern, case.direction))

@@ -61,7 +61,7 @@ def axes(
     found.setdefault("profile", profiles)
     _method_pattern(source, raw, tables, found)
     patterns = [name for name in found.get("pattern", (PAIRS,)) if name in PATTERNS]
-    ways = _directions(source, found.get("direction", ()), patterns, sizes)
+    ways = _directions(source, found.get("direction", ()), patterns, sizes, groups)
     found.setdefault("direction", ways)
     if AXIS in found:
         check_groups.axis(source, found[AXIS], groups)
@@ -95,21 +95,28 @@ def _method_pattern(
             )
 
 
-def possible_in_all(pattern: str, sizes: Sequence[int]) -> tuple[tuple[str, ...], str]:
-    """As `possible`, in labs or groups of all these sizes."""
-    found = [possible(pattern, size) for size in sizes]
+def possible_in_all(
+    pattern: str, sizes: Sequence[int], groups: Sequence[str] = ()
+) -> tuple[tuple[str, ...], str]:
+    """As `possible`, in a lab or in groups of all these sizes. groups: their names, if they are."""
+    of = [f"the group `{name}`" for name in groups] if len(groups) == len(sizes) else ["the lab"] * len(sizes)
+    found = [possible(pattern, size, one) for size, one in zip(sizes, of, strict=True)]
     ways = tuple(way for way in found[0][0] if all(way in others for others, _ in found))
     return ways, next((why for others, why in found if why and (not ways or others == ways)), "")
 
 
 def _directions(
-    source: Source, values: tuple[str, ...], patterns: list[str], sizes: Sequence[int]
+    source: Source,
+    values: tuple[str, ...],
+    patterns: list[str],
+    sizes: Sequence[int],
+    groups: Sequence[str],
 ) -> tuple[str, ...]:
     """Tells of directions that no pattern has with so many ports; what is taken if none is given."""
     links = sizes[0]
     known, reasons = [], []
     for number, pattern in enumerate(patterns):
-        found, why = possible_in_all(pattern, sizes)
+        found, why = possible_in_all(pattern, sizes, groups)
         known.append(found)
         if not found:
             source.report(("matrix", "pattern", number), why, None)

@@ -152,11 +152,12 @@ def _join(run: RunView, tables: Sequence[tuple[CaseView, Table]]) -> Joined:
     if _follows(tables):
         axes.pop("profile", None)
     rows: list[tuple[Cell, ...]] = []
-    numbers: list[int] = []
+    numbers: list[int | None] = []
     for case, table in tables:
         before = tuple(values[case.number] for values in axes.values())
         rows += [(*before, *row) for row in table.rows]
         numbers += [case.number] * len(table.rows)
+    rows, numbers = _told_once(rows, numbers, len(axes), len(tables))
     names = [column.name for column in first.columns]
     figure = next((table.figure for _, table in tables if table.figure is not None), None)
     columns = (*(Column(free(axis, names)) for axis in axes), *first.columns)
@@ -171,6 +172,24 @@ def _join(run: RunView, tables: Sequence[tuple[CaseView, Table]]) -> Joined:
         figure=figure,
         lines=() if figure is None else _lines(run, tables, figure),
     )
+
+
+def _told_once(
+    rows: Sequence[tuple[Cell, ...]], numbers: Sequence[int | None], axes: int, cases: int
+) -> tuple[list[tuple[Cell, ...]], list[int | None]]:
+    """The rows, those without a number that every case has told once, of no case, behind the others."""
+    words = [row[axes:] for row in rows]
+    having = {
+        row: {number for own, number in zip(words, numbers, strict=True) if own == row}
+        for row in dict.fromkeys(words)
+        if cases > 1 and not any(isinstance(cell, Fraction) for cell in row)
+    }
+    everywhere = [row for row, of in having.items() if len(of) == cases]
+    kept = [
+        (row, number) for row, own, number in zip(rows, words, numbers, strict=True) if own not in everywhere
+    ]
+    kept += [(("",) * axes + row, None) for row in everywhere]
+    return [row for row, _ in kept], [number for _, number in kept]
 
 
 def free(axis: str, taken: Collection[str]) -> str:
