@@ -59,7 +59,7 @@ def test_a_group_with_too_few_ports_is_named() -> None:
     with pytest.raises(PlanErrors) as found:
         parse(plan + "groups: {big: [west, east, south], small: [north]}\n")
     (error,) = found.value.errors
-    assert error.message == "`full-mesh` wants 3 or more ports, and the group `small` has 1"
+    assert error.message == "`full-mesh` wants 2 or more ports, and the group `small` has 1"
 
 
 def test_nobody_resets_by_hand_in_virtual_time() -> None:

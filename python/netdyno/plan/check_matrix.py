@@ -102,7 +102,11 @@ def possible_in_all(
     of = [f"the group `{name}`" for name in groups] if len(groups) == len(sizes) else ["the lab"] * len(sizes)
     found = [possible(pattern, size, one) for size, one in zip(sizes, of, strict=True)]
     ways = tuple(way for way in found[0][0] if all(way in others for others, _ in found))
-    return ways, next((why for others, why in found if why and (not ways or others == ways)), "")
+    # Of one that has none the reason is its own; else of the one that has no more than all.
+    reasons = [why for others, why in sorted(found, key=lambda one: len(one[0])) if why]
+    return ways, next(iter(reasons), "") if not ways else next(
+        (why for others, why in found if why and others == ways), ""
+    )
 
 
 def _directions(
