@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from methodlab import measured, text
+from netdyno import run as runner
+from netdyno.live import watcher
+from netdyno.plan import parse
 from netdyno.reports import health
+from netdyno.reports.from_store import view
+from netdyno.store import open_run
 
 FRAME_NS = 1538 * 8 * 10
 """A frame of 1518 bytes on a line of 100 Mbit/s, preamble and gap counted."""
@@ -31,3 +38,21 @@ def test_one_stream_of_a_port_has_no_others_to_wait_for() -> None:
         text("sweep: {loads: [10%], duration: 20ms}", rate="100Mbps", matrix="direction: [bidir]")
     )
     assert [stream.lag.limit_ns for stream in outcomes[0].streams if stream.lag] == [10_000, 10_000]
+
+
+def test_a_query_that_goes_before_a_test_frame_taints_nothing(tmp_path: Path) -> None:
+    """RFC 2544 section 11.2: at 100 Mbit/s a query of over 105 bytes takes more than 10 us."""
+    plan = text(
+        "latency: {repeats: 1, duration: 2500ms, after: 0s, throughput: 90%}",
+        kind="emulated/router",
+        rate="100Mbps",
+        profile="size: 1518B, flows: 1",
+        matrix="direction: [uni], modifier: [management], agent: [snmp]",
+    )
+    outcome = runner.run(parse(plan), tmp_path, watcher(), runner.Selection())
+    with open_run(outcome.folder) as run:
+        (case,) = view(run).cases
+    (stream,) = case.trials[0].result.streams
+    assert stream.lag is not None
+    assert 10_000 < stream.lag.max_ns <= stream.lag.limit_ns
+    assert "late" not in {finding.kind for finding in case.tester}

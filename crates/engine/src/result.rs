@@ -212,7 +212,7 @@ pub struct Lag {
     /// was not the intended one.
     pub late: u64,
     /// 10 us, or what 128 frames of one worker take at the highest load if that is less; in virtual time no less than a frame
-    /// (or burst) of each other stream of the port takes on its line.
+    /// (or burst) of each other stream of the port takes on its line, and the longest that the tester said of its own.
     pub limit_ns: u64,
 }
 

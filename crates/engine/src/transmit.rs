@@ -38,6 +38,8 @@ pub struct Lane {
     line_ps: Vec<u64>,
     /// How long the line may be busy with bursts that other streams hand over at once, ps.
     others_wait_ps: u64,
+    /// How long it is with a frame (or burst) of each of them (exact time only), ps.
+    others_frame_ps: u64,
     flows: u64,
     /// How many of them are in its share of the stream, if it has any.
     own_flows: u64,
@@ -82,6 +84,7 @@ impl Lane {
             walk,
             ahead: walk,
             others_wait_ps: 0,
+            others_frame_ps: 0,
             flows,
             template,
             own_flows,
@@ -300,8 +303,8 @@ impl Sender {
         if info.exact_time {
             let all_ps: u64 = lanes.iter().map(Lane::longest_ps).sum();
             for lane in &mut lanes {
-                let others_ps = all_ps - lane.longest_ps();
-                lane.lag.beside(others_ps);
+                lane.others_frame_ps = all_ps - lane.longest_ps();
+                lane.lag.beside(lane.others_frame_ps);
             }
         }
         let limit_ps = shortest_at_once_ps(lanes.iter().map(Lane::part));
@@ -540,7 +543,15 @@ impl Sender {
                     return Ok(false);
                 }
                 let on_line = bytes.len() as u64 + WIRE_OVERHEAD_BYTES;
-                self.free_ps = at + (on_line * 8_000_000_000_000).checked_div(self.rate_bps).unwrap_or(0);
+                let busy_ps = (on_line * 8_000_000_000_000).checked_div(self.rate_bps).unwrap_or(0);
+                self.free_ps = at + busy_ps;
+                if self.exact && (at >= self.start_ps || matches!(kind, Kind::Message(_))) {
+                    // What it says of its own goes before a test frame, as another stream's frame does; before the first
+                    // one of all, too.
+                    for lane in &mut self.lanes {
+                        lane.lag.beside(lane.others_frame_ps + busy_ps);
+                    }
+                }
                 self.frames += 1;
                 self.own_frames += 1;
                 self.bytes += bytes.len() as u64 + FCS_BYTES;
