@@ -18,6 +18,7 @@ from netdyno.trial import Cell, Gap, Gaps, Result, Situation, StreamResult, Tabl
 from pydantic import ValidationError
 from tendevices import (
     Device,
+    behind_a_starved_tester,
     drive,
     measure,
     never_passes,
@@ -253,6 +254,23 @@ def test_loads_are_shares_of_what_a_search_finds_first() -> None:
     # NDR is judged by the trials that prove it.
     assert list(result.headlines) == ["loss-free load", "NDR", "PDR"]
     assert set(result.resting("NDR")).isdisjoint(result.trials)
+
+
+def test_shares_of_what_is_known_from_below_alone_are_marked() -> None:
+    """The tester sends 3 Mpps at most, and the device passes all: NDR is at least that."""
+    asked = ["50% of NDR", "20%"]
+    result, _ = run(
+        "sweep", behind_a_starved_tester(passes_everything(), 3_000_000), loads=asked, duration="1s"
+    )
+    assert rows(result.tables[0], "point", "remark") == [
+        ("50% of NDR", "of a lower bound of NDR"),
+        ("20%", ""),
+    ]
+    assert any(
+        note.startswith("loads in shares of NDR are of what it is at least: ") for note in result.notes
+    )
+    exact, _ = run("sweep", wall(5_000_000), loads=asked, duration="1s")
+    assert {remark for (remark,) in rows(exact.tables[0], "remark")} == {""}
 
 
 def test_a_range_may_be_of_a_goal() -> None:

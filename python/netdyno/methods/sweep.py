@@ -252,6 +252,8 @@ def sweep(parameters: SweepParameters, situation: Situation) -> Method:
         known = {name: of_a_port(searched, situation, name) for name in parameters.search.goals}
     duration_ns = parameters.duration.ns
     notes = [] if searched is None else list(searched.notes)
+    least = {} if searched is None else dict(_lower_bounds(parameters, searched, situation))
+    notes += [f"loads in shares of {name} are of what it is at least: {why}" for name, why in least.items()]
     held: list[_Held] = []
     for point in parameters.asked:
         fps = _load(point, parameters, situation, known)
@@ -272,10 +274,12 @@ def sweep(parameters: SweepParameters, situation: Situation) -> Method:
             meant = wanted * duration_ns / 10**9
             # One frame a stream more or less is no other load.
             off = abs(sum(stream.offered for stream in streams) - meant) - len(streams)
-            remark = "another load than asked for" if off > ACHIEVED * meant else ""
-            least, mean, *others, most, pdv = rows.timed(streams)
+            missed = "another load than asked for" if off > ACHIEVED * meant else ""
+            bound = next((f"of a lower bound of {n}" for n in least if one.point.endswith(f" of {n}")), "")
+            remark = "; ".join(filter(None, (missed, bound)))
+            low, mean, *others, most, pdv = rows.timed(streams)
             where = (rows.frame_size(situation), scope, one.fps / situation.line_fps, one.point)
-            table.append((*where, wanted, rate, sent, received, loss, least, mean, most, remark))
+            table.append((*where, wanted, rate, sent, received, loss, low, mean, most, remark))
             tail.append((*where, *others, pdv))
     return Result(
         method=SWEEP.name,
@@ -324,6 +328,17 @@ def _load(
         return frames_per_second(parameters.idle, situation)
     found = known[point.of]
     return found * point.share.amount if found else None
+
+
+def _lower_bounds(
+    parameters: SweepParameters, searched: Result, situation: Situation
+) -> Iterator[tuple[str, str]]:
+    """The goals that loads are shares of and that are known from below alone, and why."""
+    used = dict.fromkeys(one.of for one in parameters.asked if isinstance(one, Point) and one.share.amount)
+    for name in used:
+        value = searched.value(name, situation.streams[0])
+        if value is not None and value.number is not None and value.high is None:
+            yield name, value.note
 
 
 def _border(held: list[_Held]) -> tuple[int | None, int | None]:
