@@ -140,3 +140,20 @@ def test_a_full_mesh_that_passes_everything_meets_the_whole_line(tmp_path: Path)
         matrix="pattern: [full-mesh]",
     )
     assert code == MET, why
+
+
+@pytest.mark.parametrize(("largest", "code"), [("1518B", MET), ("any", MISSED)])
+def test_frames_that_are_too_long_and_their_control_have_a_goal_each(
+    tmp_path: Path, largest: str, code: int
+) -> None:
+    """Each case is asked for its own: the one of the other kind is neither missed nor left open."""
+    pytest.importorskip("netdyno._engine", reason="the engine is not built")
+    plan = text("errored-frames: {duration: 10ms, loads: [10%]}", kind="emulated/bridge")
+    plan = plan.replace("kind: emulated/bridge", f"kind: emulated/bridge, settings: {{largest: {largest}}}")
+    goals = '["oversize frames forwarded <= 0%", "legal frames forwarded >= 100%"]'
+    profiles = "traffic: {legal: {size: 1518B}, long: {size: 1519B}}"
+    lines = [profiles if line.startswith("traffic:") else line for line in plan.splitlines()]
+    outcome = run_here(parse("\n".join(lines) + f"\ngoals: {goals}\n"), tmp_path)
+    assert outcome.exit_code == code
+    with open_run(outcome.folder) as run:
+        assert [len(case.goals) for case in run.cases] == [1, 1]

@@ -7,6 +7,7 @@ import shutil
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from netdyno import run as runner
@@ -110,3 +111,16 @@ def test_what_came_through_a_linux_router_its_kernel_has_counted(tmp_path: Path)
         assert west["rx_packets"] >= stream.received
         assert east["tx_packets"] >= stream.received
         assert kernel["ip"]["ForwDatagrams"] >= stream.received
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        {"ip": 3},
+        {"ip": None, "ports": 3},
+        {"ip": {"drops": "many"}, "ports": [3, {}, {"name": 5, "rx_dropped": None}]},
+    ],
+)
+def test_a_record_from_elsewhere_hurts_no_report(kernel: dict[str, Any]) -> None:
+    sentences = [one.sentence for one in health.findings([replace(lossy(), devices=(kernel,))])]
+    assert "10 frames lost, of which the device's own kernel counted none of them as dropped" in sentences

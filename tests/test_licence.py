@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -97,3 +98,19 @@ def test_devices_of_any_capacity_in_frames_are_never_taken_for_a_licence() -> No
     for _ in range(2000):
         fps = Fraction(draw.randrange(1000, 80_000))
         assert named(lambda size, fps=fps: fps * draw.choice((1, Fraction(99, 100)))) == {"device"}  # type: ignore[misc]
+
+
+def test_searches_in_which_no_load_passed_hint_at_nothing() -> None:
+    """All of them came down to the same step of their search, 5 % of the line, which is a round figure."""
+    cases = []
+    for number, size in enumerate((64, 512)):
+        one = case(number, size, Fraction(1))
+        line = Fraction(GIGABIT, 8 * (size + 20))
+        values = tuple(
+            Value("throughput", scope, Fraction(0), "fps", Fraction(0), line / 20, searched=True)
+            for scope in ("west-east", "east-west")
+        )
+        assert values[0].only_below is not None
+        result = Result("throughput", values, (0,), headlines={"throughput": ""})
+        cases.append(replace(one, result=result))
+    assert across(cases) == {}

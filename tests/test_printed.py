@@ -17,6 +17,7 @@ LINE = Fraction(10**8, 672)
 def test_frames_a_second_are_cut_in_sentences_as_in_tables() -> None:
     assert rounded(LINE) == "148809"
     assert joined.text(LINE, "fps") == "148,809"
+    assert joined.text(Fraction(99998, 100), "fps") == "999.9"
 
 
 @pytest.mark.parametrize("name", ["loss", "FLR"])

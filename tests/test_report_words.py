@@ -14,6 +14,7 @@ from netdyno.plan import parse
 from netdyno.reports import REPORTS, joined
 from netdyno.reports.from_store import view
 from netdyno.store import open_run
+from netdyno.trial import Cell
 
 
 def rendered(place: Path, plan: str) -> tuple[str, str]:
@@ -69,3 +70,10 @@ def test_nobody_resets_by_hand_in_virtual_time() -> None:
     assert error.path == "method.reset.kind"
     assert error.message.startswith("nobody can reset by hand a device in virtual time")
     parse(text("reset: {kind: link-down, throughput: 1kpps}"))
+
+
+def test_rows_of_cases_that_found_nothing_stay_theirs() -> None:
+    rows: list[tuple[Cell, ...]] = [("64B", "n/a", None, "fail"), ("1518B", "n/a", None, "fail")]
+    assert joined._told_once(rows, [0, 1], 1, 2) == (rows, [0, 1])
+    left = [(size, "runts", None, "not run: too short") for size in ("64B", "1518B")]
+    assert joined._told_once(left, [0, 1], 1, 2) == ([("", "runts", None, "not run: too short")], [None])

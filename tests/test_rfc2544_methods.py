@@ -633,3 +633,11 @@ def test_a_link_that_is_down_to_the_end_is_a_mistake_of_the_plan() -> None:
     METHODS["reset"].parameters(kind="reset", watch="1s")
     with pytest.raises((Problem, ValidationError), match="down for 60s of the 60s that are watched"):
         METHODS["reset"].parameters(kind="link-down", down="60s")
+
+
+def test_the_quiet_of_a_rehearsal_is_as_long_as_a_queue_takes() -> None:
+    """1024 frames at 10 kpps are 102 ms: what still comes after 33 ms (2 s / 60) would count as lost."""
+    parameters = METHODS["back-to-back"].parameters()
+    assert parameters.scaled(Fraction(1, 60)).quiet.ns == 200_000_000
+    assert parameters.scaled(Fraction(1, 60)).longest.ns == parameters.longest.ns // 60
+    assert parameters.scaled(Fraction(1, 5)).quiet.ns == 400_000_000

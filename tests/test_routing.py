@@ -206,11 +206,12 @@ def test_what_was_run_is_no_longer_missing() -> None:
     [
         ({"kind": "emulated/bridge"}, "`emulated/bridge` learns no routes | `emulated/router`, `linux/router`, or `external`"),
         ({"settings": "route_cost: 1ms"}, "`route_cost` is of ports with a `capacity` of their own"),
+        ({"matrix": "direction: [uni], routing: [static, rip]"}, "`routing` is what the modifier `routing` sets: it is no axis of its own | leave `routing` out of the matrix"),
         ({"links": 1}, "is seen at another port | a second link"),
         ({"profile": "size: 128B, flows: 256, addresses: rfc2544, vlan: [7]"}, "VLAN tags"),
         (
             {"profile": "size: 64B, addresses: {source: 16.0.0.0/8, destination: 198.51.100.0/26}"},
-            "`198.51.100.0/26` is in one of the networks that are announced, 192.0.2.0/25, 198.51.100.0/25, 203.0.113.0/25",
+            "`198.51.100.0/26` has addresses of the networks that are announced, 192.0.2.0/25, 198.51.100.0/25, 203.0.113.0/25",
         ),
     ],
 )  # fmt: skip
@@ -240,7 +241,7 @@ WEST, EAST = ", address: 10.0.0.2/24, gateway: 10.0.0.1", ", address: 10.0.1.2/2
     [
         (("", ""), "`west` has no IPv4 address and next hop | give its link `address: 198.18.1.2/24`"),
         ((WEST, ", address: 2001:db8::2/64, gateway: 2001:db8::1"), "`east` has no IPv4 address and next hop"),
-        ((WEST, ", address: 192.0.2.200/24, gateway: 192.0.2.129"), "`192.0.2.200/24` is in one of the networks"),
+        ((WEST, ", address: 192.0.2.200/24, gateway: 192.0.2.129"), "`192.0.2.200/24` has addresses of the networks"),
     ],
 )  # fmt: skip
 def test_a_device_of_one_s_own_has_ipv4_at_both_ports(links: tuple[str, str], told: str) -> None:
@@ -249,6 +250,34 @@ def test_a_device_of_one_s_own_has_ipv4_at_both_ports(links: tuple[str, str], to
     shown = [f"{error.message} | {error.hint}" for error in found.value.errors]
     assert any(told in one for one in shown), shown
     parse(OWN % (WEST, EAST))
+
+
+def test_no_address_of_the_test_is_in_an_announced_network() -> None:
+    """Of any port, and of headers that are written out."""
+    more = '    - {endpoints: ["tester:south", "dut:c"], rate: 1Gbps, interface: eth3, address: 198.51.100.2/24, gateway: 198.51.100.1}\n'
+    third = OWN % (WEST, EAST)
+    third = third.replace("traffic:", more + "traffic:")
+    end = "{random: {min: 192.0.1.250, max: 192.0.2.1}}"
+    step = "{step: {start: 203.0.112.255, step: 1, count: 2}}"
+    for field, told in (
+        ("192.0.2.5", "192.0.2.5"),
+        (end, "192.0.1.250 to 192.0.2.1"),
+        (step, "203.0.112.255 to 203.0.113.0"),
+    ):
+        headers = f"headers: [{{type: ethernet}}, {{type: ipv4, src: 16.0.0.1, dst: {field}}}, {{type: udp, sport: 7, dport: 7}}], size: 64B"
+        written = (OWN % (WEST, EAST)).replace(
+            "size: 64B, flows: 1, addresses: rfc2544", f"flows: 1, {headers}"
+        )
+        with pytest.raises(PlanErrors) as found:
+            parse(written)
+        assert any(f"`{told}` has addresses of the networks" in one.message for one in found.value.errors), [
+            one.message for one in found.value.errors
+        ]
+    with pytest.raises(PlanErrors) as found:
+        parse(third)
+    assert any("`198.51.100.2/24` has addresses" in one.message for one in found.value.errors), [
+        one.message for one in found.value.errors
+    ]
 
 
 # What comes back.
@@ -298,6 +327,16 @@ def test_a_router_that_keeps_what_was_taken_back() -> None:
     found = read({-5 * S: 6, 0: 6, 30 * S: 6})
     assert (found.answered, found.wrong) == (2, 1)
     assert found.findings == ("2 s after the update at 0 s 6 of 6 networks could still be reached (state B)",)
+
+
+def test_less_time_than_the_standard_gives_is_no_mistake_of_the_router() -> None:
+    """Section 23 b: 2 s. A second before the traffic, 20 ms of it: nothing came, which shows nothing."""
+    found = read({}, settle_ns=S, duration_ns=S // 50)
+    assert (found.sent, found.answered, found.wrong) == (2, 0, 0)
+    wiring = scene().wiring
+    trials = [TrialResult((), (), None, (), 1, (), (), exchange=found)]  # type: ignore[arg-type]
+    told = MODIFIERS["routing"].told(Result("throughput", (), (0, 1)), wiring, trials)
+    assert told.notes[0].startswith("That the device followed any of 2 routing updates is not known")
 
 
 def test_a_router_that_follows_in_part() -> None:

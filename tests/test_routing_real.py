@@ -32,7 +32,7 @@ lab:
 traffic: {{it: {{size: 64B}}}}
 matrix: {{direction: [bidir], modifier: [routing]}}
 method: {{ramp: {{warmup: 1s at 1kpps, ramp: 3s to 2kpps, hold: 1s}}}}
-trial: {{settle: 2s, drain: 200ms}}
+trial: {{settle: 5s, drain: 200ms}}
 """)
     outcome = runner.run(plan, folder / "runs", watcher(), runner.Selection())
     with open_run(outcome.folder) as stored:
@@ -70,7 +70,7 @@ def test_whether_a_router_of_one_s_own_follows_is_seen(router: tuple[str, Path])
         return
     assert (exchange.sent, exchange.answered, exchange.wrong) == (2, 0, 1)
     assert notes == [
-        "The device did not follow 1 of 2 routing updates: 1 s after the update at -2 s 6 of 6 networks could"
+        "The device did not follow 1 of 2 routing updates: 2 s after the update at -5 s 6 of 6 networks could"
         " not be reached yet (state A). Does the device learn by RIP version 2 on its port at west?"
     ]
 

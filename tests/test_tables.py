@@ -13,7 +13,7 @@ import altair
 import pytest
 from netdyno.reports import REPORTS, compliance, grid, quantity
 from netdyno.reports.from_store import view
-from netdyno.reports.joined import Joined, joined, text
+from netdyno.reports.joined import Joined, Line, Point, joined, text
 from netdyno.reports.table_figures import MOST_LINES, drawn
 from netdyno.reports.terminal import render as render_terminal
 from netdyno.reports.view import RunView
@@ -335,3 +335,16 @@ def test_shares_keep_the_digits_they_have() -> None:
     assert quantity.share(Fraction(99_995, 100_000)) == "99.995 %"
     assert quantity.share(Fraction(999_999_999, 1_000_000_000)) == "99.999 %"
     assert quantity.share(Fraction(-1, 3)) == "-33.333 %"
+
+
+def test_a_case_without_a_number_has_no_figure_of_what_its_line_carries(suite: RunView) -> None:
+    """Of many cases in several figures, one that has the reference line alone is left out."""
+    lines = [
+        Line((f"case {number}",), "Measured", False, (Point(Fraction(64), *[Fraction(1)] * 3),))
+        for number in range(2 * MOST_LINES)
+    ]
+    reference = replace(lines[0], who=("without a number",), y="Theoretical", reference=True)
+    table = replace(of(suite, "Throughput"), lines=(*lines, reference))
+    assert drawn(table, "key")
+    assert not [one for one in drawn(table, "key") if one.title == "without a number"]
+    assert drawn(replace(table, lines=(reference,)), "key") == []

@@ -28,7 +28,7 @@ from netdyno.peers import Peers, Session
 from netdyno.spec import read_result, scene, session_spec, trial_spec
 from netdyno.store import CaseWiring, StoredGoal, StoredTrial, StoredVerdict
 from netdyno.trial import Observe, Result, Situation, Trial, TrialResult
-from netdyno.verdict import Evidence, judge, judge_goal
+from netdyno.verdict import Evidence, is_asked, judge, judge_goal
 from netdyno.watch import Watch, await_lines
 
 if TYPE_CHECKING:
@@ -39,9 +39,10 @@ ATTEMPTS = 3
 """How often a trial is made if it turns out invalid (bounded; every attempt is kept)."""
 
 NO_STANDARD = "none"
+"""What the `standard` of a method begins with that follows none."""
+
 MESHED = ("RFC 2544 section 26.1", "RFC 2544 section 26.3")
 """What RFC 2889 sections 5.1 to 5.4 measure with the traffic of a pattern."""
-"""What the `standard` of a method begins with that follows none."""
 
 RFC_SIZES = 5
 """RFC 2544 section 9: at least five frame sizes."""
@@ -205,7 +206,10 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
             raise StopRequestedError
         verdicts[name] = judge(result, evidence(name), name)
     first = result.judged[0] if verdicts else ""
-    goals = [(goal, goal.value if goal.value in verdicts else first) for goal in plan.goals]
+    # With one profile alone there is no case of the other kind that could answer.
+    alone = len(dict(plan.axes)["profile"]) == 1
+    asked = [goal for goal in plan.goals if alone or is_asked(goal, result)]
+    goals = [(goal, goal.value if goal.value in verdicts else first) for goal in asked]
     return Measured(
         case.number,
         result,

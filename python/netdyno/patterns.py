@@ -6,7 +6,6 @@ them, evenly unless the pattern says otherwise.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -53,12 +52,8 @@ class Pattern:
     """The standard has it in one direction only."""
     bridged: bool = False
     """It is of MAC addresses: nothing that a router forwards by."""
-
-    @property
-    def section(self) -> str | None:
-        """The section of RFC 2889 whose traffic it is, `5.1`; None: of no standard of its own."""
-        found = re.search(r"\(RFC 2889 ([0-9.]+)", self.doc)
-        return found[1] if found else None
+    section: str | None = None
+    """Of RFC 2889, whose traffic it is; None: of no standard of its own."""
 
     @property
     def directions(self) -> tuple[Direction, ...]:
@@ -131,21 +126,28 @@ PATTERNS: Mapping[str, Pattern] = {
             range(2, MOST_PORTS + 1),
             _full_mesh,
             mesh=True,
+            section="5.1",
         ),
         Pattern(
             "one-to-many",
             "the first port to all others (RFC 2889 5.2)",
             range(3, MOST_PORTS + 1),
             _one_to_many,
+            section="5.2",
         ),
         Pattern(
-            "many-to-one", "all ports to the first one (RFC 2889 5.2)", range(3, MOST_PORTS + 1), _many_to_one
+            "many-to-one",
+            "all ports to the first one (RFC 2889 5.2)",
+            range(3, MOST_PORTS + 1),
+            _many_to_one,
+            section="5.2",
         ),
         Pattern(
             "half-to-half",
             "each port of the first half to all of the second (RFC 2889 5.4)",
             range(4, MOST_PORTS + 1, 2),
             _half_to_half,
+            section="5.4",
         ),
         Pattern(
             "congestion",
@@ -153,6 +155,7 @@ PATTERNS: Mapping[str, Pattern] = {
             range(4, 5),
             _congestion,
             one_way=True,
+            section="5.5",
         ),
         Pattern(
             "addresses",
@@ -161,6 +164,7 @@ PATTERNS: Mapping[str, Pattern] = {
             _addresses,
             one_way=True,
             bridged=True,
+            section="5.7",
         ),
         Pattern(
             "broadcast",
@@ -169,6 +173,7 @@ PATTERNS: Mapping[str, Pattern] = {
             _broadcast,
             one_way=True,
             bridged=True,
+            section="5.10",
         ),
     )
 }

@@ -31,6 +31,10 @@ Conformity: TypeAlias = Literal["unconditional", "conditional", "deviating"]
 """How a result agrees with its standard, as RFC 2544 section 5 has it: every MUST and every SHOULD was
 heeded, every MUST but not every SHOULD, or not every MUST."""
 
+LEAST_DRAIN_NS = 200_000_000
+"""A rehearsal waits this long for what is on its way, unless the plan asks for less: 1024 frames at 10 kpps
+take half of it."""
+
 
 @dataclass(frozen=True)
 class Segment:
@@ -784,6 +788,10 @@ class Figure:
     y_range: tuple[Fraction, Fraction] | None = None
     log_x: bool = False
     by: str | None = None
+
+
+NOT_RUN = "not run"
+"""How the last cell of a row begins that is of nothing measured, the same for all cases."""
 
 
 @dataclass(frozen=True)

@@ -38,13 +38,14 @@ impl Device {
     pub fn new(spec: DeviceSpec, ports: Vec<Box<dyn Port>>, max_frame: u32) -> Result<Self, DeviceError> {
         check(&spec, &ports, max_frame)?;
         let taken = spec.largest.map_or(max_frame, |largest| max_frame.min(largest - FCS_BYTES));
+        let own: Vec<u32> = spec.ports.iter().filter_map(address_of).collect();
         let mut inputs = Vec::new();
         let mut lanes = Vec::new();
         let mut outputs = Vec::new();
         for (index, port) in spec.ports.iter().enumerate() {
             inputs.push(input(index, port, lanes.len(), taken)?);
             for member in 0..port.members as usize {
-                lanes.push(lane(index, member, port)?);
+                lanes.push(lane(index, member, port, &own)?);
             }
             outputs.push(output(index, port, &spec, max_frame)?);
         }
@@ -85,6 +86,12 @@ impl Device {
             course: Course::new(spec.ports.len(), picoseconds("reset_ns", spec.reset_ns)?),
         })
     }
+}
+
+/// The IPv4 address of a router's port; what cannot be read is refused with the router.
+fn address_of(port: &DevicePortSpec) -> Option<u32> {
+    let (address, _) = port.ipv4.as_deref()?.split_once('/')?;
+    address.parse::<std::net::Ipv4Addr>().ok().map(u32::from)
 }
 
 fn check(spec: &DeviceSpec, ports: &[Box<dyn Port>], max_frame: u32) -> Result<(), DeviceError> {
@@ -305,7 +312,7 @@ fn input(index: usize, port: &DevicePortSpec, first_lane: usize, max_frame: u32)
     })
 }
 
-fn lane(index: usize, member: usize, port: &DevicePortSpec) -> Result<Lane, DeviceError> {
+fn lane(index: usize, member: usize, port: &DevicePortSpec, own: &[u32]) -> Result<Lane, DeviceError> {
     let shared = server(format!("ports[{index}].both_fps"), port.both_fps, port.in_queue)?;
     Ok(Lane {
         port: index,
@@ -314,7 +321,7 @@ fn lane(index: usize, member: usize, port: &DevicePortSpec) -> Result<Lane, Devi
         memory: weary(index, port)?,
         police: policer(index, port)?,
         policed: 0,
-        processor: Processor::new(index, port)?.map(Box::new),
+        processor: Processor::new(index, port, own)?.map(Box::new),
         shared: shared.map(|server| Box::new(Shared::new(server))),
         ready: Queue::with_room(64),
         rx_frames: 0,

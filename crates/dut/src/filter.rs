@@ -28,6 +28,8 @@ pub(crate) struct Processor {
     group_ps: u64,
     query_ps: u64,
     route_ps: u64,
+    /// IPv4 addresses of the device.
+    own: Vec<u32>,
     /// How many frames may wait, not counting the one in service.
     room: usize,
     /// When the service of those that wait begins, rounded up.
@@ -64,7 +66,7 @@ pub(crate) enum Fate {
 
 impl Processor {
     /// That of a port, if it has more to do than to forward.
-    pub(crate) fn new(index: usize, port: &DevicePortSpec) -> Result<Option<Self>, DeviceError> {
+    pub(crate) fn new(index: usize, port: &DevicePortSpec, own: &[u32]) -> Result<Option<Self>, DeviceError> {
         if port.filter.is_empty() && port.group_ns == 0 && port.query_ns == 0 && port.route_ns == 0 {
             return Ok(None);
         }
@@ -97,6 +99,7 @@ impl Processor {
             group_ps: port.group_ns * NS,
             query_ps: port.query_ns * NS,
             route_ps: port.route_ns * NS,
+            own: own.to_vec(),
             room: port.in_queue as usize,
             starts: Queue::with_room(16),
             denied: 0,
@@ -132,9 +135,11 @@ impl Processor {
 
     /// What it takes longer of a message to the device itself.
     fn hearing(&self, frame: &[u8]) -> u64 {
-        match udp(frame) {
-            Some((agent::PORT, _)) => self.query_ps,
-            Some((rip::PORT, bytes)) => rip::entries(bytes) as u64 * self.route_ps,
+        let Some((to, port, bytes)) = udp(frame) else { return 0 };
+        let is_ours = self.own.contains(&to);
+        match port {
+            agent::PORT if is_ours => self.query_ps,
+            rip::PORT if is_ours || is_group(macs(frame).0) => rip::entries(bytes) as u64 * self.route_ps,
             _ => 0,
         }
     }
@@ -160,14 +165,15 @@ impl Processor {
     }
 }
 
-/// The UDP port an IPv4 packet goes to, and how many bytes behind the header it says it has.
-fn udp(frame: &[u8]) -> Option<(u16, usize)> {
+/// The address and UDP port an IPv4 packet goes to, and how many bytes behind the header it says it has.
+fn udp(frame: &[u8]) -> Option<(u32, u16, usize)> {
     let (_, at) = network(frame).filter(|(kind, _)| *kind == header::IPV4)?;
     let packet = &frame[at..];
     let l4 = usize::from(packet.first()? & 0x0f) * 4;
     // A fragment has ports only if it is the first.
     let is_udp = packet.len() >= l4 + 8 && l4 >= 20 && packet[9] == UDP && be16(packet, 6) & 0x1fff == 0;
-    is_udp.then(|| (be16(packet, l4 + 2), usize::from(be16(packet, l4 + 4)).saturating_sub(8)))
+    let length = |at| usize::from(be16(packet, at)).saturating_sub(8);
+    is_udp.then(|| (header::be32(packet, 16), be16(packet, l4 + 2), length(l4 + 4)))
 }
 
 /// Source and destination of an IP packet, unless neighbours find each other by it.

@@ -232,6 +232,37 @@ fn a_reset_and_a_link_that_goes_down_take_what_was_learned() {
 }
 
 #[test]
+fn what_passes_through_to_the_same_udp_ports_costs_nothing_more() {
+    for to in [520, 161] {
+        let mut spec = listening();
+        spec.ports[0].in_fps = Some((10_000, 1));
+        (spec.ports[0].route_ns, spec.ports[0].query_ns) = (150_000, 150_000);
+        let mut bytes = Vec::new();
+        etherparse::PacketBuilder::ethernet2(mac(0x0a), WEST)
+            .ipv4([16, 0, 0, 1], [48, 0, 0, 1], 64)
+            .udp(520, to)
+            .write(&mut bytes, &message(7))
+            .unwrap();
+        let bits = bytes.len() as u64 * 8;
+        let found = left(&mut Rig::new(spec), &[Timed { port: 0, at: 0, bytes }], QUANTUM, SECOND);
+        // Its last bit in, 100 us of service, 5 us of delay, its last bit out: 12 bytes of preamble and FCS each time.
+        assert_eq!(found, [(1, (bits + 96) * 100 * 2 + 105_000_000)]);
+    }
+}
+
+#[test]
+fn who_is_only_told_of_is_no_neighbour() {
+    // 25 routes that cannot be reached, each through another host of a network of 62: none of them is asked for or kept.
+    let mut spec = listening();
+    spec.ports[0].ipv4 = Some("100.64.0.1/26".to_owned());
+    let told = (2..27).flat_map(|host| [&[0, 2, 0, 0, 192, 0, host, 0, 255, 255, 255, 0, 100, 64, 0, host, 0, 0, 0, 16][..]].concat());
+    let mut rig = Rig::new(spec);
+    let message: Vec<u8> = HEAD.into_iter().chain(told).collect();
+    left(&mut rig, &[update(0, &message)], QUANTUM, SECOND);
+    assert_eq!((rig.device.counters().consumed, rig.device.counters().originated), (1, 0));
+}
+
+#[test]
 fn an_update_takes_its_processor_longer_for_each_route() {
     // 100 us a frame and 150 us a route: the frame behind it waits for 400 us.
     let mut spec = listening();

@@ -15,6 +15,7 @@ from pydantic import Field
 from netdyno.errors import Problem, counted
 from netdyno.methods import rows
 from netdyno.methods.procedure import Parameters, Procedure, constant, frames_per_second, starved
+from netdyno.trial import NOT_RUN as LEFT_OUT
 from netdyno.trial import (
     Cell,
     Column,
@@ -110,7 +111,7 @@ def errored_frames(parameters: ErroredParameters, situation: Situation) -> Metho
         clean = not received + elsewhere if over else not rows.lost(outcome.streams)
         told = "not known" if short is not None else "pass" if clean else "fail"
         if told == "fail" and not over and received + elsewhere:
-            told = "forwarded, some lost to the load"
+            told = "forwarded in part"
         if short is not None:
             notes.append(f"at {load} {short}")
         else:
@@ -118,7 +119,7 @@ def errored_frames(parameters: ErroredParameters, situation: Situation) -> Metho
         counts = (Fraction(offered), Fraction(received), Fraction(elsewhere))
         what = "oversize" if over else "none (control)"
         table.append((what, situation.mean_size, fps / situation.line_fps, *counts, told))
-    table += [(error, None, None, None, None, None, f"not run: {why}") for error, why in NOT_RUN.items()]
+    table += [(error, None, None, None, None, None, f"{LEFT_OUT}: {why}") for error, why in NOT_RUN.items()]
     name = NAME if over else LEGAL
     judged = tuple(counting) if over else tuple(sorted(counting, key=counting.__getitem__)[:1])
     if not over and judged and len(outcomes) > 1:

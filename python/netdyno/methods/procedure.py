@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 
 from netdyno.arithmetic import l1, load_fps
 from netdyno.errors import NotMeasuredError, Problem
-from netdyno.trial import Method, Result, Segment, Situation, Trial, TrialResult
+from netdyno.trial import LEAST_DRAIN_NS, Method, Result, Segment, Situation, Trial, TrialResult
 from netdyno.units import Duration, FrameRate, Load, PositiveDuration, decimal
 
 AWAY_NS = 100_000_000
@@ -252,12 +252,14 @@ def rounded(rate: Fraction | int) -> str:
 
 
 def scaled(model: BaseModel, scale: Fraction) -> Any:
-    """A model with every duration in it multiplied; what is not zero stays at least 1 ns."""
+    """A model with every duration in it multiplied; what is not zero stays at least 1 ns, and a wait for what
+    a device's queue holds as long as that takes."""
     changes: dict[str, Any] = {}
     for name in type(model).model_fields:
         value = getattr(model, name)
         if isinstance(value, Duration):
-            changes[name] = type(value).of_ns(max(min(value.ns, 1), round(value.ns * scale)))
+            least = LEAST_DRAIN_NS if name == "quiet" else 1
+            changes[name] = type(value).of_ns(max(min(value.ns, least), round(value.ns * scale)))
         elif isinstance(value, BaseModel):
             changes[name] = scaled(value, scale)
     copied = model.model_copy(update=changes)

@@ -88,7 +88,8 @@ class Plan:
             return ()
         what = f"every duration, that of samples included, is {self.scale} of what the plan says"
         if self.trial.drain.ns > self.written.drain.ns * self.scale + 1:
-            what += f" (but for the drain of {self.trial.drain}: a device's queue is no shorter)"
+            drain = f"the drain of {self.trial.drain}, and as long behind a burst"
+            what += f" (but for {drain}: a device's queue is no shorter)"
         return (f"{what}: a rehearsal, not a benchmark",)
 
 

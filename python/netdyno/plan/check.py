@@ -215,6 +215,14 @@ def _as_usual(whole: m.PlanFile, method: Any) -> m.PlanFile:
 def _unmodifiable(source: Source, plan: Plan, case: Case, told: set[tuple[Any, ...]]) -> bool:
     """Whether a case cannot be run under its modifier, which is told."""
     found = ways(case.pattern, case.direction, len(plan.lab.links))
+    axes = dict(plan.axes)
+    for setting in case.modifier.settings(case.profile, found, len(plan.lab.links)):
+        if setting in axes and (setting, case.modifier.name) not in told:
+            told.add((setting, case.modifier.name))
+            message = (
+                f"`{setting}` is what the modifier `{case.modifier.name}` sets: it is no axis of its own"
+            )
+            source.report(("matrix", setting), message, f"leave `{setting}` out of the matrix")
     asked = modifiers.Asked(case.profile, found, plan.kind, plan.lab.links, case.settings)
     problem = case.modifier.problem(asked)
     if problem is None:

@@ -25,6 +25,7 @@ from netdyno.labs.backends import Attach, Backend, Mode, Role
 from netdyno.plan.headers import Element, Vlan
 from netdyno.plan.ports import SocketName
 from netdyno.plan.traffic import Profile, vlans
+from netdyno.trial import LEAST_DRAIN_NS
 from netdyno.units import Duration, L1Rate, Load, Percent, PositiveDuration
 
 TESTER = "netdyno"
@@ -247,10 +248,6 @@ def _catch_up(value: Percent) -> Percent:
             "whole per cent of the intended rate, from `100%` (late frames stay late) to `10000%`",
         )
     return value
-
-
-LEAST_DRAIN_NS = 200_000_000
-"""A rehearsal drains this long, unless the plan asks for less: 1024 frames at 10 kpps take half of it."""
 
 
 class TrialSettings(Element):

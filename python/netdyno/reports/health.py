@@ -6,9 +6,10 @@ From counts to sentences. A tester that did well has none, but for several worke
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from netdyno.errors import counted
 from netdyno.reports import quantity
@@ -67,9 +68,9 @@ def _of_the_device(results: Sequence[TrialResult]) -> Finding | None:
         return None
     found: dict[str, int] = {}
     for kernel in kernels:
-        for who, counts in (*((port["name"], port) for port in kernel["ports"]), ("IPv4", kernel["ip"])):
+        for who, counts in _counters(kernel):
             for name, count in counts.items():
-                if name != "name" and DROPPED.search(name):
+                if isinstance(count, int) and DROPPED.search(name):
                     found[f"{name} of {who}"] = found.get(f"{name} of {who}", 0) + count
     named = ", ".join(f"{name} {count:,}" for name, count in found.items())
     told = f"counted {named} (several may be of one frame)" if found else "counted none of them as dropped"
@@ -78,6 +79,16 @@ def _of_the_device(results: Sequence[TrialResult]) -> Finding | None:
         Fraction(lost),
         f"{counted(lost, 'frame')} lost, of which the device's own kernel {told}",
     )
+
+
+def _counters(kernel: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Whose counters they are, and they. A record from elsewhere may have anything there."""
+    ports = kernel.get("ports")
+    for port in ports if isinstance(ports, list) else ():
+        if isinstance(port, Mapping):
+            yield str(port.get("name")), port
+    if isinstance(kernel["ip"], Mapping):
+        yield "IPv4", kernel["ip"]
 
 
 def worst(cases: Iterable[tuple[str, Sequence[Finding]]]) -> tuple[str, ...]:

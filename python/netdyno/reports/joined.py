@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from netdyno.reports import quantity
 from netdyno.reports.view import CaseView, RunView
-from netdyno.trial import Cell, Column, Figure, Table
+from netdyno.trial import NOT_RUN, Cell, Column, Figure, Table
 
 SIZE = "B"
 """The unit of a frame size."""
@@ -126,7 +126,8 @@ def text(cell: Cell, unit: str) -> str:
             return _grouped(cell, 6 if unit == "" else 2)
         case "fps":
             # Cut and not rounded, as in the tables of RFC 2544: 8,445,945.9 frames are not 8,445,946.
-            return _grouped(Fraction(int(cell)) if abs(cell) >= 1000 else cell, 1)
+            step = 1 if abs(cell) >= 1000 else 10
+            return _grouped(Fraction(int(cell * step), step), 1)
     return f"{_grouped(cell, 6)} {unit}"
 
 
@@ -177,18 +178,18 @@ def _join(run: RunView, tables: Sequence[tuple[CaseView, Table]]) -> Joined:
 def _told_once(
     rows: Sequence[tuple[Cell, ...]], numbers: Sequence[int | None], axes: int, cases: int
 ) -> tuple[list[tuple[Cell, ...]], list[int | None]]:
-    """The rows, those without a number that every case has told once, of no case, behind the others."""
+    """The rows, those of what was not run, where every case has them, told once, of no case, behind the
+    others."""
     words = [row[axes:] for row in rows]
-    having = {
-        row: {number for own, number in zip(words, numbers, strict=True) if own == row}
-        for row in dict.fromkeys(words)
-        if cases > 1 and not any(isinstance(cell, Fraction) for cell in row)
-    }
-    everywhere = [row for row, of in having.items() if len(of) == cases]
+    having: dict[tuple[Cell, ...], set[int | None]] = {}
+    for own, number in zip(words, numbers, strict=True):
+        if cases > 1 and isinstance(own[-1], str) and own[-1].startswith(NOT_RUN):
+            having.setdefault(own, set()).add(number)
+    everywhere = {row for row, of in having.items() if len(of) == cases}
     kept = [
         (row, number) for row, own, number in zip(rows, words, numbers, strict=True) if own not in everywhere
     ]
-    kept += [(("",) * axes + row, None) for row in everywhere]
+    kept += [(("",) * axes + row, None) for row in having if row in everywhere]
     return [row for row, _ in kept], [number for _, number in kept]
 
 

@@ -45,15 +45,20 @@ class Drawn:
 
 def drawn(table: Joined, key: str) -> list[Drawn]:
     """The figures of a table: one, or one for each of its cases where one could not be read."""
-    if table.figure is None or not any(not line.reference for line in table.lines):
+    if table.figure is None or not _is_measured(table.lines):
         return []
-    groups = _groups(table.lines)
+    # Of a case without a number there is nothing but what the line carries.
+    groups = [group for group in _groups(table.lines) if _is_measured(group[1])]
     found = []
     for number, (title, lines) in enumerate(groups, 1):
         name = key if len(groups) == 1 else f"{key}-{number}"
         live = _figure(table, lines, name)
         found.append(Drawn(name, title, live, vega.still(live)))
     return found
+
+
+def _is_measured(lines: Sequence[Line]) -> bool:
+    return any(not line.reference for line in lines)
 
 
 def _groups(lines: Sequence[Line]) -> list[tuple[str, list[Line]]]:

@@ -9,8 +9,8 @@ words      rates and shares in sentences
 """
 
 from netdyno.verdict.evidence import OWN_DROPS, Evidence
-from netdyno.verdict.goals import judge_goal
+from netdyno.verdict.goals import is_asked, judge_goal
 from netdyno.verdict.licence import across
 from netdyno.verdict.limit import judge
 
-__all__ = ["OWN_DROPS", "Evidence", "across", "judge", "judge_goal"]
+__all__ = ["OWN_DROPS", "Evidence", "across", "is_asked", "judge", "judge_goal"]

@@ -32,6 +32,20 @@ CLOSER_SEARCH = "a narrower `width`"
 """The same of any other that is searched."""
 
 
+INSTEAD: Mapping[str, str] = {
+    "oversize frames forwarded": "legal frames forwarded",
+    "legal frames forwarded": "oversize frames forwarded",
+}
+"""Of two values a case of one method has one: frames are too long, or their control."""
+
+
+def is_asked(goal: Goal, result: Result) -> bool:
+    """Whether a goal is for cases like that of a result."""
+    other = INSTEAD.get(goal.value)
+    names = {value.name for value in result.values}
+    return goal.value in names or other not in names
+
+
 def judge_goal(goal: Goal, result: Result, verdicts: Mapping[str, Verdict], evidence: Evidence) -> StoredGoal:
     """A goal of the plan against each direction: met only if every direction meets it.
 

@@ -122,6 +122,10 @@ def _point(case: StoredCase, value: str, scope: str) -> _Point | None:
         return None
     if any(value.name == "line utilisation" for value in case.result.values):
         return None
+    found = case.result.value(value or next(iter(case.result.headlines), ""), scope)
+    if found is not None and found.only_below is not None:
+        # No load passed: what the search came down to is a step of its own, the same for all sizes.
+        return None
     number = _lasting(case.result, value, scope)
     return None if not number else _Point(case.head.number, case.wiring.situation.mean_size, number)
 

@@ -324,10 +324,12 @@ impl Router {
         for told in update.routes {
             // One who is not there himself is not gone through (section 4.4).
             let via = if is_near(told.via) { told.via } else { update.from };
-            let Some(neighbour) = self.whom(via.into(), port, true) else {
+            // Who is told of and not gone through is no neighbour.
+            let is_taken = self.rip.as_ref().is_some_and(|rip| rip.takes(told, update.from, port));
+            let neighbour = if is_taken { self.whom(via.into(), port, true) } else { None };
+            let (Some(neighbour), Some(rip)) = (neighbour, &mut self.rip) else {
                 continue;
             };
-            let Some(rip) = &mut self.rip else { return };
             is_changed |= rip.take(told, update.from, neighbour, port, t);
         }
         if is_changed {

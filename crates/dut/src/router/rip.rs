@@ -102,6 +102,11 @@ impl Update {
 }
 
 impl Told {
+    /// One hop more than it is from who tells it (section 3.4.2): all ports have the same cost.
+    fn distance(self) -> u32 {
+        (self.metric + 1).min(INFINITY)
+    }
+
     /// An entry; one that cannot be is ignored (section 3.9.2).
     fn read(entry: &[u8]) -> Option<Self> {
         let [address, mask, via, metric] = [4, 8, 12, 16].map(|at| be32(entry, at));
@@ -129,11 +134,23 @@ impl Rip {
         }
     }
 
-    /// Takes in what was told at `t` on `port` by `from`, of a route through this neighbour; whether that changes the way frames
-    /// go (section 3.9.2).
+    /// Whether what was told on `port` by `from` says anything (RFC 2453 section 3.9.2): of a route that he told before, of a new
+    /// one, or of a shorter way.
+    pub(super) fn takes(&self, told: Told, from: Ipv4Addr, port: usize) -> bool {
+        let metric = told.distance();
+        match self.learned.iter().find(|known| known.network == told.network) {
+            Some(known) => known.from == from && known.port == port || metric < known.metric,
+            None => {
+                let is_ours = |prefix: &Prefix<4>| prefix.len == told.network.len && same(prefix.address, told.network);
+                metric < INFINITY && self.learned.len() < MOST_ROUTES && !self.configured.iter().any(is_ours)
+            }
+        }
+    }
+
+    /// Takes in what was told at `t` and [says anything](Self::takes), of a route through this neighbour; whether that changes
+    /// the way frames go.
     pub(super) fn take(&mut self, told: Told, from: Ipv4Addr, neighbour: usize, port: usize, t: u64) -> bool {
-        // One hop more than it is from there (section 3.4.2): all ports have the same cost.
-        let metric = (told.metric + 1).min(INFINITY);
+        let metric = told.distance();
         let heard = Learned {
             network: told.network,
             from,
@@ -143,27 +160,15 @@ impl Rip {
             until: t.saturating_add(TIMEOUT_PS),
         };
         let Some(place) = self.learned.iter().position(|known| known.network == told.network) else {
-            let is_ours = |prefix: &Prefix<4>| prefix.len == told.network.len && same(prefix.address, told.network);
-            let is_new = metric < INFINITY && self.learned.len() < MOST_ROUTES && !self.configured.iter().any(is_ours);
-            if is_new {
-                self.learned.push(heard);
-            }
-            return is_new;
+            self.learned.push(heard);
+            return true;
         };
-        let known = self.learned[place];
-        if known.from == from && known.port == port {
-            if metric == INFINITY {
-                self.learned.swap_remove(place);
-                return true;
-            }
-            self.learned[place] = heard;
-            return known.neighbour != neighbour;
+        if metric == INFINITY {
+            self.learned.swap_remove(place);
+            return true;
         }
-        let is_better = metric < known.metric;
-        if is_better {
-            self.learned[place] = heard;
-        }
-        is_better
+        let before = std::mem::replace(&mut self.learned[place], heard);
+        before.neighbour != neighbour
     }
 
     /// Forgets what was not heard of for too long by `t`; whether that was anything.

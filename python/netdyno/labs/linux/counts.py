@@ -42,9 +42,7 @@ def read(said: str, ports: Sequence[str]) -> Counts:
                 names = numbers.split()
             else:
                 counted = zip(names, map(int, numbers.split()), strict=False)
-                found[IP] = {
-                    what: count for what, count in counted if what not in ("Forwarding", "DefaultTTL")
-                }
+                found[IP] = {what: count for what, count in counted if what not in _SETTINGS}
     return found
 
 
