@@ -75,7 +75,7 @@ traffic:
       - {type: ipv4, src: 16.0.0.1, dst: {step: {start: 48.0.0.1, step: 1, count: 2}}}
       - {type: udp, sport: 1025, dport: 12}
 matrix: {profile: [PROFILES], direction: [uni]}
-method: {throughput: {duration: 200ms, maximum: 200pps}}
+method: {throughput: {duration: 200ms, maximum: 200pps, width: 200pps}}
 trial: {settle: 1ms, drain: 50ms, sample: 1ms}
 """
 

@@ -151,9 +151,9 @@ def test_frames_that_are_too_long_and_their_control_have_a_goal_each(
     plan = text("errored-frames: {duration: 10ms, loads: [10%]}", kind="emulated/bridge")
     plan = plan.replace("kind: emulated/bridge", f"kind: emulated/bridge, settings: {{largest: {largest}}}")
     goals = '["oversize frames forwarded <= 0%", "legal frames forwarded >= 100%"]'
-    profiles = "traffic: {legal: {size: 1518B}, long: {size: 1519B}}"
-    lines = [profiles if line.startswith("traffic:") else line for line in plan.splitlines()]
-    outcome = run_here(parse("\n".join(lines) + f"\ngoals: {goals}\n"), tmp_path)
+    plan = plan.replace("it: {size: 64B, flows: 100}", "{legal: {size: 1518B}, long: {size: 1519B}}")
+    plan = plan.replace("profile: [it]", "profile: [legal, long]")
+    outcome = run_here(parse(plan + f"goals: {goals}\n"), tmp_path)
     assert outcome.exit_code == code
     with open_run(outcome.folder) as run:
         assert [len(case.goals) for case in run.cases] == [1, 1]

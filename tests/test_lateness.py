@@ -47,7 +47,7 @@ def test_a_query_that_goes_before_a_test_frame_taints_nothing(tmp_path: Path) ->
         kind="emulated/router",
         rate="100Mbps",
         profile="size: 1518B, flows: 1",
-        matrix="direction: [uni], modifier: [management], agent: [snmp]",
+        matrix="direction: [uni], modifier: [management]",
     )
     outcome = runner.run(parse(plan), tmp_path, watcher(), runner.Selection())
     with open_run(outcome.folder) as run:
