@@ -57,12 +57,13 @@ def problems(
             )
     for place, width, maximum in _searches(parameters):
         wide, most = (load_fps(load, line=line, size=size).amount for load in (width, maximum))
-        # As far apart as the maximum is from nothing: one trial there, which passes or does not.
-        if wide > most:
+        # Further apart than the maximum is from nothing: one trial there, which passes or does not. But nothing
+        # is as far apart as more than the line.
+        if wide > max(most, situation.line_fps):
             yield Problem(
                 f"a search up to {maximum} that stops at bounds {width} apart has nothing to search, in case"
                 f" `{case.name}`",
-                "a `width` of no more than the `maximum`: `0.1%`, the default, is a thousandth of the line",
+                "a `width` below the `maximum`: `0.1%`, the default, is a thousandth of the line",
                 place,
             )
 
