@@ -57,8 +57,8 @@ def problems(
             )
     for place, width, maximum in _searches(parameters):
         wide, most = (load_fps(load, line=line, size=size).amount for load in (width, maximum))
-        # Further apart than the maximum is from nothing: one trial there, which passes or does not. But nothing
-        # is as far apart as more than the line.
+        # Further apart than the maximum is from nothing: one trial there, which passes or does not. But no
+        # bounds are further apart than the line.
         if wide > max(most, situation.line_fps):
             yield Problem(
                 f"a search up to {maximum} that stops at bounds {width} apart has nothing to search, in case"
