@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 
 import pytest
 from methodlab import measured, text
 from netdyno.methods import rounded
-from netdyno.reports import grid, joined
+from netdyno.methods.procedure import milliseconds
+from netdyno.quantity import decimal
+from netdyno.reports import grid, joined, quantity
 from netdyno.trial import Cell, Column, Value
+from netdyno.verdict.words import rate
 
 LINE = Fraction(10**8, 672)
 """148,809.52 frames of 64 bytes a second on 100 Mbit/s: RFC 2544's tables have 148,809."""
@@ -39,7 +43,9 @@ def test_a_headline_of_no_loss_is_a_bound_of_the_frames_it_is_of() -> None:
     found = next(value for value in result.values if value.name == "frame loss rate")
     assert found.number == 0
     assert found.high == Fraction(3, sent)
-    assert grid.number(found) == f"0 (≤ {3 / sent:.1e})".replace("e-0", "e-")
+    bound = Decimal(3) / Decimal(sent)
+    printed = bound.quantize(Decimal(1).scaleb(bound.adjusted() - 1), ROUND_CEILING)
+    assert grid.number(found) == f"0 (≤ {printed:.1e})"
 
 
 def test_a_search_in_which_no_load_passed_is_below_the_lowest() -> None:
@@ -49,3 +55,36 @@ def test_a_search_in_which_no_load_passed_is_below_the_lowest() -> None:
     assert (
         grid.number(Value("knee", "sum", Fraction(0), "fps", Fraction(0), Fraction(74_400))) != "< 74.4 kpps"
     )
+
+
+TEN_GIGABIT = Fraction(10**10, 672)
+"""14,880,952.38 frames of 64 bytes a second: above 14.88 M, so no number that is below it is below that."""
+
+
+def test_an_upper_bound_is_rounded_up_and_a_lower_one_down() -> None:
+    value = Value("throughput", "sum", Fraction(0), "fps", Fraction(0), TEN_GIGABIT, searched=True)
+    assert grid.number(value) == "< 14.89 Mpps"
+    assert rate(value) == "less than 14880953 fps"
+    assert quantity.rate(TEN_GIGABIT, "pps", "at least") == "14.88 Mpps"
+    assert quantity.rate(TEN_GIGABIT * 672, "bps", "at most") == "10.00 Gbps"
+    # Half to even, as any other number.
+    assert quantity.rate(TEN_GIGABIT, "pps") == "14.88 Mpps"
+
+
+def test_a_bound_of_a_share_or_a_time_bounds_it() -> None:
+    share = Fraction(99961, 100_000)
+    assert quantity.percent(share, claim="at most") == "100.0 %"
+    assert quantity.percent(share, claim="at least") == "99.9 %"
+    assert decimal(share, 3, "at most") == "1"
+    assert decimal(share, 3, "at least") == "0.999"
+    assert quantity.duration(1_234_500, "at most") == "1.24 ms"
+    assert quantity.duration(1_238_500, "at least") == "1.23 ms"
+    assert milliseconds(Fraction(1_000_001, 3), "at most") == "0.334 ms"
+
+
+def test_the_bound_of_a_loss_of_none_is_rounded_up() -> None:
+    # 3/7 of a millionth is 4.2857e-7, and 3/3001 is 9.99667e-4: 1.0e-3 when rounded up.
+    assert quantity.none_lost(7_000_000) == "0 (≤ 4.3e-7)"
+    assert quantity.none_lost(3001) == "0 (≤ 1.0e-3)"
+    assert quantity.none_lost(2_900_000) == "0 (≤ 1.1e-6)"  # 1.0345e-6
+    assert quantity.none_lost(300_000) == "0 (≤ 1.0e-5)"

@@ -144,7 +144,7 @@ def _result(
     )
     unknown = ""
     if at_most and corrected is not None:
-        most = milliseconds(int(corrected))
+        most = milliseconds(corrected, "at most")
         unknown = f"the corrected buffer time is not known but to be at most {most}: {known.bound}"
     values = []
     for scope in (*situation.streams, "sum"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -12,6 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from netdyno.arithmetic import l1, load_fps
 from netdyno.errors import NotMeasuredError, Problem
+from netdyno.quantity import Claim, to_whole
 from netdyno.trial import LEAST_DRAIN_NS, Method, Result, Segment, Situation, Trial, TrialResult
 from netdyno.units import Duration, FrameRate, Load, PositiveDuration, decimal
 
@@ -240,15 +240,17 @@ def spoiled(trial: Trial, result: TrialResult) -> str | None:
     return f"{short}, after a pause of {milliseconds(pause_ns)}"
 
 
-def milliseconds(ns: int) -> str:
+def milliseconds(ns: Fraction | int, claim: Claim = "about") -> str:
     """A time for a note, `12.5 ms`."""
-    return f"{decimal(Fraction(ns, 10**6), 3)} ms"
+    if claim != "about":
+        ns = 1000 * to_whole(Fraction(ns) / 1000, claim)
+    return f"{decimal(Fraction(ns) / 10**6, 3)} ms"
 
 
-def rounded(rate: Fraction | int) -> str:
-    """A rate or a count for a note, rounded down: whole frames a second are cut as in RFC 2544's tables, and
-    stand beside those of this tester's."""
-    return str(math.trunc(rate))
+def rounded(rate: Fraction | int, claim: Claim = "at least") -> str:
+    """A rate or a count for a note: whole frames a second are cut as in RFC 2544's tables, and stand beside
+    those of this tester's; what is claimed to be more than the rate is rounded up."""
+    return str(to_whole(rate, claim))
 
 
 def scaled(model: BaseModel, scale: Fraction) -> Any:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from netdyno.quantity import Claim
 from netdyno.reports import quantity
 from netdyno.reports.standing import gather
 from netdyno.reports.view import CaseView, RunView
@@ -101,23 +102,28 @@ def tables(run: RunView) -> tuple[Table, ...]:
     return tuple(found)
 
 
-def cell(case: CaseView) -> Cell:
+def cell(case: CaseView, claim: Claim = "about") -> Cell:
     """A case as a table prints it. A case without a result says why in place of its limit."""
     value = case.headline
     unknown = "n/a" if case.line_enforced else ""
     if value is None or value.number is None:
         return Cell(case, "n/a", "n/a", unknown, None, case.limit())
     if value.unit != "fps":
-        return Cell(case, number(value), "", "", None, case.limit(value.scope))
-    shown = value if value.only_below is None else replace(value, number=value.only_below)
+        return Cell(case, number(value, claim), "", "", None, case.limit(value.scope))
+    below = value.only_below is not None
+    shown = replace(value, number=value.only_below) if below else value
     assert shown.number is not None
-    sign = "" if value.only_below is None else "< "
+    sign = ""
+    if below:
+        sign, claim = "< ", "at most"
     l1, share = case.l1_bps(shown.number), case.share_of_line(shown)
     return Cell(
         case=case,
-        number=sign + quantity.rate(shown.number, "pps") + (CONTRADICTED if value.contradicted else ""),
-        l1_bps="n/a" if l1 is None else sign + quantity.rate(l1, "bps"),
-        share=unknown if share is None else sign + quantity.percent(share).removeprefix("< "),
+        number=sign
+        + quantity.rate(shown.number, "pps", claim)
+        + (CONTRADICTED if value.contradicted else ""),
+        l1_bps="n/a" if l1 is None else sign + quantity.rate(l1, "bps", claim),
+        share=unknown if share is None else sign + quantity.percent(share, claim=claim).removeprefix("< "),
         share_of_line=case.share_of_line(value),
         limit=case.limit(value.scope),
     )
@@ -136,9 +142,10 @@ def place(cases: Sequence[CaseView]) -> Cell:
     # A mark on one of them is one on their mean.
     doubt = next((value.contradicted for value in values if value.contradicted), "")
     mean = replace(values[0], number=found.mean, contradicted=doubt)
-    shown = cell(replace(first, result=_only(mean)))
     # Lower bounds have a mean that is one, and scatter by what the device has no part in.
-    sign = ">= " if repeats.bounds and not repeats.doubtful else ""
+    least = repeats.bounds > 0 and not repeats.doubtful
+    shown = cell(replace(first, result=_only(mean)), "at least" if least else "about")
+    sign = ">= " if least else ""
     number = f"{sign}{shown.number} {_spread(found, len(cases), repeats.known)}"
     return replace(shown, case=first, number=number, limit=limit)
 
@@ -167,15 +174,15 @@ def _limits(cases: Sequence[CaseView]) -> str:
     return ", ".join(f"{limit} {n}" for limit, n in counts.most_common())
 
 
-def number(value: Value) -> str:
+def number(value: Value, claim: Claim = "about") -> str:
     """A value with its unit, and its bounds where there are any: `14.66 Mpps (14.60 to 14.72)`."""
     if value.number is None:
         return "n/a"
     if value.only_below is not None:
-        return f"< {_quantity(value.only_below, value.unit)}"
+        return f"< {_quantity(value.only_below, value.unit, 'at most')}"
     if value.unit in ("ratio", "share") and not value.number and value.high is not None:
         return quantity.at_most(value.high)
-    text = _quantity(value.number, value.unit)
+    text = _quantity(value.number, value.unit, claim)
     if value.low is not None and value.high is not None:
         low, high = _quantity(value.low, value.unit), _quantity(value.high, value.unit)
         if low == high:
@@ -198,13 +205,13 @@ def span(low: str, high: str, beside: str = "") -> str:
     return f"{number} to {high.partition(' ')[0] if beside.endswith(f' {unit}') else high}"
 
 
-def _quantity(number: Fraction, unit: str) -> str:
+def _quantity(number: Fraction, unit: str, claim: Claim = "about") -> str:
     if unit == "fps":
-        return quantity.rate(number, "pps")
+        return quantity.rate(number, "pps", claim)
     if unit == "ns":
-        return quantity.duration(number)
+        return quantity.duration(number, claim)
     if unit in ("ratio", "share"):
-        return quantity.percent(number, 3)
+        return quantity.percent(number, 3, claim)
     if unit == "at":
         return quantity.instant(number)
     return f"{quantity.exact(number)} {unit}".strip()

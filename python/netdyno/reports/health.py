@@ -127,7 +127,7 @@ def in_short(results: Sequence[TrialResult]) -> str | None:
         return None
     least = min(health.core_share_ppm for health in healths if health.core_share_ppm is not None)
     parts = [
-        f"{quantity.percent(Fraction(least, 1_000_000))} of its core at least",
+        f"{quantity.percent(Fraction(least, 1_000_000), claim='at least')} of its core at least",
         f"longest pause {quantity.duration(max(health.longest_gap_ns for health in healths))}",
     ]
     lags = [stream.lag for result in results for stream in result.streams if stream.lag is not None]
@@ -193,8 +193,8 @@ def _ahead(results: Sequence[TrialResult]) -> Finding | None:
     return Finding(
         "ahead",
         Fraction(most),
-        f"up to {quantity.duration(most)} of a latency may be the tester's own: it is counted from when a"
-        f" frame is handed to the card, where up to {frames:,} others were still to leave before it",
+        f"up to {quantity.duration(most, 'at most')} of a latency may be the tester's own: it is counted from"
+        f" when a frame is handed to the card, where up to {frames:,} others were still to leave before it",
     )
 
 
@@ -216,7 +216,9 @@ def _full(healths: Sequence[Health]) -> Finding | None:
         return None
     spans = [health.rx_full_ns for health in healths if health.rx_full]
     known = [ns for ns in spans if ns is not None]
-    lasting = "" if len(known) < len(spans) else f", for {quantity.duration(sum(known))} in all at most"
+    lasting = (
+        "" if len(known) < len(spans) else f", for {quantity.duration(sum(known), 'at most')} in all at most"
+    )
     return Finding(
         "full",
         Fraction(full),

@@ -5,33 +5,36 @@ from __future__ import annotations
 from fractions import Fraction
 
 from netdyno.mixes import mean_size
+from netdyno.quantity import Claim, to_whole
 from netdyno.statistics import loss_bound
 
 _PREFIXES = ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k"))
 
 
-def fixed(number: Fraction | int, places: int) -> str:
-    """`number` with that many decimals, half to even, exact whatever its size."""
-    scaled = round(Fraction(number) * 10**places)
+def fixed(number: Fraction | int, places: int, claim: Claim = "about") -> str:
+    """`number` with that many decimals, exact whatever its size; rounded to where the claim stays true."""
+    scaled = to_whole(Fraction(number) * 10**places, claim)
     sign, digits = ("-" if scaled < 0 else ""), str(abs(scaled)).rjust(places + 1, "0")
     return sign + (digits if places == 0 else f"{digits[:-places]}.{digits[-places:]}")
 
 
-def rate(number: Fraction | int, unit: str) -> str:
+def rate(number: Fraction | int, unit: str, claim: Claim = "about") -> str:
     """A rate with a decimal prefix: `810 kpps`, `14.66 Mpps`, `9.94 Gbps`."""
     value = Fraction(number)
     for scale, prefix in _PREFIXES:
         if abs(value) >= scale:
             mantissa = value / scale
             places = 2 if scale >= 10**6 or abs(mantissa) < 10 else 1 if abs(mantissa) < 100 else 0
-            text = fixed(mantissa, places)
+            text = fixed(mantissa, places, claim)
             return f"{text} {prefix}{unit}"
-    return f"{fixed(value, 0 if value.denominator == 1 else 1)} {unit}"
+    return f"{fixed(value, 0 if value.denominator == 1 else 1, claim)} {unit}"
 
 
-def percent(share: Fraction, places: int = 1) -> str:
-    """A share as a percentage. 100 is printed for the whole only, and 0 for nothing only."""
-    text = fixed(share * 100, places)
+def percent(share: Fraction, places: int = 1, claim: Claim = "about") -> str:
+    """A share as a percentage. 100 is printed for the whole only, and 0 for nothing only; a bound may be."""
+    text = fixed(share * 100, places, claim)
+    if claim != "about":
+        return f"{text} %"
     least = Fraction(1, 10**places)
     if share < 1 and Fraction(text) >= 100:
         text = fixed(100 - least, places)
@@ -45,7 +48,7 @@ def loss(lost: int, offered: int) -> str:
     if offered == 0:
         return "n/a"
     if lost == 0:
-        return f"0 (≤ {scientific(loss_bound(offered))} at 95 %)"
+        return f"0 (≤ {scientific(loss_bound(offered), 'at most')} at 95 %)"
     return percent(Fraction(lost, offered), 3) if lost > 0 else f"{lost} frames (more received than sent)"
 
 
@@ -56,26 +59,29 @@ def none_lost(frames: int) -> str:
 
 def at_most(bound: Fraction) -> str:
     """A share of nothing that was counted, `0 (≤ 3.4e-9)`."""
-    return f"0 (≤ {scientific(bound)})"
+    return f"0 (≤ {scientific(bound, 'at most')})"
 
 
-def scientific(number: Fraction) -> str:
+def scientific(number: Fraction, claim: Claim = "about") -> str:
     """Two digits and an exponent, `3.4e-9`."""
-    mantissa, exponent = f"{float(number):.1e}".split("e")
-    return f"{mantissa}e{int(exponent)}"
+    exponent = int(f"{float(number):e}".partition("e")[2])
+    digits = to_whole(number * Fraction(10) ** (1 - exponent), claim)
+    if digits >= 100:
+        digits, exponent = digits // 10, exponent + 1
+    return f"{digits // 10}.{digits % 10}e{exponent}"
 
 
-def duration(ns: int | Fraction) -> str:
+def duration(ns: int | Fraction, claim: Claim = "about") -> str:
     """A time: `51 ns`, `12.14 us`, `30 s`, `12 min 30 s`."""
     value = Fraction(ns)
     if abs(value) >= 120 * 10**9:
         minutes, rest = divmod(value, 60 * 10**9)
-        seconds = _trim(fixed(rest / 10**9, 1))
+        seconds = _trim(fixed(rest / 10**9, 1, claim))
         return f"{minutes} min" if seconds == "0" else f"{minutes} min {seconds} s"
     for scale, unit in ((10**9, "s"), (10**6, "ms"), (10**3, "us")):
         if abs(value) >= scale:
-            return f"{_trim(fixed(value / scale, 2))} {unit}"
-    return f"{_trim(fixed(value, 1))} ns"
+            return f"{_trim(fixed(value / scale, 2, claim))} {unit}"
+    return f"{_trim(fixed(value, 1, claim))} ns"
 
 
 def share(number: Fraction) -> str:

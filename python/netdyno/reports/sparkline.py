@@ -31,9 +31,10 @@ def svg(trial: TrialView) -> str:
     upper = [at(p.at_ns, p.rx_max_fps) for p in points]
     lower = [at(p.at_ns, p.rx_min_fps) for p in reversed(points)]
     mean = " ".join(at(p.at_ns, p.rx_fps) for p in points)
+    limit = quantity.rate(most, "pps", "at most")
     parts = [
         f'<svg class="spark" viewBox="0 0 {WIDTH} {HEIGHT + FOOT + LEGEND}" role="img" aria-label="'
-        f'{escape(trial.name)}: offered and received over time, at most {quantity.rate(most, "pps")}">',
+        f'{escape(trial.name)}: offered and received over time, at most {limit}">',
         f'<polyline class="spark-offered" points="{offered}"/>',
         f'<polygon class="spark-range" points="{" ".join(upper + lower)}"/>',
         f'<polyline class="spark-received" points="{mean}"/>',
@@ -51,7 +52,7 @@ def svg(trial: TrialView) -> str:
         label = f"{segment.name}, {quantity.duration(segment.duration_ns)}"
         if right - left > LETTER * len(label) + 8:
             parts.append(f'<text x="{left + 4:.1f}" y="{HEIGHT + 14}">{escape(label)}</text>')
-    legend = f"received (line) of offered (dashed), up to {quantity.rate(most, 'pps')}"
+    legend = f"received (line) of offered (dashed), up to {quantity.rate(most, 'pps', 'at most')}"
     parts.append(f'<text x="{WIDTH}" y="{HEIGHT + FOOT + LEGEND - 4}" text-anchor="end">{legend}</text>')
     parts.append("</svg>")
     return "".join(parts)

@@ -78,7 +78,7 @@ def judge_goal(goal: Goal, result: Result, verdicts: Mapping[str, Verdict], evid
         elif found.too_few:
             unknown.append(f"{text}; {found.too_few}")
         elif found.below is not None and found.narrower:
-            span = f"it is from {rounded(found.low)} to below {rounded(found.below)} fps"
+            span = f"it is from {rounded(found.low)} to below {rounded(found.below, 'at most')} fps"
             unknown.append(f"{text}; {span}, {found.narrower} would tell")
         else:
             nobody = limit == "inconclusive"
@@ -135,7 +135,7 @@ class _Found:
         if not bound:
             return cls(Fraction(0), text, exact=True)
         most, wanted = loss_bound(frames), counted(frames_to_show(bound), "frame")
-        why = f"that shows no less than {decimal(most * 100, 4)} % at 95 %: {wanted} would tell"
+        why = f"that shows no less than {decimal(most * 100, 4, 'at most')} % at 95 %: {wanted} would tell"
         return cls(Fraction(0), text, below=most, too_few=why)
 
     def holds(self, goal: Goal, bound: Fraction) -> bool | None:

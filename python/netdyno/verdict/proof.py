@@ -49,7 +49,7 @@ def doubt(value: Value, evidence: Evidence) -> Verdict | None:
     return Verdict(
         "inconclusive",
         f"frames are missing at {rate(value)}, and the tester was proven to lose none up to {rounded(most)}"
-        f" fps only; {rounded(needed)} fps are wanted before a device is named",
+        f" fps only; {rounded(needed, 'at most')} fps are wanted before a device is named",
     )
 
 

@@ -121,7 +121,7 @@ def explain(cases: Sequence[Loaded]) -> Answer | None:
         if case.sum() < sum(expected.values()) * (1 - _tolerance(cases)):
             falls.append((case, expected))
     if not falls and _tolerance(cases) > COARSE:
-        share = decimal(100 * _tolerance(cases), 0)
+        share = decimal(100 * _tolerance(cases), 0, "at most")
         return Answer(
             "not told",
             f"the bounds of these rates are up to {share} % apart, and less than that together would not"

@@ -39,7 +39,7 @@ def rate(value: Value) -> str:
     if value.number is None:
         return f"{rounded(value.low)} fps" if value.low else "what was reached"
     if value.only_below is not None:
-        return f"less than {rounded(value.only_below)} fps"
+        return f"less than {rounded(value.only_below, 'at most')} fps"
     return f"{rounded(value.number)} fps"
 
 
@@ -57,7 +57,7 @@ def reached(value: Value, result: Result, evidence: Evidence) -> str:
     used = result.value("line utilisation", value.scope)
     if used is None or used.number is None:
         return text
-    return f"{text}, which was {decimal(used.number * 100, 2)} % full at most"
+    return f"{text}, which was {decimal(used.number * 100, 2, 'at most')} % full at most"
 
 
 def of_line(value: Value, situation: Situation) -> str:

@@ -137,7 +137,7 @@ def _bounds(
         return low, low, high, f"between {rounded(low)} and {rounded(high)} fps"
     span = f"above {rounded(low or Fraction(0))} fps"
     if high is not None:
-        span += f" and below {rounded(high)} fps"
+        span += f" and below {rounded(high, 'at most')} fps"
     return None, low, high, f"{shooting.spent or 'the search ended early'}; known is only that it is {span}"
 
 
