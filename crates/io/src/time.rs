@@ -167,6 +167,20 @@ impl Clock {
         }
     }
 
+    /// Time since it was started, read when every load before it in the program has been done: a processor may read
+    /// its counter while it still waits for a line of memory, which the time is said to be later than.
+    #[inline]
+    #[must_use]
+    pub fn now_after_loads(&self) -> Instant {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: every x86-64 processor has the instruction, and it touches nothing.
+        unsafe {
+            core::arch::x86_64::_mm_lfence();
+        }
+        // The kernel's clock is read in order by itself (vdso).
+        self.now()
+    }
+
     /// What it reads: `tsc` or `clock_monotonic_raw`.
     #[must_use]
     pub const fn source(&self) -> &'static str {
