@@ -15,12 +15,14 @@ from typing import Any
 import pytest
 from netdyno import run as runner
 from netdyno.live import watcher
-from netdyno.methods import METHODS
+from netdyno.methods import METHODS, back_to_back, delay_variation, recovery, reset
+from netdyno.methods import latency as latency_method
 from netdyno.methods.contradicted import checked
 from netdyno.methods.latency import LatencyParameters
 from netdyno.plan import parse
 from netdyno.reports import REPORTS
 from netdyno.reports.from_store import view
+from netdyno.reports.view import AT_THE_THROUGHPUT
 from netdyno.store import open_run
 from netdyno.trial import Result, Situation, Value
 from tendevices import Device, drive, finite_queue, wall
@@ -159,6 +161,84 @@ def test_every_report_marks_it(short: tuple[Result, dict[str, str]]) -> None:
     (one,) = (one for one in shown if (one["value"], one["scope"]) == ("throughput", "sum"))
     assert one["contradicted"] == clause
     assert clause in pages["csv"]
+
+
+FOOTNOTE = "the throughput, or what was measured at it or follows from it"
+STARRED = r"[0-9][0-9.,]*(?: [a-zA-Z]+)? \*"
+
+
+def rows_of(page: str, heading: str) -> list[list[str]]:
+    """The rows of a Markdown table below a heading, cell by cell, the first with the columns' names."""
+    below = page.split(f"## {heading}\n", 1)[1].split("\n## ", 1)[0]
+    lines = [line for line in below.splitlines() if line.startswith("|") and not line.startswith("|-")]
+    return [[cell.strip().replace("\\", "") for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+
+
+def test_every_table_that_stands_on_it_is_marked(
+    short: tuple[Result, dict[str, str]], tmp_path: Path
+) -> None:
+    """By what RFC 2544 section 26.2 measures at the throughput."""
+    _, pages = short
+    heading, row = rows_of(pages["markdown"], "Latency")
+    told = dict(zip(heading, row, strict=True))
+    assert [name for name, cell in told.items() if cell.endswith("*")] == ["load (pps)"]
+    assert re.search(r"\| +[0-9.]+ ms \\\* +\|", pages["markdown"]), "the latency of the case"
+    for name in ("terminal", "markdown", "html"):
+        page = " ".join(re.sub(r"<[^>]*>|[\\]", "", pages[name]).split())
+        assert page.count(f"*: {FOOTNOTE}") == 1, name
+    below = pages["tables"].split("Latency\n", 1)[1].splitlines()
+    assert below[0].endswith(",contradicted")
+    assert below[1].endswith(",load")
+    (table,) = json.loads(pages["json"])["cases"][0]["tables"]
+    assert table["contradicted_columns"] == [["load"]]
+
+
+BURSTS = """\
+method:
+  rfc2544:
+    throughput: {duration: 1s}
+    latency: {repeats: 1, duration: 2s, after: 0s}
+    frame-loss: {duration: 100ms}
+    back-to-back: {repeats: 1, quiet: 200ms, longest: 1s}
+    recovery: {repeats: 1}
+    reset: null
+"""
+
+
+def test_the_tables_of_all_six_tests_are_marked(tmp_path: Path) -> None:
+    text = re.sub(r"method: .*\n", BURSTS, PLAN).replace("throughput >= 5kpps", "throughput >= 1kpps")
+    outcome = runner.run(parse(text), tmp_path, watcher(), runner.Selection())
+    with open_run(outcome.folder) as run:
+        shown = view(run)
+    page = REPORTS["markdown"].render(shown)
+    marked = {}
+    for name in ("Throughput", "Latency", "Frame loss rate", "Back-to-back frames", "System recovery"):
+        heading, *rows = rows_of(page, name)
+        marked[name] = {
+            column for row in rows for column, cell in zip(heading, row, strict=True) if cell.endswith("*")
+        }
+    assert marked == {
+        "Throughput": {"throughput (pps)", "of the line", "passed (pps)"},
+        "Latency": {"load (pps)"},
+        # Its loads are shares of the line, whatever the throughput is.
+        "Frame loss rate": set(),
+        "Back-to-back frames": {"corrected buffer time", "throughput (pps)"},
+        "System recovery": {"overload (pps)", "then (pps)"},
+    }
+    values = {
+        one["value"]: "contradicted" in one
+        for one in json.loads(REPORTS["json"].render(shown))["cases"][0]["values"]
+    }
+    assert {name for name, doubt in values.items() if doubt} == {
+        *("throughput", "latency", "buffer time", "recovery time"),
+    }
+
+
+def test_the_values_that_stand_on_a_throughput_are_those_of_the_methods() -> None:
+    """Of methods that take a throughput as known; a longest burst and a loss curve need none."""
+    told = {name for method in (latency_method, recovery, reset) for name in method.HEADLINE}
+    told |= {delay_variation.PDV, *delay_variation.IPDV, back_to_back.BUFFER}
+    assert told == set(AT_THE_THROUGHPUT)
 
 
 def test_a_goal_is_not_met_by_it(short: tuple[Result, dict[str, str]]) -> None:

@@ -764,11 +764,13 @@ class Column:
 
     unit: `fps`; `ns`, a time; `at`, an instant, ns from the start of the traffic; `B`, a frame size;
     `frames`; `bps`, of the layer its name says; `share` (of 1; shown per cent); or empty: text or a plain
-    number.
+    number. at_throughput: whether its numbers are the throughput of the case, a load that is it, or follow
+    from it: what contradicts that is marked at them.
     """
 
     name: str
     unit: str = ""
+    at_throughput: bool = False
 
 
 @dataclass(frozen=True)

@@ -42,8 +42,8 @@ TABLE = (
     Column("most", "frames"),
     Column("stdev", "frames"),
     Column("implied buffer time", "ns"),
-    Column("corrected buffer time", "ns"),
-    Column("throughput", "fps"),
+    Column("corrected buffer time", "ns", at_throughput=True),
+    Column("throughput", "fps", at_throughput=True),
     Column("searches"),
     Column("step", "frames"),
 )

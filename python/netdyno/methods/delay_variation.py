@@ -60,7 +60,7 @@ class VariationParameters(OnThroughput):
 COLUMNS = (
     Column("frame size", "B"),
     rows.STREAM,
-    Column("load", "fps"),
+    Column("load", "fps", at_throughput=True),
     Column("streams"),
     Column("PDV", "ns"),
     Column("PDV p1", "ns"),

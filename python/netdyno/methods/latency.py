@@ -82,7 +82,7 @@ class LatencyParameters(LatencySettings, OnThroughput):
 COLUMNS = (
     Column("frame size", "B"),
     rows.STREAM,
-    Column("load", "fps"),
+    Column("load", "fps", at_throughput=True),
     Column("streams"),
     Column("mean", "ns"),
     Column("TL", "ns"),

@@ -82,8 +82,8 @@ class RecoveryParameters(RecoverySettings, OnThroughput):
 COLUMNS = (
     Column("frame size", "B"),
     rows.STREAM,
-    Column("overload", "fps"),
-    Column("then", "fps"),
+    Column("overload", "fps", at_throughput=True),
+    Column("then", "fps", at_throughput=True),
     Column("overloads"),
     Column("lost", "frames"),
     Column("last lost", "at"),

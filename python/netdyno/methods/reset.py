@@ -105,7 +105,7 @@ def fits(parameters: ResetSettings, situation: Situation) -> Problem | None:
 COLUMNS = (
     Column("frame size", "B"),
     rows.STREAM,
-    Column("load", "fps"),
+    Column("load", "fps", at_throughput=True),
     Column("resets"),
     Column("lost", "frames"),
     Column("by lost frames", "ns"),

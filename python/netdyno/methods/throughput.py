@@ -230,10 +230,10 @@ def _table(values: list[Value], situation: Situation) -> Table:
         (
             Column("frame size", "B"),
             Column("stream"),
-            Column("throughput", "fps"),
+            Column("throughput", "fps", at_throughput=True),
             Column("theoretical", "fps"),
-            Column("of the line", "share"),
-            Column("passed", "fps"),
+            Column("of the line", "share", at_throughput=True),
+            Column("passed", "fps", at_throughput=True),
             Column("did not pass", "fps"),
         ),
         tuple(cells),

@@ -80,7 +80,7 @@ def _rows(run: RunView) -> list[dict[str, str]]:
                 "line_fps": quantity.exact(line),
                 "line_l1_bps": _l1(case.l1_bps(line)) if line is not None else "",
                 "share_of_line_percent": "" if share is None else quantity.exact(share * HUNDRED),
-                "note": "; ".join(one for one in (value.note, value.contradicted) if one),
+                "note": "; ".join(one for one in (value.note, case.doubt(value)) if one),
                 **{f"{name}_frames": str(number) for name, number in counts.items()},
             }
             bounds = {"": value.number, "low_": value.low, "high_": value.high}

@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from netdyno.quantity import Claim
 from netdyno.reports import quantity
+from netdyno.reports.joined import CONTRADICTED
 from netdyno.reports.standing import gather
 from netdyno.reports.view import CaseView, RunView
 from netdyno.statistics import Summary, summarize
@@ -25,10 +26,9 @@ ABOUT_SIZES = "Frame sizes count the FCS"
 ABOUT_RATES = "L1 counts preamble and gap, 20 B a frame; frame sizes count the FCS"
 
 
-CONTRADICTED = " *"
-"""Behind a throughput at which a later trial lost frames."""
 ABOUT_CONTRADICTED = (
-    "*: later trials of the case lost frames at that load or below; the statement of compliance says which."
+    "*: the throughput, or what was measured at it or follows from it; later trials of the case lost frames"
+    " at that load or below; the statement of compliance says which."
 )
 
 
@@ -108,8 +108,9 @@ def cell(case: CaseView, claim: Claim = "about") -> Cell:
     unknown = "n/a" if case.line_enforced else ""
     if value is None or value.number is None:
         return Cell(case, "n/a", "n/a", unknown, None, case.limit())
+    mark = CONTRADICTED if case.doubt(value) else ""
     if value.unit != "fps":
-        return Cell(case, number(value, claim), "", "", None, case.limit(value.scope))
+        return Cell(case, number(value, claim) + mark, "", "", None, case.limit(value.scope))
     below = value.only_below is not None
     shown = replace(value, number=value.only_below) if below else value
     assert shown.number is not None
@@ -119,9 +120,7 @@ def cell(case: CaseView, claim: Claim = "about") -> Cell:
     l1, share = case.l1_bps(shown.number), case.share_of_line(shown)
     return Cell(
         case=case,
-        number=sign
-        + quantity.rate(shown.number, "pps", claim)
-        + (CONTRADICTED if value.contradicted else ""),
+        number=sign + quantity.rate(shown.number, "pps", claim) + mark,
         l1_bps="n/a" if l1 is None else sign + quantity.rate(l1, "bps", claim),
         share=unknown if share is None else sign + quantity.percent(share, claim=claim).removeprefix("< "),
         share_of_line=case.share_of_line(value),
@@ -140,13 +139,14 @@ def place(cases: Sequence[CaseView]) -> Cell:
         return replace(cell(first), number="n/a", l1_bps="n/a", share="", share_of_line=None, limit=limit)
     found = summarize(repeats.numbers)
     # A mark on one of them is one on their mean.
-    doubt = next((value.contradicted for value in values if value.contradicted), "")
-    mean = replace(values[0], number=found.mean, contradicted=doubt)
+    doubt = any(case.doubt(value) for case in cases if (value := case.headline) is not None)
+    mean = replace(values[0], number=found.mean, contradicted="")
     # Lower bounds have a mean that is one, and scatter by what the device has no part in.
     least = repeats.bounds > 0 and not repeats.doubtful
     shown = cell(replace(first, result=_only(mean)), "at least" if least else "about")
     sign = ">= " if least else ""
-    number = f"{sign}{shown.number} {_spread(found, len(cases), repeats.known)}"
+    mark = CONTRADICTED if doubt else ""
+    number = f"{sign}{shown.number}{mark} {_spread(found, len(cases), repeats.known)}"
     return replace(shown, case=first, number=number, limit=limit)
 
 
@@ -226,7 +226,7 @@ def caption(run: RunView) -> str:
     }
     if not run.headline_names:
         return "No case has a result that stands for it."
-    marked = any(value.contradicted for case in run.cases if (value := case.headline) is not None)
+    marked = any(value.contradicted for case in run.cases if case.result for value in case.result.values)
     named = (f"{name[0].upper()}{name[1:]}: {about[name]}." for name in run.headline_names)
     return " ".join((*named, *((ABOUT_CONTRADICTED,) if marked else ())))
 

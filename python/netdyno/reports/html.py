@@ -36,7 +36,7 @@ from netdyno.reports import (
 )
 from netdyno.reports.details import details
 from netdyno.reports.figures import Figure, figures
-from netdyno.reports.joined import Joined
+from netdyno.reports.joined import CONTRADICTED, Joined
 from netdyno.reports.markdown import provenance
 from netdyno.reports.view import ABOUT_THE_TESTER, ALL, CaseView, RunView, TrialView, stream_results
 from netdyno.trial import Latency, StreamResult, Value
@@ -287,11 +287,11 @@ def _value(case: CaseView, value: Value) -> dict[str, str]:
     return {
         "name": ABOUT_THE_TESTER.get(value.name, value.name),
         "scope": "all" if value.scope == "sum" else value.scope,
-        "number": grid.number(value),
+        "number": grid.number(value) + (CONTRADICTED if case.doubt(value) else ""),
         "l1": "" if l1 is None else quantity.rate(l1, "bps"),
         "share": "" if share is None else quantity.percent(share),
         "limit": case.limit_of(value),
-        "note": "; ".join(one for one in (value.note, value.contradicted) if one),
+        "note": "; ".join(one for one in (value.note, case.doubt(value)) if one),
     }
 
 

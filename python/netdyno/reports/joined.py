@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from netdyno.reports import quantity
-from netdyno.reports.view import CaseView, RunView
+from netdyno.reports.view import ALL, CaseView, RunView
 from netdyno.trial import NOT_RUN, Cell, Column, Figure, Table
 
 SIZE = "B"
@@ -21,6 +21,10 @@ WORDS = {"fps": "pps", SIZE: "B", "frames": "frames"}
 """Units that stand in the heading of their column and not with each number."""
 
 
+CONTRADICTED = " *"
+"""Behind a throughput at which a later trial lost frames, and behind what stands on such a one."""
+STREAM = "stream"
+"""The column that says whose a row's numbers are; a table without one is of all streams together."""
 SENT = "sent"
 LOST = ("loss", "FLR")
 """Columns of the share that was lost of what was sent."""
@@ -67,6 +71,8 @@ class Joined:
     """Of each row the number of the case it comes from; None: of several."""
     figure: Figure | None = None
     lines: tuple[Line, ...] = ()
+    marks: frozenset[tuple[int, int]] = frozenset()
+    """Row and column of each cell that is, or stands on, a throughput which later trials contradict."""
 
     @property
     def headings(self) -> tuple[str, ...]:
@@ -86,9 +92,16 @@ class Joined:
         """The rows as people read them."""
         units = [column.unit for column in self.columns]
         return tuple(
-            tuple(text(cell, unit) for cell, unit in zip(_bounded(self.columns, row), units, strict=True))
-            for row in self.rows
+            tuple(
+                text(cell, unit) + (CONTRADICTED if (number, place) in self.marks else "")
+                for place, (cell, unit) in enumerate(zip(_bounded(self.columns, row), units, strict=True))
+            )
+            for number, row in enumerate(self.rows)
         )
+
+    def marked(self, row: int) -> tuple[str, ...]:
+        """The names of the columns in which a row has a mark."""
+        return tuple(column.name for place, column in enumerate(self.columns) if (row, place) in self.marks)
 
 
 def _bounded(columns: Sequence[Column], row: Sequence[Cell]) -> tuple[Cell, ...]:
@@ -162,6 +175,7 @@ def _join(run: RunView, tables: Sequence[tuple[CaseView, Table]]) -> Joined:
     names = [column.name for column in first.columns]
     figure = next((table.figure for _, table in tables if table.figure is not None), None)
     columns = (*(Column(free(axis, names)) for axis in axes), *first.columns)
+    by_number: dict[int | None, CaseView] = {case.number: case for case, _ in tables}
     bounded = any(_bounded(columns, row) != row for row in rows)
     captions = (table.caption for _, table in tables if table.caption)
     return Joined(
@@ -172,7 +186,25 @@ def _join(run: RunView, tables: Sequence[tuple[CaseView, Table]]) -> Joined:
         cases=tuple(numbers),
         figure=figure,
         lines=() if figure is None else _lines(run, tables, figure),
+        marks=frozenset(marks(columns, rows, [by_number.get(number) for number in numbers])),
     )
+
+
+def marks(
+    columns: Sequence[Column], rows: Sequence[Sequence[Cell]], cases: Sequence[CaseView | None]
+) -> list[tuple[int, int]]:
+    """Row and column of each cell that is, or stands on, a contradicted throughput. cases: each row's."""
+    found = []
+    names = [column.name for column in columns]
+    whose = names.index(STREAM) if STREAM in names else None
+    for number, (row, case) in enumerate(zip(rows, cases, strict=True)):
+        scope = ALL if whose is None else str(row[whose])
+        if case is None or not case.contradiction(scope):
+            continue
+        for place, column in enumerate(columns):
+            if column.at_throughput and row[place] is not None:
+                found.append((number, place))
+    return found
 
 
 def _told_once(

@@ -7,6 +7,7 @@ not measured is left out.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from fractions import Fraction
 from typing import Any
@@ -15,7 +16,7 @@ from netdyno import response, variation
 from netdyno.calibration.proven import Proven
 from netdyno.histogram import percentiles
 from netdyno.reports import repeats, together
-from netdyno.reports.joined import Joined
+from netdyno.reports.joined import Joined, marks
 from netdyno.reports.view import ABOUT_THE_TESTER, CaseView, RunView, TrialView, counts
 from netdyno.trial import CatchUp, Figure, Gaps, Lag, Latency, StreamResult, Table, Value
 
@@ -94,7 +95,7 @@ def _case(case: CaseView) -> dict[str, Any]:
             "compliance": case.result.conformity if case.result else None,
             "deviations": list(case.result.compliance) if case.result else None,
             "not_as_recommended": list(case.result.recommended) or None if case.result else None,
-            "tables": [_table(table) for table in case.result.tables] or None if case.result else None,
+            "tables": [_own(case, table) for table in case.result.tables] or None if case.result else None,
             "notes": [*case.result.notes, *case.neighbours, *(one.sentence for one in case.tester)]
             if case.result
             else None,
@@ -159,14 +160,28 @@ def _value(case: CaseView, value: Value) -> dict[str, Any]:
             "limit": case.limit_of(value) or None,
             "reason": verdict.reason if verdict and case.limit_of(value) else None,
             "note": value.note or None,
-            "contradicted": value.contradicted or None,
+            "contradicted": case.doubt(value) or None,
         }
     )
 
 
+def _own(case: CaseView, table: Table) -> dict[str, Any]:
+    """A table of a case, with what is marked in it."""
+    found = marks(table.columns, table.rows, [case] * len(table.rows))
+    names = [column.name for column in table.columns]
+    marked = [[names[place] for row, place in found if row == number] for number in range(len(table.rows))]
+    return _table(table) | (_contradicted(marked) if found else {})
+
+
 def _shown(table: Joined) -> dict[str, Any]:
     """A table over all cases, as those of the methods."""
-    return _table(Table(table.name, table.columns, table.rows, " ".join(table.captions)))
+    shown = _table(Table(table.name, table.columns, table.rows, " ".join(table.captions)))
+    return shown | _contradicted([table.marked(row) for row in range(len(table.rows))])
+
+
+def _contradicted(marked: Sequence[Sequence[str]]) -> dict[str, Any]:
+    """Of each row the columns that are, or stand on, a throughput which later trials contradict."""
+    return {"contradicted_columns": [list(names) for names in marked]} if any(marked) else {}
 
 
 def _table(table: Table) -> dict[str, Any]:

@@ -50,6 +50,8 @@ class _Row:
     unit: str
     case: int
     found: Repeats
+    contradicted: bool = False
+    """Whether a repeat of it is, or stands on, a throughput which later trials contradict."""
 
 
 def tables(run: RunView) -> tuple[Joined, ...]:
@@ -79,7 +81,8 @@ def _rows(run: RunView) -> Iterator[_Row]:
             values = [case.value(name) for case in cases]
             for unit in dict.fromkeys(value.unit for value in values if value is not None):
                 own = {axis: _of(cases[0], axis) for axis in axes}
-                yield _Row(own, name, unit, cases[0].number, gather(cases, values))
+                doubt = any(case.doubt(value) for case, value in zip(cases, values, strict=True) if value)
+                yield _Row(own, name, unit, cases[0].number, gather(cases, values), doubt)
 
 
 def _axes(run: RunView) -> list[str]:
@@ -118,6 +121,19 @@ def _statistics(rows: Sequence[_Row]) -> Joined:
         columns=tuple(columns),
         rows=tuple((*row.axes.values(), *_cells(row.found, doubts, tails)) for row in rows),
         cases=tuple(row.case for row in rows),
+        marks=_marked(columns, rows, ("Mean", "Median", "Least", "Most")),
+    )
+
+
+def _marked(
+    columns: Sequence[Column], rows: Sequence[_Row], names: Sequence[str]
+) -> frozenset[tuple[int, int]]:
+    places = [place for place, column in enumerate(columns) if column.name in names]
+    return frozenset(
+        (number, place)
+        for number, row in enumerate(rows)
+        if row.contradicted and row.found.numbers
+        for place in places
     )
 
 
@@ -190,6 +206,11 @@ def _comparisons(run: RunView, rows: Sequence[_Row]) -> Iterator[Joined]:
                 for one, other in pairs
             ),
             cases=(None,) * len(pairs),
+            marks=frozenset(
+                mark
+                for side, value in enumerate(values)
+                for mark in _marked(columns, [pair[side] for pair in pairs], (f"Mean, {value}",))
+            ),
         )
 
 

@@ -15,6 +15,8 @@ from netdyno.reports.details import details
 from netdyno.reports.view import RunView
 from netdyno.trial import Cell, Column
 
+CONTRADICTED = "contradicted"
+"""The column that names those in which a row is, or stands on, a throughput that later trials contradict."""
 PLACES = 12
 """Decimals of a number: enough for any share."""
 
@@ -30,8 +32,13 @@ def render(run: RunView) -> str:
         if number:
             writer.writerow([])
         writer.writerow([_field(table.name)])
-        writer.writerow([_field(_column(column)) for column in table.columns])
-        writer.writerows([_cell(cell) for cell in row] for row in table.rows)
+        # Numbers stay numbers: which of them are marked stands behind them, by their columns.
+        marked = [[", ".join(table.marked(place))] if table.marks else [] for place in range(len(table.rows))]
+        heading = [*map(_column, table.columns), *([CONTRADICTED] if table.marks else [])]
+        writer.writerow(map(_field, heading))
+        writer.writerows(
+            [*map(_cell, row), *map(_field, marks)] for row, marks in zip(table.rows, marked, strict=True)
+        )
     return target.getvalue()
 
 

@@ -147,6 +147,7 @@ def tables(run: RunView) -> tuple[Joined, ...]:
         columns,
         tuple(row for _, row in rows),
         tuple(number for number, _ in rows),
+        marks=frozenset(_marks(found, len(axes) + 4)),
     )
     return (alone, _groups(axes, found))
 
@@ -189,6 +190,21 @@ def _rows(family: Family) -> Iterator[tuple[CaseView, tuple[Cell, ...]]]:
         yield case, (*head, "all", "all", "all", *_beside(together.ports, alone))
 
 
+def _marks(found: Sequence[Family], alone: int) -> Iterator[tuple[int, int]]:
+    """Cells that are contradicted throughputs. alone: the place of that column; *together* is behind it."""
+    rows = [(family, case, row) for family in found for case, row in _rows(family)]
+    for number, (family, case, row) in enumerate(rows):
+        group = row[alone - 2]
+        own = [
+            one
+            for loaded, one in family.cases.items()
+            if len(loaded.groups) == 1 and group in (*loaded.groups, "all")
+        ]
+        for place, cases in ((alone, own), (alone + 1, [case])):
+            if row[place] is not None and any(one.contradiction(ALL) for one in cases):
+                yield number, place
+
+
 def _beside(ports: Sequence[PortRate], alone: Mapping[str, Fraction]) -> tuple[Cell, Cell, Cell]:
     """Alone, together, and the second over the first."""
     now = sum((port.fps for port in ports), Fraction(0))
@@ -201,7 +217,8 @@ def _beside(ports: Sequence[PortRate], alone: Mapping[str, Fraction]) -> tuple[C
 def _groups(axes: Sequence[str], found: Sequence[Family]) -> Joined:
     """Each group of the cases that load several, and their sum."""
     rows: list[tuple[Cell, ...]] = []
-    numbers = []
+    numbers: list[int] = []
+    doubtful: list[bool] = []
     for family in found:
         for together, case in family.cases.items():
             if len(together.groups) < 2 or case.result is None:
@@ -214,6 +231,7 @@ def _groups(axes: Sequence[str], found: Sequence[Family]) -> Joined:
                 head = (*family.axes.values(), together.name, "all" if scope == ALL else scope)
                 rows.append((*head, value.name, value.number, share, case.limit(scope)))
                 numbers.append(case.number)
+                doubtful.append(bool(case.doubt(value)))
     columns = (
         *(Column(free(axis, (*COLUMNS, "value", "of the line", "limit"))) for axis in axes),
         Column("loaded"),
@@ -224,4 +242,6 @@ def _groups(axes: Sequence[str], found: Sequence[Family]) -> Joined:
         Column("limit"),
     )
     about = "What stands for each group, and for all of them, in the cases that load several at once."
-    return Joined(GROUPS, (about,), columns, tuple(rows), tuple(numbers))
+    rate = len(axes) + 3
+    marks = frozenset((number, rate) for number, doubt in enumerate(doubtful) if doubt)
+    return Joined(GROUPS, (about,), columns, tuple(rows), tuple(numbers), marks=marks)

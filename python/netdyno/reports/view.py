@@ -36,6 +36,18 @@ ABOUT_THE_TESTER = {"kept up to": "tester kept its schedule to"}
 The device had no part in them: they stand among the details, never among results, and have no limit.
 """
 
+AT_THE_THROUGHPUT = (
+    "latency",
+    "PDV",
+    "IPDV, least",
+    "IPDV, median",
+    "IPDV, most",
+    "recovery time",
+    "reset time",
+    "buffer time",
+)
+"""Values that were measured at the throughput, at a load made from it, or are computed with it."""
+
 
 @dataclass(frozen=True)
 class Samples:
@@ -246,6 +258,16 @@ class CaseView:
         if len(self.streams) == 1 and self.verdicts:
             return next(iter(self.verdicts.values()))
         return None
+
+    def contradiction(self, scope: str) -> str:
+        """What contradicts the throughput of a scope, a clause: later trials at it or below lost frames."""
+        values = self.result.values if self.result else ()
+        found = {value.scope: value.contradicted for value in values if value.contradicted}
+        return found.get(scope, "")
+
+    def doubt(self, value: Value) -> str:
+        """What contradicts a value, or the throughput that it stands on, a clause; empty: nothing."""
+        return self.contradiction(value.scope) if value.name in AT_THE_THROUGHPUT else value.contradicted
 
     def verdict_of(self, value: Value) -> Verdict | None:
         """Who was the limit on a value: its own verdict if it is a headline, else that on the first one."""

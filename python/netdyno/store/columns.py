@@ -268,7 +268,10 @@ def from_tables(tables: Iterable[Table]) -> str:
         {
             "name": table.name,
             "caption": table.caption,
-            "columns": [[column.name, column.unit] for column in table.columns],
+            "columns": [
+                [column.name, column.unit, *([True] if column.at_throughput else [])]
+                for column in table.columns
+            ],
             "rows": [[_from_cell(cell) for cell in row] for row in table.rows],
             "figure": None if table.figure is None else _from_figure(table.figure),
         }
@@ -282,7 +285,9 @@ def to_tables(text: str) -> tuple[Table, ...]:
     return tuple(
         Table(
             name=_text(row["name"]),
-            columns=tuple(Column(_text(name), _text(unit)) for name, unit in row["columns"]),
+            columns=tuple(
+                Column(_text(name), _text(unit), bool(marked)) for name, unit, *marked in row["columns"]
+            ),
             rows=tuple(tuple(_to_cell(cell) for cell in cells) for cells in _all(list, row["rows"])),
             caption=_text(row["caption"]),
             figure=None if row["figure"] is None else _to_figure(row["figure"]),
