@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import ipaddress
 import re
 from fractions import Fraction
@@ -23,6 +25,7 @@ from netdyno.reports.from_store import view
 from netdyno.spec import trial_spec
 from netdyno.store import StoredCase, open_run
 from netdyno.trial import Result, Segment, Trial
+from test_cli import said
 
 HELD = 1025
 """Frames an emulated port holds: 1024 wait, one is served (docs/labs.md)."""
@@ -422,3 +425,23 @@ def test_every_modifier_is_documented() -> None:
     text = (Path(__file__).parents[1] / "docs" / "plan.md").read_text()
     for name in MODIFIERS:
         assert f"`{name}`" in text, name
+
+
+def test_the_csv_says_where_the_tables_of_modifiers_are(tmp_path: Path) -> None:
+    """A page shows them; a file of one row a value cannot, so it names them and the file that has them."""
+    pytest.importorskip("netdyno._engine", reason="the engine is not built")
+    matrix = "direction: [uni]"
+    outcome = run_here(plan("none, management, broadcast, filters-1, routing", matrix=matrix), tmp_path)
+    named = ("Management queries", "Broadcast frames", "Filters", "Routing updates")
+    done = said("report", outcome.folder, "--as", "csv")
+    for row in csv.DictReader(io.StringIO(done.stdout)):
+        assert row["setting_modifier"]
+    (hint,) = done.stderr.splitlines()
+    assert all(name in hint for name in named)
+    assert f"`netdyno report {outcome.folder} --as tables`" in hint
+    assert not said("report", outcome.folder, "--as", "json").stderr
+    page, tables = (said("report", outcome.folder, "--as", name).stdout for name in ("html", "tables"))
+    blocks = {block.splitlines()[0]: block.splitlines()[2:] for block in tables.split("\n\n")}
+    for name in named:
+        assert f"<h3>{name}</h3>" in page
+        assert blocks[name], name

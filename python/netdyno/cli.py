@@ -260,11 +260,14 @@ def report(run: Path, name: str, output: Path | None) -> None:
 
     with open_run(run) as stored:
         text = _render(stored, name, colour=output is None)
+        elsewhere = _elsewhere(stored, name)
     if output is None:
         sys.stdout.write(text)
     else:
         _write(output, text)
         click.echo(f"wrote {output}", err=True)
+    if elsewhere:
+        _hint(f"{elsewhere}: `netdyno report {run} --as tables`")
 
 
 @cli.command()
@@ -605,6 +608,9 @@ def _conclude(outcome: Outcome, reports: Iterable[str]) -> NoReturn:
             file = outcome.folder / f"report{REPORTS[name].suffix}"
             _write(file, _render(stored, name, colour=False))
             click.echo(f"report: {file}", err=True)
+            elsewhere = _elsewhere(stored, name)
+            if elsewhere and "tables" not in reports:
+                _hint(f"{elsewhere}: `netdyno report {outcome.folder} --as tables`")
         failures = [case for case in stored.cases if case.error]
         done = sum(case.state == "done" for case in stored.cases)
         some = f"{done} of {counted(len(stored.cases), 'case')}"
@@ -655,6 +661,19 @@ def _render(stored: StoredRun, name: str, *, colour: bool) -> str:
     from netdyno.reports import render
 
     return render(stored, name)
+
+
+def _elsewhere(stored: StoredRun, name: str) -> str:
+    """What a report of one row a value has no room for: the tables by name, a clause; empty: nothing."""
+    if name != "csv":
+        return ""
+    from netdyno.reports.details import details
+    from netdyno.reports.from_store import view
+
+    tables = [table.name for table in details(view(stored))]
+    if not tables:
+        return ""
+    return f"the CSV has a row for each value; its tables ({', '.join(tables)}) are a file of their own"
 
 
 def _colours() -> bool:

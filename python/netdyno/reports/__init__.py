@@ -41,8 +41,10 @@ REPORTS: dict[str, Report] = {
             "html", ".html", "one self-contained page with zoomable figures; works offline, prints to PDF"
         ),
         Report("markdown", ".md", "the tables, for an article or a wiki"),
-        Report("csv", ".csv", "one row a value, exact counts, units in the column names"),
-        Report("tables", ".tables.csv", "the tables of the methods as CSV, one after the other"),
+        Report("csv", ".csv", "one row a value, exact counts, units in the column names; not the tables"),
+        Report(
+            "tables", ".tables.csv", "the tables of the methods and of modifiers as CSV, one after the other"
+        ),
         Report("json", ".json", "everything but the series: settings, values, counts, phases, health"),
     )
 }
