@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import io
+import re
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 from campaigns import write_plan
+from methodlab import text
 from netdyno import live
-from netdyno.case import Failed, Looked, TrialEnded
+from netdyno.case import Failed, Looked, TrialEnded, Wired
 from netdyno.methods.procedure import constant
-from netdyno.plan import load
+from netdyno.plan import load, parse
 from netdyno.run import Selection
-from netdyno.store import StoredTrial
+from netdyno.store import CaseWiring, StoredTrial
 from netdyno.trial import Situation, Value
 from tendevices import measure, passes_everything
 
@@ -88,6 +90,30 @@ def test_what_is_left_counts_down_and_does_not_jump(tmp_path: Path, monkeypatch:
     assert seen == [pytest.approx(70 - second) for second in range(1, 21)]
     clock.now += 100
     assert view.left_s() == pytest.approx(40), "a case that takes long makes nothing longer"
+
+
+def test_a_soak_in_virtual_time_says_when_it_will_have_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of ten parts four were made before it was gone on with; two more take 20 s, so the last four 40 s."""
+    clock = Clock(monkeypatch)
+    plan = parse(text("soak: {duration: 10s, part: 1s}"))
+    stream = io.StringIO()
+    view = live.PlainView(stream)
+    view.begin(plan, list(Selection().cases(plan)), 0)
+    view.event(Wired(0, CaseWiring("virtual", Situation((), Fraction(1), Fraction(64)), True, (), "{}")))
+    for number in range(4, 7):
+        snapshot = {"phase": "traffic", "elapsed_ns": 0, "total_ns": 10**9, "ports": []}
+        view.event(Looked(0, f"part {number + 1} of 10", number, snapshot))
+        clock.now += 10 if number < 6 else 0
+    assert view.left_s() == pytest.approx(40)
+    clock.now += live.PLAIN_EVERY_S
+    view.tick()
+    told = stream.getvalue().splitlines()[-1]
+    found = re.search(r", about 1:00 left, until (?:[A-Z][a-z]+ )?([0-9:]{8})$", told)
+    assert found is not None, told
+    ends = {f"{datetime.now() + timedelta(seconds=60 - ago):%H:%M:%S}" for ago in range(5)}
+    assert found[1] in ends
 
 
 def test_attempts_that_do_not_count_are_one_line_a_trial(tmp_path: Path) -> None:

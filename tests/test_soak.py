@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from dataclasses import replace
 from fractions import Fraction
@@ -17,6 +18,8 @@ from netdyno.case import Looked, Wired
 from netdyno.methods import METHODS
 from netdyno.methods.soak import SoakParameters
 from netdyno.plan import parse
+from netdyno.reports import REPORTS, unfinished
+from netdyno.reports.from_store import view
 from netdyno.run import Selection, traffic_seconds
 from netdyno.store import CaseWiring, StoreError, open_run
 from netdyno.trial import (
@@ -216,6 +219,30 @@ def test_a_goal_for_the_loss_is_about_all_of_it(tmp_path: Path) -> None:
     assert unknown.passed is None
 
 
+def assert_parts_are_shown(folder: Path, kept: int) -> None:
+    """Each report has the parts that were finished, as the counts they are, and how to go on."""
+    with open_run(folder) as run:
+        shown = view(run)
+        trials = [trial for trial in run.trials(0) if trial.state == "done"]
+        pages = {name: REPORTS[name].render(shown) for name in REPORTS}
+    assert shown.state == "interrupted"
+    (found,) = unfinished.tables(shown)
+    rows = [dict(zip([column.name for column in found.columns], row, strict=True)) for row in found.rows]
+    assert [row["trial"] for row in rows] == [
+        *(f"part {number} of 8" for number in range(1, kept + 1) for _ in range(2)),
+        f"all {kept}",
+    ]
+    assert rows[-1]["sent"] == sum(stream.offered for trial in trials for stream in trial.result.streams)
+    for name in ("terminal", "markdown", "html"):
+        page = " ".join(re.sub(r"<[^>]*>|[\\`]", "", pages[name]).split())
+        assert unfinished.TITLE in page, name
+        # A terminal breaks a name over lines.
+        assert f"part {kept} of 8" in page or name == "terminal", name
+        assert "The run was interrupted; netdyno run --resume and the folder of" in page, name
+        assert f"Finished and kept, without a result yet: {kept} trials of" in page, name
+    assert pages["tables"].startswith(unfinished.TITLE)
+
+
 def test_a_soak_that_was_killed_goes_on_with_the_next_part(tmp_path: Path) -> None:
     pytest.importorskip("netdyno._engine", reason="the engine is not built")
     plan = write_plan(
@@ -239,6 +266,7 @@ def test_a_soak_that_was_killed_goes_on_with_the_next_part(tmp_path: Path) -> No
     (folder,) = (tmp_path / "cut").glob("*")
     kept = parts()
     assert 2 <= kept < 8
+    assert_parts_are_shown(folder, kept)
     code, _, said = finish("resume", folder, **ENGINE)
     assert code == 0, said
     with open_run(folder) as run, open_run(uncut) as other:

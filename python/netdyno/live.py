@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -77,6 +78,8 @@ class Now:
     """Trials that have ended and count, by number."""
     invalid: list[StoredTrial] = field(default_factory=list)
     """Attempts at a trial that do not count, and are not told yet."""
+    first: tuple[float, Fraction] | None = None
+    """When it was looked at for the first time, and how many trials an earlier run had made."""
 
     @property
     def where(self) -> str:
@@ -95,6 +98,14 @@ class Now:
         begun = Fraction(self.elapsed_ns, self.total_ns) if self.total_ns else Fraction(0)
         return min((self.number + begun) / trials, Fraction(1))
 
+    def left_s(self, trials: int) -> float | None:
+        """How long a case of so many trials still takes at the pace it has had; None: it has had none yet."""
+        if self.first is None:
+            return None
+        since, then = self.first
+        made, passed = self.behind(trials) * trials, time.monotonic() - since
+        return float((trials - made) / (made - then)) * passed if made > then and passed > 1 else None
+
     def look(self, event: Looked) -> None:
         """Takes in a snapshot. Rates are over the time between two snapshots, as the trial counts it."""
         snapshot = event.snapshot
@@ -104,6 +115,8 @@ class Now:
         self.trial, self.phase, self.waiting = event.trial, snapshot["phase"], ""
         self.number = event.number
         self.elapsed_ns, self.total_ns = snapshot["elapsed_ns"], snapshot["total_ns"]
+        if self.first is None:
+            self.first = (time.monotonic(), Fraction(self.number))
 
 
 class PlainView:
@@ -204,10 +217,10 @@ class PlainView:
         if self.pace_s is not None:
             # A case that takes longer than the others is taken to end any moment.
             return max(self.pace_s * rest - (time.monotonic() - self.last_end), self.pace_s * (rest - 1), 0)
+        at_hand = next((now for now in self.now.values() if now.trial), None)
         real = any(now.wiring is not None and now.wiring.clock == "real" for now in self.now.values())
         if not real:
-            return None
-        at_hand = next((now for now in self.now.values() if now.trial), None)
+            return None if self.trials is None or at_hand is None or rest > 1 else at_hand.left_s(self.trials)
         if self.trials is not None and at_hand is not None:
             return self.planned_s * (rest - float(at_hand.behind(self.trials)))
         left = self.planned_s * rest - (time.monotonic() - self.began)
@@ -239,13 +252,21 @@ class PlainView:
                 outcome = "missed" if goal.passed is False else "not judged"
                 self.say(f"    goal `{goal.name}` {outcome}: {goal.reason}")
 
+    def _rest(self) -> str:
+        """`, about 2:03 left, until 14:32:05`, for who comes back then; empty: not known."""
+        left = self.left_s()
+        if left is None:
+            return ""
+        end = datetime.now().astimezone() + timedelta(seconds=left)
+        day = f"{end:%a} " if end.date() != datetime.now().astimezone().date() else ""
+        return f", about {clock(left)} left, until {day}{end:%H:%M:%S}"
+
     def _where(self) -> str:
         now = next(iter(self.now.values()))
         rates = "".join(
             f"; {port.name} sends {pps(port.tx_pps)}, receives {pps(port.rx_pps)}" for port in now.ports
         )
-        left = self.left_s()
-        rest = f", about {clock(left)} left" if left is not None else ""
+        rest = self._rest()
         return f"[{self.ended}/{self.total}] {now.case.title}: {now.where}{rates}{rest}"
 
 
@@ -287,8 +308,7 @@ class RichView(PlainView):
         from rich.table import Table
         from rich.text import Text
 
-        left = self.left_s()
-        rest = f", about {clock(left)} left" if left is not None else ""
+        rest = self._rest()
         # Several cases of an emulated device run at once, so none of them is the one at hand.
         head = f"{self.ended} of {counted(self.total, 'case')} done"
         parts: list[RenderableType] = [

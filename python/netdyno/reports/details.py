@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from netdyno.reports import repeats, together
+from netdyno.reports import repeats, together, unfinished
 from netdyno.reports.joined import Joined, joined
 from netdyno.reports.view import RunView
 
 
 def details(run: RunView) -> tuple[Joined, ...]:
     """In the order of their reading."""
-    return (*together.tables(run), *repeats.tables(run), *joined(run))
+    return (*unfinished.tables(run), *together.tables(run), *repeats.tables(run), *joined(run))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from netdyno.quantity import Claim
-from netdyno.reports import quantity
+from netdyno.reports import quantity, unfinished
 from netdyno.reports.joined import CONTRADICTED
 from netdyno.reports.standing import gather
 from netdyno.reports.view import CaseView, RunView
@@ -235,12 +235,12 @@ def summary(run: RunView) -> list[str]:
     """What a reader in a hurry wants: how many cases, who was the limit how often, the least and the most."""
     sentences = []
     devices = ", ".join(run.device_titles)
-    unfinished = len(run.cases) - run.done
-    tested = f"{run.done} of {len(run.cases)}" if unfinished else f"{run.done}"
+    tested = f"{run.done} of {len(run.cases)}" if run.done < len(run.cases) else f"{run.done}"
     plural = "" if len(run.cases) == 1 else "s"
     # Which method it was is known of cases that have a result.
     method = f", method {', '.join(run.methods)}" if run.methods else ""
     sentences.append(f"{tested} load test{plural} of {_article(devices) or 'a device'}{method}.")
+    sentences += unfinished.sentences(run)
     if run.repeats > 1:
         sentences.append(
             f"Each of {len(run.places)} was made {run.repeats} times, all once and then all again: tables"
