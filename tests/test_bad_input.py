@@ -135,6 +135,36 @@ def test_a_device_that_answers_after_the_drain(method: str) -> None:
         )
 
 
+@pytest.mark.parametrize(
+    ("method", "late_ms"), [("throughput", 150), ("frame-loss", 150), ("frame-loss", 260)]
+)
+def test_a_device_that_answers_several_trials_later(method: str, late_ms: int) -> None:
+    """A trial with its drain takes 120 ms, and every tenth frame comes so late: as those 3 s late do when a
+    plan is rehearsed at `--scale 1/60`."""
+    outcome = measured(method, every({"hold": {"for_ns": late_ms * 10**6}}, 10, 5))
+    assert sum(port.stale for one in outcome.outcomes for port in one.ports) > 0
+    for name, found in numbers(outcome).items():
+        told(outcome, name)
+        assert found == {None}, name
+        assert limits(outcome, name) == {"inconclusive"}
+        assert any("a longer `drain`" in verdict.reason for verdict in outcome.verdicts[name].values())
+
+
+def test_a_few_frames_of_an_earlier_trial_are_told_where_no_result_hangs_on_them() -> None:
+    """One frame in 5,000 is 150 ms late, and every second one is lost: no hundredth of the loss."""
+    lose = {"port": None, "fault": "lose", "when": {"every": {"every": 2, "first": 0}}}
+    hold = {
+        "port": None,
+        "fault": {"hold": {"for_ns": 150_000_000}},
+        "when": {"every": {"every": 5000, "first": 1001}},
+    }
+    outcome = measured("frame-loss", lambda device: device.update(impairments=[lose, hold]))
+    came = sum(port.stale for one in outcome.outcomes for port in one.ports)
+    assert came
+    assert None not in numbers(outcome)["frame loss rate"]
+    assert any(f"{came} frame" in text and "of earlier trials came in" in text for text in outcome.texts)
+
+
 @pytest.mark.parametrize("method", ["throughput", "ndr", "frame-loss", "soak", "order", "y1564", "latency"])
 def test_the_same_device_with_a_longer_drain(method: str) -> None:
     """It delays and loses nothing: with a drain that is long enough it passes the line."""

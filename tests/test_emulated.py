@@ -198,6 +198,19 @@ def test_devices_behave_as_they_are_told(behaviour: str, fps: int, loses: bool) 
         assert sum(port.stale for result in found for port in result.ports) > 0
 
 
+@pytest.mark.parametrize(("late_by", "late_ms"), [("30ms", 30), ("100ms", 100), ("300ms", 300)])
+def test_a_late_frame_is_as_late_as_it_is_told(late_by: str, late_ms: int) -> None:
+    """One of 1,000: the 500th, after 62.5 ms of a second."""
+    settings = {"behaviour": "late", "late_by": late_by}
+    told = plan("emulated/bridge", "size: 64B, flows: 1", direction="uni", settings=settings)
+    (result,) = trials(told, [[(Fraction(8_000), 1000 * MS)]])
+    (stream,) = result.streams
+    assert stream.latency is not None
+    assert late_ms * MS <= stream.latency.max_ns <= (late_ms + 1) * MS
+    with pytest.raises(PlanErrors, match="`late_by` is of a device with `behaviour: late`"):
+        plan("emulated/bridge", "size: 64B, flows: 1", settings={"late_by": "1s"})
+
+
 def test_a_bridge_that_blocks_at_its_inputs_is_told_what_goes_with_it() -> None:
     settings = {"blocking": "head-of-line"}
     (result,) = trials(
