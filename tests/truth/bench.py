@@ -9,18 +9,26 @@ from fractions import Fraction
 from functools import cache, cached_property
 from typing import Any
 
-from closed_forms import Stretch, departures
+from closed_forms import Stretch, mixed_departures, order_of_sizes, wire_bits
 from methodlab import follow, text
-from model import Model
+from model import DESTINATION, FLOWS, SOURCE, Model
 from netdyno.labs import KINDS
 from netdyno.matrix import cases, situation
 from netdyno.methods import METHODS
 from netdyno.methods.late import watched
+from netdyno.plan import Plan as Asked
 from netdyno.plan import parse
 from netdyno.spec import session_spec
 from netdyno.trial import Result, Situation, StreamResult, Trial, TrialResult, Value
-from reference import Packet, Reference, from_a_port
+from reference import Reference, from_a_port
+from servers import LINE, Packet
 
+HEADERS = (
+    "headers: [{type: ethernet}, {type: ipv4,"
+    f" src: {{step: {{start: {SOURCE}, step: 1, count: {FLOWS}}}}}, dst: {DESTINATION}}},"
+    " {type: udp, sport: 1025, dport: 12}]"
+)
+"""Of frames that a device spreads over members."""
 NS = 1000
 """Picoseconds."""
 DSCP = {"voice": 46, "rest": 0}
@@ -47,6 +55,8 @@ class Plan:
     links: int = 2
     matrix: str = "direction: [uni]"
     size: int = 64
+    mix: Mapping[int, int] = field(default_factory=dict)
+    """Sizes with their weights, instead."""
     settle: str = "20ms"
     drain: str = "300ms"
     change: Mapping[str, Any] = field(default_factory=dict)
@@ -54,14 +64,21 @@ class Plan:
     ways: Callable[[Situation, Mapping[str, Any]], Ways] = _straight
     """By which ports frames leave, anew for each trial; asked in order of time."""
 
-    def text(self, kind: str, classes: bool) -> str:
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Of the frames of a stream, over and over."""
+        return tuple(order_of_sizes(list((self.mix or {self.size: 1}).items())))
+
+    def text(self, kind: str, classes: bool, members: int) -> str:
         marked = ", classes: {voice: {dscp: 46, share: 25%}, rest: {dscp: 0}}" if classes else ""
+        flows = f"flows: {FLOWS}, {HEADERS}" if members > 1 else "flows: 1"
+        size = dict(self.mix) if self.mix else f"{self.size}B"
         return text(
             f"{self.method}: {{{self.parameters}}}",
             kind=kind,
             links=self.links,
             rate="100Mbps",
-            profile=f"size: {self.size}B, flows: 1{marked}",
+            profile=f"size: {size}, {flows}{marked}",
             matrix=self.matrix,
             trial=f"sample: 1ms, settle: {self.settle}, drain: {self.drain}",
         )
@@ -134,6 +151,10 @@ class Came:
 class Bench:
     """A method's whole course. expected: by the reference, of each trial, its streams in their order."""
 
+    line_fps: Fraction
+    """What a line carries: of a mix, as many of each size as come in whole rounds."""
+    flows: int
+    """Of each stream, in turns."""
     known: Situation
     trials: Sequence[Trial]
     outcomes: Sequence[TrialResult]
@@ -160,7 +181,7 @@ class Bench:
 def run(plan: Plan, model: Model, *, classes: bool) -> Bench:
     """The method's whole course, in one process."""
     kind = "emulated/cross-connect" if plan.links == 2 else "emulated/bridge"
-    asked = parse(plan.text(kind, classes))
+    asked = _parsed(plan.text(kind, classes, model.members))
     (case,) = cases(asked)
     wiring = KINDS[asked.lab.kind].wire(asked.lab.links, case.settings)
     spec = session_spec(wiring, case)
@@ -189,7 +210,14 @@ def run(plan: Plan, model: Model, *, classes: bool) -> Bench:
 
     method = watched(METHODS[asked.method].start(asked.parameters, known))
     result = follow(method, asked, case, wiring, spec, told)
-    return Bench(known, trials, outcomes, expected, begins, result)
+    flows = FLOWS if model.members > 1 else 1
+    return Bench(LINE / _bits(plan.sizes), flows, known, trials, outcomes, expected, begins, result)
+
+
+@cache
+def _parsed(text: str) -> Asked:
+    """A plan, which is the same for many devices."""
+    return parse(text)
 
 
 def _taught(model: Model, outcome: TrialResult) -> Sequence[int]:
@@ -203,10 +231,11 @@ def _taught(model: Model, outcome: TrialResult) -> Sequence[int]:
 
 def _expected(plan: Plan, known: Situation, trial: Trial, reference: Reference, begin: int) -> list[Came]:
     came = [Came(name) for name in known.streams]
-    ports: list[list[tuple[int, str, int, Sequence[int]]]] = [[] for _ in range(plan.links)]
+    ports: list[list[tuple[int, str, Sequence[tuple[int, int]]]]] = [[] for _ in range(plan.links)]
     for number, place in enumerate(known.places):
-        came[number].due = list(_due(trial, known.streams[number], place.share, plan.size))
-        ports[place.tx].append((number, place.traffic, plan.size, came[number].due))
+        due = _due(trial, known.streams[number], place.share, plan.sizes)
+        came[number].due = [time for time, _ in due]
+        ports[place.tx].append((number, place.traffic, due))
     sent = [from_a_port(streams, begin) for streams in ports]
     for packet in (one for packets in sent for one in packets):
         came[packet.stream].left.append(packet.departure)
@@ -224,20 +253,27 @@ def _expected(plan: Plan, known: Situation, trial: Trial, reference: Reference, 
     return came
 
 
-def _due(trial: Trial, stream: str, share: Fraction, size: int) -> tuple[int, ...]:
-    """When its frames are due: loads are whole bits a second, never more than was asked for."""
+def _bits(sizes: Sequence[int]) -> Fraction:
+    """Of a line that a frame takes, on the mean."""
+    return Fraction(sum(map(wire_bits, sizes)), len(sizes))
+
+
+def _due(trial: Trial, stream: str, share: Fraction, sizes: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
+    """When its frames are due, and their sizes: loads are whole bits a second, no more than was asked for."""
     own = trial.loads.get(stream)
     segments, part = (trial.segments, share) if own is None else (own, Fraction(1))
-    bits = (size + 20) * 8 * part
+    bits = _bits(sizes) * part
     return _departures(
         tuple((one.duration_ns * NS, int(one.from_fps * bits), int(one.to_fps * bits)) for one in segments),
-        size,
+        sizes,
     )
 
 
 @cache
-def _departures(load: tuple[tuple[int, int, int], ...], size: int) -> tuple[int, ...]:
-    return tuple(departures([Stretch(*one) for one in load], size))
+def _departures(
+    load: tuple[tuple[int, int, int], ...], sizes: tuple[int, ...]
+) -> tuple[tuple[int, int], ...]:
+    return tuple(mixed_departures([Stretch(*one) for one in load], sizes))
 
 
 def agree(bench: Bench) -> None:

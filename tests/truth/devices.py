@@ -29,6 +29,8 @@ class Class:
     marked: bool = False
     form: Form | None = None
     """None: there is none, why is said where the class is."""
+    sizes: bool = False
+    """Whether that holds of frames of several sizes, too."""
 
 
 def _all(frames: int, last: int, before: int) -> int:
@@ -36,19 +38,19 @@ def _all(frames: int, last: int, before: int) -> int:
     return frames
 
 
-def _above(form: Callable[[int], int]) -> Form:
+def _above(form: Callable[[int], int], service: int = SERVICE) -> Form:
     """Below the capacity all get through, above it so many by the time the last one comes."""
 
     def through(frames: int, last: int, before: int) -> int:
         del before
-        return frames if last >= (frames - 1) * SERVICE else min(frames, form(last))
+        return frames if last >= (frames - 1) * service else min(frames, form(last))
 
     return through
 
 
-def _served(queue: int) -> Form:
+def _served(queue: int, service: int = SERVICE) -> Form:
     """D/D/1/K that is never idle: by the last arrival floor(t / s) are done, one is served, `queue` wait."""
-    return _above(lambda last: last // SERVICE + 1 + queue)
+    return _above(lambda last: last // service + 1 + queue, service)
 
 
 def _shaped(depth: int, queue: int) -> Form:
@@ -83,15 +85,19 @@ FILLS = DEPTH * 8 * 10**12 // 51_200_000
 RATE = Bucket(51_200_000, DEPTH)
 
 CLASSES: Mapping[str, Class] = {
-    "wire": Class(Model(), form=_all),
-    "delay": Class(Model(delay_ns=123_456), form=_all),
-    "store and forward": Class(Model(delay_ns=1_000, delay_per_byte_ps=1_237), form=_all),
+    "wire": Class(Model(), form=_all, sizes=True),
+    "delay": Class(Model(delay_ns=123_456), form=_all, sizes=True),
+    "store and forward": Class(Model(delay_ns=1_000, delay_per_byte_ps=1_237), form=_all, sizes=True),
     "port capacity": Class(Model(port_fps=100_000, in_queue=7), form=_served(7)),
     "box capacity": Class(Model(box_fps=100_000, in_queue=QUEUE), form=_served(QUEUE)),
     # By bits: frames of 512 of them.
     "licence": Class(Model(box_bps=51_200_000, in_queue=QUEUE), form=_served(QUEUE)),
     "card": Class(Model(card_fps=100_000, in_queue=QUEUE), form=_served(QUEUE)),
-    "leak": Class(Model(lose=(40, 211)), form=_without(40, 211)),
+    # By bits and what a line has between frames: 672 bits each.
+    "trunk": Class(Model(trunk=64_000_000, in_queue=QUEUE), form=_served(QUEUE, 10_500_000)),
+    # Two flows of three meet the same member: what comes to it is not even.
+    "link aggregation": Class(Model(members=2, partner_queue=QUEUE)),
+    "leak": Class(Model(lose=(40, 211)), form=_without(40, 211), sizes=True),
     "policer": Class(Model(police=RATE), form=_policed(FILLS)),
     # Two buckets of the port fill beside each other, and which of them a frame is taken from depends on both,
     # and on what the class below let through before: no form without the history.
@@ -106,11 +112,17 @@ CLASSES: Mapping[str, Class] = {
     "shaper": Class(Model(queue=QUEUE, shape=RATE), form=_shaped(FILLS, QUEUE)),
     # How many of the rest find room depends on where the voice frames fall between them.
     "priority queues": Class(Model(queues={"voice": 8, "rest": 16}, shape=RATE), marked=True),
+    # The same, and on whose turn it is.
+    "weighted queues": Class(
+        Model(queues={"voice": 8, "rest": 16}, weights={"voice": 1, "rest": 3}, shape=RATE), marked=True
+    ),
+    # Of a single stream nothing ever waits for a line as fast as that it came by.
+    "head-of-line blocking": Class(Model(head_of_line=True, in_queue=24, queue=4), form=_all, sizes=True),
     # How many meet a pause, and how many of these find room, depends on when it falls in each trial.
     "periodic stalls": Class(Model(queue=24, stall=(1_300 * US, 3_700 * US, 401 * US))),
-    "corruption": Class(Model(corrupt=(40, 211)), form=_without(40, 211)),
-    "reordering": Class(Model(reorder=(40, 97, 3)), form=_all),
-    "duplication": Class(Model(duplicate=(40, 211)), form=_all),
+    "corruption": Class(Model(corrupt=(40, 211)), form=_without(40, 211), sizes=True),
+    "reordering": Class(Model(reorder=(40, 97, 3)), form=_all, sizes=True),
+    "duplication": Class(Model(duplicate=(40, 211)), form=_all, sizes=True),
     # It loses at low loads and not at high ones.
     "inverted loss": Class(Model(sleep=(15 * US, 3)), form=_asleep(15 * US, 3)),
     # What an overload leaves behind depends on when its last frame found no room.

@@ -14,7 +14,7 @@ def throughput(bench: Bench, places: Sequence[int] | None = None) -> Fraction:
     """RFC 2544 section 26.1, on a grid of twenty steps."""
     places = range(len(bench.trials)) if places is None else places
     low, high = bounds(bench, places)
-    assert low == LINE_FPS if high is None else high - low == LINE_FPS / 20
+    assert low == bench.line_fps if high is None else high - low == bench.line_fps / 20
     return searched(bench, "throughput", places)
 
 
@@ -36,7 +36,9 @@ def latency(bench: Bench, places: Sequence[int] | None = None) -> None:
 def frame_loss(bench: Bench, places: Sequence[int] | None = None) -> None:
     """RFC 2544 section 26.3: from the line down by tenths, until nothing is lost twice in a row."""
     places = list(range(len(bench.trials)) if places is None else places)
-    assert [fps(bench, place) for place in places] == [LINE_FPS * (10 - n) / 10 for n in range(len(places))]
+    assert [fps(bench, place) for place in places] == [
+        bench.line_fps * (10 - n) / 10 for n in range(len(places))
+    ]
     free = [clean(bench.expected[place]) for place in places]
     ended = next((n + 2 for n, two in enumerate(pairwise(free)) if two == (True, True)), 10)
     assert len(places) == ended
@@ -48,7 +50,7 @@ def frame_loss(bench: Bench, places: Sequence[int] | None = None) -> None:
             found = [
                 row["loss"]
                 for row in rows
-                if row["load"] == fps(bench, place) / LINE_FPS and row["stream"] == scope
+                if row["load"] == fps(bench, place) / bench.line_fps and row["stream"] == scope
             ]
             assert found == [share] or (scope == "sum" and not found and len(bench.known.streams) == 1)
             if place == places[0] and found:
@@ -59,7 +61,7 @@ def back_to_back(bench: Bench, known: Fraction = LINE_FPS * 3 / 5) -> None:
     """RFC 9004 section 6: the mean length, and the buffer time corrected by what was forwarded meanwhile."""
     value = bench.value("back-to-back frames", bench.known.streams[0])
     if not bench.named("search 1: ") or not any(one.name.endswith(" frames") for one in bench.trials):
-        assert known in (0, LINE_FPS)
+        assert known in (0, bench.line_fps)
         assert (value.number, value.low, value.high) == (None, None, None)
         return
     if copied(bench):
@@ -72,7 +74,7 @@ def back_to_back(bench: Bench, known: Fraction = LINE_FPS * 3 / 5) -> None:
         return
     for scope, (_, share) in scopes(bench).items():
         assert bench.value("back-to-back frames", scope).number == mean(found) * share
-    time = mean(found) / LINE_FPS * 10**9 * (1 - known / LINE_FPS)
+    time = mean(found) / bench.line_fps * 10**9 * (1 - known / bench.line_fps)
     assert bench.value("buffer time", bench.known.streams[0]).number == time
 
 
@@ -81,9 +83,9 @@ def recovery(
 ) -> None:
     """RFC 2544 section 26.5: from the fall of the load to when the last frame that did not come was due."""
     places = range(len(bench.trials)) if places is None else places
-    high = min(known * 11 / 10, LINE_FPS)
+    high = min(known * 11 / 10, bench.line_fps)
     if not places:
-        assert known in (0, LINE_FPS)
+        assert known in (0, bench.line_fps)
     for number, name in enumerate(bench.known.streams):
         value = bench.value("recovery time", name)
         times = []

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import reduce
+from ipaddress import ip_address
+from operator import xor
 
 
 def whole(numerator: int, denominator: int) -> int:
@@ -26,6 +29,18 @@ class Bucket:
         return {"rate_bps": self.rate, "layer": "l2", "burst_bytes": self.depth, "excess": more}
 
 
+FLOWS = 3
+"""Of a stream to a device whose ports have members: two to the first one and one to the second."""
+SOURCE, DESTINATION = ip_address("16.0.0.1"), ip_address("48.0.0.1")
+"""Of the first of these flows; the others have the next sources."""
+
+
+def member(flow: int, members: int) -> int:
+    """As Linux bonding folds it, of both IP addresses: the XOR of all their bytes."""
+    addresses = (SOURCE + flow % FLOWS).packed + DESTINATION.packed
+    return reduce(xor, addresses) % members
+
+
 @dataclass(frozen=True)
 class Model:
     """A device, the same at each of its ports."""
@@ -40,11 +55,21 @@ class Model:
     """What a licence lets it switch, L2 bits per second of all ports; of them `in_queue` frames wait."""
     card_fps: int | None = None
     """What all ports take in together, which are on one card; of it `in_queue` wait."""
+    members: int = 1
+    """Lines of each port, which share the rate of the tester's; a frame's is the hash of its addresses."""
+    partner_queue: int = 1024
+    """Frames that wait at the far end for a member."""
+    trunk: int | None = None
+    """Between the first port and all others, L1 bits per second; of them `in_queue` wait, each way."""
     in_queue: int = 1024
+    head_of_line: bool = False
+    """What finds no room at its output waits at its input, where `in_queue` frames do."""
     queue: int = 1024
     """Frames that wait for the line out."""
     queues: Mapping[str, int] = field(default_factory=dict)
     """Queues by class of traffic, the highest priority first; the last takes what no other does."""
+    weights: Mapping[str, int] = field(default_factory=dict)
+    """Of each of `queues`: they share the line by turns instead."""
     shape: Bucket | None = None
     """In front of the line out."""
     police: Bucket | None = None
@@ -100,13 +125,19 @@ class Model:
                 faults.append({"fault": {"reorder": {"by": by}}, "when": _every(first, every)})
             device["impairments"] = faults
             device["delay_ns"], device["delay_per_byte_ps"] = self.delay_ns, self.delay_per_byte_ps
+            device["head_of_line"] = self.head_of_line
             device["box_fps"], device["box_queue"] = _rate(self.box_fps), self.in_queue
             if self.box_bps is not None:
                 device["box_bits"] = {"rate_bps": self.box_bps, "layer": "l2"}
             if self.card_fps is not None:
                 card = {"ports": list(range(len(ports))), "in_fps": _rate(self.card_fps)}
                 device["cards"] = [{**card, "in_queue": self.in_queue}]
+            if self.trunk is not None:
+                device["trunk"] = {"near": [0], "rate_bps": self.trunk, "queue": self.in_queue}
             for port in ports:
+                port["members"], port["partner_queue"] = self.members, self.partner_queue
+                port["rate_bps"] = whole(port["rate_bps"], self.members)
+                port["hash"] = port["partner_hash"] = "src-dst-ip"
                 port["in_fps"], port["in_queue"] = _rate(self.port_fps), self.in_queue
                 if self.weary is not None:
                     port["weary"] = {"for_ns": whole(self.weary[0], 1000), "every": self.weary[1]}
@@ -115,7 +146,8 @@ class Model:
                     {
                         "name": name,
                         "dscp": [marks[name]] if name in marks else [],
-                        "priority": place,
+                        "priority": 0 if self.weights else place,
+                        "weight": self.weights.get(name, 1),
                         "queue": room,
                     }
                     for place, (name, room) in enumerate(self.queues.items())

@@ -8,7 +8,7 @@ from typing import Any
 
 from bench import Plan, Ways
 from netdyno.trial import Situation
-from reference import Packet, Server
+from servers import Packet, Server
 
 STATIONS = 37
 """What the bridge of the table has room for, of 50 that are tried."""
@@ -120,6 +120,13 @@ PATTERNS: Mapping[str, Plan] = {
     ),
 }
 """The same between more ports."""
+IMIX = {64: 7, 570: 4, 1518: 1}
+"""As FD.io CSIT has it, frames with FCS."""
+MIXED = {
+    f"{name}, imix": replace(PLANS[name], mix=IMIX)
+    for name in ("ramp", "throughput", "ndr", "latency", "frame-loss", "sweep", "soak", "order")
+}
+"""The same with frames of several sizes."""
 UNMARKED = {"address-caching", "address-learning-rate", "broadcast", "microburst"}
 """Methods whose traffic is of no classes."""
 SERVICES = replace(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from bench import Bench, Came
-from reference import LINE
+from servers import LINE
 
 MS = 10**6
 """In nanoseconds."""

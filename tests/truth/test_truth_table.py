@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from devices import CLASSES, SERVICE
 from findings import FINDINGS
+from model import member
 from netdyno.methods import METHODS
-from plans import PATTERNS, PLANS
-from reference import Packet, Reference, line_time, splitmix64
+from plans import MIXED, PATTERNS, PLANS
+from reference import Reference
+from servers import Packet, line_time
 from table import CELLS, FIRST, TABLE, UNKNOWN, WITHIN, hold
+from way import splitmix64
 
 pytest.importorskip("netdyno._engine", reason="the engine is not built")
 
 
 def test_the_table_has_every_method_and_every_class() -> None:
-    assert list(TABLE) == [*METHODS, *PATTERNS]
+    assert list(TABLE) == [*METHODS, *PATTERNS, *MIXED]
     assert list(METHODS) == list(PLANS) == list(FINDINGS)
     assert {len(row) for row in TABLE.values()} == {len(CLASSES)}
     assert set("".join(TABLE.values())) == {"f", "r", "~", "-"}
@@ -87,3 +92,44 @@ def test_a_class_that_goes_first_waits_for_one_frame_at_most() -> None:
         assert len(took) == 200
         assert min(took) == 16_520_000
         assert max(took) <= 16_520_000 + SERVICE
+
+
+def test_while_two_classes_wait_each_has_its_turns() -> None:
+    """Deficit round robin of quanta of 256 and 768 bytes: four frames of 64 bytes and twelve, in turns
+    (M. Shreedhar and G. Varghese 1995)."""
+    model = CLASSES["weighted queues"].model
+    voice = [Packet(0, number, number * 6_720_000, 0, 64, "voice") for number in range(800)]
+    rest = [Packet(1, number, number * 6_720_000 + 1, 0, 64, "rest") for number in range(800)]
+    _, _, came = Reference(model, 3).forward([voice, rest, []], lambda packet, port: [2])
+    last = 799 * 6_720_000
+    order = "".join("vr"[one.stream] for one in came if one.at < last)
+    # At first the bucket lets six frames leave as they come, one of each in turns; then both queues fill.
+    begin = order.index("v" * 4 + "r" * 12)
+    turns = order[begin : begin + (len(order) - begin) // 16 * 16]
+    assert turns == ("v" * 4 + "r" * 12) * (len(turns) // 16)
+    assert begin < 40 < 400 < len(turns)
+
+
+def test_a_blocked_input_costs_the_uncongested_port_its_frames() -> None:
+    """RFC 2889 section 5.5: one port sends half to a port that another fills. Both inputs are full and wait
+    for the same time, so let out the same rate r, and r / 2 + r is the line: a third is lost of what goes to
+    either port. Without blocking nothing is lost at the port that is not congested."""
+    model = CLASSES["head-of-line blocking"].model
+    for blocking, shares in ((True, (2 / 3, 2 / 3)), (False, (1, 2 / 3))):
+        sent = [even(6_000, line_time(64)), even(6_000, line_time(64)), [], []]
+        reference = Reference(replace(model, head_of_line=blocking), 4)
+        came = reference.forward(sent, lambda packet, port: [3 - packet.number % 2 if port == 0 else 3])
+        for port, count, share in ((2, 3_000, shares[0]), (3, 9_000, shares[1])):
+            # Of each input 24 frames wait at the end, and 4 of the output.
+            assert abs(len(came[port]) - count * share) <= 60
+
+
+@pytest.mark.parametrize("spacing", [6_720_000, 9_999_999, 13_440_000, 20_000_000])
+def test_one_flow_of_a_group_has_one_member(spacing: int) -> None:
+    """16.0.0.1 and 48.0.0.1: 16 ^ 48 ^ 1 ^ 1 = 32, even. Half of the line, and a queue in front (D/D/1/K)."""
+    model = CLASSES["link aggregation"].model
+    sent = [Packet(0, 3 * number, number * spacing, 0, 64) for number in range(500)]
+    _, came = Reference(model, 2).forward([sent, []], lambda packet, port: [1])
+    last = 499 * spacing
+    assert len(came) == min(500, last // 13_440_000 + 1 + model.partner_queue)
+    assert [member(flow, 2) for flow in range(4)] == [0, 1, 0, 0]

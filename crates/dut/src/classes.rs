@@ -42,10 +42,40 @@ pub(crate) struct Class {
 /// Whose turn it is.
 #[derive(Clone, Copy, Debug)]
 struct Turns {
-    /// Of the classes of each priority: which one, and whether it has been given what it may send in this round.
-    of: [(usize, bool); CLASSES],
+    /// Classes that have something to send, `active` of them, in the order in which their turns come: one that was empty is
+    /// the last (the paper's *ActiveList*).
+    order: [u8; CLASSES],
+    active: usize,
+    /// Of each priority whether the first of its classes has been given what it may send in this round.
+    given: [bool; CLASSES],
     /// Bytes each class may send.
     deficit: [u64; CLASSES],
+}
+
+impl Turns {
+    fn none() -> Self {
+        Self {
+            order: [0; CLASSES],
+            active: 0,
+            given: [false; CLASSES],
+            deficit: [0; CLASSES],
+        }
+    }
+
+    /// A class that was empty has something to send.
+    fn enter(&mut self, class: usize) {
+        self.order[self.active] = class as u8;
+        self.active += 1;
+    }
+
+    /// A class has nothing to send any more.
+    fn leave(&mut self, class: usize) {
+        let active = &self.order[..self.active];
+        if let Some(place) = active.iter().position(|one| usize::from(*one) == class) {
+            self.order.copy_within(place + 1..self.active, place);
+            self.active -= 1;
+        }
+    }
 }
 
 /// The next frame to have the line.
@@ -90,19 +120,20 @@ impl Classes {
             sort,
             queues,
             shaper,
-            turns: Turns {
-                of: [(0, false); CLASSES],
-                deficit: [0; CLASSES],
-            },
+            turns: Turns::none(),
         }
     }
 
     /// A frame arrives; all that begins by then has been given the line. Whether there is room for it.
     pub(crate) fn enter(&mut self, flight: Flight, frame: &[u8]) -> bool {
         let other = self.queues.len() - 1;
-        let class = &mut self.queues[self.sort.class(frame).unwrap_or(other)];
+        let number = self.sort.class(frame).unwrap_or(other);
+        let class = &mut self.queues[number];
         let fits = class.waiting.len() < class.room;
         if fits {
+            if class.waiting.len() == 0 {
+                self.turns.enter(number);
+            }
             class.waiting.push(flight);
         } else {
             class.drops += 1;
@@ -133,8 +164,11 @@ impl Classes {
         class.shaper.iter_mut().for_each(|bucket| bucket.take(choice.at, bytes));
         self.shaper.iter_mut().for_each(|bucket| bucket.take(choice.at, bytes));
         if class.waiting.len() == 0 {
-            // An idle class saves nothing up.
+            // An idle class saves nothing up, and its turn is over.
+            let priority = usize::from(class.priority);
             self.turns.deficit[choice.class] = 0;
+            self.turns.given[priority] = false;
+            self.turns.leave(choice.class);
         }
         Some((choice.at, flight))
     }
@@ -162,13 +196,16 @@ impl Classes {
         let may = |class: &Class| class.eligible().is_some_and(|from| from <= at);
         let first = self.queues.iter().filter(|class| may(class)).map(|class| class.priority).min()?;
         let mut turns = self.turns;
+        let given = usize::from(first);
         loop {
-            let (index, credited) = turns.of[usize::from(first)];
+            let of_first = |class: &u8| self.queues[usize::from(*class)].priority == first;
+            let place = turns.order[..turns.active].iter().position(of_first)?;
+            let index = usize::from(turns.order[place]);
             let class = &self.queues[index];
-            if class.priority == first && may(class) {
-                if !credited {
+            if may(class) {
+                if !turns.given[given] {
                     turns.deficit[index] += class.weight * QUANTUM;
-                    turns.of[usize::from(first)].1 = true;
+                    turns.given[given] = true;
                 }
                 let size = class.waiting.front().map_or(0, length) + netdyno_frame::FCS_BYTES as u64;
                 if let Some(left) = turns.deficit[index].checked_sub(size) {
@@ -176,7 +213,9 @@ impl Classes {
                     return Some((index, turns));
                 }
             }
-            turns.of[usize::from(first)] = ((index + 1) % self.queues.len(), false);
+            turns.leave(index);
+            turns.enter(index);
+            turns.given[given] = false;
         }
     }
 
@@ -188,7 +227,7 @@ impl Classes {
             class.waiting.records().iter().for_each(|flight| pool.give_back(flight.frame));
             class.waiting.clear();
         }
-        self.turns.deficit = [0; CLASSES];
+        self.turns = Turns::none();
         lost
     }
 }

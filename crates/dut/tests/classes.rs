@@ -137,6 +137,27 @@ fn weights_share_the_bytes() {
     }
 }
 
+/// A class that was empty has its turn behind those that were not, wherever the last turn ended (Shreedhar and Varghese
+/// 1995, *ActiveList*): of two that wait for tokens the first one to come goes first, on a port that had nothing to send.
+#[test]
+fn of_an_idle_line_who_comes_first_goes_first() {
+    let mut spec = narrow(vec![class(&[10], 1, 1, 4), class(&[], 1, 1, 4)]);
+    spec.ports[1].shape = Some(bucket(10_000_000, 2000));
+    for (first, second) in [(10, 0), (0, 10)] {
+        let timed = |at: u64, size, dscp, number| Timed {
+            port: 0,
+            at: at * MICROSECOND,
+            bytes: frame(size, dscp, number),
+        };
+        // 1518 bytes leave 482 of 2000, and 10 Mbit/s bring 1.25 bytes a microsecond.
+        let frames = [timed(0, 1518, 10, 0), timed(100, 1000, first, 1), timed(150, 1000, second, 2)];
+        let (starts, _) = starts(&spec, &frames);
+        let begin = reaches(&frames[0]);
+        let full = |bytes: u64| Some(begin + (bytes + 1518 - 2000) * 800_000);
+        assert_eq!(starts, [Some(begin), full(1000), full(2000)], "{first} before {second}");
+    }
+}
+
 /// A class that may have 200 Mbit/s, under a port that may have 600: the other gets 400.
 #[test]
 fn shapers_of_classes_stand_under_that_of_the_port() {

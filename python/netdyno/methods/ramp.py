@@ -510,8 +510,9 @@ def _hold_rate(scope: str, hold: Sequence[Sample], sample_ns: int, latest_ns: in
     length = sample_ns * len(hold)
     received, asked = sum(sample.rx for sample in hold), hold[-1].due - hold[0].due + hold[0].intended
     note = f"{counted(received, 'frame')} in {milliseconds(length)}"
-    # Late by the time from one frame to the next, or more.
-    if received > asked and asked * latest_ns >= length:
+    # Late by the time from one frame to the next, or more. Of a load that is no whole number of frames in
+    # that time the next whole one is no more than was asked for.
+    if received >= asked + 1 and asked * latest_ns >= length:
         note += "; the tester caught up, more than was asked for is not counted"
         return Value("hold rate", scope, _fps(asked, length), "fps", note=note)
     return Value("hold rate", scope, _fps(received, length), "fps", note=note)
