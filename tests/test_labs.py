@@ -450,6 +450,27 @@ def test_the_lab_of_a_living_run_is_left_alone(tmp_path: Path, sleeper: subproce
     assert kept.exists()
 
 
+def test_folders_of_dead_runs_are_removed_and_those_of_living_ones_are_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A daemon's settings and log stay behind a run that was killed; what it said when it ended is kept."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    script = (
+        "import os, signal\nfrom netdyno.labs.linux import leftovers\n"
+        "with leftovers.own_folder('bird') as folder:\n"
+        "    (folder / 'log').write_text('x')\n    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    assert subprocess.run([sys.executable, "-c", script]).returncode == -signal.SIGKILL
+    folder = leftovers.state_folder()
+    (left,) = folder.iterdir()
+    assert (left / "log").read_text() == "x"
+    (folder / "bird-17.log").write_text("kept")
+    with leftovers.own_folder("bird") as mine:
+        leftovers.remove(folder)
+        assert {path.name for path in folder.iterdir()} == {mine.name, "bird-17.log"}
+    assert [path.name for path in folder.iterdir()] == ["bird-17.log"]
+
+
 def test_a_torn_note_is_removed(tmp_path: Path) -> None:
     (tmp_path / "17.json").write_text('{"owner": [1')
     assert leftovers.remove(tmp_path) == []

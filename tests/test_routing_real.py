@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,10 +13,11 @@ from pathlib import Path
 import pytest
 from campaigns import served_router
 from netdyno import run as runner
+from netdyno.case import Looked
 from netdyno.labs import addresses
 from netdyno.labs.linux import bird, device
 from netdyno.labs.wiring import LabError
-from netdyno.live import watcher
+from netdyno.live import PlainView, watcher
 from netdyno.plan import parse
 from netdyno.store import StoredCase, open_run
 from netdyno.trial import Exchange
@@ -21,7 +26,9 @@ from test_labs import needs_root
 pytest.importorskip("netdyno._engine", reason="the engine is not built")
 
 
-def run(lab: str, links: list[str], folder: Path) -> tuple[StoredCase, Exchange | None]:
+def run(
+    lab: str, links: list[str], folder: Path, view: PlainView | None = None
+) -> tuple[StoredCase, Exchange | None]:
     cables = "\n".join(f"    - {{{link}}}" for link in links)
     plan = parse(f"""\
 title: By the clock
@@ -34,7 +41,7 @@ matrix: {{direction: [bidir], modifier: [routing]}}
 method: {{ramp: {{warmup: 1s at 1kpps, ramp: 3s to 2kpps, hold: 1s}}}}
 trial: {{settle: 5s, drain: 200ms}}
 """)
-    outcome = runner.run(plan, folder / "runs", watcher(), runner.Selection())
+    outcome = runner.run(plan, folder / "runs", view or watcher(), runner.Selection())
     with open_run(outcome.folder) as stored:
         (case,) = stored.cases
         trials = {trial.number: trial.result for trial in stored.trials(0) if trial.state == "done"}
@@ -96,6 +103,68 @@ def test_its_routing_protocol_ends_with_it() -> None:
     while running(process):
         assert time.monotonic() < deadline
         time.sleep(0.02)
+
+
+@pytest.fixture
+def state(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where the labs of this test have their notes and folders; BIRD's socket wants a short path."""
+    with tempfile.TemporaryDirectory(prefix="nd-", dir="/tmp") as folder:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", folder)
+        yield Path(folder, "netdyno-labs")
+
+
+@needs_root
+@pytest.mark.parametrize(
+    ("number", "ending"), [(signal.SIGKILL, "killed by SIGKILL"), (signal.SIGTERM, "with exit code 0")]
+)
+def test_a_routing_protocol_that_ends_is_told(number: signal.Signals, ending: str, state: Path) -> None:
+    """BIRD leaves in order when it is asked to (bird(8)); its last words are kept where the hint says."""
+    with device.device_namespace() as router:
+        router.do("ip link add d0 type veth peer name d1")
+        with bird.running(router, 2) as daemon:
+            daemon.look()
+            os.kill(daemon.pid, number)
+            while running(str(daemon.pid)):
+                time.sleep(0.02)
+            with pytest.raises(
+                LabError, match=f"the device's `bird` ended during the run, {ending}:"
+            ) as told:
+                daemon.look()
+    (log,) = state.iterdir()
+    assert log.name == f"bird-{daemon.pid}.log"
+    assert told.value.hint is not None
+    assert str(log) in told.value.hint
+
+
+@needs_root
+def test_a_trial_in_which_the_routing_protocol_ended_does_not_count(
+    state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    view = watcher()
+    known: list[int] = []
+
+    def event(happened: object) -> None:
+        type(view).event(view, happened)  # type: ignore[arg-type]
+        # Once the load is on.
+        if isinstance(happened, Looked) and happened.snapshot["phase"] == "ramp" and not known:
+            known.extend(int(path.name) for path in Path("/proc").glob("[0-9]*") if is_bird(path, state))
+            os.kill(known[0], signal.SIGKILL)
+
+    monkeypatch.setattr(view, "event", event)
+    links = [f'endpoints: ["tester:{name}", "dut:{name}"], rate: 1Gbps' for name in ("west", "east")]
+    case, _ = run("linux/router", links, tmp_path, view)
+    assert len(known) == 1
+    assert case.result is None
+    assert "`bird` ended during the run, killed by SIGKILL" in case.error
+    (log,) = state.iterdir()
+    assert str(log) in (case.hint or "")
+
+
+def is_bird(process: Path, folder: Path) -> bool:
+    with contextlib.suppress(OSError):
+        said = (process / "cmdline").read_bytes().split(b"\0")
+        return said[0].endswith(b"/bird") and str(folder).encode() in b" ".join(said)
+    return False
 
 
 def running(process: str) -> bool:

@@ -408,6 +408,7 @@ class _Trials:
         watch = Watch(self.wiring, waited)
         course = Course(self.session, self.wiring, trial)
         told = self._spec(trial, secret=True)
+        self._look()
         cancelled = self._offer(number, trial, course, told)
         result = course.told(watch.told(self._read(trial)))
         while not (cancelled or result.began) and self.peers.patient(result.invalid):
@@ -415,6 +416,8 @@ class _Trials:
             started = datetime.now(UTC)
             cancelled = self._offer(number, trial, course, told)
             result = course.told(watch.told(self._read(trial)))
+        # What the device did without a program that it is to have counts for nothing and is not kept.
+        self._look()
         result = result.dated(started)
         away = kept_away(trial, result)
         if away is None and again:
@@ -449,6 +452,11 @@ class _Trials:
                 continue
             self.emit(Looked(self.case.number, trial.name, number, snapshot))
         return False
+
+    def _look(self) -> None:
+        """Raises LabError if the device is no more what was built."""
+        if self.wiring.looked_after is not None:
+            self.wiring.looked_after()
 
     def _sleep(self, seconds: float) -> None:
         if self.stopping():

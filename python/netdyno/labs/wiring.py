@@ -126,6 +126,10 @@ class Wiring:
     """What the device's own kernel has counted so far, where it is netdyno's. None: nobody can look. Raises
     LabError."""
 
+    looked_after: Callable[[], None] | None = field(default=None, compare=False)
+    """Looks whether all that netdyno runs in the device that was built still does. None: nothing does, or
+    nobody can look. Raises LabError, which says what has ended and how."""
+
     def only(self, names: Collection[str]) -> Wiring:
         """The same lab with the ports of these names alone opened; the device keeps all of its own."""
         kept = tuple(number for number, port in enumerate(self.ports) if port.name in names)

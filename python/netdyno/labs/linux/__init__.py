@@ -13,15 +13,17 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from netdyno.labs import addresses, agent, backends, filters, rip, routes
 from netdyno.labs.backends import PortBackend
 from netdyno.labs.linux import bird, leftovers, namespaces, nft, snmpd
 from netdyno.labs.linux import device as dut
 from netdyno.labs.linux.counts import counting
+from netdyno.labs.linux.daemon import Daemon
 from netdyno.labs.linux.events import asking
 from netdyno.labs.threads import Threads, cores_of, workers_of
 from netdyno.labs.wiring import TWO_LINKS, LabError, LabLink, WiredPort, Wiring, in_words, joined
@@ -126,18 +128,20 @@ class Linux:
             dut.route_files(wiring.routes) as files,
             ExitStack() as within,
         ):
+            daemons: list[Daemon] = []
             try:
                 ports = len(wiring.ports)
                 _join(device, _mtu(wiring), workers_of(wiring.session), ports)
                 dut.set_up(device, self.service, ports, files)
                 nft.install(device, wiring.filters)
                 if wiring.learns_routes:
-                    within.enter_context(bird.running(device, ports))
+                    daemons.append(within.enter_context(bird.running(device, ports)))
                 if wiring.has_agent:
-                    within.enter_context(snmpd.running(device))
+                    daemons.append(within.enter_context(snmpd.running(device)))
                     wiring = replace(wiring, if_indexes=snmpd.indexes(device, ports))
                 built = replace(
                     _as_built(wiring, device),
+                    looked_after=partial(_look, tuple(daemons)),
                     ask=asking(device, self.service, ports, files),
                     counted=counting(device, ports),
                 )
@@ -188,6 +192,11 @@ ROUTER = Linux(
 )
 BRIDGE = Linux("linux/bridge", "Linux bridge", "bridge", links=MANY_LINKS)
 XCONNECT = Linux("linux/xconnect", "Linux cross connect (tc mirred)", "xconnect")
+
+
+def _look(daemons: Sequence[Daemon]) -> None:
+    for daemon in daemons:
+        daemon.look()
 
 
 def _mtu(wiring: Wiring) -> int:

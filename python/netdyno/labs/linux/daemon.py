@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from netdyno.labs.linux import device as dut
+from netdyno.labs.linux import leftovers
 from netdyno.labs.wiring import LabError
 
 READY_S = 10.0
@@ -23,19 +25,57 @@ def program(name: str, package: str, what_for: str) -> str:
     return found
 
 
+@dataclass(frozen=True)
+class Daemon:
+    """One that came up."""
+
+    device: dut.Device
+    name: str
+    pid: int
+    log: Path
+
+    def look(self) -> None:
+        """Raises LabError if it has ended: what the device did without it is not what the plan asks for."""
+        if leftovers.started(self.pid) is not None:
+            return
+        # The shell that started it knows how it ended.
+        status, _ = self.device.ask(f"wait {self.pid}")
+        kept = leftovers.state_folder() / f"{self.name}-{self.pid}.log"
+        shutil.copyfile(self.log, kept)
+        raise LabError(
+            f"the device's `{self.name}` ended during the run, {_ending(status)}: a trial without it is none"
+            " of this device",
+            f"what it said is in {kept}: {_last(self.log) or 'nothing'}",
+        )
+
+
+def _ending(status: int) -> str:
+    """How a process ended, by what a shell says of it."""
+    if status <= 128:
+        return f"with exit code {status}"
+    number = status - 128
+    known = number in {one.value for one in signal.Signals}
+    return f"killed by {signal.Signals(number).name if known else f'signal {number}'}"
+
+
+def _last(log: Path) -> str:
+    lines = log.read_text(errors="replace").strip().splitlines()
+    return lines[-1][-300:] if lines else ""
+
+
 @contextmanager
-def running(device: dut.Device, name: str, command: str, settings: str, ready: str) -> Iterator[None]:
+def running(device: dut.Device, name: str, command: str, settings: str, ready: str) -> Iterator[Daemon]:
     """Runs `command` from now on. Raises LabError if it does not come up.
 
     In it and in `ready`, a shell command that succeeds when it has, `{folder}` is a folder of its own, which
     holds its settings as `conf` and what it says as `log`.
     """
-    with TemporaryDirectory(prefix="netdyno-") as folder:
-        log = Path(folder, "log")
-        Path(folder, "conf").write_text(settings)
+    with leftovers.own_folder(name) as folder:
+        log = folder / "log"
+        (folder / "conf").write_text(settings)
         # Killed with the shell that holds the namespace, which it would keep alive.
         kept = f"{dut.tool('setpriv')} --pdeathsig KILL {command.format(folder=folder)}"
-        device.do(f"{kept} > {log} 2>&1 & echo started")
+        pid = int(device.do(f"{kept} > {log} 2>&1 & echo $!"))
         deadline = time.monotonic() + READY_S
         while device.ask(ready.format(folder=folder))[0] != 0:
             if time.monotonic() > deadline:
@@ -45,4 +85,4 @@ def running(device: dut.Device, name: str, command: str, settings: str, ready: s
                     dut.refusal_hint(said),
                 )
             time.sleep(0.02)
-        yield
+        yield Daemon(device, name, pid, log)

@@ -10,11 +10,9 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import product
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from netdyno.labs import addresses
-from netdyno.labs.linux import namespaces
+from netdyno.labs.linux import leftovers, namespaces
 from netdyno.labs.wiring import LabError
 
 # Debian gives plain users no sbin in their PATH; `ip` and `tc` live there.
@@ -224,10 +222,10 @@ def router_port(port: int, ports: int, files: Sequence[str] = ()) -> list[str]:
 @contextmanager
 def route_files(routes: Sequence[Sequence[str]]) -> Iterator[tuple[str, ...]]:
     """Commands for `ip -batch` with the routes behind each port: one process for all of them."""
-    with TemporaryDirectory(prefix="netdyno-") as folder:
+    with leftovers.own_folder("routes") as folder:
         files = []
         for port, prefixes in enumerate(routes):
-            file = Path(folder, f"routes-{port}")
+            file = folder / f"routes-{port}"
             via = addresses.tester(port)
             file.write_text("".join(f"route replace {prefix} via {via}\n" for prefix in prefixes))
             files.append(str(file))

@@ -1,4 +1,5 @@
-"""What a killed run may leave: a device's process. Remembered in a small file, removed at the next start.
+"""What a killed run may leave: a device's process, and folders. Remembered by who made them, removed at the
+next start.
 
 Namespaces are anonymous and vanish with their processes, and a device's process dies with its parent
 (a parent-death signal, and the end of its standard input). So this finds something only when both failed.
@@ -8,11 +9,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import signal
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import mkdtemp
 
 from netdyno.labs.wiring import LabError
 
@@ -77,8 +81,32 @@ def remembered(folder: Path, pid: int) -> Iterator[None]:
         note.unlink(missing_ok=True)
 
 
+_OWNED = re.compile(r"[a-z]+-([0-9]+)-([0-9]+)-[^-]+")
+"""The name of a folder: what for, its owner's process, when that started, and what makes it the only one."""
+
+
+@contextmanager
+def own_folder(what_for: str) -> Iterator[Path]:
+    """A folder of this process, gone at the end of the block, or else when a lab is next built."""
+    owner = os.getpid()
+    made = Path(mkdtemp(prefix=f"{what_for}-{owner}-{started(owner)}-", dir=state_folder()))
+    try:
+        yield made
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def _remove_folders(folder: Path) -> None:
+    """Those whose owner is dead."""
+    for path in folder.iterdir():
+        owned = _OWNED.fullmatch(path.name)
+        if owned is not None and started(int(owned[1])) != int(owned[2]) and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+
+
 def remove(folder: Path) -> list[int]:
     """Ends what dead runs left behind, and only that: same id and same start time. Returns the ids."""
+    _remove_folders(folder)
     ended = []
     for note in sorted(folder.glob("*.json")):
         try:

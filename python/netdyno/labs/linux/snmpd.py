@@ -10,15 +10,15 @@ from netdyno.labs.linux import device as dut
 
 
 @contextmanager
-def running(device: dut.Device) -> Iterator[None]:
+def running(device: dut.Device) -> Iterator[daemon.Daemon]:
     """The router has an agent. Raises LabError where this machine cannot."""
     snmpd = daemon.program("snmpd", "snmpd", "a Linux router answers management queries with it")
     # Nothing of this machine's own agent: neither its settings, nor what it keeps, nor any MIB.
     own = "env MIBS= SNMPCONFPATH={folder} SNMP_PERSISTENT_DIR={folder}"
     command = f"{own} {snmpd} -f -C -c {{folder}}/conf -Lo udp:161"
     ready = "grep -q '^NET-SNMP version' {folder}/log"
-    with daemon.running(device, "snmpd", command, "rocommunity public\n", ready):
-        yield
+    with daemon.running(device, "snmpd", command, "rocommunity public\n", ready) as found:
+        yield found
 
 
 def indexes(device: dut.Device, ports: int) -> tuple[int, ...]:
