@@ -16,7 +16,8 @@ from netdyno.errors import PlanErrors
 from netdyno.live import watcher
 from netdyno.matrix import cases, opened, situation, streams
 from netdyno.methods import METHODS
-from netdyno.plan import Plan, parse
+from netdyno.modifiers import MODIFIERS
+from netdyno.plan import Plan, check_groups, parse
 from netdyno.reports import REPORTS
 from netdyno.reports.from_store import view
 from netdyno.reports.together import ALONE, GROUPS, Family, families, tables
@@ -123,19 +124,48 @@ def test_each_group_alone_and_then_all_unless_the_axis_says_which() -> None:
         ({"matrix": "group: [one+three]"}, r"`three` is not a group of the plan"),
         ({"matrix": "group: [one+one]"}, r"`one\+one` names a group twice"),
         ({"matrix": "group: [one+two, two+one]"}, r"`two\+one` loads the same groups as `one\+two`"),
-        ({"method": "back-to-back: {}"}, r"`back-to-back` is not measured in groups"),
+        (
+            {"method": "back-to-back: {}"},
+            r"`back-to-back` is not measured in groups: it sends bursts .*\n"
+            r"  hint: the same plan without `groups`.*`ramp`",
+        ),
+        (
+            {"kind": "emulated/bridge", "method": "address-caching: {}"},
+            r"`address-caching` is not measured in groups: it fills the device's one table of addresses",
+        ),
+        (
+            {"method": "order: {}"},
+            r"`order` is not measured in groups: what it finds is of all streams together",
+        ),
         ({"matrix": "pattern: [half-to-half]"}, r"`half-to-half` wants 4 or more ports, an even number"),
         (
             {"kind": "emulated/bridge", "matrix": "pattern: [broadcast]"},
             r"of the whole lab, and not of a group|wants 3",
         ),
-        ({"matrix": "modifier: [none, broadcast]"}, r"the modifier `broadcast` is of the whole lab"),
+        (
+            {"matrix": "modifier: [none, broadcast]"},
+            r"the modifier `broadcast` is of the whole lab, and not of a group: its broadcasts reach the"
+            r" ports of all groups.*\n"
+            r"  hint: the same plan without `groups`.*; or this plan without the modifier",
+        ),
+        (
+            {"matrix": "modifier: [filters-25]", "kind": "emulated/router"},
+            r"the modifier `filters-25` is of the whole lab, and not of a group: filters are configured for",
+        ),
     ],
 )
 def test_a_mistake_in_groups_is_told_with_its_place(change: dict[str, str], said: str) -> None:
     method = change.pop("method", RAMP)
     with pytest.raises(PlanErrors, match=said):
         parse(text(method, **change))
+
+
+def test_each_method_and_modifier_that_is_of_no_group_says_why() -> None:
+    """And which methods are is told from what they say of themselves."""
+    refused = {name for name, method in METHODS.items() if not method.groups}
+    assert set(check_groups._WHY_NOT) <= refused
+    for name in MODIFIERS:
+        assert name == "none" or any(name.startswith(begin) for begin in check_groups._MODIFIERS)
 
 
 def test_a_memif_is_of_no_group_and_a_single_flow_of_no_unlike_members() -> None:

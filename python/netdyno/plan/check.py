@@ -96,7 +96,8 @@ def check(source: Source, base: Path | None, tables: Tables) -> Plan | None:
         groups=ports,
     )
     if ports:
-        fitting(source, tables.methods[method], dict(matrix))
+        able = [name for name, one in tables.methods.items() if one.groups]
+        fitting(source, tables.methods[method], dict(matrix), able)
     if filtered and grouped:
         _cases(source, plan, tables.methods[method])
     return plan

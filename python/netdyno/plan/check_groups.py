@@ -81,28 +81,65 @@ def axis(source: Source, values: Sequence[str], groups: Collection[str]) -> None
         seen.setdefault(frozenset(names), value)
 
 
-def fitting(source: Source, method: Any, matrix: Mapping[str, Sequence[str]]) -> None:
-    """Whether method, patterns and modifiers are of groups at all."""
+_TABLE = "it fills the device's one table of addresses, which the ports of all groups share"
+_MEET = "whose frames meet where is its own choice among all ports of the lab"
+_BURSTS = "it sends bursts of one searched length, which one group may pass and another not"
+_DEVICE = "it is about the device as a whole, which is one for all groups"
+_WHY_NOT: Mapping[str, str] = {
+    "address-caching": _TABLE,
+    "address-learning-rate": _TABLE,
+    "broadcast": "its frames go to every port of the lab, those of other groups too",
+    "congestion": _MEET,
+    "microburst": _MEET,
+    "max-forwarding-rate": _MEET,
+    "errored-frames": _DEVICE,
+    "back-to-back": _BURSTS,
+    "recovery": _DEVICE,
+    "reset": _DEVICE,
+    "rfc2544": "its recovery and reset are about the device as a whole, which is one for all groups",
+}
+"""Of methods that cannot be measured in groups."""
+_UNTOLD = "what it finds is of all streams together, and is not told apart by group"
+"""Of the others that are not."""
+
+_MODIFIERS: Mapping[str, str] = {
+    "broadcast": "its broadcasts reach the ports of all groups, also where a case loads one alone",
+    "filters": "filters are configured for all ports of the device, and looked at for the frames of all",
+    "management": "its queries are to the device as a whole, from one port that sends",
+    "routing": "its updates change the one routing table of the device, from one port that receives",
+}
+"""By the modifier's name, or what that begins with."""
+
+APART = "the same plan without `groups`, with the links of one group: once for each group"
+
+
+def fitting(source: Source, method: Any, matrix: Mapping[str, Sequence[str]], able: Sequence[str]) -> None:
+    """Whether method, patterns and modifiers are of groups at all. able: the methods that are, by name."""
     if not method.groups:
         source.report(
             ("groups",),
-            f"`{method.name}` is not measured in groups",
-            "methods that hold a load are: `ramp`, `throughput`, `ndr`, `sweep`, ...",
+            f"`{method.name}` is not measured in groups: {_WHY_NOT.get(method.name, _UNTOLD)}",
+            f"{APART}; or a method that is: {', '.join(f'`{name}`' for name in able)}",
             key=True,
         )
-    wide = [
-        f"pattern `{name}`"
-        for name in matrix.get("pattern", ())
-        if name in PATTERNS and PATTERNS[name].bridged
-    ]
-    wide += [f"modifier `{name}`" for name in matrix.get(modifiers.AXIS, ()) if name != modifiers.NONE.name]
-    for what in wide:
-        source.report(
-            ("groups",),
-            f"the {what} is of the whole lab, and not of a group",
-            "a plan of its own, without `groups`",
-            key=True,
-        )
+    for name in matrix.get("pattern", ()):
+        if name in PATTERNS and PATTERNS[name].bridged:
+            source.report(
+                ("groups",),
+                f"the pattern `{name}` is of the whole lab, and not of a group: a bridge floods its frames to"
+                " the ports of all groups",
+                f"{APART}; or another pattern",
+                key=True,
+            )
+    for name in matrix.get(modifiers.AXIS, ()):
+        if name != modifiers.NONE.name:
+            why = next((why for begin, why in _MODIFIERS.items() if name.startswith(begin)), "")
+            source.report(
+                ("groups",),
+                f"the modifier `{name}` is of the whole lab, and not of a group{': ' if why else ''}{why}",
+                f"{APART}; or this plan without the modifier",
+                key=True,
+            )
 
 
 def one_member(groups: Sequence[Group], rates: Mapping[str, tuple[int, int]]) -> bool:
