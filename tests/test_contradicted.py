@@ -225,6 +225,13 @@ def test_the_tables_of_all_six_tests_are_marked(tmp_path: Path) -> None:
         "Back-to-back frames": {"corrected buffer time", "throughput (pps)"},
         "System recovery": {"overload (pps)", "then (pps)"},
     }
+    # RFC 2544 section 26.1: the text beside it "SHOULD indicate the protocol, data stream format, and type of
+    # media used"; sections 26.2 to 26.5 have columns or lines for media and types of data streams.
+
+    told = "Protocol, data stream and media: Ethernet, IPv4, UDP; evenly spaced frames, 65,536 flows"
+    for name in marked:
+        below = page.split(f"## {name}\n", 1)[1].split("\n## ", 1)[0]
+        assert below.count(f"{told}; emulated Ethernet lines of 100.00 Mbps.") == 1, name
     values = {
         one["value"]: "contradicted" in one
         for one in json.loads(REPORTS["json"].render(shown))["cases"][0]["values"]

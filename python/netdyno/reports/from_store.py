@@ -72,8 +72,15 @@ def _case(case: StoredCase, trials: tuple[StoredTrial, ...], *, repeated: bool) 
         goals=tuple((goal.name, goal.passed, goal.reason) for goal in case.goals),
         error=". ".join(text for text in (case.error, case.hint) if text),
         notes=wiring.notes if wiring else (),
+        headers=tuple(header.get("type", "") for header in stream.get("headers", ())),
+        backends=_backends(wiring.session) if wiring else (),
         proven=wiring.proven if wiring else None,
     )
+
+
+def _backends(session: str) -> tuple[str, ...]:
+    found = (port.get("backend", {}).get("kind", "") for port in json.loads(session).get("ports", ()))
+    return tuple(dict.fromkeys(found))
 
 
 def _burst(specs: Sequence[Mapping[str, Any]]) -> int:

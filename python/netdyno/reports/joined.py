@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from netdyno.reports import quantity
+from netdyno.reports import quantity, tested
 from netdyno.reports.view import ALL, CaseView, RunView
 from netdyno.trial import NOT_RUN, Cell, Column, Figure, Table
 
@@ -180,7 +180,7 @@ def _join(run: RunView, tables: Sequence[tuple[CaseView, Table]]) -> Joined:
     captions = (table.caption for _, table in tables if table.caption)
     return Joined(
         name=first.name,
-        captions=tuple(dict.fromkeys((*captions, *((ABOUT_BOUNDS,) if bounded else ())))),
+        captions=tuple(dict.fromkeys((*captions, *((ABOUT_BOUNDS,) if bounded else ()), *_tested(tables)))),
         columns=columns,
         rows=tuple(rows),
         cases=tuple(numbers),
@@ -205,6 +205,13 @@ def marks(
             if column.at_throughput and row[place] is not None:
                 found.append((number, place))
     return found
+
+
+def _tested(tables: Sequence[tuple[CaseView, Table]]) -> Iterator[str]:
+    """What RFC 2544 asks for beside a table over the frame size."""
+    told = tested.sentence([case for case, _ in tables])
+    if told and _size_column(tables[0][1]) is not None:
+        yield told
 
 
 def _told_once(

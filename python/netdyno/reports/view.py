@@ -145,6 +145,10 @@ class CaseView:
     notes: tuple[str, ...] = ()
     repeat: int | None = None
     """From 1; None in a run that has each case once."""
+    headers: tuple[str, ...] = ()
+    """Of the first stream's frames, by type, from the outermost: `ethernet`, `ipv4`, `udp`."""
+    backends: tuple[str, ...] = ()
+    """Kinds of the tester's ports, each once: `wire`, `af_packet`, `memif`."""
     proven: Proven | None = None
     """What a calibration proved of the tester with these ports and frames; None: nothing, or virtual time."""
 
