@@ -161,6 +161,8 @@ class Bench:
     expected: Sequence[Sequence[Came]]
     begins: Sequence[int]
     """When the traffic of each trial began, ps since the device was made."""
+    stale: Sequence[Sequence[int]]
+    """How many frames of earlier ones came in each trial, by port."""
     result: Result
 
     def value(self, name: str, scope: str = "sum") -> Value:
@@ -194,6 +196,7 @@ def run(plan: Plan, model: Model, *, classes: bool) -> Bench:
     outcomes: list[TrialResult] = []
     expected: list[list[Came]] = []
     begins: list[int] = []
+    stale: list[list[int]] = []
     clock = 0
 
     def told(trial: Trial, outcome: TrialResult) -> TrialResult:
@@ -203,15 +206,18 @@ def run(plan: Plan, model: Model, *, classes: bool) -> Bench:
         outcomes.append(outcome)
         before = sum(one.duration_ns for one in outcome.phases if one.name in ("", "resolve", "settle"))
         begins.append(clock + before * NS)
+        clock += sum(one.duration_ns for one in outcome.phases) * NS
         reference.others(_taught(model, outcome))
-        expected.append(_expected(plan, known, trial, reference, begins[-1]))
-        clock += sum(one.duration_ns for one in outcome.phases) * NS + ROUND_PS
+        came, late = _expected(plan, known, trial, reference, (begins[-1], clock))
+        expected.append(came)
+        stale.append(late)
+        clock += ROUND_PS
         return outcome
 
     method = watched(METHODS[asked.method].start(asked.parameters, known))
     result = follow(method, asked, case, wiring, spec, told)
     flows = FLOWS if model.members > 1 else 1
-    return Bench(LINE / _bits(plan.sizes), flows, known, trials, outcomes, expected, begins, result)
+    return Bench(LINE / _bits(plan.sizes), flows, known, trials, outcomes, expected, begins, stale, result)
 
 
 @cache
@@ -229,7 +235,12 @@ def _taught(model: Model, outcome: TrialResult) -> Sequence[int]:
     return [sum(own) - mine for mine in own]
 
 
-def _expected(plan: Plan, known: Situation, trial: Trial, reference: Reference, begin: int) -> list[Came]:
+def _expected(
+    plan: Plan, known: Situation, trial: Trial, reference: Reference, times: tuple[int, int]
+) -> tuple[list[Came], list[int]]:
+    """What came of each stream, and at each port of earlier trials. times: from the begin of traffic on."""
+    begin, end = times
+    stale = [0] * plan.links
     came = [Came(name) for name in known.streams]
     ports: list[list[tuple[int, str, Sequence[tuple[int, int]]]]] = [[] for _ in range(plan.links)]
     for number, place in enumerate(known.places):
@@ -242,15 +253,17 @@ def _expected(plan: Plan, known: Situation, trial: Trial, reference: Reference, 
     resets = [begin + event.at_ns * NS for event in trial.events if event.kind == "reset"]
     reset = (resets[0], resets[0] + plan.change["reset_ns"] * NS) if resets else None
     ways = plan.ways(known, plan.change)
-    for port, packets in enumerate(reference.forward(sent, ways, reset)):
+    for port, packets in enumerate(reference.forward(sent, ways, end, reset)):
         for packet in packets:
-            if known.places[packet.stream].rx == port:
+            if packet.departure < begin:
+                stale[port] += 1
+            elif known.places[packet.stream].rx == port:
                 came[packet.stream].packets.append(packet)
             elif not packet.corrupted:
                 came[packet.stream].elsewhere += 1
             else:
                 came[packet.stream].broken_elsewhere += 1
-    return came
+    return came, stale
 
 
 def _bits(sizes: Sequence[int]) -> Fraction:
@@ -279,6 +292,7 @@ def _departures(
 def agree(bench: Bench) -> None:
     """Every trial, stream by stream: how many came, when, how long each took, and which did not come."""
     for place, (trial, outcome) in enumerate(zip(bench.trials, bench.outcomes, strict=True)):
+        assert [port.stale for port in outcome.ports] == bench.stale[place], trial.name
         for one, came in zip(outcome.streams, bench.expected[place], strict=True):
             _agree(trial, outcome, one, came, bench.begins[place])
 

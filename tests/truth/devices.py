@@ -127,6 +127,8 @@ CLASSES: Mapping[str, Class] = {
     "inverted loss": Class(Model(sleep=(15 * US, 3)), form=_asleep(15 * US, 3)),
     # What an overload leaves behind depends on when its last frame found no room.
     "overload memory": Class(Model(port_fps=100_000, in_queue=7, weary=(2_000 * US, 10))),
+    # Most trials have been drained by then, and the next one has begun.
+    "late answers": Class(Model(hold=(40, 211, 333_000 * US)), form=_without(40, 211), sizes=True),
     # Drawn from a seed; as periodic stalls.
     "noise": Class(Model(queue=24, noise=(1_000 * US, 4, 20_261_122, 301 * US))),
 }

@@ -87,6 +87,8 @@ class Model:
     """The same, held back until `by` more have passed."""
     duplicate: tuple[int, int] | None = None
     """The same, sent twice."""
+    hold: tuple[int, int, int] | None = None
+    """The same, leaving so much later, ps; all others overtake it."""
     sleep: tuple[int, int] | None = None
     """After no frame to a port for so long, ps, so many are lost."""
     weary: tuple[int, int] | None = None
@@ -123,6 +125,10 @@ class Model:
             if self.reorder is not None:
                 first, every, by = self.reorder
                 faults.append({"fault": {"reorder": {"by": by}}, "when": _every(first, every)})
+            if self.hold is not None:
+                first, every, length = self.hold
+                later = {"hold": {"for_ns": whole(length, 1000)}}
+                faults.append({"fault": later, "when": _every(first, every)})
             device["impairments"] = faults
             device["delay_ns"], device["delay_per_byte_ps"] = self.delay_ns, self.delay_per_byte_ps
             device["head_of_line"] = self.head_of_line

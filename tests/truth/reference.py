@@ -58,26 +58,33 @@ class Reference:
         self,
         sent: Sequence[Sequence[Packet]],
         to: Callable[[Packet, int], Sequence[int]],
+        until: int,
         reset: tuple[int, int] | None = None,
     ) -> list[list[Packet]]:
         """What comes back at each port of what each port sends.
 
-        to: by which ports a frame leaves, which came in by one; asked in order of time. reset: when it begins
-        to forward nothing and when it is back; what has not begun to leave by then is lost.
+        to: by which ports a frame leaves, which came in by one; asked in order of time. until: when nobody
+        looks any more; what leaves later comes with what is sent next. reset: when it begins to forward
+        nothing and when it is back; what has not begun to leave by then is lost.
         """
         if reset is None:
-            return [way.leave(out) for way, out in zip(self.ways, self._switched(sent, to), strict=True)]
+            out = self._switched(sent, to, until)
+            return [way.leave(packets) for way, packets in zip(self.ways, out, strict=True)]
         begin, end = reset
         before = [[one for one in packets if _arrives(one) < begin] for packets in sent]
         behind = [[one for one in packets if _arrives(one) >= end] for packets in sent]
-        came = [way.leave(out, begin) for way, out in zip(self.ways, self._switched(before, to), strict=True)]
+        out = self._switched(before, to, begin)
+        came = [way.leave(packets, begin) for way, packets in zip(self.ways, out, strict=True)]
         for way in self.ways:
             way.reset(end)
-        again = self._switched(behind, to)
-        return [first + way.leave(out) for first, way, out in zip(came, self.ways, again, strict=True)]
+        out = self._switched(behind, to, until)
+        return [first + way.leave(packets) for first, way, packets in zip(came, self.ways, out, strict=True)]
 
     def _switched(
-        self, sent: Sequence[Sequence[Packet]], to: Callable[[Packet, int], Sequence[int]]
+        self,
+        sent: Sequence[Sequence[Packet]],
+        to: Callable[[Packet, int], Sequence[int]],
+        until: int,
     ) -> list[list[Packet]]:
         """What goes to each way out, behind its faults, by the time at which it does."""
         model = self.model
@@ -90,7 +97,7 @@ class Reference:
                 # None overtakes another.
                 last[way] = max(last[way], leaves)
                 out[way].append(packet.again(last[way]))
-        return [way.disturbed(packets) for way, packets in zip(self.ways, out, strict=True)]
+        return [way.disturbed(packets, until) for way, packets in zip(self.ways, out, strict=True)]
 
     def _inside(
         self, came: Sequence[Sequence[tuple[int, Packet]]], to: Callable[[Packet, int], Sequence[int]]

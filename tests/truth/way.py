@@ -21,10 +21,13 @@ class Way:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self.faulty = any((model.lose, model.corrupt, model.duplicate, model.reorder, model.sleep))
+        faults = (model.lose, model.corrupt, model.duplicate, model.reorder, model.hold, model.sleep)
+        self.faulty = any(faults)
         self.count = 0
         self.held: list[tuple[int, int, Packet]] = []
         """Frames held back: how many have yet to pass, until when at most."""
+        self.kept: list[Packet] = []
+        """Frames that leave later than others."""
         self.shaper = None if model.shape is None else Gcra(model.shape)
         self.names = list(model.queues)
         self.rooms = list(model.queues.values()) or [model.queue]
@@ -35,10 +38,16 @@ class Way:
         """When it last had something to send, and how many frames it loses before it is awake."""
         self.drowsy = 0
 
-    def disturbed(self, packets: list[Packet]) -> list[Packet]:
-        """Behind the faults: which is before which, and what is broken."""
+    def disturbed(self, packets: list[Packet], until: int) -> list[Packet]:
+        """Behind the faults, by `until`: which is before which, and what is broken."""
         if not self.faulty:
             return packets
+        passed = self._disturbed(packets)
+        due = [packet for packet in self.kept if packet.at <= until]
+        self.kept = [packet for packet in self.kept if packet.at > until]
+        return sorted((*due, *passed), key=lambda packet: packet.at)
+
+    def _disturbed(self, packets: list[Packet]) -> list[Packet]:
         passed: list[Packet] = []
         for packet in packets:
             passed += self._let_go(packet.at)
@@ -48,6 +57,9 @@ class Way:
             if _hit(self.model.duplicate, number):
                 passed.append(packet.again(packet.at))
             packet.corrupted = _hit(self.model.corrupt, number)
+            if self.model.hold is not None and _hit(self.model.hold[:2], number):
+                self.kept.append(packet.again(packet.at + self.model.hold[2]))
+                continue
             if self.model.reorder is not None and _hit(self.model.reorder[:2], number):
                 self.held.append((self.model.reorder[2], packet.at + HELD_PS, packet))
                 continue
@@ -81,6 +93,7 @@ class Way:
     def reset(self, end: int) -> None:
         """Nothing is held any more, and nothing leaves until `end`."""
         self.held.clear()
+        self.kept.clear()
         self.free = max(self.free, end)
 
     def leave(self, packets: Iterable[Packet], until: int | None = None) -> list[Packet]:

@@ -13,13 +13,14 @@ from fractions import Fraction
 
 from netdyno.errors import NotMeasuredError, counted
 from netdyno.methods.procedure import milliseconds, through
+from netdyno.methods.throughput import GIVEN
 from netdyno.trial import Method, Result, TrialResult, Value
 
 LATE_SHARE = Fraction(1, 100)
 """So much of what a trial lost comes after its end: then what is missing is not known."""
 
-ABOUT_THE_TESTER = ("kept up to",)
-"""Values that say nothing of the device, and stand."""
+NOT_MEASURED = ("kept up to", GIVEN)
+"""Values that say nothing of the device: what the tester could do, what the plan says. They stand."""
 
 
 def watched(method: Method) -> Method:
@@ -73,7 +74,7 @@ def _told(result: Result, outcomes: Mapping[int, TrialResult], failures: Set[str
 
     def withdrawn(value: Value) -> Value:
         why = reasons.get(value.name, whys[0] if every else "")
-        if not why or value.name in ABOUT_THE_TESTER or value.name in kept:
+        if not why or value.name in NOT_MEASURED or value.name in kept:
             return value
         # At the load that passed nothing was missing, and so nothing late.
         low = value.low if value.searched and value.low else None
