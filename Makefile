@@ -9,20 +9,28 @@ export CARGO_TARGET_DIR ?= $(CURDIR)/target
 # Tests start hundreds of Pythons: each would translate all of the sources anew (0.3 s) where nobody may write bytecode beside them.
 BYTECODE = PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX="$(CARGO_TARGET_DIR)/bytecode"
 
+# There are no examples in the docs of the crates (test_house.py), and looking for them takes as long as building a crate.
+TESTS = --lib --tests
+
 BIN = .venv/bin
 CARGO = tools/cargo.sh
 RUST = $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help demo test vm-test check fuzz bench bench-peers confusion clean packages packages-test
+.PHONY: help demo test tests-built vm-test check fuzz bench bench-peers confusion clean packages packages-test
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 16
 
+# At the same time as the engine, whose last minute is the work of one core.
+tests-built: ## the Rust tests, not run yet
+	$(CARGO) test --workspace --locked $(TESTS) --no-run
+
 demo: .venv/.engine ## rehearse the 48 ASR9006 load tests, then test real Linux devices; prints where the reports are
 	@tools/demo.sh
 
-test: packages-test .venv/.dev .venv/.engine ## every test: Rust, Python, examples, tshark, a browser
-	$(CARGO) test --workspace --locked
+test: packages-test .venv/.dev ## every test: Rust, Python, examples, tshark, a browser
+	@$(MAKE) --no-print-directory -j2 .venv/.engine tests-built
+	$(CARGO) test --workspace --locked $(TESTS)
 	export PATH="$$PATH:/usr/sbin:/sbin" NETDYNO_TESTS=all $(BYTECODE) && \
 	$(BIN)/pytest -m side_by_side -n auto --dist loadfile && \
 	$(BIN)/pytest -m "not side_by_side"

@@ -15,9 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from netdyno import live
-from netdyno import run as runner
-from netdyno.plan import load
+import netdyno
 
 SEARCH = """\
 title: A small search
@@ -42,7 +40,7 @@ ENVIRONMENT = {
     "PYTHONPATH": os.pathsep.join(
         [
             str(Path(__file__).parent),
-            str(Path(runner.__file__).parent.parent),
+            str(Path(netdyno.__file__).parent.parent),
             os.environ.get("PYTHONPATH", ""),
         ]
     ),
@@ -121,6 +119,11 @@ def gone(group: int) -> bool:
 
 def main() -> None:
     """The program."""
+    # Here, for its workers import this file and have no use for them.
+    from netdyno import live
+    from netdyno import run as runner
+    from netdyno.plan import load
+
     what, *arguments = sys.argv[1:]
     watcher = live.watcher()
     engine = os.environ.get("CAMPAIGN_ENGINE", "fake_engine")

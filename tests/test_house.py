@@ -222,3 +222,10 @@ def test_no_rust_test_is_left_out_of_its_crates_program() -> None:
             path.parent.name for path in tests.glob("*/mod.rs")
         }
         assert there - {"main"} == named, tests
+
+
+def test_no_doc_of_a_crate_holds_an_example_that_nobody_runs() -> None:
+    """`make test` leaves doc tests out: a block that would be one has to move to the crate's tests."""
+    for path in sorted((ROOT / "crates").rglob("*.rs")):
+        fences = re.findall(r"^\s*//[/!] *```(.*)$", path.read_text(), re.MULTILINE)
+        assert set(fences[::2]) <= {"text", "json"}, path
