@@ -57,7 +57,9 @@ fn sessions_go_on_after_a_trial_and_after_a_refused_one() {
                     "{clock} {bytes}"
                 );
                 let seen = found.devices[0].ports[usize::from(stream.name == "east-west")].rx_frames;
-                assert!(seen >= stream.offered, "{clock} {bytes}: counters are those of this trial");
+                // By the clock a device that is kept from its core past the drain has not taken in all of them.
+                let least = if clock == "real" { stream.received } else { stream.offered };
+                assert!(seen >= least, "{clock} {bytes}: counters are those of this trial");
                 assert!(
                     clock == "real" || (stream.received, seen) == (200, 203),
                     "with two announcements and the question for the next hop"
