@@ -22,6 +22,7 @@ from netdyno.outline import lines
 from netdyno.plan import Plan, parse
 from netdyno.reports import REPORTS
 from netdyno.reports.from_store import view
+from netdyno.reports.joined import joined
 from netdyno.spec import trial_spec
 from netdyno.store import StoredCase, open_run
 from netdyno.trial import Result, Segment, Trial
@@ -445,3 +446,17 @@ def test_the_csv_says_where_the_tables_of_modifiers_are(tmp_path: Path) -> None:
     for name in named:
         assert f"<h3>{name}</h3>" in page
         assert blocks[name], name
+
+
+def test_a_caption_stands_once_whatever_ports_its_rows_are_of(tmp_path: Path) -> None:
+    """Updates of `uni` go to one port and those of `uni-reverse` to the other; progress calls cases as reports do."""
+    pytest.importorskip("netdyno._engine", reason="the engine is not built")
+    asked = plan("routing", matrix="direction: [uni, uni-reverse]", method="frame-loss: {duration: 100ms}")
+    outcome = run_here(asked, tmp_path)
+    with open_run(outcome.folder) as stored:
+        shown = view(stored)
+    (table,) = (one for one in joined(shown) if one.name == "Routing updates")
+    places = [column.name for column in table.columns].index("port")
+    assert {row[places] for row in table.rows} == {"west", "east"}
+    assert len([text for text in table.captions if "appendix C.2.6.2" in text]) == 1
+    assert [case.title for case in cases(asked)] == [case.name for case in shown.cases]

@@ -61,6 +61,27 @@ TEN_GIGABIT = Fraction(10**10, 672)
 """14,880,952.38 frames of 64 bytes a second: above 14.88 M, so no number that is below it is below that."""
 
 
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [
+        ("99960", "100 kpps"),
+        ("100000", "100 kpps"),
+        ("99940", "99.9 kpps"),
+        ("9996", "10.0 kpps"),
+        ("10000", "10.0 kpps"),
+        ("999700", "1.00 Mpps"),
+        ("1000000", "1.00 Mpps"),
+        ("999999999", "1.00 Gpps"),
+        ("99.98", "100 pps"),
+        ("100", "100 pps"),
+        ("100.25", "100.2 pps"),
+    ],
+)
+def test_what_rounds_to_one_number_is_printed_as_one(number: str, shown: str) -> None:
+    """Not `100.0 kpps` beside `100 kpps`, nor `1000 kpps` beside `1.00 Mpps`."""
+    assert quantity.rate(Fraction(number), "pps") == shown
+
+
 def test_an_upper_bound_is_rounded_up_and_a_lower_one_down() -> None:
     value = Value("throughput", "sum", Fraction(0), "fps", Fraction(0), TEN_GIGABIT, searched=True)
     assert grid.number(value) == "< 14.89 Mpps"

@@ -117,7 +117,7 @@ def test_sizes_are_those_that_hold_the_headers() -> None:
         ("suite: rfc2544\ntraffic: {udp: {flow: 1}}", ["7:17 unknown field `flow` | "]),
         (
             "suite: rfc2544\ntraffic:\n  a: {flows: 2, addresses: {source: 10.0.0.0/32, destination: 10.0.0.1/32}}\nmatrix:\n  profile: [b, a]\nskip: [{profile: c}]",
-            ["8:14 2 flows, but the addresses make only 1 | ", "10:13 unknown profile `b` | ", "11:18 `c` is not on the axis `profile` | "],
+            ["8:14 2 flows, but the addresses make only 1 | `flows: 1`, or fields with more values", "10:13 unknown profile `b` | ", "11:18 `c` is not on the axis `profile` | "],
         ),
         ("suite: no\ntraffic: {udp: {size: 1B}}\nscale: 2", ["6:8 unknown suite", "7:23 ", "8:8 `2` is not a scale"]),
     ],

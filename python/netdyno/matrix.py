@@ -67,8 +67,12 @@ class Case:
 
     @property
     def title(self) -> str:
-        """Its name, and which repeat it is from the second on."""
-        return self.name if self.repeat == 1 else f"{self.name} (repeat {self.repeat})"
+        """What reports call it: settings, profile, direction; and which repeat it is from the second on."""
+        last = ("profile", "direction")
+        chosen = dict(self.choices)
+        settings = [value for axis, value in self.choices if axis not in last]
+        name = " / ".join([*settings, *(chosen[axis] for axis in last if axis in chosen)])
+        return name if self.repeat == 1 else f"{name} (repeat {self.repeat})"
 
 
 def cases(plan: Plan) -> tuple[Case, ...]:

@@ -282,9 +282,9 @@ def _told(result: Result, wiring: Wiring, trials: Sequence[TrialResult]) -> Resu
     caption = (
         "RFC 2544 section 11.3, in the trials that count: RIP version 2 updates in two states in turn, as in"
         f" appendix C.2.6.2, of {len(NETWORKS)} networks that no test frame goes to: at a distance of"
-        f" {METRIC['A']} behind {found[0].port} (A), and not to be reached (B). A before the traffic, B as"
-        " its first frame, then the other one each 30 s. Followed: frames to those networks came to that port"
-        " in state A, and did not in B."
+        f" {METRIC['A']} behind the port of the row (A), and not to be reached (B). A before the traffic, B"
+        " as its first frame, then the other one each 30 s. Followed: frames to those networks came to that"
+        " port in state A, and did not in B."
     )
     notes = []
     if wrong:

@@ -69,13 +69,17 @@ def _size(source: Source, place: tuple[str | int, ...], profile: Profile) -> Non
             )
 
 
+def _at_most(flows: int) -> str:
+    return "`flows: 1`" if flows == 1 else f"`flows: {flows}` or fewer"
+
+
 def _flows(source: Source, place: tuple[str | int, ...], profile: Profile) -> None:
     have = distinct_flows(profile.stack)
     if profile.flows > have:
         message = (
             f"{profile.flows} flows, but the {'headers' if profile.headers else 'addresses'} make only {have}"
         )
-        source.report((*place, "flows"), message, "fewer flows, or fields with more values")
+        source.report((*place, "flows"), message, f"{_at_most(have)}, or fields with more values")
 
 
 def shared_out(source: Source, name: str, profile: Profile, ports: int, *, routed: bool) -> None:
@@ -98,7 +102,7 @@ def shared_out(source: Source, name: str, profile: Profile, ports: int, *, route
     if profile.flows > have:
         which = {8: "an eighth", 64: "a 64th"}[parts(ports)]
         message = f"{profile.flows} flows, but {which} of the addresses, which each port has, makes {have}"
-        source.report((*place, "flows"), message, "fewer flows, or larger networks")
+        source.report((*place, "flows"), message, f"{_at_most(have)}, or larger networks")
 
 
 def no_tags(source: Source, name: str, profile: Profile, kind: str, case: str) -> None:

@@ -21,13 +21,25 @@ def fixed(number: Fraction | int, places: int, claim: Claim = "about") -> str:
 def rate(number: Fraction | int, unit: str, claim: Claim = "about") -> str:
     """A rate with a decimal prefix: `810 kpps`, `14.66 Mpps`, `9.94 Gbps`."""
     value = Fraction(number)
+    larger: tuple[int, str] | None = None
     for scale, prefix in _PREFIXES:
         if abs(value) >= scale:
-            mantissa = value / scale
-            places = 2 if scale >= 10**6 or abs(mantissa) < 10 else 1 if abs(mantissa) < 100 else 0
-            text = fixed(mantissa, places, claim)
+            text = _mantissa(value / scale, scale, claim)
+            if larger is not None and abs(Fraction(text)) >= 1000:
+                # Rounded to the next prefix: 999.7 k is 1.00 M, as the number beside it may be.
+                return f"{_mantissa(value / larger[0], larger[0], claim)} {larger[1]}{unit}"
             return f"{text} {prefix}{unit}"
-    return f"{fixed(value, 0 if value.denominator == 1 else 1, claim)} {unit}"
+        larger = (scale, prefix)
+    return f"{_trim(fixed(value, 1, claim))} {unit}"
+
+
+def _mantissa(number: Fraction, scale: int, claim: Claim) -> str:
+    """Three digits as they are printed, not before they were rounded: 99.96 k is `100`; of M and more two
+    decimals."""
+    if scale >= 10**6:
+        return fixed(number, 2, claim)
+    tried = (fixed(number, places, claim) for places in (2, 1, 0))
+    return next(text for text, end in zip(tried, (10, 100, 10**6), strict=True) if abs(Fraction(text)) < end)
 
 
 def percent(share: Fraction, places: int = 1, claim: Claim = "about") -> str:
