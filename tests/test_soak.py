@@ -238,7 +238,7 @@ def assert_parts_are_shown(folder: Path, kept: int) -> None:
         assert unfinished.TITLE in page, name
         # A terminal breaks a name over lines.
         assert f"part {kept} of 8" in page or name == "terminal", name
-        assert "The run was interrupted; netdyno run --resume and the folder of" in page, name
+        assert "The run was interrupted; netdyno run --resume goes on with its folder, " in page, name
         assert f"Finished and kept, without a result yet: {kept} trials of" in page, name
     assert pages["tables"].startswith(unfinished.TITLE)
 

@@ -17,9 +17,10 @@ from netdyno.reports.view import ALL, CaseView, RunView, TrialView
 from netdyno.trial import Cell, Column, StreamResult
 
 TITLE = "Finished trials of cases without a result"
+CLOCK = Column("begun, clock")
 COLUMNS = (
     Column("trial"),
-    Column("begun, clock"),
+    CLOCK,
     Column("stream"),
     Column("offered", "fps"),
     Column("sent", "frames"),
@@ -45,9 +46,7 @@ def sentences(run: RunView) -> tuple[str, ...]:
     also = f" Finished and kept, without a result yet: {', '.join(kept)}." if kept else ""
     if run.state == "running":
         return (f"The run goes on.{also}",)
-    return (
-        f"The run was interrupted; `netdyno run --resume` and the folder of {run.id} go on with it.{also}",
-    )
+    return (f"The run was interrupted; `netdyno run --resume` goes on with its folder, {run.id}.{also}",)
 
 
 def tables(run: RunView) -> tuple[Joined, ...]:
@@ -56,20 +55,24 @@ def tables(run: RunView) -> tuple[Joined, ...]:
     if not found:
         return ()
     told = len(run.cases) > 1
+    clock = any(_clock(trial) for case in found for trial in _done(case))
     rows: list[tuple[Cell, ...]] = []
     numbers: list[int | None] = []
     for case in found:
         for row in _rows(case):
-            rows.append((case.name, *row) if told else row)
+            own = row if clock else (row[0], *row[2:])
+            rows.append((case.name, *own) if told else own)
             numbers.append(case.number)
     return (
         Joined(
             name=TITLE,
             captions=(
-                *sentences(run),
                 "Counts of the trials themselves: what a method makes of them is known when the case ends.",
             ),
-            columns=(*((Column("case"),) if told else ()), *COLUMNS),
+            columns=(
+                *((Column("case"),) if told else ()),
+                *(column for column in COLUMNS if clock or column is not CLOCK),
+            ),
             rows=tuple(rows),
             cases=tuple(numbers),
         ),
@@ -87,7 +90,11 @@ def _rows(case: CaseView) -> Iterator[tuple[Cell, ...]]:
         for one in sending:
             yield (trial.name, _clock(trial), one.name, *_counts([one], trial.duration_ns))
     every = [one for trial in trials for one in trial.result.streams if one.intended]
-    if len(every) > 1:
+    # Of one load, as a soak's is: what different loads of a search lost adds up to nothing.
+    if (
+        len(every) > 1
+        and len({tuple(segment.from_fps for segment in trial.segments) for trial in trials}) == 1
+    ):
         duration_ns = sum(trial.duration_ns for trial in trials)
         yield (f"all {len(trials)}", None, ALL, *_counts(every, duration_ns))
 
