@@ -35,6 +35,12 @@ method: {throughput: {duration: 10ms, width: 1%}}
 trial: {sample: 1ms, settle: 0s, drain: 0s}
 """
 
+TWO = SEARCH.replace("[l2-xconnect, ipv4]", "[ipv4]").replace("[64b, 512b]", "[64b]")
+"""Two cases, one of two streams."""
+
+ONE = TWO.replace("[uni, bidir]", "[uni]")
+"""A single case: one worker to start."""
+
 ENVIRONMENT = {
     **os.environ,
     "PYTHONPATH": os.pathsep.join(

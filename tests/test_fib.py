@@ -13,7 +13,7 @@ import pytest
 from netdyno import run as runner
 from netdyno.errors import PlanErrors
 from netdyno.fib import listed
-from netdyno.labs import KINDS, LabError, LabLink, routes
+from netdyno.labs import KINDS, LabLink, routes
 from netdyno.labs.emulated import model
 from netdyno.live import watcher
 from netdyno.matrix import cases
@@ -180,26 +180,6 @@ def test_a_device_without_one_of_the_routes_is_not_measured(
     run_case(Job(asked, cases(asked)[0], "netdyno._engine"), events.append, lambda: False)
     assert isinstance(events[-1], Failed)
     assert events[-1].message.startswith("1 of 256 routes forward nothing of `west-east`")
-
-
-def test_a_linux_router_is_given_the_routes_and_forwards_by_each(tmp_path: Path) -> None:
-    pytest.importorskip("netdyno._engine", reason="the engine is not built")
-    links = (LabLink("west", "d0", 10**9), LabLink("east", "d1", 10**9))
-    try:
-        with KINDS["linux/router"].build(KINDS["linux/router"].wire(links, {"routes": "3"})):
-            pass
-    except LabError as refused:
-        pytest.skip(f"no lab of network namespaces here: {refused}")
-    asked = plan("routes: [500], direction: [uni]", kind="linux/router")
-    outcome = runner.run(asked, tmp_path, watcher(), runner.Selection())
-    with open_run(outcome.folder) as run:
-        (case,) = run.cases
-        first = next(iter(run.trials(0)))
-        # What a busy machine did not send is the tester's, and is told as that.
-        if case.error is None:
-            assert [stream.flows_received for stream in first.result.streams] == [500]
-        else:
-            assert case.error.startswith("not every route was tried"), case.error
 
 
 def test_the_routes_of_a_plan_are_printed_each_with_its_next_hop() -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from campaigns import ENVIRONMENT, SEARCH, finish, gone, start, wait_for, write_plan
+from campaigns import ENVIRONMENT, ONE, SEARCH, TWO, finish, gone, start, wait_for, write_plan
 from netdyno.reports import render
 from netdyno.store import FILE, RESUMED, Hold, RunSummary, StoreError, list_runs, open_run
 
@@ -159,7 +159,7 @@ def test_a_finished_run_resumes_to_itself(tmp_path: Path) -> None:
 
 
 def test_a_finished_run_that_missed_its_goal_resumes_to_that(tmp_path: Path) -> None:
-    plan = write_plan(tmp_path, SEARCH + 'goals: ["throughput >= 99%"]\n')
+    plan = write_plan(tmp_path, ONE + 'goals: ["throughput >= 99%"]\n')
     code, folder, _ = finish("run", plan, tmp_path)
     assert code == 1
     record = (folder / FILE).read_bytes()
@@ -169,7 +169,7 @@ def test_a_finished_run_that_missed_its_goal_resumes_to_that(tmp_path: Path) -> 
 
 def test_a_run_killed_before_its_last_word_is_ended(tmp_path: Path) -> None:
     """Every case was done; that the run is, was not written."""
-    _, folder, _ = finish("run", write_plan(tmp_path), tmp_path)
+    _, folder, _ = finish("run", write_plan(tmp_path, ONE), tmp_path)
     before = essence(folder)
     connection = sqlite3.connect(folder / FILE)
     connection.execute("UPDATE run SET state = 'running', ended = NULL")
@@ -199,8 +199,7 @@ def test_stored_trials_are_fed_back_and_not_measured_again(tmp_path: Path) -> No
 def test_a_case_that_failed_is_tried_again_when_resumed(tmp_path: Path) -> None:
     faults = tmp_path / "faults"
     faults.write_text("x\n" * 3)
-    one = SEARCH.replace("[l2-xconnect, ipv4]", "[ipv4]").replace("[64b, 512b]", "[64b]")
-    plan = write_plan(tmp_path, one.replace("[uni, bidir]", "[uni]"))
+    plan = write_plan(tmp_path, ONE)
     code, folder, _ = finish("run", plan, tmp_path, FAKE_INVALID=str(faults))
     assert code == 3
     code, _, err = finish("resume", folder)
@@ -225,7 +224,7 @@ def test_workers_of_a_killed_run_do_not_outlive_it(tmp_path: Path) -> None:
 
 
 def test_a_killed_run_is_listed_as_interrupted(tmp_path: Path) -> None:
-    process = start("run", write_plan(tmp_path), tmp_path / "runs", FAKE_TRIAL_S="0.4")
+    process = start("run", write_plan(tmp_path, ONE), tmp_path / "runs", FAKE_TRIAL_S="0.4")
     wait_for(lambda: list((tmp_path / "runs").glob("*/" + FILE)))
     (summary,) = list_runs(tmp_path / "runs")
     assert isinstance(summary, RunSummary)
@@ -250,7 +249,7 @@ def test_a_killed_run_is_listed_as_interrupted(tmp_path: Path) -> None:
 
 
 def test_going_on_with_a_run_twice_at_once_is_refused(tmp_path: Path) -> None:
-    _, folder, _ = finish("run", write_plan(tmp_path), tmp_path)
+    _, folder, _ = finish("run", write_plan(tmp_path, ONE), tmp_path)
     command = [sys.executable, "-m", "netdyno", "run", "--resume", str(folder)]
     with Hold(folder):
         done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=False)
@@ -263,8 +262,7 @@ def test_going_on_with_a_run_twice_at_once_is_refused(tmp_path: Path) -> None:
 
 
 def test_other_versions_are_noted_when_a_run_goes_on(tmp_path: Path) -> None:
-    one = SEARCH.replace("[l2-xconnect, ipv4]", "[ipv4]").replace("[64b, 512b]", "[64b]")
-    _, folder, _ = finish("run", write_plan(tmp_path, one), tmp_path, FAKE_INVALID_STREAMS="2")
+    _, folder, _ = finish("run", write_plan(tmp_path, TWO), tmp_path, FAKE_INVALID_STREAMS="2")
     with open_run(folder) as run:
         begun = dict(run.head.versions)
     code, _, _ = finish("resume", folder, FAKE_INVALID_STREAMS="2")
@@ -290,7 +288,7 @@ def test_other_versions_are_noted_when_a_run_goes_on(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["lab.yaml", "run.sqlite", "bugs.txt", "deep/lab.yaml"])
 def test_an_included_lab_is_kept_whatever_it_is_called(name: str, tmp_path: Path) -> None:
-    head, lab, rest = SEARCH[: SEARCH.index("lab:")], SEARCH[SEARCH.index("  nodes") :], ""
+    head, lab, rest = TWO[: TWO.index("lab:")], TWO[TWO.index("  nodes") :], ""
     lab, rest = lab[: lab.index("traffic:")], lab[lab.index("traffic:") :]
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_text(lab.replace("\n  ", "\n")[2:])
@@ -367,8 +365,7 @@ def test_a_disk_without_room_for_a_record_is_told_and_nothing_is_left(size: str,
 
 def test_a_run_of_repeats_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
     """Stopped in the middle and gone on with, it ends as one that was not stopped, every repeat by itself."""
-    text = SEARCH.replace("[l2-xconnect, ipv4]", "[ipv4]").replace("[64b, 512b]", "[64b]")
-    plan = write_plan(tmp_path, f"{text}repeat: {{count: 3, seeds: each}}\n")
+    plan = write_plan(tmp_path, f"{TWO}repeat: {{count: 3, seeds: each}}\n")
     code, whole, _ = finish("run", plan, tmp_path / "whole")
     assert code == 0
     parent = tmp_path / "stopped"
