@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import html
+import re
 from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
-from methodlab import measured, text
+from methodlab import measured, run_here, text
 from netdyno.methods import rounded
 from netdyno.methods.procedure import milliseconds
+from netdyno.plan import parse
 from netdyno.quantity import decimal
-from netdyno.reports import grid, joined, quantity
+from netdyno.reports import REPORTS, grid, joined, quantity
+from netdyno.reports.from_store import view
+from netdyno.store import open_run
 from netdyno.trial import Cell, Column, Value
 from netdyno.verdict.words import rate
 
@@ -109,3 +115,18 @@ def test_the_bound_of_a_loss_of_none_is_rounded_up() -> None:
     assert quantity.none_lost(3001) == "0 (≤ 1.0e-3)"
     assert quantity.none_lost(2_900_000) == "0 (≤ 1.1e-6)"  # 1.0345e-6
     assert quantity.none_lost(300_000) == "0 (≤ 1.0e-5)"
+
+
+def test_what_stands_beside_a_bound_is_one_too(tmp_path: Path) -> None:
+    """Every tenth frame is lost, so no load passes; the least tried is a 334th of the line, 2.994 Mbit/s in
+    frames of 672 bits."""
+    pytest.importorskip("netdyno._engine", reason="the engine is not built")
+    lossy = "emulated/bridge, settings: {loses: 1/10}"
+    outcome = run_here(parse(text("throughput: {duration: 1s, width: 0.3%}", kind=lossy)), tmp_path)
+    with open_run(outcome.folder) as stored:
+        shown = view(stored)
+    (value,) = (one for one in shown.cases[0].result.values if one.scope == "west-east")  # type: ignore[union-attr]
+    assert value.only_below == Fraction(10**9, 672 * 334)
+    (row,) = re.findall(r"<tr><th>throughput</th>.*?</tr>", REPORTS["html"].render(shown))
+    cells = [html.unescape(re.sub("<[^>]*>", "", cell)) for cell in re.findall(r"<td.*?</td>", row)]
+    assert cells[1:4] == ["< 4.46 kpps", "< 3.00 Mbps", "< 0.3 %"]

@@ -111,20 +111,31 @@ def cell(case: CaseView, claim: Claim = "about") -> Cell:
     mark = CONTRADICTED if case.doubt(value) else ""
     if value.unit != "fps":
         return Cell(case, number(value, claim) + mark, "", "", None, case.limit(value.scope))
-    below = value.only_below is not None
-    shown = replace(value, number=value.only_below) if below else value
-    assert shown.number is not None
-    sign = ""
-    if below:
-        sign, claim = "< ", "at most"
-    l1, share = case.l1_bps(shown.number), case.share_of_line(shown)
+    l1, share = beside(case, value, claim)
+    rate = number(value) if value.only_below is not None else quantity.rate(value.number, "pps", claim)
     return Cell(
         case=case,
-        number=sign + quantity.rate(shown.number, "pps", claim) + mark,
-        l1_bps="n/a" if l1 is None else sign + quantity.rate(l1, "bps", claim),
-        share=unknown if share is None else sign + quantity.percent(share, claim=claim).removeprefix("< "),
+        number=rate + mark,
+        l1_bps="n/a" if l1 is None else l1,
+        share=unknown if share is None else share,
         share_of_line=case.share_of_line(value),
         limit=case.limit(value.scope),
+    )
+
+
+def beside(case: CaseView, value: Value, claim: Claim = "about") -> tuple[str | None, str | None]:
+    """What stands beside a rate: its L1 bits a second and its share of the line; bounds as such."""
+    sign, shown = "", value
+    if value.only_below is not None:
+        sign, claim, shown = "< ", "at most", replace(value, number=value.only_below)
+    if shown.number is None or value.unit != "fps":
+        return None, None
+    l1, share = case.l1_bps(shown.number), case.share_of_line(shown)
+    return (
+        None if l1 is None else sign + quantity.rate(l1, "bps", claim),
+        None
+        if share is None
+        else sign + quantity.percent(share, claim=claim).removeprefix("< " if sign else ""),
     )
 
 

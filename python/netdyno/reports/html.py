@@ -281,15 +281,13 @@ def _worth_listing(case: CaseView) -> list[Value]:
 
 
 def _value(case: CaseView, value: Value) -> dict[str, str]:
-    share = case.share_of_line(value)
-    rate = value.number if value.unit == "fps" else None
-    l1 = None if rate is None else case.l1_bps(rate)
+    l1, share = grid.beside(case, value)
     return {
         "name": ABOUT_THE_TESTER.get(value.name, value.name),
         "scope": "all" if value.scope == "sum" else value.scope,
         "number": grid.number(value) + (CONTRADICTED if case.doubt(value) else ""),
-        "l1": "" if l1 is None else quantity.rate(l1, "bps"),
-        "share": "" if share is None else quantity.percent(share),
+        "l1": l1 or "",
+        "share": share or "",
         "limit": case.limit_of(value),
         "note": "; ".join(one for one in (value.note, case.doubt(value)) if one),
     }
