@@ -20,7 +20,7 @@ from netdyno.plan import Plan as Asked
 from netdyno.plan import parse
 from netdyno.spec import session_spec
 from netdyno.trial import Result, Situation, StreamResult, Trial, TrialResult, Value
-from reference import Reference, from_a_port
+from reference import Reference, Sent, from_a_port
 from servers import LINE, Packet
 
 HEADERS = (
@@ -242,7 +242,7 @@ def _expected(
     begin, end = times
     stale = [0] * plan.links
     came = [Came(name) for name in known.streams]
-    ports: list[list[tuple[int, str, Sequence[tuple[int, int]]]]] = [[] for _ in range(plan.links)]
+    ports: list[list[Sent]] = [[] for _ in range(plan.links)]
     for number, place in enumerate(known.places):
         due = _due(trial, known.streams[number], place.share, plan.sizes)
         came[number].due = [time for time, _ in due]
@@ -303,12 +303,12 @@ def _agree(trial: Trial, outcome: TrialResult, one: StreamResult, came: Came, be
     assert found == (came.sent, len(came.intact), came.lost, came.corrupted, came.copies), where
     # Of what is broken and at the wrong port it is not always known whose it is.
     assert 0 <= one.elsewhere - came.elsewhere <= came.broken_elsewhere, where
-    samples = Counter((packet.at - begin) // (outcome.sample_ns * NS) for packet in came.intact)
+    samples = Counter([(packet.at - begin) // (outcome.sample_ns * NS) for packet in came.intact])
     assert one.rx == tuple(samples[number] for number in range(len(one.rx))), where
-    gone = set(came.gone)
-    for series, numbers in ((one.tx, range(came.sent)), (one.arrived, set(range(came.sent)) - gone)):
-        left = Counter((came.left[number] - begin) // (outcome.sample_ns * NS) for number in numbers)
-        assert series == tuple(left[number] for number in range(len(series))), where
+    left = [(at - begin) // (outcome.sample_ns * NS) for at in came.left]
+    sent, gone = Counter(left), Counter(left[number] for number in came.gone)
+    assert one.tx == tuple(sent[number] for number in range(len(one.tx))), where
+    assert one.arrived == tuple(sent[number] - gone[number] for number in range(len(one.arrived))), where
     if one.gaps is not None and not one.gaps.further and not trial.observe.bridge:
         there = [number for gap in one.gaps.gaps for number in range(gap.first, gap.last + 1)]
         assert there == came.gone, where

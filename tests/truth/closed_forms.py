@@ -102,7 +102,8 @@ def mixed_departures(load: Sequence[Stretch], sizes: Sequence[int]) -> list[tupl
     sent, begin, before, bits, frame = [], 0, Fraction(0), 0, 0
     for stretch in load:
         whole = stretch.bits_by(stretch.duration_ps)
-        while bits < before + whole:
+        end = math.ceil(before + whole)
+        while bits < end:
             size = sizes[frame % len(sizes)]
             sent.append((begin + stretch.when(bits - before), size))
             bits, frame = bits + wire_bits(size), frame + 1

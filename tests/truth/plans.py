@@ -49,7 +49,7 @@ def to_all_others(known: Situation, change: Mapping[str, Any]) -> Ways:
 
 
 GOAL = "exceed: 0%, duration: 10ms, sum: 10ms, initial: 10ms, width: 5%"
-SEARCH = "throughput: {duration: 10ms, width: 5%}"
+SEARCH = "throughput: {duration: 5ms, width: 5%}"
 BACK = "repeats: 2, longest: 5ms, quiet: 300ms"
 AWAY = {"reset_ns": RESET_NS}
 # A bridge is taught before the load comes; what is held of that is let go within 100 ms.
@@ -74,7 +74,7 @@ PLANS: Mapping[str, Plan] = {
         Plan("reset", "throughput: 70%, before: 10ms, watch: 10ms, repeats: 2", change=AWAY),
         Plan(
             "rfc2544",
-            f"{SEARCH}, latency: {{repeats: 2, duration: 10ms, after: 3ms}}, frame-loss: {{duration: 10ms}},"
+            f"{SEARCH}, latency: {{repeats: 2, duration: 10ms, after: 3ms}}, frame-loss: {{duration: 5ms}},"
             f" back-to-back: {{{BACK}}}, recovery: {{repeats: 1, overload: 10ms, watch: 10ms}},"
             " reset: {before: 10ms, watch: 10ms, repeats: 1}",
             change=AWAY,
@@ -104,16 +104,20 @@ PLANS: Mapping[str, Plan] = {
         Plan("delay-variation", "throughput: 70%, duration: 110ms, repeats: 1"),
         Plan(
             "microburst",
-            "repeats: 2, quiet: 300ms, longest: 5ms",
+            "repeats: 2, quiet: 300ms, longest: 3ms",
             **{**BRIDGE, "matrix": "pattern: [many-to-one], direction: [uni]"},
         ),
         Plan("y1564", "step: 10ms, performance: 20ms, services: {all: {cir: 45%, eir: 22%, cbs: 3000B}}"),
     )
 }
 PATTERNS: Mapping[str, Plan] = {
-    "throughput, both ways": replace(PLANS["throughput"], matrix="direction: [bidir]"),
+    "throughput, both ways": replace(
+        PLANS["throughput"], parameters="duration: 6ms, width: 5%", matrix="direction: [bidir]"
+    ),
     "frame-loss, many to one": replace(
-        PLANS["frame-loss"], **{**BRIDGE, "matrix": "pattern: [many-to-one], direction: [uni]"}
+        PLANS["frame-loss"],
+        parameters="duration: 6ms",
+        **{**BRIDGE, "matrix": "pattern: [many-to-one], direction: [uni]"},
     ),
     "max-forwarding-rate, full mesh": replace(
         PLANS["max-forwarding-rate"], **{**BRIDGE, "matrix": "pattern: [full-mesh]"}

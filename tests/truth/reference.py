@@ -9,6 +9,8 @@ servers.py has what devices are made of, way.py the way out of a port.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import TypeAlias
 
 from group import Group, spread
 from holding import held_back
@@ -95,8 +97,8 @@ class Reference:
             leaves = at + model.delay_ns * 1000 + model.delay_per_byte_ps * packet.size
             for way in ways:
                 # None overtakes another.
-                last[way] = max(last[way], leaves)
-                out[way].append(packet.again(last[way]))
+                packet.at = last[way] = max(last[way], leaves)
+                out[way].append(packet if len(ways) == 1 else packet.again(packet.at))
         return [way.disturbed(packets, until) for way, packets in zip(self.ways, out, strict=True)]
 
     def _inside(
@@ -129,7 +131,7 @@ class Reference:
                 crosses = (port == 0) != (way == 0)
                 across = trunks[port == 0].served(at, packet.size) if crosses else at
                 if across is not None:
-                    yield across, packet, (way,)
+                    yield across, packet if len(ways) == 1 else packet.again(across), (way,)
 
     def _taken_in(self, port: int, packets: Sequence[Packet]) -> list[tuple[int, Packet]]:
         """What a port lets in, and when it has done its part with it."""
@@ -156,20 +158,31 @@ def _through(server: Server, frames: list[tuple[int, int, Packet]]) -> list[tupl
     return [(done, port, packet) for done, port, packet in served if done is not None]
 
 
-def from_a_port(streams: Sequence[tuple[int, str, Sequence[tuple[int, int]]]], begin: int) -> list[Packet]:
-    """What a port sends of its streams: of each its number, its class, and when which size departs.
+Sent: TypeAlias = tuple[int, str, tuple[tuple[int, int], ...]]
+"""A stream's number, its class, and when which size of frame departs."""
 
-    begin: when traffic does. They leave in order of time, of the same time the first stream's first, and wait
-    for the line.
+
+def from_a_port(streams: Sequence[Sent], begin: int) -> list[Packet]:
+    """What a port sends of its streams from `begin` on.
+
+    Frames leave in order of time, of the same time the first stream's first, and wait for the line.
     """
+    return [
+        Packet(stream, number, begin + leaves, begin + leaves, size, traffic)
+        for leaves, stream, number, traffic, size in _one_after_the_other(tuple(streams))
+    ]
+
+
+@lru_cache(16)
+def _one_after_the_other(streams: tuple[Sent, ...]) -> list[tuple[int, int, int, str, int]]:
     due = sorted(
         (time, stream, number, traffic, size)
         for stream, traffic, frames in streams
         for number, (time, size) in enumerate(frames)
     )
-    free, packets = 0, []
+    free, sent = 0, []
     for time, stream, number, traffic, size in due:
-        leaves = max(free, begin + time)
+        leaves = max(free, time)
         free = leaves + line_time(size)
-        packets.append(Packet(stream, number, leaves, leaves, size, traffic))
-    return packets
+        sent.append((leaves, stream, number, traffic, size))
+    return sent
