@@ -9,6 +9,7 @@ import pty
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -237,12 +238,23 @@ def test_a_run_without_any_number_has_an_exit_code_of_its_own(tmp_path: Path) ->
     assert finish("resume", folder, FAKE_STARVED="1")[0] == 4
 
 
+@contextlib.contextmanager
+def _hang_up(handler: signal.Handlers) -> Iterator[None]:
+    """What is started inside begins so, whether these tests run under nohup or not."""
+    before = signal.signal(signal.SIGHUP, handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
 @pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_the_run_in_order_and_keeps_what_was_measured(
     tmp_path: Path, which: signal.Signals
 ) -> None:
     """Ctrl-C on a terminal and its closing reach every process of the run, SIGTERM its first one only."""
-    process = start("run", write_plan(tmp_path), tmp_path / "runs", FAKE_TRIAL_S="0.4")
+    with _hang_up(signal.SIG_DFL):
+        process = start("run", write_plan(tmp_path), tmp_path / "runs", FAKE_TRIAL_S="0.4")
     wait_for(lambda: list((tmp_path / "runs").glob("*/" + FILE)))
     folder = only_folder(tmp_path / "runs")
 
@@ -289,22 +301,23 @@ cli.main()
 def test_a_terminal_that_is_closed_ends_the_run_in_order(tmp_path: Path) -> None:
     """The kernel hangs up on the session; nothing can be written to that terminal any more."""
     ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0)\n" + CLI,
-            "run",
-            str(write_plan(tmp_path)),
-            "--out",
-            str(tmp_path / "runs"),
-        ],
-        env={**ENVIRONMENT, "FAKE_TRIAL_S": "0.4"},
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        start_new_session=True,
-    )
+    with _hang_up(signal.SIG_DFL):
+        process = subprocess.Popen(
+            [
+                sys.executable,
+                "-c",
+                "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0)\n" + CLI,
+                "run",
+                str(write_plan(tmp_path)),
+                "--out",
+                str(tmp_path / "runs"),
+            ],
+            env={**ENVIRONMENT, "FAKE_TRIAL_S": "0.4"},
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            start_new_session=True,
+        )
     os.close(theirs)
     wait_for(lambda: list((tmp_path / "runs").glob("*/" + FILE)))
     folder = only_folder(tmp_path / "runs")
@@ -326,11 +339,8 @@ def test_a_terminal_that_is_closed_ends_the_run_in_order(tmp_path: Path) -> None
 
 
 def test_a_hang_up_under_nohup_is_survived(tmp_path: Path) -> None:
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    try:
+    with _hang_up(signal.SIG_IGN):
         process = start("run", write_plan(tmp_path), tmp_path / "runs", FAKE_TRIAL_S="0.05")
-    finally:
-        signal.signal(signal.SIGHUP, before)
     wait_for(lambda: list((tmp_path / "runs").glob("*/" + FILE)))
     os.killpg(process.pid, signal.SIGHUP)
     out, err = process.communicate(timeout=60)
