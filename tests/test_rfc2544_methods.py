@@ -69,6 +69,13 @@ def numbers(result: Result, name: str) -> dict[str, Fraction | None]:
     return {one.scope: one.number for one in result.values if one.name == name}
 
 
+def test_the_table_of_a_device_that_passes_nothing_claims_no_throughput_of_zero() -> None:
+    """What is known is that the least load tried, a thousandth of the line, did not pass."""
+    result, _ = run("throughput", never_passes(), duration="1s")
+    columns = ("throughput", "of the line", "passed", "did not pass")
+    assert rows(result.tables[0], *columns) == [(None, None, None, LINE / 1000)]
+
+
 # The throughput that others are measured at.
 
 ON_THROUGHPUT: dict[str, dict[str, Any]] = {

@@ -223,8 +223,11 @@ def _table(values: list[Value], situation: Situation) -> Table:
     cells = []
     for value in (one for one in values if several or one.scope != "sum"):
         line = situation.line(value.scope)
-        share = None if value.number is None else value.number / line
-        cells.append((situation.mean_size, value.scope, value.number, line, share, value.low, value.high))
+        # Where no load passed, nothing is known but that the throughput is less than the least one tried.
+        number = value.number or None
+        share = None if number is None else number / line
+        passed = value.low or None
+        cells.append((situation.mean_size, value.scope, number, line, share, passed, value.high))
     return Table(
         "Throughput",
         (
