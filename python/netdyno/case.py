@@ -407,7 +407,8 @@ class _Trials:
         started = datetime.now(UTC)
         watch = Watch(self.wiring, waited)
         course = Course(self.session, self.wiring, trial)
-        told = self._spec(trial, secret=True)
+        # Only what a modifier says may be secret.
+        told = spec if self.case.modifier.words is None else self._spec(trial, secret=True)
         self._look()
         cancelled = self._offer(number, trial, course, told)
         result = course.told(watch.told(self._read(trial)))

@@ -9,8 +9,9 @@ use crate::threads::{self, Places};
 use netdyno_dut::Device;
 use netdyno_dut::spec::{DeviceCounters, EventKind};
 use netdyno_engine::result::TrialResult;
-use netdyno_engine::spec::TrialSpec;
+use netdyno_engine::spec::{Destination, TesterPortSpec, TrialSpec};
 use netdyno_engine::{ANSWER_PS, Progress, Trial, claims};
+use netdyno_frame::spec::Header;
 use netdyno_io::drive::{Node, run_virtual};
 use netdyno_io::port::PortInfo;
 use netdyno_io::time::{Clock, Duration, Instant};
@@ -61,8 +62,35 @@ pub struct Session {
     /// What the ports turned out to be when they were opened last.
     ports: Vec<PortInfo>,
     trial: Option<Trial>,
+    /// The flows of that trial.
+    flows: Flows,
+    /// Those of the last trial in which frames of each came through the devices, which are the same since.
+    met: Option<Flows>,
     /// What is to happen while it runs.
     events: Vec<Event>,
+}
+
+/// What decides where the frames of a trial go.
+#[derive(Debug, Default, PartialEq)]
+struct Flows {
+    /// Of what is drawn in their headers.
+    seed: u64,
+    ports: Vec<TesterPortSpec>,
+    /// Port, headers, destination and number of each stream.
+    streams: Vec<(usize, Vec<Header>, Destination, u32)>,
+}
+
+impl Flows {
+    fn of(trial: &TrialSpec) -> Self {
+        let streams = trial.streams.iter();
+        Self {
+            seed: trial.seed,
+            ports: trial.ports.clone(),
+            streams: streams
+                .map(|one| (one.tx_port, one.headers.clone(), one.destination.clone(), one.flows))
+                .collect(),
+        }
+    }
 }
 
 impl std::fmt::Debug for Session {
@@ -96,6 +124,8 @@ impl Session {
             ports: infos(&opened),
             opened: Some(opened),
             trial: None,
+            flows: Flows::default(),
+            met: None,
             events: Vec::new(),
         })
     }
@@ -140,6 +170,7 @@ impl Session {
             let opened = open::open(&self.spec, self.clock)?;
             self.ports = infos(&opened);
             self.opened = Some(opened);
+            self.met = None;
         }
         let Some(opened) = &mut self.opened else {
             return Err(SessionError::new("the session is closed"));
@@ -153,6 +184,7 @@ impl Session {
                 return Err(error.into());
             }
         }
+        self.flows = Flows::of(&trial);
         match Trial::with_queues(trial, std::mem::take(&mut opened.ports)) {
             Ok(trial) => {
                 let progress = trial.progress();
@@ -216,9 +248,13 @@ impl Session {
                     Stride::always(self.quantum)
                 } else {
                     let relays = !self.spec.loops.is_empty() || opened.devices.iter().any(Device::relays);
-                    Stride::new(self.quantum, self.spec.ports.len(), relays)
+                    let has_met = self.met.as_ref() == Some(&self.flows);
+                    Stride::new(self.quantum, self.spec.ports.len(), relays, has_met)
                 };
                 (self.now, self.rounds) = run_in_virtual_time(&mut trial, &mut opened.devices, happens, self.now, stride);
+                if trial.has_met_all_flows() {
+                    self.met = Some(std::mem::take(&mut self.flows));
+                }
             }
         }
         let mut result = trial.result();

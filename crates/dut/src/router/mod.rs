@@ -214,7 +214,7 @@ impl Router {
 
     #[inline]
     fn send(&mut self, frame: &mut [u8], neighbour: usize) -> Verdict {
-        let to = self.neighbours.get(neighbour);
+        let to = self.neighbours.wanted(neighbour);
         match to.mac {
             Some(mac) => {
                 let out = to.port;

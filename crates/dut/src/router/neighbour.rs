@@ -25,7 +25,9 @@ pub(crate) struct Neighbour {
     pub(crate) waiting: VecDeque<Frame>,
     requests: u8,
     next_request: u64,
-    /// Whether it was known once and is no longer.
+    /// Whether a frame ever went to it, or wanted to.
+    is_wanted: bool,
+    /// Whether it was known and wanted once, and is known no longer.
     is_forgotten: bool,
 }
 
@@ -55,7 +57,7 @@ pub(crate) struct Neighbours {
     asked: Vec<usize>,
     /// When the first of them is due.
     next: u64,
-    /// How many were known once and are no longer.
+    /// How many were known and wanted once, and are known no longer.
     forgotten: usize,
 }
 
@@ -78,6 +80,16 @@ impl Neighbours {
     #[inline]
     pub(crate) fn get(&self, index: usize) -> &Neighbour {
         &self.all[index]
+    }
+
+    /// The neighbour that a frame goes to.
+    #[inline]
+    pub(crate) fn wanted(&mut self, index: usize) -> &Neighbour {
+        let neighbour = &mut self.all[index];
+        if !neighbour.is_wanted {
+            neighbour.is_wanted = true;
+        }
+        neighbour
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -125,6 +137,7 @@ impl Neighbours {
             waiting: VecDeque::new(),
             requests: 0,
             next_request: u64::MAX,
+            is_wanted: false,
             is_forgotten: false,
         });
         if self.all.len() * 2 > self.table.len() {
@@ -187,7 +200,7 @@ impl Neighbours {
             if neighbour.fixed || port.is_some_and(|port| neighbour.port != port) {
                 continue;
             }
-            if neighbour.mac.is_some() {
+            if neighbour.mac.is_some() && neighbour.is_wanted {
                 neighbour.is_forgotten = true;
                 self.forgotten += 1;
             }
