@@ -411,3 +411,27 @@ def test_the_example_of_three_services_at_once_is_limited_by_each_port(tmp_path:
     assert float(together["64b", "all"]) == pytest.approx(59.12e6, rel=0.02)  # type: ignore[arg-type]
     assert float(together["64b", "xconnect"]) == pytest.approx(17.67e6, rel=0.03)  # type: ignore[arg-type]
     assert float(together["256b", "all"]) == pytest.approx(8 * 4.53e6, rel=0.005)  # type: ignore[arg-type]
+
+
+def test_a_group_that_lost_nothing_where_the_search_ended_has_a_lower_bound_alone() -> None:
+    """`far` has a twentieth of the others' share of its line; they lost nothing, and nobody limited them."""
+    fine = SEARCH.replace("0.5%", "0.1%")
+    run = ran(text(fine, settings="capacity: 100kpps").replace("rate: 1Gbps", "rate: 100Mbps"))
+    (case,) = (one for one in run.cases if one.settings == {"group": "one+two+far"})
+    assert case.result is not None
+    for name in ("one", "one/a-b", "two/d-c"):
+        value = case.result.value("throughput", name)
+        assert value is not None
+        assert value.number
+        assert value.high is None
+        assert "lost none of its frames" in value.note
+    ended = case.result.value("throughput", "far/e-f")
+    assert ended is not None
+    assert ended.high is not None
+    found = [verdict.limit for scope in ("one", "far", "sum") if (verdict := case.verdict(scope))]
+    assert found == ["inconclusive", "device", "device"]
+    shown = {row["group"]: row["ratio"] for row in rows(run, "Alone and together") if row["port"] == "all"}
+    assert shown["one"] is None
+    assert shown["far"] == 1
+    (family,) = families(run)
+    assert family.answer.resource == "port"

@@ -753,6 +753,10 @@ class Value:
         below that."""
         return self.high if self.searched and self.number == 0 else None
 
+    def is_ended_by_others(self, together: Value | None) -> bool:
+        """Whether others ended the search of all: a lower bound, where what all have together is none."""
+        return self.searched and self.high is None and together is not None and together.high is not None
+
 
 Cell: TypeAlias = Fraction | str | None
 """Of a table: an exact number in its column's unit, a text, or nothing, which was not measured."""

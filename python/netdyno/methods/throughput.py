@@ -185,21 +185,28 @@ def _result(
         notes.append(_why_failed(upper * step, seen.outcomes[failed]))
         if lower == 0:
             note = f"no load passed, down to {rounded(step)} fps"
+    unharmed = _unharmed(situation, seen.outcomes[failed]) if failed is not None and high is not None else ()
     values = []
     for scope in situation.scopes:
         times = situation.share(scope)
-        values.append(
-            Value(
-                NAME,
-                scope,
-                None if number is None else number * times,
-                "fps",
-                low=lower * step * times,
-                high=None if high is None else high * times,
-                note=note,
-                searched=True,
-            )
+        value = Value(
+            NAME,
+            scope,
+            None if number is None else number * times,
+            "fps",
+            low=lower * step * times,
+            high=None if high is None else high * times,
+            note=note,
+            searched=True,
         )
+        if scope in unharmed:
+            ended = (
+                f"a lower bound: other groups ended the search, at {rounded(upper * step * times)} fps of it"
+            )
+            value = replace(
+                value, number=value.number or None, high=None, note=f"{ended} it lost none of its frames"
+            )
+        values.append(value)
     held = "" if passed is None else _held(situation, seen.outcomes[passed], step)
     if held:
         notes.append(f"the trial that passed at {rounded(lower * step)} fps: {held}")
@@ -215,6 +222,17 @@ def _result(
         headlines={NAME: HEADLINES[NAME]},
         tables=(_table(values, situation),),
     )
+
+
+def _unharmed(situation: Situation, failed: TrialResult) -> tuple[str, ...]:
+    """Port groups, and their streams, of which every frame came back in the trial that ended the search."""
+    streams = {stream.name: stream for stream in failed.streams}
+    found: list[str] = []
+    for group in situation.groups:
+        names = [situation.streams[member] for member in situation.members(group)]
+        if rows.clean([streams[name] for name in names]):
+            found += (group, *names)
+    return tuple(found)
 
 
 def _table(values: list[Value], situation: Situation) -> Table:

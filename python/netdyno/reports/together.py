@@ -23,6 +23,10 @@ ABOUT = (
     "What came back of what each port sent, with its group alone and beside the others on one clock, and the"
     " sums of groups, cards and all. Only the sums tell what is shared: who gets how much of it is chance."
 )
+BOUNDS = (
+    "No ratio where a search ended by what other groups lost: all have one share of their lines, and these"
+    " may pass more. A ramp takes each to its own limit."
+)
 GROUPS = "Port groups"
 ALONE = "Alone and together"
 
@@ -91,9 +95,8 @@ def _name(case: CaseView) -> str | None:
 def _loaded(group: str, name: str, repeats: Sequence[CaseView]) -> Loaded | None:
     """What a case found, the mean of its repeats; None if one has not found it."""
     values = [
-        {value.scope: value for value in case.result.values if value.name == name}
+        {value.scope: value for value in case.result.values if value.name == name} if case.result else {}
         for case in repeats
-        if case.result is not None
     ]
     first = repeats[0]
     if any(stream not in own or own[stream].number is None for own in values for stream in first.streams):
@@ -108,8 +111,15 @@ def _loaded(group: str, name: str, repeats: Sequence[CaseView]) -> Loaded | None
             place.card,
             fps + (before.fps if before else 0),
             place.share + (before.asked if before else 0),
+            any(own[stream].is_ended_by_others(own.get(ALL)) for own in values),
         )
-    verdicts = tuple(verdict for case in repeats for s in case.streams if (verdict := case.verdict(s)))
+    # What others kept from more has no limit of its own.
+    verdicts = tuple(
+        verdict
+        for case, own in zip(repeats, values, strict=True)
+        for stream in case.streams
+        if not own[stream].is_ended_by_others(own.get(ALL)) and (verdict := case.verdict(stream))
+    )
     every = (own[stream] for own in values for stream in first.streams)
     return Loaded(
         group,
@@ -135,6 +145,8 @@ def tables(run: RunView) -> tuple[Joined, ...]:
     axes = list(found[0].axes)
     rows = [(case.number, row) for family in found for case, row in _rows(family)]
     captions = [_sentence(family) for family in found]
+    if any(port.is_bound for family in found for case in family.cases for port in case.ports):
+        captions.append(BOUNDS)
     columns = (
         *(Column(free(axis, COLUMNS)) for axis in axes),
         *(Column(name) for name in COLUMNS[:4]),
@@ -206,12 +218,13 @@ def _marks(found: Sequence[Family], alone: int) -> Iterator[tuple[int, int]]:
 
 
 def _beside(ports: Sequence[PortRate], alone: Mapping[str, Fraction]) -> tuple[Cell, Cell, Cell]:
-    """Alone, together, and the second over the first."""
+    """Alone, together, and the second over the first, unless together some might have passed more."""
     now = sum((port.fps for port in ports), Fraction(0))
     if any(port.port not in alone for port in ports):
         return None, now, None
     before = sum((alone[port.port] for port in ports), Fraction(0))
-    return before, now, now / before if before else None
+    known = before and not any(port.is_bound for port in ports)
+    return before, now, now / before if known else None
 
 
 def _groups(axes: Sequence[str], found: Sequence[Family]) -> Joined:

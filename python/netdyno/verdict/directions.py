@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from netdyno.trial import Limit, Situation, Verdict
 from netdyno.verdict.words import MOST, listed
@@ -20,13 +20,16 @@ _SEVERITY: tuple[Limit, ...] = (
 )
 
 
-def with_sums(verdicts: Mapping[str, Verdict], situation: Situation) -> dict[str, Verdict]:
-    """The verdicts on streams, and those on each of several port groups and on all together."""
+def with_sums(
+    verdicts: Mapping[str, Verdict], situation: Situation, deciding: Collection[str]
+) -> dict[str, Verdict]:
+    """The verdicts on streams, and those on each of several port groups and on all together, which these
+    streams decide."""
     found = dict(verdicts)
     for group in situation.groups:
         streams = (situation.streams[member] for member in situation.members(group))
         found[group] = judge_sum({name: verdicts[name] for name in streams if name in verdicts})
-    found["sum"] = judge_sum(verdicts)
+    found["sum"] = judge_sum({name: one for name, one in verdicts.items() if name in deciding})
     return found
 
 

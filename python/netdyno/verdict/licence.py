@@ -185,6 +185,15 @@ def _bits(bps: Fraction) -> str:
     return f"{decimal(bps, 3)} bit/s"
 
 
+def _deciding(case: StoredCase, value: str, scopes: Iterable[str]) -> set[str]:
+    """The streams that decide what all have together: not those that others kept from more."""
+    assert case.result is not None
+    name = value or next(iter(case.result.headlines), "")
+    together = case.result.value(name, "sum")
+    of = {scope: case.result.value(name, scope) for scope in scopes}
+    return {scope for scope, one in of.items() if one is None or not one.is_ended_by_others(together)}
+
+
 def _verdicts(case: StoredCase, changed: Mapping[tuple[str, str], Verdict]) -> tuple[StoredVerdict, ...]:
     assert case.wiring is not None
     situation = case.wiring.situation
@@ -194,6 +203,6 @@ def _verdicts(case: StoredCase, changed: Mapping[tuple[str, str], Verdict]) -> t
         scopes = {scope: one for scope, one in every.items() if scope in situation.streams}
         scopes.update({scope: verdict for (name, scope), verdict in changed.items() if name == value})
         if "sum" in every:
-            scopes = with_sums(scopes, situation)
+            scopes = with_sums(scopes, situation, _deciding(case, value, scopes))
         found += [StoredVerdict(scope, one.limit, one.reason, value) for scope, one in scopes.items()]
     return tuple(found)

@@ -49,17 +49,16 @@ def judge(result: Result, evidence: Evidence, headline: str = "") -> dict[str, V
     def of(scope: str) -> Value | None:
         return result.value(headline, scope) if headline else result.headline((scope,))
 
-    verdicts = {
-        scope: _judge_value(value, result, evidence)
-        for scope in evidence.situation.streams
-        if (value := of(scope)) is not None
-    }
+    values = {scope: value for scope in evidence.situation.streams if (value := of(scope)) is not None}
+    verdicts = {scope: _judge_value(value, result, evidence) for scope, value in values.items()}
     together = of("sum")
     if together is None:
         return verdicts
     if not verdicts:
         return {"sum": _judge_value(together, result, evidence)}
-    return with_sums(verdicts, evidence.situation)
+    # Groups that others kept from more have no limit of their own, and none that all have together.
+    ended = {name for name, value in values.items() if not value.is_ended_by_others(together)}
+    return with_sums(verdicts, evidence.situation, ended)
 
 
 def _judge_value(value: Value, result: Result, evidence: Evidence) -> Verdict:

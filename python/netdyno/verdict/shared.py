@@ -34,13 +34,15 @@ Fall: TypeAlias = tuple["Loaded", dict[str, Fraction]]
 
 @dataclass(frozen=True)
 class PortRate:
-    """What came back of what a port sent. asked: its part of a load, as `Place.share`."""
+    """What came back of what a port sent. asked: its part of a load, as `Place.share`. is_bound: others ended
+    the search, and its group may pass more."""
 
     port: str
     group: str
     card: str
     fps: Fraction
     asked: Fraction
+    is_bound: bool = False
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,7 @@ def explain(cases: Sequence[Loaded]) -> Answer | None:
         return Answer(
             "not told",
             f"the bounds of these rates are up to {share} % apart, and less than that together would not"
-            " show: finer steps, a search or a ramp tell",
+            " show: finer steps (of a search a smaller `width`) or a ramp tell",
         )
     if not falls:
         return _own(together, cases)
