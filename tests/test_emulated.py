@@ -200,7 +200,7 @@ def test_devices_behave_as_they_are_told(behaviour: str, fps: int, loses: bool) 
 
 @pytest.mark.parametrize(("late_by", "late_ms"), [("30ms", 30), ("100ms", 100), ("300ms", 300)])
 def test_a_late_frame_is_as_late_as_it_is_told(late_by: str, late_ms: int) -> None:
-    """One of 1,000: the 500th, after 62.5 ms of a second."""
+    """One of 1,000: the 502nd, after 62.6 ms of a second."""
     settings = {"behaviour": "late", "late_by": late_by}
     told = plan("emulated/bridge", "size: 64B, flows: 1", direction="uni", settings=settings)
     (result,) = trials(told, [[(Fraction(8_000), 1000 * MS)]])

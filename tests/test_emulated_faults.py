@@ -69,6 +69,15 @@ def test_faults_together_never_meet_one_frame() -> None:
     assert stream.out_of_order == FRAMES // 1000
 
 
+@pytest.mark.parametrize("fault", ["loses", "duplicates", "reorders", "corrupts"])
+@pytest.mark.parametrize("every", [10, 100, 1000])
+def test_a_late_frame_is_none_that_another_fault_meets(fault: str, every: int) -> None:
+    """Ten frames in 10,000 come only when nobody waits any more, beside all that befalls others."""
+    stream = seen("emulated/bridge", behaviour="late", **{fault: f"1/{every}"})
+    assert stream.missing == FRAMES // 1000 + (FRAMES // every if fault in ("loses", "corrupts") else 0)
+    assert stream.duplicates == (FRAMES // every if fault == "duplicates" else 0)
+
+
 def test_a_device_without_faults_has_none() -> None:
     assert counts(seen("emulated/bridge")) == (0, 0, 0, 0)
 
