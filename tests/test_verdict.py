@@ -648,6 +648,19 @@ def test_another_box_with_the_testers_address_makes_a_loss_invalid() -> None:
     assert limit(10_000_000, around(10_000_000, conflicts=(conflict,)))[0] == "line"
 
 
+def test_a_device_that_lost_nothing_is_no_limit_because_frames_were_lost() -> None:
+    """What a time of its own rests on is that the tester did as it was asked to."""
+    value = Value("latency", "west-east", Fraction(1000), "ns")
+    found = Result("m", (value,), (0,), headlines={"latency": "what it is"})
+    lossless = judge(found, evidence(LINE))["west-east"]
+    assert lossless.limit == "device"
+    assert "lost, and" not in lossless.reason
+    assert "none of 20,000,000 frames was lost" in lossless.reason
+    assert (
+        "frames were lost, and the tester sent all" in judge(found, evidence(4_000_000))["west-east"].reason
+    )
+
+
 def test_flows_that_came_to_several_workers_hide_what_is_missing_from_every_value() -> None:
     """A copy that another worker saw counts as a frame: shares and times of loss are not known either."""
     for unit, number in (("share", Fraction(1, 100)), ("ns", Fraction(1000)), ("fps", Fraction(5_000_000))):

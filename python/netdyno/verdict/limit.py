@@ -93,6 +93,16 @@ def _judge_measured(value: Value, result: Result, evidence: Evidence) -> Verdict
     again = f" and {counts.duplicates} came more than once" if counts.duplicates else ""
     of_all = " in all" if value.scope == "sum" and len(evidence.situation.streams) > 1 else ""
     found = f"{missing(counts)}{of_all}{again}, and the tester sent all it was asked to, on time"
+    if counts.sent and not (counts.lost or counts.corrupted):
+        # Loss is not what it is about.
+        frames = counted(counts.sent, "frame")
+        found = (
+            f"the tester had no part in it, as it sent all it was asked to, on time, and none of {frames} was"
+            f" lost{of_all}{again}"
+        )
+        if value.scope == "sum" and value.low is not None and value.note:
+            # What ended a search by counts is what tells.
+            found = f"{value.note}; {found}"
     if own is None and value.of_frames is not None:
         own = _no_loss(value, again) or _loss_of_the_line(counts, value, evidence)
     return own or own_part(value, evidence) or Verdict("device", found)
