@@ -216,6 +216,17 @@ def test_seldom_counts_and_latencies_of_nothing_are_told(tmp_path: object) -> No
     assert "not the latency of the device alone" in page.text
 
 
+def test_a_sentence_of_the_page_has_no_backticks(tmp_path: object) -> None:
+    """Names are set as code, also those of trials in the statement of compliance."""
+    run, _ = rendered(tmp_path, SMALL)
+    first, *others = run.cases
+    assert first.result is not None
+    deviating = replace(first.result, compliance=("the trial `latency 1` was one of its own",))
+    page = REPORTS["html"].render(replace(run, cases=(replace(first, result=deviating), *others)))
+    assert "<code>latency 1</code> was one of its own" in page
+    assert "`latency 1`" not in page
+
+
 def test_text_of_the_plan_cannot_become_markup(tmp_path: object) -> None:
     axes = {**SMALL.cases[0].axes, "forwarding": HOSTILE}
     sample = replace(
