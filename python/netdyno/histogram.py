@@ -110,29 +110,36 @@ def _counts(payload: bytes, digits: int, lowest: int) -> Histogram:
     sub_bits = (2 * 10**digits - 1).bit_length()
     half = 1 << (sub_bits - 1)
     end = (65 - unit - sub_bits) * half  # of the counts, as _LAST_VALUE has it
-    # One loop without calls: a report reads thousands of these, of some thousand counts each.
-    buckets, index = [], 0
-    raw = shift = 0
+    # One loop with hardly a call: a report reads thousands of these, of some thousand counts each. What a
+    # count stands for changes at edges alone, of which the end is one.
+    buckets: list[tuple[int, int]] = []
+    append = buckets.append
+    index = raw = shift = 0
+    first, scale, edge = 1, unit, min(2 * half, end)
     for byte in payload:
         if shift == 0 and byte < 0x80:
             raw = byte
         elif shift == 56:  # the ninth byte carries eight bits
             raw |= byte << 56
+            shift = 0
         else:
             raw |= (byte & 0x7F) << shift
             if byte >= 0x80:
                 shift += 7
                 continue
+            shift = 0
         if raw & 1:
             index += (raw + 1) >> 1
         else:
             if raw:
-                if index >= end:
-                    raise ValueError(f"an HDR histogram with counts beyond {_LAST_VALUE}")
-                scale = max(index // half - 1, 0)
-                buckets.append((((index - scale * half + 1) << (scale + unit)) - 1, raw >> 1))
+                if index >= edge:
+                    if index >= end:
+                        raise ValueError(f"an HDR histogram with counts beyond {_LAST_VALUE}")
+                    octave = index // half - 1
+                    first, scale, edge = 1 - octave * half, octave + unit, min((octave + 2) * half, end)
+                append((((index + first) << scale) - 1, raw >> 1))
             index += 1
-        raw = shift = 0
+        raw = 0
     if shift:
         raise ValueError("an HDR histogram ends within a number")
     return Histogram(tuple(buckets))
