@@ -11,6 +11,9 @@ from methodlab import run_here, text
 from netdyno.errors import PlanErrors
 from netdyno.plan import parse
 from netdyno.plan.models import Goal
+from netdyno.reports import REPORTS, grid
+from netdyno.reports.details import details
+from netdyno.reports.from_store import view
 from netdyno.store import open_run
 from netdyno.trial import Place, Result, Situation, Value, Verdict
 from netdyno.units import Load
@@ -157,3 +160,29 @@ def test_frames_that_are_too_long_and_their_control_have_a_goal_each(
     assert outcome.exit_code == code
     with open_run(outcome.folder) as run:
         assert [len(case.goals) for case in run.cases] == [1, 1]
+
+
+def test_every_report_has_the_goals_those_that_were_missed_first(tmp_path: Path) -> None:
+    """A device of 100,000 frames a second carries a whole line of large frames, and little of one of small."""
+    pytest.importorskip("netdyno._engine", reason="the engine is not built")
+    plan = text(
+        "throughput: {duration: 20ms, width: 1%}", kind="emulated/router, settings: {capacity: 100kpps}"
+    )
+    plan = plan.replace("it: {size: 64B, flows: 100}", "{small: {size: 64B}, large: {size: 1518B}}")
+    plan = plan.replace("profile: [it]", "profile: [large, small]")
+    outcome = run_here(parse(plan + 'goals: ["throughput >= 90%", "NDR >= 1%"]\n'), tmp_path)
+    with open_run(outcome.folder) as stored:
+        run = view(stored)
+    assert "Goals: 1 missed, 2 not judged, 1 met." in grid.summary(run)
+    (table,) = (one for one in details(run) if one.name == "Goals")
+    assert [row[:3] for row in table.rows] == [
+        ("small / uni", "throughput >= 90%", "missed"),
+        ("large / uni", "NDR >= 1%", "not judged"),
+        ("small / uni", "NDR >= 1%", "not judged"),
+        ("large / uni", "throughput >= 90%", "met"),
+    ]
+    for name in ("terminal", "markdown", "csv", "html", "json"):
+        page = REPORTS[name].render(run)
+        assert "not judged" in page, name
+        assert "small / uni" in page, name
+    assert outcome.exit_code == MISSED, "whatever became of the other goals"

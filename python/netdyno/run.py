@@ -277,12 +277,15 @@ def _campaign(store: RunWriter, jobs: list[Job], watcher: Watcher, already: int)
 def _exit_code(cases: Sequence[StoredCase]) -> int:
     """That of a run whose cases have all ended."""
     goals = [goal for case in cases for goal in case.goals]
-    if any(case.state != "done" for case in cases) or any(goal.passed is None for goal in goals):
+    if any(case.state != "done" for case in cases):
         return 3
-    if any(verdict.limit == "invalid" for case in cases for verdict in case.verdicts):
-        return 3
+    # What a device failed is known, whatever of others is not.
     if any(goal.passed is False for goal in goals):
         return 1
+    if any(verdict.limit == "invalid" for case in cases for verdict in case.verdicts):
+        return 3
+    if any(goal.passed is None for goal in goals):
+        return 3
     return 0 if any(_has_number(case) for case in cases) else 4
 
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from netdyno.printable import printable
 from netdyno.reports import quantity
+from netdyno.reports.goals import OUTCOMES
 from netdyno.reports.view import ABOUT_THE_TESTER, COUNTS, RunView, totals
 
 HUNDRED = 100
@@ -32,6 +33,7 @@ def render(run: RunView) -> str:
         *["ns", "low_ns", "high_ns", "ratio", "other", "other_unit"],
         *["limit", "reason", "mean_frame_size_bytes", "flows", "emulated"],
         *(f"{name}_frames" for name in COUNTS),
+        *(["goals"] if any(case.goals for case in run.cases) else []),
         *["tester", "standard", "compliance", "deviations", "not_as_recommended", "note", "error"],
     ]
     target = io.StringIO()
@@ -60,6 +62,8 @@ def _rows(run: RunView) -> list[dict[str, str]]:
             "tester": "; ".join(finding.sentence for finding in case.tester),
             "error": case.error,
         }
+        if any(one.goals for one in run.cases):
+            common["goals"] = "; ".join(f"{name} {OUTCOMES[passed]}" for name, passed, _ in case.goals)
         if case.result is not None:
             common |= {
                 "standard": case.result.standard,

@@ -1,12 +1,18 @@
-"""Every table that stands below the results: of port groups, of repeats, and those of the methods."""
+"""Every table that stands below the results: of goals, port groups, repeats, and those of the methods."""
 
 from __future__ import annotations
 
-from netdyno.reports import repeats, together, unfinished
+from netdyno.reports import goals, repeats, together, unfinished
 from netdyno.reports.joined import Joined, joined
 from netdyno.reports.view import RunView
 
 
 def details(run: RunView) -> tuple[Joined, ...]:
     """In the order of their reading."""
-    return (*unfinished.tables(run), *together.tables(run), *repeats.tables(run), *joined(run))
+    return (
+        *goals.tables(run),
+        *unfinished.tables(run),
+        *together.tables(run),
+        *repeats.tables(run),
+        *joined(run),
+    )

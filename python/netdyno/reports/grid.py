@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from netdyno.quantity import Claim
-from netdyno.reports import quantity, unfinished
+from netdyno.reports import goals, quantity, unfinished
 from netdyno.reports.joined import CONTRADICTED
 from netdyno.reports.standing import gather
 from netdyno.reports.view import CaseView, RunView
@@ -263,6 +263,7 @@ def summary(run: RunView) -> list[str]:
         limits[case.limit()] = limits.get(case.limit(), 0) + 1
     words = [f"{limit} {n}" for limit, n in sorted(limits.items(), key=lambda item: (-item[1], item[0]))]
     sentences.append(f"Who was the limit, and in how many cases: {', '.join(words)}.")
+    sentences += goals.sentences(run)
     sentences += _extremes(run)
     if run.resumed:
         sentences.append(f"A part of this run was resumed with other versions: {run.resumed}.")
