@@ -186,3 +186,23 @@ def test_every_report_has_the_goals_those_that_were_missed_first(tmp_path: Path)
         assert "not judged" in page, name
         assert "missed" in page, name
     assert outcome.exit_code == MISSED, "whatever became of the other goals"
+
+
+@pytest.mark.parametrize(
+    ("method", "why"),
+    [
+        ("sweep: {loads: [5%, 50%], duration: 100ms}", "were lost (at 50%)"),
+        ("frame-loss: {duration: 100ms, maximum: 50%}", "were lost (at 50% of the line)"),
+    ],
+)
+def test_a_goal_of_the_loss_is_of_the_highest_load(tmp_path: Path, method: str, why: str) -> None:
+    """Of 100,000 frames a second: what was lost at half a line counts, not that a twentieth passed."""
+    code, reason = ran(tmp_path, method, "loss <= 1%", kind="emulated/router, settings: {capacity: 100kpps}")
+    assert code == MISSED
+    assert reason.endswith(why)
+
+
+def test_a_goal_of_a_searchs_loss_says_at_which_load_it_was_judged(tmp_path: Path) -> None:
+    code, reason = ran(tmp_path, "throughput: {duration: 10ms, width: 50%}", "loss <= 1%")
+    assert code == MET
+    assert reason == "west-east: 0 of 14881 frames were lost at 1488100 fps"

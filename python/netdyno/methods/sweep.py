@@ -15,6 +15,7 @@ from pydantic import Field, model_validator
 
 from netdyno.errors import Problem
 from netdyno.methods import rows
+from netdyno.methods.loss import NAME as LOSS_RATE
 from netdyno.methods.ndr import NDR, NdrParameters, no_room
 from netdyno.methods.procedure import (
     Parameters,
@@ -369,12 +370,23 @@ def _values(situation: Situation, held: list[_Held]) -> Iterator[Value]:
     for scope in situation.scopes:
         number, upper = (None if one is None else one * situation.share(scope) for one in (low, high))
         yield Value(LOSS_FREE, scope, number, "fps", low=number, high=upper, note=note, searched=True)
+    if held:
+        yield from _at_most(situation, max(held, key=lambda one: one.fps))
     if best is None:
         return
     for scope, streams in rows.scopes(held[best].outcome, situation):
         times = rows.Times.of(streams)
         if times is not None:
             yield Value("latency mean", scope, times.mean_ns, "ns", note="at the loss-free load")
+
+
+def _at_most(situation: Situation, highest: _Held) -> Iterator[Value]:
+    """What was lost at the highest load."""
+    for scope, streams in rows.scopes(highest.outcome, situation):
+        # A tester that did not offer the load has not shown what is lost at it.
+        ratio, sent = None if highest.short else rows.loss(streams), sum(one.offered for one in streams)
+        bounds = rows.loss_bounds(ratio, sent)
+        yield Value(LOSS_RATE, scope, ratio, "ratio", *bounds, f"at {highest.point}", of_frames=sent)
 
 
 def _seconds(parameters: SweepParameters) -> Fraction:

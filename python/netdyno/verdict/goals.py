@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 SHARES = ("loss", "steps passed", "oversize frames forwarded", "legal frames forwarded")
 """Values of which a goal's per cent are no part of a line."""
 
-LOSSES = ("loss at the end", "loss ratio")
-"""Values a goal for the loss is about: of a ramp, of a soak."""
+LOSSES = ("loss at the end", "loss ratio", "frame loss rate")
+"""Values a goal for the loss is about: of a ramp, of a soak, of what holds loads up to a highest one."""
 
 CLOSER = {"knee": "a longer `ramp`", "loss-free load": "`loads` closer to each other"}
 """Values that are known between bounds only, with what brings the bounds closer."""
@@ -62,7 +62,9 @@ def judge_goal(goal: Goal, result: Result, verdicts: Mapping[str, Verdict], evid
     for stream in situation.streams:
         bound = goal.bound.amount.amount if share else _rate(goal.bound, situation, stream)
         found = _found(goal, stream, result, evidence)
-        limit = verdicts[stream].limit if stream in verdicts else "invalid"
+        # What has no verdict of its own has that of all together, or nobody's.
+        own = verdicts.get(stream) or verdicts.get("sum")
+        limit = "inconclusive" if own is None else own.limit
         text = f"{stream}: {found.text}"
         # Short of the device's own limit a rate is a lower bound, and a loss may be the tester's own.
         theirs = limit in ("tester", "receiver", "inconclusive")
@@ -158,14 +160,21 @@ def _found(goal: Goal, stream: str, result: Result, evidence: Evidence) -> _Foun
     wanted = LOSSES if name == "loss" else (name,)
     value = next((one for name in wanted if (one := result.value(name, stream)) is not None), None)
     if value is None and name == "loss":
-        # A search: what was lost in the trial that its result rests on, the first it names.
-        first = evidence.stream(stream)[:1]
-        if not first or not first[0].offered:
+        # A search: what was lost in the trial that its result rests on, the first it names and sent some in.
+        sent = (
+            (one, planned_ns)
+            for trial, planned_ns in evidence.timed_trials
+            for one in trial.streams
+            if one.name == stream and one.offered
+        )
+        first, planned_ns = next(sent, (None, None))
+        if first is None:
             return _Found(None, "no trial")
-        ratio = Fraction(first[0].missing, first[0].offered)
-        text = missing(Counts.of(first))
+        ratio = Fraction(first.missing, first.offered)
+        at = f" at {rounded(Fraction(first.offered * 10**9, planned_ns))} fps" if planned_ns else ""
+        text = f"{missing(Counts.of([first]))}{at}"
         if not ratio:
-            return _Found.nothing_lost(first[0].offered, text, goal)
+            return _Found.nothing_lost(first.offered, text, goal)
         return _Found(ratio, text, exact=True)
     if value is None:
         return _Found(None, f"the method `{result.method}` gives no {name}")
