@@ -297,3 +297,20 @@ def test_too_many_cases_are_told_where_they_are_repeated() -> None:
         parse(many)
     (error,) = told.value.errors
     assert (error.path, error.message) == ("repeat", "60 cases 200 times are 12000")
+
+
+def test_the_grid_of_a_search_is_no_difference_and_no_narrow_interval(small: RunView) -> None:
+    """A device of 100 kpps, between the bounds of both settings."""
+    run = repeated(small, {"l2-xconnect": (96_700,) * 5, "ipv4": (94_500,) * 5})
+    bounds = {96_700: 104_000, 94_500: 102_000}
+    cases = []
+    for case in run.cases:
+        assert case.result is not None
+        (value,) = case.result.values
+        assert value.number is not None
+        wide = replace(value, low=value.number, high=Fraction(bounds[int(value.number)]))
+        cases.append(replace(case, result=replace(case.result, values=(wide,))))
+    statistics, comparison = repeats.tables(replace(run, cases=tuple(cases)))
+    row = dict(zip(statistics.headings, statistics.texts[0], strict=True))
+    assert (row["from (pps)"], row["to (pps)"]) == ("96,700", "104,000")
+    assert comparison.texts[0][-1] == "no difference found: the bounds overlap; a smaller `width` tells"

@@ -14,7 +14,7 @@ from fractions import Fraction
 from netdyno.quantity import Claim
 from netdyno.reports import goals, quantity, unfinished
 from netdyno.reports.joined import CONTRADICTED
-from netdyno.reports.standing import gather
+from netdyno.reports.standing import Repeats, gather
 from netdyno.reports.view import CaseView, RunView
 from netdyno.statistics import Summary, summarize
 from netdyno.trial import Result, Value
@@ -157,7 +157,7 @@ def place(cases: Sequence[CaseView]) -> Cell:
     shown = cell(replace(first, result=_only(mean)), "at least" if least else "about")
     sign = ">= " if least else ""
     mark = CONTRADICTED if doubt else ""
-    number = f"{sign}{shown.number}{mark} {_spread(found, len(cases), repeats.known)}"
+    number = f"{sign}{shown.number}{mark} {_spread(found, len(cases), repeats)}"
     return replace(shown, case=first, number=number, limit=limit)
 
 
@@ -165,15 +165,16 @@ def _only(value: Value) -> Result:
     return Result("", (value,), (), headlines={value.name: ""})
 
 
-def _spread(found: Summary, runs: int, known: bool) -> str:
+def _spread(found: Summary, runs: int, repeats: Repeats) -> str:
     """`± 0.12 % (5)`: half the 95 % interval of the mean as a share of it, and how many they are.
 
-    known: whether all are the device's own; of others there is no interval.
+    Numbers that are not all the device's own have no interval. The farther end counts: bounds are not even.
     """
     many = f"({found.n})" if found.n == runs else f"({found.n} of {runs})"
-    if found.mean_interval is None or not found.mean or not known:
+    interval = repeats.widened(found.mean_interval)
+    if interval is None or not found.mean or not repeats.known:
         return many
-    reach = (found.mean_interval.high - found.mean) / abs(found.mean)
+    reach = max(interval.high - found.mean, found.mean - interval.low) / abs(found.mean)
     return f"± {quantity.percent(reach, 2)} {many}"
 
 

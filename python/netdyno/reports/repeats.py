@@ -15,7 +15,8 @@ from netdyno.trial import Cell, Column
 
 STATISTICS = (
     "Over the repeats of each case. Intervals are of 95 %: of the mean by Student's t, of the median by"
-    " bootstrap. CoV is the standard deviation as a share of the mean; above 10 % a value is called unstable"
+    " bootstrap; that of the mean is no narrower than the bounds of a search."
+    " CoV is the standard deviation as a share of the mean; above 10 % a value is called unstable"
     " (RFC 8239). n of so many that were made have a number."
 )
 BOUNDS = (
@@ -158,7 +159,7 @@ def _cells(repeats: Repeats, doubts: Sequence[str], tails: bool) -> Iterator[Cel
         return
     found, known = summarize(repeats.numbers), repeats.known
     yield found.mean
-    yield from _ends(found.mean_interval if known else None)
+    yield from _ends(repeats.widened(found.mean_interval) if known else None)
     yield found.stdev if known else None
     yield found.cov if known else None
     yield found.least
@@ -241,7 +242,9 @@ def _compared(one: _Row, other: _Row, second: str) -> Iterator[Cell]:
     yield Fraction(f"{float(found.dominance):.3g}")
     without = one.found.without + other.found.without
     but = f"; {counted(without, 'repeat')} found no number" if without else ""
-    if not found.differs:
+    if found.differs and one.found.overlaps(other.found):
+        yield f"no difference found: the bounds overlap; a smaller `width` tells{but}"
+    elif not found.differs:
         yield f"no difference found{but}"
     else:
         word = "higher" if found.difference > 0 else "lower"

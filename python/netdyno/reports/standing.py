@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from netdyno.reports.view import CaseView
+from netdyno.statistics import Interval
 from netdyno.trial import Value
 
 OF_THE_DEVICE = ("device", "licence", "none")
@@ -37,6 +38,24 @@ class Repeats:
     """Names of the cases whose numbers are left out, since what was counted can be of no device."""
     without: int = 0
     """How many repeats found no number, or failed."""
+    span: Interval | None = None
+    """From the least to the greatest of the numbers and their bounds; None where none has both."""
+
+    def widened(self, interval: Interval | None) -> Interval | None:
+        """The interval of a mean, no narrower than the span.
+
+        Repeats that end at the same step of a search scatter by nothing, and are no closer to the device.
+        """
+        if interval is None or self.span is None:
+            return interval
+        return Interval(min(interval.low, self.span.low), max(interval.high, self.span.high))
+
+    def overlaps(self, other: Repeats) -> bool:
+        """Whether bounds on either side leave room for one number that both may have found."""
+        if (self.span is None and other.span is None) or not (self.numbers and other.numbers):
+            return False
+        one, two = (side.span or Interval(min(side.numbers), max(side.numbers)) for side in (self, other))
+        return one.low < two.high and two.low < one.high
 
     @property
     def known(self) -> bool:
@@ -47,6 +66,8 @@ class Repeats:
 def gather(cases: Sequence[CaseView], values: Sequence[Value | None]) -> Repeats:
     """The repeats of one case. values: of each of them the value in question, None if it has none."""
     numbers: list[Fraction] = []
+    ends: list[Fraction] = []
+    two_ends = False
     invalid: list[str] = []
     made = bounds = doubtful = without = 0
     for case, value in zip(cases, values, strict=True):
@@ -61,13 +82,16 @@ def gather(cases: Sequence[CaseView], values: Sequence[Value | None]) -> Repeats
             invalid.append(case.name)
             continue
         numbers.append(value.number)
+        ends += [end for end in (value.number, value.low, value.high) if end is not None]
+        two_ends = two_ends or (value.low is not None and value.high is not None)
         if limit in OF_THE_DEVICE:
             continue
         if _at_least(value, limit):
             bounds += 1
         else:
             doubtful += 1
-    return Repeats(tuple(numbers), made, bounds, doubtful, tuple(invalid), without)
+    span = Interval(min(ends), max(ends)) if two_ends else None
+    return Repeats(tuple(numbers), made, bounds, doubtful, tuple(invalid), without, span)
 
 
 def _at_least(value: Value, limit: str) -> bool:
