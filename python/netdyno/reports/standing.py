@@ -39,7 +39,8 @@ class Repeats:
     without: int = 0
     """How many repeats found no number, or failed."""
     span: Interval | None = None
-    """From the least to the greatest of the numbers and their bounds; None where none has both."""
+    """From the mean of the lower bounds to that of the upper ones, which the mean of what they bound lies
+    between; a number without any is its own. None where none has both."""
 
     def widened(self, interval: Interval | None) -> Interval | None:
         """The interval of a mean, no narrower than the span.
@@ -54,7 +55,10 @@ class Repeats:
         """Whether bounds on either side leave room for one number that both may have found."""
         if (self.span is None and other.span is None) or not (self.numbers and other.numbers):
             return False
-        one, two = (side.span or Interval(min(side.numbers), max(side.numbers)) for side in (self, other))
+        means = (sum(side.numbers, Fraction(0)) / len(side.numbers) for side in (self, other))
+        one, two = (
+            side.span or Interval(mean, mean) for side, mean in zip((self, other), means, strict=True)
+        )
         return one.low < two.high and two.low < one.high
 
     @property
@@ -66,7 +70,7 @@ class Repeats:
 def gather(cases: Sequence[CaseView], values: Sequence[Value | None]) -> Repeats:
     """The repeats of one case. values: of each of them the value in question, None if it has none."""
     numbers: list[Fraction] = []
-    ends: list[Fraction] = []
+    ends: list[tuple[Fraction, Fraction]] = []
     two_ends = False
     invalid: list[str] = []
     made = bounds = doubtful = without = 0
@@ -82,7 +86,8 @@ def gather(cases: Sequence[CaseView], values: Sequence[Value | None]) -> Repeats
             invalid.append(case.name)
             continue
         numbers.append(value.number)
-        ends += [end for end in (value.number, value.low, value.high) if end is not None]
+        low = value.number if value.low is None else min(value.low, value.number)
+        ends.append((low, value.number if value.high is None else max(value.high, value.number)))
         two_ends = two_ends or (value.low is not None and value.high is not None)
         if limit in OF_THE_DEVICE:
             continue
@@ -90,7 +95,10 @@ def gather(cases: Sequence[CaseView], values: Sequence[Value | None]) -> Repeats
             bounds += 1
         else:
             doubtful += 1
-    span = Interval(min(ends), max(ends)) if two_ends else None
+    span = None
+    if two_ends:
+        lows, highs = (sum(side, Fraction(0)) / len(side) for side in zip(*ends, strict=True))
+        span = Interval(lows, highs)
     return Repeats(tuple(numbers), made, bounds, doubtful, tuple(invalid), without, span)
 
 
