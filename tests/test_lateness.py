@@ -56,3 +56,25 @@ def test_a_query_that_goes_before_a_test_frame_taints_nothing(tmp_path: Path) ->
     assert stream.lag is not None
     assert 10_000 < stream.lag.max_ns <= stream.lag.limit_ns
     assert "late" not in {finding.kind for finding in case.tester}
+
+
+def test_a_throughput_that_late_frames_leave_open_stands_in_no_table(tmp_path: Path) -> None:
+    """10,000 frames a second and a queue of 1,024: it takes 102 ms to empty, and the drain is 100 ms."""
+    plan = text(
+        "throughput: {duration: 200ms, width: 1%}",
+        kind="emulated/router, settings: {capacity: 10kpps}",
+        rate="100Mbps",
+        profile="size: 64B, flows: 4",
+        trial="settle: 10ms, drain: 100ms, sample: 1ms",
+    )
+    outcome = runner.run(parse(plan), tmp_path, watcher(), runner.Selection())
+    with open_run(outcome.folder) as run:
+        result = run.cases[0].result
+    assert result is not None
+    value = result.value("throughput", "west-east")
+    assert value is not None
+    assert value.number is None
+    (row,) = result.tables[0].rows
+    shown = dict(zip([column.name for column in result.tables[0].columns], row, strict=True))
+    assert (shown["throughput"], shown["of the line"]) == (None, None)
+    assert shown["passed"] == value.low

@@ -13,8 +13,8 @@ from fractions import Fraction
 
 from netdyno.errors import NotMeasuredError, counted
 from netdyno.methods.procedure import milliseconds, through
-from netdyno.methods.throughput import GIVEN
-from netdyno.trial import Method, Result, TrialResult, Value
+from netdyno.methods.throughput import GIVEN, OF_THE_LINE
+from netdyno.trial import Method, Result, Table, TrialResult, Value
 
 LATE_SHARE = Fraction(1, 100)
 """So much of what a trial lost comes after its end: then what is missing is not known."""
@@ -80,11 +80,23 @@ def _told(result: Result, outcomes: Mapping[int, TrialResult], failures: Set[str
         low = value.low if value.searched and value.low else None
         return replace(value, number=None, low=low, high=None, note=why)
 
+    values = tuple(map(withdrawn, result.values))
+    gone = {one.name for one, before in zip(values, result.values, strict=True) if one is not before}
     return replace(
         result,
-        values=tuple(map(withdrawn, result.values)),
+        values=values,
+        tables=tuple(_without(table, gone) for table in result.tables),
         notes=(*result.notes, *(why for why in whys if why not in result.notes)),
     )
+
+
+def _without(table: Table, gone: Set[str]) -> Table:
+    """A table without the numbers that are none any more, and their shares of the line."""
+    if not any(column.name in gone for column in table.columns):
+        return table
+    kept = [column.name not in gone and column.name != OF_THE_LINE for column in table.columns]
+    rows = (tuple(cell if keep else None for cell, keep in zip(row, kept, strict=True)) for row in table.rows)
+    return replace(table, rows=tuple(rows))
 
 
 def _little(outcomes: Mapping[int, TrialResult]) -> Iterator[str]:

@@ -47,6 +47,7 @@ WAIT = Duration.of_ns(RFC_SETTLE_NS + RFC_REST_NS)
 """What a plan waits for before traffic if it does not say: phase e of the trial before, and phase b."""
 
 
+OF_THE_LINE = "of the line"
 NAME = "throughput"
 GIVEN = "throughput, given"
 """One that the plan says is no finding: no goal is met by it."""
@@ -253,7 +254,7 @@ def _table(values: list[Value], situation: Situation) -> Table:
             Column("stream"),
             Column("throughput", "fps", at_throughput=True),
             Column("theoretical", "fps"),
-            Column("of the line", "share", at_throughput=True),
+            Column(OF_THE_LINE, "share", at_throughput=True),
             Column("passed", "fps", at_throughput=True),
             Column("did not pass", "fps"),
         ),
