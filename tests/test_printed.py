@@ -109,6 +109,27 @@ def test_a_bound_of_a_share_or_a_time_bounds_it() -> None:
     assert milliseconds(Fraction(1_000_001, 3), "at most") == "0.334 ms"
 
 
+@pytest.mark.parametrize(
+    ("ns", "about", "at_least"),
+    [
+        # A minute has 60 seconds, and a thousand of a unit are one of the next.
+        (179_960_000_000, "3 min", "2 min 59.9 s"),
+        (180_000_000_000, "3 min", "3 min"),
+        (150_500_000_000, "2 min 30.5 s", "2 min 30.5 s"),
+        (119_999_000_000, "2 min", "119.99 s"),
+        (999_999_999, "1 s", "999.99 ms"),
+        (999_999, "1 ms", "999.99 us"),
+        (Fraction(99_999, 100), "1 us", "999.9 ns"),
+        (-179_960_000_000, "-3 min", "-3 min"),
+    ],
+)
+def test_a_time_that_is_rounded_to_the_next_unit_is_printed_in_it(
+    ns: Fraction, about: str, at_least: str
+) -> None:
+    assert quantity.duration(ns) == about
+    assert quantity.duration(ns, "at least") == at_least
+
+
 def test_the_bound_of_a_loss_of_none_is_rounded_up() -> None:
     # 3/7 of a millionth is 4.2857e-7, and 3/3001 is 9.99667e-4: 1.0e-3 when rounded up.
     assert quantity.none_lost(7_000_000) == "0 (≤ 4.3e-7)"

@@ -9,6 +9,8 @@ from netdyno.quantity import Claim, to_whole
 from netdyno.statistics import loss_bound
 
 _PREFIXES = ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k"))
+_TIMES = ((1, "ns", 1, 1000), (10**3, "us", 2, 1000), (10**6, "ms", 2, 1000), (10**9, "s", 2, 120))
+"""Nanoseconds of each unit of time, its decimals, and from when on the next one is printed."""
 
 
 def fixed(number: Fraction | int, places: int, claim: Claim = "about") -> str:
@@ -86,14 +88,15 @@ def scientific(number: Fraction, claim: Claim = "about") -> str:
 def duration(ns: int | Fraction, claim: Claim = "about") -> str:
     """A time: `51 ns`, `12.14 us`, `30 s`, `12 min 30 s`."""
     value = Fraction(ns)
-    if abs(value) >= 120 * 10**9:
-        minutes, rest = divmod(value, 60 * 10**9)
-        seconds = _trim(fixed(rest / 10**9, 1, claim))
-        return f"{minutes} min" if seconds == "0" else f"{minutes} min {seconds} s"
-    for scale, unit in ((10**9, "s"), (10**6, "ms"), (10**3, "us")):
-        if abs(value) >= scale:
-            return f"{_trim(fixed(value / scale, 2, claim))} {unit}"
-    return f"{_trim(fixed(value, 1, claim))} ns"
+    # What is rounded to the next unit is printed in it: 999,999 ns are 1 ms, as the number beside it may be.
+    for scale, unit, places, end in _TIMES:
+        text = fixed(value / scale, places, claim)
+        if abs(Fraction(text)) < end:
+            return f"{_trim(text)} {unit}"
+    tenths = to_whole(value / 10**8, claim)
+    minutes, rest = divmod(abs(tenths), 600)
+    seconds = f" {_trim(fixed(Fraction(rest, 10), 1))} s" if rest else ""
+    return f"{'-' if tenths < 0 else ''}{minutes} min{seconds}"
 
 
 def share(number: Fraction) -> str:
