@@ -49,6 +49,26 @@ def test_a_service_that_fails_a_step_fails_the_run(tmp_path: Path, cir: str, cod
 
 
 @pytest.mark.parametrize(
+    ("lost", "told"),
+    [
+        # docs/units.md: all and none are said of all and none alone.
+        (Fraction(3, 10**10), "< 0.0001 % were lost"),
+        (1 - Fraction(3, 10**10), "99.9999 % were lost"),
+        (Fraction(1), "100 % were lost"),
+        (Fraction(1, 3), "33.3333 % were lost"),
+    ],
+)
+def test_a_share_that_misses_a_goal_is_neither_none_nor_all(lost: Fraction, told: str) -> None:
+    """Three frames of ten thousand million miss a goal of no loss, and are no `0 %`."""
+    situation = Situation(("a",), Fraction(10**6), Fraction(64))
+    value = Value("loss ratio", "a", lost, "share", note="n")
+    goal = Goal("loss", "<=", Load.parse("0%"))
+    verdicts = {"a": Verdict("device", "")}
+    found = judge_goal(goal, Result("soak", (value,), ()), verdicts, Evidence(situation, "virtual", True, ()))
+    assert (found.passed, found.reason) == (False, f"a: {told} (n)")
+
+
+@pytest.mark.parametrize(
     ("size", "goal", "code"),
     [
         # An emulated bridge forwards frames of any length.

@@ -14,7 +14,7 @@ from netdyno.store.records import StoredGoal
 from netdyno.trial import Result, Situation, Value, Verdict
 from netdyno.units import Load, Percent, decimal
 from netdyno.verdict.evidence import Counts, Evidence
-from netdyno.verdict.words import listed, missing, of_line
+from netdyno.verdict.words import listed, missing, of_line, per_cent
 
 if TYPE_CHECKING:
     from netdyno.plan import Goal
@@ -184,12 +184,12 @@ def _found(goal: Goal, stream: str, result: Result, evidence: Evidence) -> _Foun
         short = most is not None and not goal.holds(most, goal.bound.amount.amount)
         return _Found(value.low, value.note or "not found", below=most if short else None)
     if name == "loss":
-        text = f"{decimal(value.number * 100, 4)} % were lost ({value.note})"
+        text = f"{per_cent(value.number, 4)} were lost ({value.note})"
         if not value.number and value.of_frames:
             return _Found.nothing_lost(value.of_frames, text, goal)
         return _Found(value.number, text, exact=True)
     if name in SHARES:
-        return _Found(value.number, f"{decimal(value.number * 100, 4)} % ({value.note})", exact=True)
+        return _Found(value.number, f"{per_cent(value.number, 4)} ({value.note})", exact=True)
     part = _part(evidence.situation, stream)
     own = replace(value, number=value.number / part)
     of_own = " (of the part its port has for this stream)" if part != 1 else ""

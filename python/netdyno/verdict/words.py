@@ -74,7 +74,17 @@ def of_line(value: Value, situation: Situation) -> str:
 
 def share(part: Fraction, whole: Fraction) -> str:
     """`99.4 %`."""
-    return f"{decimal(part / whole * 100, 2)} %"
+    return per_cent(part / whole, 2)
+
+
+def per_cent(ratio: Fraction, places: int) -> str:
+    """A share as a sentence has it, with at most so many decimals; all and none are said of these alone."""
+    text, least = decimal(ratio * 100, places), Fraction(1, 10**places)
+    if ratio > 0 and not Fraction(text):
+        return f"< {decimal(least)} %"
+    if ratio < 1 and Fraction(text) >= 100:
+        text = decimal(100 - least)
+    return f"{text} %"
 
 
 def too_long(count: int) -> str:
