@@ -6,6 +6,7 @@ at that load loses 100 of its 2,200 frames. So what is found and what contradict
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from fractions import Fraction
@@ -14,13 +15,13 @@ from typing import Any
 
 import pytest
 from netdyno import run as runner
-from netdyno.live import watcher
+from netdyno.live import PlainView, watcher
 from netdyno.methods import METHODS, back_to_back, delay_variation, recovery, reset
 from netdyno.methods import latency as latency_method
 from netdyno.methods.contradicted import checked
 from netdyno.methods.latency import LatencyParameters
 from netdyno.plan import parse
-from netdyno.reports import REPORTS
+from netdyno.reports import REPORTS, grid
 from netdyno.reports.from_store import view
 from netdyno.reports.view import AT_THE_THROUGHPUT
 from netdyno.store import open_run
@@ -161,6 +162,23 @@ def test_every_report_marks_it(short: tuple[Result, dict[str, str]]) -> None:
     (one,) = (one for one in shown if (one["value"], one["scope"]) == ("throughput", "sum"))
     assert one["contradicted"] == clause
     assert clause in pages["csv"]
+
+
+def test_progress_says_it_whatever_stands_for_the_case(tmp_path: Path) -> None:
+    """Of one stream and of two: the latency is one at that throughput."""
+    pytest.importorskip("netdyno._engine", reason="the engine is not built")
+    stream = io.StringIO()
+    plan = parse((PLAN % "1s").replace("[uni]", "[uni, bidir]"))
+    outcome = runner.run(plan, tmp_path, PlainView(stream), runner.Selection())
+    with open_run(outcome.folder) as run:
+        shown = view(run)
+    lines = stream.getvalue().splitlines()
+    assert len(shown.cases) == 2
+    for case in shown.cases:
+        (place,) = (n for n, line in enumerate(lines) if f"] {case.name}: " in line)
+        assert case.headline is not None
+        assert f": {case.headline.name} {grid.number(case.headline)}, limit: {case.limit()}" in lines[place]
+        assert lines[place + 1] == f"    contradicted: throughput: {case.contradiction('sum')}"
 
 
 FOOTNOTE = "the throughput, or what was measured at it or follows from it"

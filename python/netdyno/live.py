@@ -18,6 +18,7 @@ from netdyno.methods import METHODS
 from netdyno.printable import printable
 from netdyno.reports import grid, health
 from netdyno.reports.quantity import count, rate
+from netdyno.reports.view import ALL
 from netdyno.store import CaseWiring, StoredTrial
 from netdyno.trial import TrialResult, Value
 
@@ -80,6 +81,12 @@ class Now:
     """Attempts at a trial that do not count, and are not told yet."""
     first: tuple[float, Fraction] | None = None
     """When it was looked at for the first time, and how many trials an earlier run had made."""
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """Of what stands for it in reports: all streams, or the only one."""
+        streams = self.wiring.situation.streams if self.wiring is not None else ()
+        return (ALL, *(streams if len(streams) == 1 else ()))
 
     @property
     def where(self) -> str:
@@ -239,11 +246,16 @@ class PlainView:
             hint = f" (hint: {event.hint})" if event.hint else ""
             self.say(f"{place}: not measured: {event.message}{hint}")
             return
-        verdict = next((verdict.limit for verdict in event.verdicts if verdict.scope == "sum"), "no verdict")
-        found = event.result.headline(("sum",))
+        # As in reports: on the first value that has one, of all streams or of the only one.
+        first = [one for one in event.verdicts if one.value == event.verdicts[0].value]
+        limits = {one.scope: one.limit for one in first}
+        verdict = next((limits[scope] for scope in now.scopes if scope in limits), "no verdict")
+        found = event.result.headline(now.scopes)
         self.say(f"{place}: {headline(found)}, limit: {verdict}")
-        if found is not None and found.contradicted:
-            self.say(f"    contradicted: {found.contradicted}")
+        # Whatever stands for the case: a latency is one at that throughput.
+        for value in event.result.values:
+            if value.contradicted and value.scope == ALL:
+                self.say(f"    contradicted: {value.name}: {value.contradicted}")
         tester = health.in_short([now.done[number] for number in event.result.trials if number in now.done])
         if tester is not None:
             self.say(f"    tester: {tester}")
