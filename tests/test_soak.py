@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import signal
@@ -14,7 +15,8 @@ from campaigns import finish, start, wait_for, write_plan
 from methodlab import measured, ran, table, text, value
 from netdyno import live
 from netdyno import run as runner
-from netdyno.case import Looked, Wired
+from netdyno.case import Event, Looked, Wired
+from netdyno.cli import _conclude
 from netdyno.methods import METHODS
 from netdyno.methods.soak import SoakParameters
 from netdyno.plan import parse
@@ -241,6 +243,33 @@ def assert_parts_are_shown(folder: Path, kept: int) -> None:
         assert "The run was interrupted; netdyno run --resume goes on with its folder, " in page, name
         assert f"Finished and kept, without a result yet: {kept} trials of" in page, name
     assert pages["tables"].startswith(unfinished.TITLE)
+
+
+class Interrupting(live.PlainView):
+    """Interrupts the run, as Ctrl-C does, while the third trial is under way."""
+
+    def event(self, event: Event) -> None:
+        super().event(event)
+        if isinstance(event, Looked) and event.number == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_an_interrupted_run_says_how_many_trials_are_finished(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One that was cut short is stored as well, and is none of them."""
+    pytest.importorskip("netdyno._engine", reason="the engine is not built")
+    plan = parse(text("soak: {duration: 80s, part: 10s, load: 30%}", matrix="direction: [bidir]"))
+    outcome = runner.run(plan, tmp_path, Interrupting(io.StringIO()), Selection())
+    with open_run(outcome.folder) as run:
+        done = sum(trial.state == "done" for trial in run.trials(0))
+    assert 2 <= done < 8
+    with pytest.raises(SystemExit) as ended:
+        _conclude(outcome, ())
+    assert ended.value.code == 130
+    said = capsys.readouterr()
+    for told in (said.err, " ".join(said.out.split())):
+        assert f"inished and kept, without a result yet: {done} trials of" in told
 
 
 def test_a_soak_that_was_killed_goes_on_with_the_next_part(tmp_path: Path) -> None:

@@ -599,7 +599,8 @@ def _about(plan: Any, count: int) -> str:
 
 
 def _conclude(outcome: Outcome, reports: Iterable[str]) -> NoReturn:
-    from netdyno.reports import REPORTS
+    from netdyno.reports import REPORTS, unfinished
+    from netdyno.reports.from_store import view
     from netdyno.store import open_run
 
     with open_run(outcome.folder) as stored:
@@ -614,9 +615,7 @@ def _conclude(outcome: Outcome, reports: Iterable[str]) -> NoReturn:
         failures = [case for case in stored.cases if case.error]
         done = sum(case.state == "done" for case in stored.cases)
         some = f"{done} of {counted(len(stored.cases), 'case')}"
-        trials = sum(
-            len(list(stored.trials(case.head.number))) for case in stored.cases[: 0 if done else None]
-        )
+        trials = unfinished.kept(view(stored)) if outcome.exit_code == INTERRUPTED else ""
     # What went wrong stands in the report above; once for all cases, what to do about it.
     for hint in dict.fromkeys(case.hint for case in failures if case.hint):
         _hint(hint)
@@ -625,7 +624,7 @@ def _conclude(outcome: Outcome, reports: Iterable[str]) -> NoReturn:
         click.echo("no case has a number: the report says of each why not", err=True)
     if outcome.exit_code == INTERRUPTED:
         kept = f"{some} measured and kept" if done else "no case has a result yet"
-        kept += f"; {counted(trials, 'trial')} of the first kept" if trials else ""
+        kept += f"; finished and kept, without a result yet: {trials}" if trials else ""
         click.echo(f"interrupted: {kept}", err=True)
         click.echo(f"hint: `netdyno run --resume {outcome.folder}` goes on with it", err=True)
     sys.stdout.flush()

@@ -38,12 +38,17 @@ def cases(run: RunView) -> tuple[CaseView, ...]:
     )
 
 
+def kept(run: RunView) -> str:
+    """How many trials of which cases without a result are kept, `9 trials of small / uni`; empty: none."""
+    return ", ".join(f"{counted(len(tuple(_done(case))), 'trial')} of {case.name}" for case in cases(run))
+
+
 def sentences(run: RunView) -> tuple[str, ...]:
     """That the run has not ended, and what goes on with it; none of one that has."""
     if run.state not in ("interrupted", "running"):
         return ()
-    kept = [f"{counted(len(tuple(_done(case))), 'trial')} of {case.name}" for case in cases(run)]
-    also = f" Finished and kept, without a result yet: {', '.join(kept)}." if kept else ""
+    trials = kept(run)
+    also = f" Finished and kept, without a result yet: {trials}." if trials else ""
     if run.state == "running":
         return (f"The run goes on.{also}",)
     return (f"The run was interrupted; `netdyno run --resume` goes on with its folder, {run.id}.{also}",)
