@@ -351,6 +351,15 @@ def test_searches_tell_the_box_from_ports_of_their_own() -> None:
     assert found["box"].answer.resource == "box"
 
 
+def test_a_table_of_rfc_2544_names_the_lines_of_all_groups() -> None:
+    """`far` has lines of 2 Gbit/s, the others of 1, and a case that loads all has both."""
+    page = REPORTS["markdown"].render(three_devices(SEARCH))
+    (told,) = (line for line in page.splitlines() if line.startswith("Protocol, data stream and media: "))
+    lines = {media.partition("lines of ")[2].rstrip(".") for media in told.split("emulated Ethernet ")[1:]}
+    named = {rates.partition("; ")[0] for rates in lines}
+    assert named == {"1.00 Gbps", "2.00 Gbps", "1.00 Gbps and 2.00 Gbps"}
+
+
 def test_a_search_finds_the_card_that_holds_all_back() -> None:
     """Two groups have 1 Mpps of their card, and so has each of them alone."""
     plan = text(SEARCH, settings="capacity: 1Mpps, shared: card").replace("rate: 2Gbps", "rate: 1Gbps")

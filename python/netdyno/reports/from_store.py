@@ -74,6 +74,7 @@ def _case(case: StoredCase, trials: tuple[StoredTrial, ...], *, repeated: bool) 
         notes=wiring.notes if wiring else (),
         headers=tuple(header.get("type", "") for header in stream.get("headers", ())),
         backends=_backends(wiring.session) if wiring else (),
+        lines_bps=_lines(specs),
         proven=wiring.proven if wiring else None,
     )
 
@@ -81,6 +82,11 @@ def _case(case: StoredCase, trials: tuple[StoredTrial, ...], *, repeated: bool) 
 def _backends(session: str) -> tuple[str, ...]:
     found = (port.get("backend", {}).get("kind", "") for port in json.loads(session).get("ports", ()))
     return tuple(dict.fromkeys(found))
+
+
+def _lines(specs: Sequence[Mapping[str, Any]]) -> tuple[int, ...]:
+    found = {port.get("line_bps", 0) for spec in specs[:1] for port in spec.get("ports", ())}
+    return tuple(sorted(found - {0}))
 
 
 def _burst(specs: Sequence[Mapping[str, Any]]) -> int:

@@ -52,7 +52,9 @@ def _told(case: CaseView) -> str:
 
 def medium(case: CaseView) -> str:
     """What the ports are joined to the device by."""
-    rate = "" if case.line_bps is None else f" of {quantity.rate(case.line_bps, 'bps')}"
+    # Those of its ports: of lines that differ the slowest is what loads are parts of.
+    rates = " and ".join(quantity.rate(one, "bps") for one in case.lines_bps)
+    rate = f" of {rates}" if rates else ""
     if case.clock == "virtual":
         return f"emulated Ethernet lines{rate}"
     if case.backends == ("memif",):

@@ -149,6 +149,8 @@ class CaseView:
     """Of the first stream's frames, by type, from the outermost: `ethernet`, `ipv4`, `udp`."""
     backends: tuple[str, ...] = ()
     """Kinds of the tester's ports, each once: `wire`, `af_packet`, `memif`."""
+    lines_bps: tuple[int, ...] = ()
+    """L1 bits per second of its ports' lines, each rate once, the slowest first."""
     proven: Proven | None = None
     """What a calibration proved of the tester with these ports and frames; None: nothing, or virtual time."""
 
