@@ -8,14 +8,18 @@ import signal
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from campaigns import served_router
 from netdyno import run as runner
 from netdyno.case import Looked
 from netdyno.labs import addresses
-from netdyno.labs.linux import bird, device
+from netdyno.labs.linux import bird, device, leftovers
+from netdyno.labs.linux.daemon import Daemon
 from netdyno.labs.wiring import LabError
 from netdyno.live import PlainView, watcher
 from netdyno.plan import parse
@@ -124,7 +128,9 @@ def test_a_routing_protocol_that_ends_is_told(number: signal.Signals, ending: st
         with bird.running(router, 2) as daemon:
             daemon.look()
             os.kill(daemon.pid, number)
+            deadline = time.monotonic() + 10
             while running(str(daemon.pid)):
+                assert time.monotonic() < deadline
                 time.sleep(0.02)
             with pytest.raises(
                 LabError, match=f"the device's `bird` ended during the run, {ending}:"
@@ -134,6 +140,21 @@ def test_a_routing_protocol_that_ends_is_told(number: signal.Signals, ending: st
     assert log.name == f"bird-{daemon.pid}.log"
     assert told.value.hint is not None
     assert str(log) in told.value.hint
+
+
+def test_another_process_with_its_id_is_not_it(state: Path) -> None:
+    """Ids are given again; what started at another time is another process (proc(5), starttime)."""
+    state.mkdir(mode=0o700)
+    log = state / "log"
+    log.write_text("gone\n")
+    shell: Any = SimpleNamespace(ask=lambda command: (128 + signal.SIGKILL, ""))
+    begun = leftovers.started(os.getpid())
+    assert begun is not None
+    here = Daemon(shell, "bird", os.getpid(), begun, log)
+    here.look()
+    for other in (begun - 1, None):
+        with pytest.raises(LabError, match="ended during the run, killed by SIGKILL"):
+            replace(here, begun=other).look()
 
 
 @needs_root

@@ -32,11 +32,13 @@ class Daemon:
     device: dut.Device
     name: str
     pid: int
+    begun: int | None
+    """When it started, clock ticks after boot: another process may have its id once it has ended."""
     log: Path
 
     def look(self) -> None:
         """Raises LabError if it has ended: what the device did without it is not what the plan asks for."""
-        if leftovers.started(self.pid) is not None:
+        if self.begun is not None and leftovers.started(self.pid) == self.begun:
             return
         # The shell that started it knows how it ended.
         status, _ = self.device.ask(f"wait {self.pid}")
@@ -76,6 +78,7 @@ def running(device: dut.Device, name: str, command: str, settings: str, ready: s
         # Killed with the shell that holds the namespace, which it would keep alive.
         kept = f"{dut.tool('setpriv')} --pdeathsig KILL {command.format(folder=folder)}"
         pid = int(device.do(f"{kept} > {log} 2>&1 & echo $!"))
+        begun = leftovers.started(pid)
         deadline = time.monotonic() + READY_S
         while device.ask(ready.format(folder=folder))[0] != 0:
             if time.monotonic() > deadline:
@@ -85,4 +88,4 @@ def running(device: dut.Device, name: str, command: str, settings: str, ready: s
                     dut.refusal_hint(said),
                 )
             time.sleep(0.02)
-        yield Daemon(device, name, pid, log)
+        yield Daemon(device, name, pid, begun, log)
