@@ -222,6 +222,14 @@ def test_a_goal_of_the_loss_is_of_the_highest_load(tmp_path: Path, method: str, 
     assert reason.endswith(why)
 
 
+def test_a_goal_of_a_services_loss_is_of_its_performance_test(tmp_path: Path) -> None:
+    """A device of 100,000 frames a second: a service of 586,000 loses most, whatever its first step lost."""
+    method = "y1564: {step: 100ms, performance: 200ms, steps: [50%], services: {all: {cir: 300Mbps}}}"
+    code, reason = ran(tmp_path, method, "loss <= 1%", kind="emulated/router, settings: {capacity: 100kpps}")
+    assert code == MISSED
+    assert reason.endswith("were lost (in the performance test)")
+
+
 def test_a_goal_of_a_searchs_loss_says_at_which_load_it_was_judged(tmp_path: Path) -> None:
     code, reason = ran(tmp_path, "throughput: {duration: 10ms, width: 50%}", "loss <= 1%")
     assert code == MET

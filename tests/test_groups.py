@@ -439,6 +439,9 @@ def test_a_group_that_lost_nothing_where_the_search_ended_has_a_lower_bound_alon
     assert ended.high is not None
     found = [verdict.limit for scope in ("one", "far", "sum") if (verdict := case.verdict(scope))]
     assert found == ["inconclusive", "device", "device"]
+    verdict = case.verdict("one/a-b")
+    assert verdict is not None
+    assert verdict.reason.startswith("a lower bound: other groups ended the search")
     shown = {row["group"]: row["ratio"] for row in rows(run, "Alone and together") if row["port"] == "all"}
     assert shown["one"] is None
     assert shown["far"] == 1

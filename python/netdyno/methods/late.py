@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from netdyno.errors import NotMeasuredError, counted
 from netdyno.methods.procedure import milliseconds, through
-from netdyno.methods.throughput import GIVEN, OF_THE_LINE
+from netdyno.methods.throughput import FAILED_AT, GIVEN, OF_THE_LINE
 from netdyno.trial import Method, Result, Table, TrialResult, Value
 
 LATE_SHARE = Fraction(1, 100)
@@ -91,10 +91,10 @@ def _told(result: Result, outcomes: Mapping[int, TrialResult], failures: Set[str
 
 
 def _without(table: Table, gone: Set[str]) -> Table:
-    """A table without the numbers that are none any more, and their shares of the line."""
+    """A table without the numbers that are none any more, their shares of the line, and what did not pass."""
     if not any(column.name in gone for column in table.columns):
         return table
-    kept = [column.name not in gone and column.name != OF_THE_LINE for column in table.columns]
+    kept = [column.name not in (*gone, OF_THE_LINE, FAILED_AT) for column in table.columns]
     rows = (tuple(cell if keep else None for cell, keep in zip(row, kept, strict=True)) for row in table.rows)
     return replace(table, rows=tuple(rows))
 

@@ -48,6 +48,7 @@ WAIT = Duration.of_ns(RFC_SETTLE_NS + RFC_REST_NS)
 
 
 OF_THE_LINE = "of the line"
+FAILED_AT = "did not pass"
 NAME = "throughput"
 GIVEN = "throughput, given"
 """One that the plan says is no finding: no goal is met by it."""
@@ -256,7 +257,7 @@ def _table(values: list[Value], situation: Situation) -> Table:
             Column("theoretical", "fps"),
             Column(OF_THE_LINE, "share", at_throughput=True),
             Column("passed", "fps", at_throughput=True),
-            Column("did not pass", "fps"),
+            Column(FAILED_AT, "fps"),
         ),
         tuple(cells),
         "RFC 2544 section 26.1: the highest rate at which as many frames came back as were sent, beside what"

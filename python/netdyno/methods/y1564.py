@@ -17,6 +17,7 @@ from netdyno.errors import Problem
 from netdyno.methods import rows
 from netdyno.methods.acceptance import RATES, Checks, Service, accept, cells_of, fdv, ftd
 from netdyno.methods.availability import available
+from netdyno.methods.loss import NAME as LOSS_RATE
 from netdyno.methods.procedure import Parameters, Procedure, frames_per_second, starved
 from netdyno.trial import (
     Cell,
@@ -453,6 +454,10 @@ def _performance(
             tally.count(one.name, checks)
             cells = cells_of(one, parameters.performance.ns)
             table.append((name, one.name, *cells, share, checks.verdict, checks.why))
+            ratio = None if short is not None else rows.loss((one,))
+            bounds = rows.loss_bounds(ratio, one.offered)
+            note = short or "in the performance test"
+            values.append(Value(LOSS_RATE, one.name, ratio, "ratio", *bounds, note, of_frames=one.offered))
             values.append(Value("FTD", one.name, ftd(one), "ns", note="mean, in the performance test"))
             values.append(Value("FDV", one.name, fdv(one), "ns", note="99.9 %, in the performance test"))
     return Table(

@@ -322,6 +322,8 @@ def _device(value: Value, result: Result, counts: Counts, evidence: Evidence) ->
         return doubt(value, evidence) or Verdict(
             "device", f"none of {counts.sent} frames was lost, but {copies} came more than once; {what}"
         )
+    if value.is_ended_by_others(result.value(value.name, "sum")):
+        return near(value, evidence) or Verdict("inconclusive", value.note)
     again = f"; {copies} came more than once" if copies else ""
     little = f"no more than {counts.lost} of {counts.sent} frames were" if counts.lost else "nothing was"
     return near(value, evidence) or Verdict(
