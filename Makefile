@@ -9,6 +9,9 @@ export CARGO_TARGET_DIR ?= $(CURDIR)/target
 # Tests start hundreds of Pythons: each would translate all of the sources anew (0.3 s) where nobody may write bytecode beside them.
 BYTECODE = PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX="$(CARGO_TARGET_DIR)/bytecode"
 
+# What property tests draw by chance is the same in every run (tests/conftest.py has it for Python).
+export PROPTEST_RNG_SEED ?= 1
+
 # There are no examples in the docs of the crates (test_house.py), and looking for them takes as long as building a crate.
 TESTS = --lib --tests
 
@@ -16,7 +19,7 @@ BIN = .venv/bin
 CARGO = tools/cargo.sh
 RUST = $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: help demo test tests-built vm-test check fuzz bench bench-peers confusion clean packages packages-test
+.PHONY: help demo test tests-built vm-test check fuzz explore bench bench-peers confusion clean packages packages-test
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 16
@@ -50,6 +53,10 @@ fuzz: ## hostile frames and memif peers, FUZZ_SECONDS=60 a target, from a seed o
 	@FUZZ_SECONDS=$${FUZZ_SECONDS:-60} FUZZ_SEED=$${FUZZ_SEED:-$$(date +%s)} && export FUZZ_SECONDS FUZZ_SEED && \
 	$(CARGO) test --locked --no-fail-fast -p netdyno-frame -p netdyno-engine --test all fuzz:: -- --nocapture && \
 	$(CARGO) test --locked --no-fail-fast -p netdyno-io --lib fuzz:: -- --nocapture
+
+explore: .venv/.dev .venv/.engine ## the property tests with other cases than `make test` has, drawn anew each time (PROPTEST_CASES)
+	PROPTEST_RNG_SEED=$$(date +%s) $(CARGO) test --workspace --locked --no-fail-fast $(TESTS)
+	$(BIN)/pytest -m hypothesis --hypothesis-profile=explore -n auto --dist loadfile
 
 bench: .venv/.engine ## nanoseconds a frame: build, send, receive, account, virtual time
 	$(CARGO) bench --workspace --locked

@@ -10,6 +10,13 @@ import os
 import shutil
 
 import pytest
+from hypothesis import settings
+
+# What is drawn by chance is the same in every run, so that a change is judged by what it changed; with
+# `--hypothesis-profile=explore`, as `make explore` has it, it is drawn anew.
+settings.register_profile("same", derandomize=True)
+settings.register_profile("explore", print_blob=True)
+settings.load_profile("same")
 
 SIDE_BY_SIDE = frozenset(
     [

@@ -182,6 +182,26 @@ def test_a_device_without_one_of_the_routes_is_not_measured(
     assert events[-1].message.startswith("1 of 256 routes forward nothing of `west-east`")
 
 
+def test_a_lost_frame_is_no_missing_route(tmp_path: Path) -> None:
+    """Of 4096 frames four are lost: all routes are there. Of one frame in ten that would be too kind."""
+    pytest.importorskip("netdyno._engine", reason="the engine is not built")
+    asked = plan("routes: [4096], direction: [uni], loses: [1/1000, 1/10]")
+    outcome = runner.run(asked, tmp_path, watcher(), runner.Selection())
+    with open_run(outcome.folder) as run:
+        some, many = run.cases
+        names = [[trial.name for trial in run.trials(case.head.number)] for case in (some, many)]
+        firsts = [next(run.trials(case.head.number)).result.streams[0] for case in (some, many)]
+        page = REPORTS["markdown"].render(view(run))
+    assert [one.offered - one.flows_received for one in firsts] == [4, 410]
+    assert names[0][:2] == ["every route", "every route, 4 frames each"]
+    assert names[0][2].startswith("measured: ")
+    assert some.result is not None
+    assert min(some.result.trials) > 1
+    assert "4 of 4,096 routes forwarded only when they were tried again" in page
+    assert names[1] == ["every route"]
+    assert "410 of 4096 routes forward nothing of" in page
+
+
 def test_the_routes_of_a_plan_are_printed_each_with_its_next_hop() -> None:
     told = list(listed(plan("routes: [2, 1]")))
     assert [line for line in told if line.startswith("#")] == [

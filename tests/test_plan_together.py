@@ -225,7 +225,7 @@ def mutated(draw: st.DrawFn) -> str:
             case "drop":
                 del owner[last]
             case "extreme":
-                owner[last] = draw(st.sampled_from(EXTREME))
+                owner[last] = copy.deepcopy(draw(st.sampled_from(EXTREME)))
             case "other":
                 owner[last] = copy.deepcopy(other)
             case "double" if isinstance(owner, list):

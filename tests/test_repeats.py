@@ -228,6 +228,32 @@ def test_repeats_without_a_number_and_invalid_ones_are_counted_and_named(small: 
     assert row(replace(run, cases=cases), 0)["of"] == "2"
 
 
+def test_a_count_of_addresses_that_is_a_lower_bound_says_so_and_a_mean_has_no_bounds_of_one(
+    small: RunView,
+) -> None:
+    """A device with 4096 addresses and one with more are told by the sign."""
+    capacity = Value("address caching capacity", "sum", Fraction(4096), "addresses", low=Fraction(4096))
+    exact = replace(capacity, high=Fraction(4097))
+    assert grid.number(capacity) == ">= 4096 addresses"
+    assert grid.number(exact) == "4096 addresses (4096 to 4097)"
+    ones = [case for case in small.cases if case.result is not None][:2]
+    for value, limit, shown, spread in (
+        (capacity, "tester", ">= 4096", "(2)"),
+        # Half an address to either side: each is between 4096 and 4097.
+        (exact, "device", "4096", "± 0.02 % (2)"),
+    ):
+        cases = [
+            replace(
+                one,
+                result=replace(one.result, values=(value,), headlines={value.name: ""}),
+                verdicts={"sum": Verdict(limit, "why")},  # type: ignore[arg-type]
+            )
+            for one in ones
+            if one.result is not None
+        ]
+        assert grid.place(cases).number == f"{shown} addresses {spread}"
+
+
 def test_a_device_that_scatters_is_called_unstable(small: RunView) -> None:
     """RFC 8239: a coefficient of variation above 10 %."""
     (statistics,) = repeats.tables(repeated(small, {"ipv4": (4_000_000, 5_000_000, 6_000_000)}))

@@ -385,6 +385,30 @@ def test_no_other_rate_takes_the_place_of_a_headline_without_a_number(small: Run
     assert grid.cell(bare).number == "n/a"
 
 
+@pytest.mark.parametrize("name", ["terminal", "markdown", "html", "json"])
+def test_what_a_method_remarks_is_in_every_report_that_people_read(small: RunView, name: str) -> None:
+    """Said of several cases it is said once in text; a terminal has the first of many."""
+    with_one = tuple(
+        replace(case, result=replace(case.result, notes=("the load was another one", f"of {case.number}")))
+        if case.result
+        else case
+        for case in small.cases
+    )
+    run = replace(small, cases=with_one)
+    page = REPORTS[name].render(run)
+    results = [case for case in with_one if case.result]
+    assert page.count("the load was another one") == (1 if name in ("terminal", "markdown") else len(results))
+    if name == "markdown":
+        assert f"{results[-1].name}: of {results[-1].number}" in page
+    many = replace(
+        results[0], result=replace(results[0].result, notes=tuple(f"number {i}" for i in range(20)))
+    )  # type: ignore[arg-type]
+    told = REPORTS["terminal"].render(replace(small, cases=(many,)))
+    assert "number 15" in told
+    assert "number 16" not in told
+    assert "and 4 notes more: `netdyno report --as html` has all of them" in told
+
+
 def test_rounding_never_makes_a_claim() -> None:
     assert quantity.percent(Fraction(99_999, 100_000)) == "99.9 %"
     assert quantity.percent(Fraction(1)) == "100.0 %"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -20,40 +20,69 @@ MOST_FPS = Fraction(10_000)
 LINE_SHARE = Fraction(1, 20)
 """The load of the proof: low enough for any device that forwards at all."""
 
+AGAIN = 4
+"""Frames to each route where some had no frame come back: a device that loses one in a thousand has all its
+routes, and of a million of them the chance to lose all four frames of any is one in a million."""
+FEW = Fraction(1, 20)
+"""The share of routes up to which they are tried again: no device worth measuring loses more frames."""
+
 TABLE = "Against the number of routes"
 
 
 def proven(method: Method, situation: Situation, count: int) -> Method:
     """The method, after a trial in which each of so many routes behind each port had a frame.
 
-    RFC 3222 measures with entries that are all used. Raises NotMeasuredError if one of them does not forward.
+    RFC 3222 measures with entries that are all used. Where few frames did not come back each route has some
+    more, in a trial of its own, for a lost frame is no missing route. Raises NotMeasuredError if one of them
+    does not forward.
     """
     several = len(situation.streams)
     fps = min(MOST_FPS, situation.line_fps * LINE_SHARE / several)
-    load = (Segment("routes", count * 10**9 // fps, fps, fps),)
-    outcome = yield Trial("every route", load, dict.fromkeys(situation.streams, load), flows=count)
-    _assert_all(outcome, load[0].duration_ns, count)
-    result, _ = yield from part("measured", method, 1)
-    return _told(result, situation, count)
+    outcome = yield from _tried(situation, fps, count, 1)
+    missing = max(count - stream.flows_received for stream in outcome.streams)
+    rounds = AGAIN if missing == 1 or 0 < missing <= count * FEW else 1
+    if rounds > 1:
+        outcome = yield from _tried(situation, fps, count, rounds)
+    _assert_all(outcome, fps, count, rounds)
+    result, _ = yield from part("measured", method, 1 if rounds == 1 else 2)
+    return _told(result, situation, count, missing)
 
 
-def _assert_all(outcome: TrialResult, duration_ns: int, count: int) -> None:
-    short = starved(outcome, duration_ns)
+def _tried(
+    situation: Situation, fps: Fraction, count: int, rounds: int
+) -> Generator[Trial, TrialResult, TrialResult]:
+    """So many frames to each route, in turn."""
+    load = (Segment("routes", _length_ns(rounds * count, fps), fps, fps),)
+    name = "every route" if rounds == 1 else f"every route, {rounds} frames each"
+    return (yield Trial(name, load, dict.fromkeys(situation.streams, load), flows=count))
+
+
+def _length_ns(frames: int, fps: Fraction) -> int:
+    return frames * 10**9 // fps
+
+
+def _assert_all(outcome: TrialResult, fps: Fraction, count: int, rounds: int) -> None:
+    wanted = rounds * count
     for stream in outcome.streams:
         missing = count - stream.flows_received
-        if missing and stream.offered < count:
+        if missing and stream.offered < wanted:
+            short = starved(outcome, _length_ns(wanted, fps))
             raise NotMeasuredError(
-                f"not every route was tried: {short or f'{stream.offered} of {count} frames were sent'}"
+                f"not every route was tried: {short or f'{stream.offered} of {wanted} frames were sent'}"
             )
         if missing:
+            tried = "no frame to them" if rounds == 1 else f"none of {rounds} frames to each"
             raise NotMeasuredError(
-                f"{missing} of {count} routes forward nothing of `{stream.name}`: no frame to them came back",
+                f"{missing} of {count} routes forward nothing of `{stream.name}`: {tried} came back",
                 "`netdyno routes` lists the routes that the device must have",
             )
 
 
-def _told(result: Result, situation: Situation, count: int) -> Result:
-    """The result with a row of the table that joins the cases; each number of routes is a case."""
+def _told(result: Result, situation: Situation, count: int, again: int) -> Result:
+    """The result with a row of the table that joins the cases; each number of routes is a case.
+
+    again: how many routes, of one stream at most, forwarded only when they were tried again.
+    """
     value = result.headline(("sum", *situation.streams))
     if value is None:
         return result
@@ -64,7 +93,13 @@ def _told(result: Result, situation: Situation, count: int) -> Result:
     )
     row = (Fraction(count), value.number)
     table = Table(TABLE, columns, (row,), caption, Figure(routes.SETTING, (value.name,)))
-    return replace(result, tables=(*result.tables, table))
+    notes = result.notes
+    if again:
+        notes += (
+            f"{again:,} of {count:,} routes forwarded only when they were tried again, {AGAIN} frames each:"
+            " the device loses frames at a low load",
+        )
+    return replace(result, tables=(*result.tables, table), notes=notes)
 
 
 def listed(plan: Plan) -> Iterator[str]:

@@ -753,6 +753,11 @@ class Value:
         below that."""
         return self.high if self.searched and self.number == 0 else None
 
+    @property
+    def is_count_at_least(self) -> bool:
+        """Whether it is a lower bound that is no rate: nothing beside it says so, as a rate's limit does."""
+        return self.unit != "fps" and self.low is not None and self.low == self.number and self.high is None
+
     def is_ended_by_others(self, together: Value | None) -> bool:
         """Whether others ended the search of all: a lower bound, where what all have together is none."""
         return self.searched and self.high is None and together is not None and together.high is not None

@@ -22,7 +22,7 @@ from netdyno.plan import models as m
 from netdyno.plan.check_groups import fitting, groups, one_member
 from netdyno.plan.check_lab import include, lab
 from netdyno.plan.check_matrix import MAX_CASES, axes, filters, only_kind, possible_in_all
-from netdyno.plan.check_traffic import no_tags, profiles, shared_out
+from netdyno.plan.check_traffic import MOST_FLOWS, no_tags, profiles, shared_out, too_many_flows
 from netdyno.plan.check_trials import problems as trial_problems
 from netdyno.plan.check_trials import short_samples
 from netdyno.plan.source import Source
@@ -289,6 +289,7 @@ def _cases(source: Source, plan: Plan, method: Any) -> None:
     tagged: set[str] = set()
     shared: set[str] = set()
     single: set[str] = set()
+    many: set[str] = set()
     wirings: dict[tuple[tuple[str, str], ...], Any] = {}
     for case in found:
         there, why = possible_in_all(
@@ -339,6 +340,9 @@ def _cases(source: Source, plan: Plan, method: Any) -> None:
                 "more flows, or the groups in plans of their own",
             )
         at_hand = situation(case, wiring)
+        if len(at_hand.streams) * case.profile.flows > MOST_FLOWS and case.profile_name not in many:
+            many.add(case.profile_name)
+            too_many_flows(source, case.profile_name, case.profile, len(at_hand.streams), case.name)
         problem = None if method.fits is None else method.fits(plan.parameters, at_hand)
         if problem is not None and ("method",) not in told:
             told.add(("method",))

@@ -12,6 +12,10 @@ STACK = {"ip", "protocol", "vlan", "addresses", "headers"}
 """Fields that say what headers a frame has."""
 
 
+MOST_FLOWS = 2**27
+"""The most flows of a trial, all streams together: crates/engine/src/compile.rs, MOST_FLOWS."""
+
+
 def profiles(source: Source, raw: object) -> dict[str, Profile]:
     """The profiles that can be understood, by name."""
     found: dict[str, Profile] = {}
@@ -103,6 +107,17 @@ def shared_out(source: Source, name: str, profile: Profile, ports: int, *, route
         which = {8: "an eighth", 64: "a 64th"}[parts(ports)]
         message = f"{profile.flows} flows, but {which} of the addresses, which each port has, makes {have}"
         source.report((*place, "flows"), message, f"{_at_most(have)}, or larger networks")
+
+
+def too_many_flows(source: Source, name: str, profile: Profile, streams: int, case: str) -> None:
+    """Says of a profile that the streams of a case, each with its flows, have more than can be told apart."""
+    flows = streams * profile.flows
+    of = f", of {streams} streams," if streams > 1 else ""
+    source.report(
+        ("traffic", name, "flows"),
+        f"{flows} flows in all{of} in case `{case}`; at most {MOST_FLOWS} are told apart",
+        _at_most(MOST_FLOWS // streams),
+    )
 
 
 def no_tags(source: Source, name: str, profile: Profile, kind: str, case: str) -> None:

@@ -361,6 +361,11 @@ def _goal(value: object) -> Goal:
         raise Problem(
             f"{name} is a share{of}, and `{bound}` is a rate", f"write it like `{name} {SHARES[name]}`"
         )
+    if isinstance(load.amount, Percent) and load.amount.amount > 1:
+        of = "there is" if name in SHARES else "a line carries"
+        raise Problem(
+            f"the goal `{as_written(value)}` is of more than all that {of}", "give a percentage up to 100"
+        )
     return Goal(name, operator, load)  # type: ignore[arg-type]
 
 

@@ -152,6 +152,9 @@ def place(cases: Sequence[CaseView]) -> Cell:
     # A mark on one of them is one on their mean.
     doubt = any(case.doubt(value) for case in cases if (value := case.headline) is not None)
     mean = replace(values[0], number=found.mean, contradicted="")
+    if mean.number:
+        # The bounds are those of one of them.
+        mean = replace(mean, low=None, high=None)
     # Lower bounds have a mean that is one, and scatter by what the device has no part in.
     least = repeats.bounds > 0 and not repeats.doubtful
     shown = cell(replace(first, result=_only(mean)), "at least" if least else "about")
@@ -195,6 +198,8 @@ def number(value: Value, claim: Claim = "about") -> str:
     if value.unit in ("ratio", "share") and not value.number and value.high is not None:
         return quantity.at_most(value.high)
     text = _quantity(value.number, value.unit, claim)
+    if value.is_count_at_least:
+        return f">= {text}"
     if value.low is not None and value.high is not None:
         low, high = _quantity(value.low, value.unit), _quantity(value.high, value.unit)
         if low == high:

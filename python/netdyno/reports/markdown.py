@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from netdyno.printable import printable
-from netdyno.reports import compliance, grid, proof, quantity
+from netdyno.reports import compliance, grid, proof, quantity, reasons
 from netdyno.reports.details import details
 from netdyno.reports.view import CaseView, RunView
 
@@ -39,10 +39,10 @@ def _lines(run: RunView) -> Iterator[str]:
             yield from [escape(caption), ""]
         alignment = "".join("r" if number else "l" for number in detail.numeric)
         yield from _table(detail.headings, alignment, detail.texts)
-    reasons = _reasons(run)
-    if reasons:
+    why = _reasons(run)
+    if why:
         yield from ["", "## What says so", ""]
-        yield from _table(("Case", "Limit", "Reason"), "lll", reasons)
+        yield from _table(("Case", "Limit", "Reason"), "lll", why)
     yield from ["", "## Traffic", ""]
     yield from _table(("Profile", "Frames", "Flows"), "llr", _traffic(run))
     proofs = proof.rows(run)
@@ -50,7 +50,6 @@ def _lines(run: RunView) -> Iterator[str]:
         yield from ["", f"## {proof.TITLE}", "", escape(proof.CAPTION), ""]
         yield from _table(proof.COLUMNS, "lrrrrl", proofs)
     special = (f"{settings}: {note}" for settings, note in run.special_notes)
-    errors = (f"{case.name}: {case.error}" for case in run.cases if case.error)
     stated = compliance.statements(run)
     if stated:
         yield from ["", "## Compliance", ""]
@@ -58,7 +57,10 @@ def _lines(run: RunView) -> Iterator[str]:
             yield escape(statement.sentence)
             if statement.deviations:
                 yield from ["", *(f"- {escape(deviation)}" for deviation in statement.deviations), ""]
-    remarks = (*run.notes, *special, *run.neighbours, *run.tester, *_too_late(run), *errors)
+    remarks = (
+        *(*run.notes, *special, *run.neighbours, *run.tester, *_too_late(run)),
+        *(*reasons.remarks(run), *reasons.errors(run)),
+    )
     if remarks:
         yield from ["", "## Notes", ""]
         yield from (f"- {escape(remark)}" for remark in remarks)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from netdyno.reports import grid
@@ -29,8 +29,32 @@ class Reason:
     @property
     def names(self) -> str:
         """The cases by name."""
-        names = [name for name, _ in self.told]
-        return ", ".join(names) if len(names) <= NAMED else f"{names[0]} and {len(names) - 1} others"
+        return _named([name for name, _ in self.told])
+
+
+def _named(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= NAMED else f"{names[0]} and {len(names) - 1} others"
+
+
+def remarks(run: RunView) -> tuple[str, ...]:
+    """What methods remarked on what they found, after the names of the cases."""
+    return _of_cases(run, lambda case: case.result.notes if case.result else ())
+
+
+def errors(run: RunView) -> tuple[str, ...]:
+    """Why cases have no result, after their names."""
+    return _of_cases(run, lambda case: (case.error,) if case.error else ())
+
+
+def _of_cases(run: RunView, said: Callable[[CaseView], Iterable[str]]) -> tuple[str, ...]:
+    found: dict[str, list[CaseView]] = {}
+    for case in run.cases:
+        for sentence in said(case):
+            found.setdefault(sentence, []).append(case)
+    return tuple(
+        f"{_named([name for name, _ in _told(cases, run.repeats)])}: {sentence}"
+        for sentence, cases in found.items()
+    )
 
 
 def of_run(run: RunView) -> tuple[Reason, ...]:

@@ -14,6 +14,7 @@ from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
+from netdyno.errors import counted
 from netdyno.printable import printable
 from netdyno.reports import compliance, grid, proof, reasons, terminal_tables
 from netdyno.reports.details import details
@@ -25,6 +26,8 @@ USUAL = 100
 """Columns, where there is no terminal that knows."""
 MOST_ROWS = 40
 """Of a table of a method."""
+MOST_REMARKS = 16
+"""Of methods, on what they found."""
 GAP = "  "
 STYLES = {
     "line": "green",
@@ -87,17 +90,15 @@ def _parts(run: RunView, width: int) -> Iterator[RenderableType]:
         yield Text(printable(f"Tester alone, {row[0]}: {', '.join(told)}"))
     for note in (*run.notes, *run.neighbours, *run.tester):
         yield Text(f"Note: {printable(note)}")
+    remarks = reasons.remarks(run)
+    yield from (Text(f"Note: {printable(remark)}") for remark in remarks[:MOST_REMARKS])
+    left = len(remarks) - MOST_REMARKS
+    if left > 0:
+        yield Text(f"and {counted(left, 'note')} more: `netdyno report --as html` has all of them")
     for statement in compliance.statements(run):
         yield Text(printable(statement.sentence))
         yield from (Text(printable(f"  {deviation}")) for deviation in statement.deviations)
-    # What befell several cases is told once, with the names of all.
-    errors: dict[str, list[str]] = {}
-    for case in run.cases:
-        if case.error:
-            errors.setdefault(case.error, []).append(case.name)
-    for error, names in errors.items():
-        named = ", ".join(names) if len(names) <= 4 else f"{names[0]} and {len(names) - 1} others"
-        yield Text(printable(f"{named}: {error}"), style="red")
+    yield from (Text(printable(error), style="red") for error in reasons.errors(run))
 
 
 def _detail(table: Joined, width: int) -> Iterator[Text]:
