@@ -120,7 +120,7 @@ def pytest_sessionstart() -> None:
     missing = [name for name in modules if importlib.util.find_spec(name) is None]
     missing += [
         name
-        for name in ("tshark", "chromium", "pdftotext", "ip", "tc", "ethtool", "bird")
+        for name in ("tshark", "chromium", "pdftotext", "ip", "tc", "nft", "ethtool", "bird")
         if shutil.which(name) is None
     ]
     if missing:

@@ -26,6 +26,7 @@ if [ "${1:-demo}" = test ]; then
     want tshark tshark
     want bird bird2
     want snmpd snmpd
+    want nft nftables
     want ethtool ethtool
     want pdftotext poppler-utils
 fi
