@@ -58,6 +58,7 @@ SIDE_BY_SIDE = frozenset(
         "plan_trials",
         "printed",
         "proof",
+        "queued",
         "report_words",
         "reports",
         "reports_health",

@@ -21,7 +21,7 @@ from netdyno.reports import REPORTS, grid, quantity, reasons, render, series
 from netdyno.reports.from_store import view
 from netdyno.reports.terminal import render as render_terminal
 from netdyno.reports.view import CaseView, RunView
-from netdyno.trial import Gap, Gaps, Reordering, Silence, Value, Variation, Verdict
+from netdyno.trial import Column, Gap, Gaps, Reordering, Silence, Table, Value, Variation, Verdict
 from report_sample import PLAN, SMALL, Asked, Sample, article, axes, write
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -407,6 +407,19 @@ def test_what_a_method_remarks_is_in_every_report_that_people_read(small: RunVie
     assert "number 15" in told
     assert "number 16" not in told
     assert "and 4 notes more: `netdyno report --as html` has all of them" in told
+
+
+@pytest.mark.parametrize("name", ["terminal", "markdown", "html"])
+def test_a_table_without_rows_says_that_there_are_none(small: RunView, name: str) -> None:
+    """A soak without a loss has no loss events; headings with nothing below them leave a reader in doubt."""
+    events = Table("Loss events", (Column("first lost"),), (), "By when it was due.")
+    case = next(case for case in small.cases if case.result is not None)
+    assert case.result is not None
+    run = replace(small, cases=(replace(case, result=replace(case.result, tables=(events,))),))
+    page = REPORTS[name].render(run)
+    assert "Loss events" in page
+    assert "None." in page
+    assert "first lost" not in page
 
 
 def test_rounding_never_makes_a_claim() -> None:

@@ -15,7 +15,9 @@ from typing import Literal
 from pydantic import Field
 
 from netdyno.errors import counted
+from netdyno.methods.kept import in_all, kept, unharmed
 from netdyno.methods.procedure import Parameters, Procedure, frames_per_second, rounded, starved
+from netdyno.methods.queued import Queued, longer_may_lose, queued
 from netdyno.trial import (
     Column,
     Figure,
@@ -79,12 +81,19 @@ class _Tried:
     """Numbers of the trials that say so."""
     short: str
     """Why the tester fell short, if it did."""
+    waiting: tuple[Queued, ...]
+    """What queues held at the end of the one that passed."""
+    unharmed: tuple[str, ...]
+    """Port groups, and their streams, that lost nothing in those that failed."""
 
 
 @dataclass
 class _Bisection:
     """What was tried, by step of the grid."""
 
+    situation: Situation
+    step: Fraction
+    """What a load is known to, frames per second."""
     duration: PositiveDuration
     repeats: int
     hopeless: int | None
@@ -98,6 +107,8 @@ class _Bisection:
         verdict: Literal["passed", "failed", "short", "made"] = "short"
         decisive: list[int] = []
         short = ""
+        waiting: tuple[Queued, ...] = ()
+        clean: list[tuple[str, ...]] = []
         for again in range(self.repeats + 1):
             name = f"search {self.count + 1}" if not again else f"verification {self.count + 1}"
             outcome = yield Trial(name, (Segment("traffic", self.duration.ns, fps, fps),))
@@ -115,13 +126,22 @@ class _Bisection:
                 continue
             if bad == 0 and all(stream.offered for stream in outcome.streams):
                 verdict, decisive = "passed", numbers[-1:]
+                waiting = queued(self.situation, outcome)
                 break
             verdict = "failed"
             decisive.append(numbers[-1])
+            clean.append(unharmed(self.situation, outcome))
             if self.hopeless is not None and bad > self.hopeless:
                 break
         self.tried[load] = _Tried(
-            fps, tuple(numbers), tuple(counts), verdict, tuple(decisive or numbers), short
+            fps,
+            tuple(numbers),
+            tuple(counts),
+            verdict,
+            tuple(decisive or numbers),
+            short,
+            waiting,
+            in_all(clean),
         )
         return verdict == "passed"
 
@@ -134,7 +154,9 @@ def bisection(parameters: BisectionParameters, situation: Situation) -> Method:
     """
     maximum = frames_per_second(parameters.maximum, situation)
     steps = -((-maximum) // frames_per_second(parameters.width, situation))
-    search = _Bisection(parameters.duration, parameters.repeats, parameters.hopeless)
+    search = _Bisection(
+        situation, maximum / steps, parameters.duration, parameters.repeats, parameters.hopeless
+    )
     lower, upper = 0, steps + 1
     load = steps
     while upper - lower > 1:
@@ -170,8 +192,10 @@ def _result(
         note = f"no load passed, down to {rounded(failed.fps)} fps"
     else:
         note = f"between {rounded(number)} and {rounded(failed.fps)} fps"
-    values = [
-        Value(
+    values = []
+    for scope in situation.scopes:
+        times = situation.share(scope)
+        value = Value(
             "NDR",
             scope,
             *(None if answer is None else answer * times, "fps"),
@@ -180,9 +204,8 @@ def _result(
             note=note,
             searched=True,
         )
-        for scope in situation.scopes
-        for times in (situation.share(scope),)
-    ]
+        others = failed is not None and high is not None and scope in failed.unharmed
+        values.append(kept(value, high * times) if others and high is not None else value)
     # The one that passed first: it is the one the number is of.
     resting = (() if passed is None else passed.decisive) + (() if failed is None else failed.decisive)
     return Result(
@@ -202,6 +225,9 @@ def _short_trials(parameters: BisectionParameters) -> Iterator[str]:
 
 
 def _notes(search: _Bisection, passed: _Tried | None) -> Iterator[str]:
+    held = "" if passed is None else longer_may_lose(passed.waiting, search.situation, search.step, "load")
+    if passed is not None and held:
+        yield f"the trial that passed at {rounded(passed.fps)} fps: {held}"
     if passed is not None and len(passed.numbers) > 1:
         bad, sent = passed.counts[0]
         yield (

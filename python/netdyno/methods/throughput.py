@@ -9,17 +9,17 @@ from typing import TypeAlias, TypeVar
 
 from pydantic import Field
 
-from netdyno.errors import counted
 from netdyno.methods import rows
+from netdyno.methods.kept import kept, unharmed
 from netdyno.methods.procedure import (
     Parameters,
     Procedure,
     frames_per_second,
     part,
     rounded,
-    sending_ns,
     starved,
 )
+from netdyno.methods.queued import longer_may_lose, queued
 from netdyno.trial import (
     HEADLINES,
     Column,
@@ -187,7 +187,7 @@ def _result(
         notes.append(_why_failed(upper * step, seen.outcomes[failed]))
         if lower == 0:
             note = f"no load passed, down to {rounded(step)} fps"
-    unharmed = _unharmed(situation, seen.outcomes[failed]) if failed is not None and high is not None else ()
+    others = unharmed(situation, seen.outcomes[failed]) if failed is not None and high is not None else ()
     values = []
     for scope in situation.scopes:
         times = situation.share(scope)
@@ -201,15 +201,11 @@ def _result(
             note=note,
             searched=True,
         )
-        if scope in unharmed:
-            ended = (
-                f"a lower bound: other groups ended the search, at {rounded(upper * step * times)} fps of it"
-            )
-            value = replace(
-                value, number=value.number or None, high=None, note=f"{ended} it lost none of its frames"
-            )
-        values.append(value)
-    held = "" if passed is None else _held(situation, seen.outcomes[passed], step)
+        values.append(kept(value, upper * step * times) if scope in others else value)
+    held = ""
+    if passed is not None:
+        waiting = queued(situation, seen.outcomes[passed])
+        held = longer_may_lose(waiting, situation, step, "throughput")
     if held:
         notes.append(f"the trial that passed at {rounded(lower * step)} fps: {held}")
     # The one that passed first: it is the one the number is of.
@@ -224,17 +220,6 @@ def _result(
         headlines={NAME: HEADLINES[NAME]},
         tables=(_table(values, situation),),
     )
-
-
-def _unharmed(situation: Situation, failed: TrialResult) -> tuple[str, ...]:
-    """Port groups, and their streams, of which every frame came back in the trial that ended the search."""
-    streams = {stream.name: stream for stream in failed.streams}
-    found: list[str] = []
-    for group in situation.groups:
-        names = [situation.streams[member] for member in situation.members(group)]
-        if rows.clean([streams[name] for name in names]):
-            found += (group, *names)
-    return tuple(found)
 
 
 def _table(values: list[Value], situation: Situation) -> Table:
@@ -291,38 +276,6 @@ def _short_trial(parameters: ThroughputParameters, held: str) -> Iterator[str]:
     if parameters.duration.ns < RFC_TRIAL_NS:
         asked = f"the final trial lasted {parameters.duration}, RFC 2544 section 24 asks for at least 60 s"
         yield f"{asked}: {held}" if held else asked
-
-
-def _held(situation: Situation, passed: TrialResult, step: Fraction) -> str:
-    """What of a trial that lost nothing a queue held when its last frame had left, a clause; empty if that is
-    no more than the rate is known to.
-
-    What came later, less what was on its way as long as the quickest frame: the device did not forward it at
-    the rate at which it was offered, and a trial that lasts until the queue is full loses it.
-    """
-    took_ns = sending_ns(passed)
-    behind = -(-took_ns // max(passed.sample_ns, 1))
-    # What a trial of this length cannot tell from its load.
-    told = step * took_ns / 10**9
-    found = []
-    for stream in passed.streams:
-        times = stream.latency
-        if times is None or not times.count or stream.name not in situation.streams:
-            continue
-        # Samples end where they end: what came in the one that the traffic ended in is not counted.
-        on_the_way = Fraction(stream.offered * times.min_ns, max(took_ns, 1))
-        held = sum(stream.rx[behind:]) - on_the_way
-        if held > told * situation.share(stream.name):
-            found.append((held, stream))
-    if not found:
-        return ""
-    held, stream = max(found, key=lambda one: one[0])
-    rate = rounded(held * 10**9 / took_ns)
-    also = f", and of {counted(len(found) - 1, 'stream')} more" if len(found) > 1 else ""
-    return (
-        f"{rounded(held)} of {stream.offered} frames of `{stream.name}` came only when all had left{also};"
-        f" what a queue held is {rate} fps of that throughput, and a longer trial may lose it"
-    )
 
 
 def waits(situation: Situation, trial: TrialResult) -> Iterator[str]:

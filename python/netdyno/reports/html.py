@@ -36,7 +36,7 @@ from netdyno.reports import (
 )
 from netdyno.reports.details import details
 from netdyno.reports.figures import Figure, figures
-from netdyno.reports.joined import CONTRADICTED, Joined
+from netdyno.reports.joined import CONTRADICTED, NO_ROWS, Joined
 from netdyno.reports.markdown import provenance
 from netdyno.reports.view import ABOUT_THE_TESTER, ALL, CaseView, RunView, TrialView, stream_results
 from netdyno.trial import Latency, StreamResult, Value
@@ -75,6 +75,7 @@ def render(run: RunView) -> str:
         reasons=reasons.of_run(run),
         proofs=proof.rows(run),
         proof_title=proof.TITLE,
+        no_rows=NO_ROWS,
         proof_caption=proof.CAPTION,
         proof_columns=proof.COLUMNS,
         worker=health.worker,

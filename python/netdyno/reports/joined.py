@@ -28,6 +28,8 @@ STREAM = "stream"
 SENT = "sent"
 LOST = ("loss", "FLR")
 """Columns of the share that was lost of what was sent."""
+NO_ROWS = "None."
+"""Stands for the rows of a table without any."""
 AT_MOST = "loss at most"
 """A column that has the bound of what none was lost of."""
 ABOUT_BOUNDS = "A loss of 0 (≤ x) is at most x at 95 %, 3/N of N frames of which none was lost."

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from netdyno.printable import printable
 from netdyno.reports import compliance, grid, proof, quantity, reasons
 from netdyno.reports.details import details
+from netdyno.reports.joined import NO_ROWS
 from netdyno.reports.view import CaseView, RunView
 
 _SPECIAL = str.maketrans({c: f"\\{c}" for c in "\\`*_[]<>|#"} | {"\n": " ", "\r": " "})
@@ -38,7 +39,7 @@ def _lines(run: RunView) -> Iterator[str]:
         for caption in detail.captions:
             yield from [escape(caption), ""]
         alignment = "".join("r" if number else "l" for number in detail.numeric)
-        yield from _table(detail.headings, alignment, detail.texts)
+        yield from _table(detail.headings, alignment, detail.texts) if detail.texts else (NO_ROWS,)
     why = _reasons(run)
     if why:
         yield from ["", "## What says so", ""]

@@ -18,7 +18,7 @@ from netdyno.errors import counted
 from netdyno.printable import printable
 from netdyno.reports import compliance, grid, proof, reasons, terminal_tables
 from netdyno.reports.details import details
-from netdyno.reports.joined import Joined
+from netdyno.reports.joined import NO_ROWS, Joined
 from netdyno.reports.view import RunView
 
 NARROWEST = 60
@@ -107,7 +107,9 @@ def _detail(table: Joined, width: int) -> Iterator[Text]:
     yield Text(printable(table.name), style="bold")
     shown = [[printable(cell) for cell in row] for row in table.texts[:MOST_ROWS]]
     headings = [printable(heading) for heading in table.headings]
-    for line in terminal_tables.lines(headings, shown, table.numeric, width):
+    if not shown:
+        yield Text(NO_ROWS)
+    for line in terminal_tables.lines(headings, shown, table.numeric, width) if shown else ():
         yield Text(line, no_wrap=True)
     left = len(table.rows) - len(shown)
     if left:

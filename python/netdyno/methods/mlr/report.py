@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from netdyno.errors import counted
+from netdyno.methods.kept import in_all, kept
 from netdyno.methods.mlr.goals import Shot, Target
 from netdyno.methods.mlr.presets import Goal
 from netdyno.methods.mlr.shooting import Shooting
 from netdyno.methods.procedure import rounded
+from netdyno.methods.queued import longer_may_lose
 from netdyno.trial import Column, Figure, Result, Situation, Table, Value
 from netdyno.units import decimal
 
@@ -100,10 +102,12 @@ def _resting(found: _Found, shooting: Shooting) -> tuple[int, ...]:
 
 def _values(found: _Found, situation: Situation, shooting: Shooting) -> Iterator[Value]:
     number, low, high, note = _bounds(found, shooting)
+    others = in_all(shooting.unharmed.get(shot.number, ()) for shot in found.bad)
     for scope in situation.scopes:
         times = situation.share(scope)
         each = [None if one is None else one * times for one in (number, low, high)]
-        yield Value(found.name, scope, each[0], "fps", low=each[1], high=each[2], note=note, searched=True)
+        value = Value(found.name, scope, each[0], "fps", low=each[1], high=each[2], note=note, searched=True)
+        yield kept(value, each[2]) if each[2] is not None and scope in others else value
 
 
 def _bounds(
@@ -186,6 +190,9 @@ def _notes(found: list[_Found], shooting: Shooting) -> Iterator[str]:
                 f"{one.name}: conditional throughput {rounded(rate)} fps of each sending port, its load less"
                 f" {decimal(loss * 100, 4)} % of loss"
             )
+        held = _held(one, shooting)
+        if held:
+            yield f"{one.name}: a trial that passed: {held}"
     uses = [made.use for made in shooting.made]
     short = uses.count("the tester fell short")
     if short:
@@ -194,6 +201,20 @@ def _notes(found: list[_Found], shooting: Shooting) -> Iterator[str]:
     yield f"{counted(len(uses), 'trial')} with {seconds} s of traffic"
     if shooting.spent is not None:
         yield f"the search ended early: {shooting.spent}"
+
+
+def _held(found: _Found, shooting: Shooting) -> str:
+    """What queues held of the longest trials at the lower bound, where that is more than the goal's width."""
+    if found.lower is None or shooting.senseless is not None:
+        return ""
+    longest = max((shot.duration_ns for shot in found.good), default=0)
+    numbers = [shot.number for shot in found.good if shot.duration_ns == longest]
+    step = shooting.grid.fps(found.lower) * found.goal.width.amount
+    told = (
+        longer_may_lose(shooting.waiting.get(number, ()), shooting.situation, step, "load")
+        for number in numbers
+    )
+    return next(filter(None, told), "")
 
 
 def _goals_table(found: list[_Found], situation: Situation, shooting: Shooting) -> Table:

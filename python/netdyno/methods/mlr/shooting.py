@@ -12,12 +12,14 @@ from fractions import Fraction
 from typing import Literal, TypeAlias
 
 from netdyno.errors import counted
+from netdyno.methods.kept import unharmed
 from netdyno.methods.late import came_late
 from netdyno.methods.mlr.controller import Ask, Search
 from netdyno.methods.mlr.goals import Evidence, Shot
 from netdyno.methods.mlr.grid import Grid
 from netdyno.methods.procedure import rounded, starved
-from netdyno.trial import Segment, Trial, TrialResult
+from netdyno.methods.queued import Queued, queued
+from netdyno.trial import Segment, Situation, Trial, TrialResult
 from netdyno.units import PositiveDuration
 
 Use: TypeAlias = Literal["counts", "ramp", "warm-up", "the tester fell short", "more came than was sent"]
@@ -55,6 +57,7 @@ class Shooting:
     evidence: Evidence
     budget: Budget
     overhead_ns: int
+    situation: Situation
     count: int = 0
     """Trials of the case so far, and so the number of the next one."""
     made: list[Made] = field(default_factory=list)
@@ -67,6 +70,10 @@ class Shooting:
     """Why the tester fell short at the ceiling."""
     waits_ns: dict[str, int] = field(default_factory=dict)
     """The phases around the traffic of the last trial, by name."""
+    waiting: dict[int, tuple[Queued, ...]] = field(default_factory=dict)
+    """What queues held at the end of trials that lost nothing, by their numbers."""
+    unharmed: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    """Port groups, and their streams, that lost nothing in trials in which others did, by their numbers."""
     at_fault: list[int] = field(default_factory=list)
     """Numbers of the trials that show the two above."""
     _last: TrialResult | None = None
@@ -113,6 +120,10 @@ class Shooting:
             if use == "counts":
                 effective = ask.duration_ns + self.overhead_ns
                 self.evidence.add(Shot(ask.load, ask.duration_ns, effective, bad, sent, number))
+                if bad:
+                    self.unharmed[number] = unharmed(self.situation, outcome)
+                else:
+                    self.waiting[number] = queued(self.situation, outcome)
                 return share
             if use == "warm-up":
                 return share
