@@ -36,8 +36,8 @@ test: packages-test .venv/.dev ## every test: Rust, Python, examples, tshark, a 
 	@$(MAKE) --no-print-directory -j2 .venv/.engine tests-built
 	$(CARGO) test --workspace --locked $(TESTS)
 	export PATH="$$PATH:/usr/sbin:/sbin" NETDYNO_TESTS=all $(BYTECODE) && \
-	$(BIN)/pytest -m side_by_side -n auto --dist loadfile && \
-	$(BIN)/pytest -m "not side_by_side"
+	$(BIN)/pytest --ignore=tests/real -n auto --dist loadfile && \
+	$(BIN)/pytest tests/real
 
 vm-test: .venv/.dev ## ports and cards under Debian 11's, 12's and 13's kernels, in QEMU (wants root and Debian's archive)
 	@tools/vm/test.sh
@@ -48,7 +48,7 @@ check: .venv/.dev .venv/.engine ## what a change must pass before it is committe
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check python tests
 	$(BIN)/mypy
-	$(BIN)/pytest tests/test_house.py
+	$(BIN)/pytest tests/house
 
 fuzz: ## hostile frames and memif peers, FUZZ_SECONDS=60 a target, from a seed of its own each time (FUZZ_SEED)
 	@FUZZ_SECONDS=$${FUZZ_SECONDS:-60} FUZZ_SEED=$${FUZZ_SEED:-$$(date +%s)} && export FUZZ_SECONDS FUZZ_SEED && \

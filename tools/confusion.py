@@ -25,13 +25,15 @@ from typing import Any, Literal
 
 from netdyno._engine import Session
 from netdyno.calibration import Proven
-from netdyno.labs import KINDS, Wiring
-from netdyno.matrix import Case, cases, situation
+from netdyno.devices import KINDS, Wiring
 from netdyno.methods import METHODS
 from netdyno.plan import Plan, parse
-from netdyno.spec import read_result, session_spec, trial_spec
+from netdyno.plan.matrix import Case, cases, situation
 from netdyno.store import CaseHead, CaseWiring, StoredCase, StoredVerdict
-from netdyno.trial import Result, Trial, TrialResult
+from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
+from netdyno.values.finding import Result
+from netdyno.values.load import Trial
+from netdyno.values.outcome import TrialResult
 from netdyno.verdict import Evidence, across, judge
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -240,8 +242,8 @@ def table_of_record(rows: Iterable[Mapping[str, str]]) -> str:
 def sources() -> dict[str, str]:
     """What the answers rest on beside the engine: each file with its digest."""
     files = [
-        *(ROOT / "python" / "netdyno" / "verdict").glob("*.py"),
-        *(ROOT / "python" / "netdyno" / "methods").glob("*.py"),
+        *(ROOT / "python" / "netdyno" / "verdict").rglob("*.py"),
+        *(ROOT / "python" / "netdyno" / "methods").rglob("*.py"),
         ROOT / "tools/confusion.py",
         ROOT / "tools/scenarios.py",
     ]

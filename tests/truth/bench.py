@@ -12,14 +12,17 @@ from typing import Any
 from closed_forms import Stretch, mixed_departures, order_of_sizes, wire_bits
 from methodlab import follow, text
 from model import DESTINATION, FLOWS, SOURCE, Model
-from netdyno.labs import KINDS
-from netdyno.matrix import cases, situation
+from netdyno.devices import KINDS
 from netdyno.methods import METHODS
-from netdyno.methods.late import watched
+from netdyno.methods.wrap.late import watched
 from netdyno.plan import Plan as Asked
 from netdyno.plan import parse
-from netdyno.spec import session_spec
-from netdyno.trial import Result, Situation, StreamResult, Trial, TrialResult, Value
+from netdyno.plan.matrix import cases, situation
+from netdyno.testers.netdyno.spec import session_spec
+from netdyno.values.finding import Result, Value
+from netdyno.values.load import Trial
+from netdyno.values.outcome import StreamResult, TrialResult
+from netdyno.values.situation import Situation
 from reference import Reference, Sent, from_a_port
 from servers import LINE, Packet
 

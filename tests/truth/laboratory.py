@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 from methodlab import OneProcess
-from netdyno import run as runner
-from netdyno.case import Event, Failed
-from netdyno.labs import KINDS, LabLink, Wiring
+from netdyno.campaign import run as runner
+from netdyno.campaign.case import Event, Failed
+from netdyno.devices import KINDS, LabLink, Wiring
 from netdyno.plan import parse
 from netdyno.store import StoredCase, StoredTrial, open_run
 

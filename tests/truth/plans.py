@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from bench import Plan, Ways
-from netdyno.trial import Situation
+from netdyno.values.situation import Situation
 from servers import Packet, Server
 
 STATIONS = 37

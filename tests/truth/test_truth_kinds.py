@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from closed_forms import SECOND, Stretch, admitted, sent_before, wire_bits
 from laboratory import RATE, Device, Found, Silent, measure, plan_text
-from netdyno import run as runner
+from netdyno.campaign import run as runner
 from netdyno.plan import parse
 from netdyno.store import open_run
 

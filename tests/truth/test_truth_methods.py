@@ -15,7 +15,7 @@ import pytest
 from closed_forms import SECOND, Frame, Stretch, departures, last_bit_ps, line_ps, through
 from laboratory import RATE, Device, Found, measure
 from netdyno.store import StoredTrial
-from netdyno.trial import Cell
+from netdyno.values.finding import Cell
 
 pytest.importorskip("netdyno._engine", reason="the engine is not built")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from laboratory import Silent
 from methodlab import OneProcess
-from netdyno import run as runner
+from netdyno.campaign import run as runner
 from netdyno.plan import parse
 from netdyno.store import open_run
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from laboratory import Device, Silent, TruthKind, plan_text
 from methodlab import OneProcess
-from netdyno import run as runner
-from netdyno.labs import KINDS
+from netdyno.campaign import run as runner
+from netdyno.devices import KINDS
 from netdyno.plan import parse
 from netdyno.reports import render
 from netdyno.store import open_run

@@ -81,7 +81,7 @@ fn main() {
 }
 
 /// A case of `emulated/asr9006` as `netdyno run examples/asr9006.yaml` poses it: the device of
-/// `python/netdyno/labs/emulated.py`, 65,536 flows of 64 bytes, one way or each way, a linear ramp to 100 % of the line, everything
+/// `python/netdyno/devices/emulated/`, 65,536 flows of 64 bytes, one way or each way, a linear ramp to 100 % of the line, everything
 /// checked and accounted.
 fn asr9006(forwarding: &str, members: u64, bidir: bool, quantum: u64, ms: u64) {
     let routed = forwarding == "ipv4";

@@ -8,6 +8,6 @@ suite       the measuring itself, C0 to C10; not imported here, since verdicts a
 """
 
 from netdyno.calibration.document import Calibration, CalibrationError, Check
-from netdyno.calibration.proven import Proven
+from netdyno.values.proven import Proven
 
 __all__ = ["Calibration", "CalibrationError", "Check", "Proven"]

@@ -10,16 +10,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from netdyno.calibration.document import CalibrationError
-from netdyno.matrix import cases
 from netdyno.methods import sending_ns, starved
-from netdyno.spec import read_result, session_spec, trial_spec
-from netdyno.trial import Segment, Trial, TrialResult
-from netdyno.units import Duration, PositiveDuration
+from netdyno.plan.matrix import cases
+from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
+from netdyno.values.load import Segment, Trial
+from netdyno.values.outcome import TrialResult
+from netdyno.values.units import Duration, PositiveDuration
 
 if TYPE_CHECKING:
-    from netdyno.labs.wiring import Wiring
-    from netdyno.matrix import Case
+    from netdyno.devices.wiring import Wiring
     from netdyno.plan import Plan
+    from netdyno.plan.matrix import Case
 
 LOOK_S = 0.2
 GRACE_S = 30.0

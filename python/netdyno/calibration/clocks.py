@@ -11,8 +11,8 @@ from typing import Any
 
 from netdyno.calibration import inventory
 from netdyno.calibration.document import Check
-from netdyno.labs import threads
-from netdyno.labs.threads import workers_of
+from netdyno.ports import threads
+from netdyno.ports.threads import workers_of
 
 ROUNDS = 20_000
 """Round trips of a cache line: a millisecond or two."""

@@ -9,8 +9,8 @@ from importlib import import_module
 from typing import Any
 
 from netdyno.calibration.document import CalibrationError, Check
-from netdyno.spec import read_result
-from netdyno.trial import StreamResult, TrialResult
+from netdyno.testers.netdyno.spec import read_result
+from netdyno.values.outcome import StreamResult, TrialResult
 
 FRAMES = 20_000
 RATE_FPS = 100_000

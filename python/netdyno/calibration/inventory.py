@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netdyno.labs import nic
-from netdyno.labs.threads import cores_of, workers_of
+from netdyno.ports import nic
+from netdyno.ports.threads import cores_of, workers_of
 
 if TYPE_CHECKING:
-    from netdyno.labs.wiring import Wiring
+    from netdyno.devices.wiring import Wiring
 
 _CPU = "/sys/devices/system/cpu"
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from netdyno.calibration.bench import Shot
 from netdyno.calibration.document import Point
-from netdyno.histogram import decode, merge
+from netdyno.stats.histogram import decode, merge
 
 RATE_PPM = 100
 """Of a paced load: 0.01 %."""

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from netdyno.calibration.document import CalibrationError
-from netdyno.labs import KINDS, LabLink, Loopback, WiredPort, Wiring, addresses, backends
-from netdyno.labs.threads import Threads
+from netdyno.devices import KINDS, LabLink, Loopback, WiredPort, Wiring, addresses
 from netdyno.plan import Plan, parse
+from netdyno.ports import backends
+from netdyno.ports.threads import Threads
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -133,6 +134,6 @@ def _ring(threads: Threads) -> Iterator[Wiring]:
 
 def _rate(interface: str) -> int:
     """What the interface says it runs at."""
-    from netdyno.labs import ethtool
+    from netdyno.ports import ethtool
 
     return ethtool.card(interface).speed_bps or DEFAULT_BPS

@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from netdyno.calibration.document import Check
 from netdyno.calibration.effort import Effort
-from netdyno.labs.threads import workers_of
 from netdyno.methods import rounded
-from netdyno.spec import read_result, session_spec, trial_spec
-from netdyno.trial import Segment, Trial, TrialResult
+from netdyno.ports.threads import workers_of
+from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
+from netdyno.values.load import Segment, Trial
+from netdyno.values.outcome import TrialResult
 
 if TYPE_CHECKING:
-    from netdyno.labs.wiring import Wiring
-    from netdyno.matrix import Case
+    from netdyno.devices.wiring import Wiring
     from netdyno.plan import Plan
+    from netdyno.plan.matrix import Case
 
 JOINED = frozenset(("ring", "wire"))
 """Backends whose two ends are opened together, by one session and so for one thread."""

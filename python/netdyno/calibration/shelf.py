@@ -10,7 +10,7 @@ from tempfile import TemporaryFile
 
 from netdyno.calibration import inventory
 from netdyno.calibration.document import Calibration, CalibrationError, Traffic
-from netdyno.calibration.proven import Proven
+from netdyno.values.proven import Proven
 
 FOLDER = "calibrations"
 """Beside the runs: `runs/calibrations/2026-11-22T0350Z-ab12.json`."""

@@ -10,16 +10,17 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from netdyno.calibration import clocks, faults, inventory, receiving, told, traffic_checks
+from netdyno.calibration import clocks, faults, inventory, receiving, traffic_checks
 from netdyno.calibration.bench import Bench
 from netdyno.calibration.document import Calibration, CalibrationError, Check, Traffic
 from netdyno.calibration.effort import Effort
-from netdyno.labs.threads import workers_of
+from netdyno.cli import calibration_table as told
+from netdyno.ports.threads import workers_of
 
 if TYPE_CHECKING:
-    from netdyno.labs.wiring import Wiring
-    from netdyno.matrix import Case
+    from netdyno.devices.wiring import Wiring
     from netdyno.plan import Plan
+    from netdyno.plan.matrix import Case
 
 FACING_FRAMES = 100
 FACING_FPS = 10_000

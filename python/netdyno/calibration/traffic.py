@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from netdyno.matrix import Case
+    from netdyno.plan.matrix import Case
 
 VERSION = 1
 """Changes when the engine's work for the same frames does."""

@@ -7,7 +7,6 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from netdyno.arithmetic import FCS, line_rate, wire_bits
 from netdyno.calibration import traffic
 from netdyno.calibration.bench import Bench, Shot
 from netdyno.calibration.document import Check, Point, Traffic
@@ -15,14 +14,15 @@ from netdyno.calibration.effort import SHARES, Effort
 from netdyno.calibration.points import allowed_ppm, point
 from netdyno.calibration.search import Told, most_without_loss
 from netdyno.errors import counted
-from netdyno.labs.nic import counters, netlink
-from netdyno.labs.threads import workers_of
 from netdyno.methods import rounded
-from netdyno.mixes import Mix
-from netdyno.units import L1Rate
+from netdyno.ports.nic import counters, netlink
+from netdyno.ports.threads import workers_of
+from netdyno.values.mixes import Mix
+from netdyno.values.rates import FCS, line_rate, wire_bits
+from netdyno.values.units import L1Rate
 
 if TYPE_CHECKING:
-    from netdyno.matrix import Case
+    from netdyno.plan.matrix import Case
 
 NOBODY_FPS = Fraction(300_000_000)
 """No core sends so many: where nothing enforces a line, the search begins here."""

@@ -19,7 +19,7 @@ from netdyno.methods.loss import LOSS
 from netdyno.methods.microburst import MICROBURST
 from netdyno.methods.ndr import NDR
 from netdyno.methods.order import ORDER_METHOD
-from netdyno.methods.procedure import (
+from netdyno.methods.parts.procedure import (
     Parameters,
     Procedure,
     frames_per_second,

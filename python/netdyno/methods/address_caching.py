@@ -9,10 +9,12 @@ from math import log2
 from pydantic import Field, model_validator
 
 from netdyno.errors import Problem
-from netdyno.methods import stations
-from netdyno.methods.procedure import Procedure, frames_per_second
-from netdyno.trial import Method, Situation, Trial
-from netdyno.units import FrameRate, Load, PositiveLoad, decimal
+from netdyno.methods.parts import stations
+from netdyno.methods.parts.procedure import Procedure, frames_per_second
+from netdyno.values.load import Trial
+from netdyno.values.method import Method
+from netdyno.values.situation import Situation
+from netdyno.values.units import FrameRate, Load, PositiveLoad, decimal
 
 HEADLINE = (
     "address caching capacity",

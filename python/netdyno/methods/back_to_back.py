@@ -10,9 +10,9 @@ from statistics import stdev
 from pydantic import Field
 
 from netdyno.errors import Problem, counted
-from netdyno.methods import rows
-from netdyno.methods.bursts import Bursts
-from netdyno.methods.procedure import Parameters, Procedure, constant, milliseconds
+from netdyno.methods.parts import rows
+from netdyno.methods.parts.bursts import Bursts
+from netdyno.methods.parts.procedure import Parameters, Procedure, constant, milliseconds
 from netdyno.methods.throughput import (
     WAIT,
     Known,
@@ -22,8 +22,10 @@ from netdyno.methods.throughput import (
     none_found,
     searching,
 )
-from netdyno.trial import Cell, Column, Result, Situation, Table, Trial, Value
-from netdyno.units import PositiveDuration
+from netdyno.values.finding import Cell, Column, Result, Table, Value
+from netdyno.values.load import Trial
+from netdyno.values.situation import Situation
+from netdyno.values.units import PositiveDuration
 
 REPEATS = 50
 """RFC 2544 section 26.4: at least 50 times; RFC 9004 section 6.3 leaves the number open."""

@@ -15,22 +15,21 @@ from typing import Literal
 from pydantic import Field
 
 from netdyno.errors import counted
-from netdyno.methods.kept import in_all, kept, unharmed
-from netdyno.methods.procedure import Parameters, Procedure, frames_per_second, rounded, starved
-from netdyno.methods.queued import Queued, longer_may_lose, queued
-from netdyno.trial import (
-    Column,
-    Figure,
-    Method,
-    Result,
-    Segment,
-    Situation,
-    Table,
-    Trial,
-    TrialResult,
-    Value,
+from netdyno.methods.parts.kept import in_all, kept, unharmed
+from netdyno.methods.parts.procedure import (
+    Parameters,
+    Procedure,
+    frames_per_second,
+    rounded,
+    starved,
 )
-from netdyno.units import Load, Percent, PositiveDuration, PositiveLoad
+from netdyno.methods.parts.queued import Queued, longer_may_lose, queued
+from netdyno.values.finding import Column, Figure, Result, Table, Value
+from netdyno.values.load import Segment, Trial
+from netdyno.values.method import Method
+from netdyno.values.outcome import TrialResult
+from netdyno.values.situation import Situation
+from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad
 
 RFC_TRIAL_NS = 60 * 10**9
 """RFC 2544 section 24: at least 60 seconds for the trial whose value is reported."""

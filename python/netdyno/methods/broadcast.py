@@ -8,15 +8,19 @@ from fractions import Fraction
 
 from pydantic import Field
 
-from netdyno.methods.procedure import (
+from netdyno.methods.parts.procedure import (
     Parameters,
     Procedure,
     frames_per_second,
     rounded,
     starved,
 )
-from netdyno.trial import Cell, Column, Method, Result, Segment, Situation, Table, Trial, TrialResult, Value
-from netdyno.units import Load, Percent, PositiveDuration, PositiveLoad
+from netdyno.values.finding import Cell, Column, Result, Table, Value
+from netdyno.values.load import Segment, Trial
+from netdyno.values.method import Method
+from netdyno.values.outcome import TrialResult
+from netdyno.values.situation import Situation
+from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad
 
 RFC_TRIAL_NS = 30 * 10**9
 """RFC 2889 section 5.10.2: 30 seconds are recommended."""

@@ -7,24 +7,22 @@ from fractions import Fraction
 
 from pydantic import Field
 
-from netdyno.methods import rows
 from netdyno.methods.forwarding import EDGE, TOO_SHORT, forwarding_rate
-from netdyno.methods.procedure import Parameters, Procedure, frames_per_second, rounded, starved
-from netdyno.methods.rows import lost
-from netdyno.trial import (
-    Cell,
-    Column,
-    Method,
-    Result,
-    Segment,
-    Situation,
-    StreamResult,
-    Table,
-    Trial,
-    TrialResult,
-    Value,
+from netdyno.methods.parts import rows
+from netdyno.methods.parts.procedure import (
+    Parameters,
+    Procedure,
+    frames_per_second,
+    rounded,
+    starved,
 )
-from netdyno.units import Load, Percent, PositiveDuration, PositiveLoad, decimal
+from netdyno.methods.parts.rows import lost
+from netdyno.values.finding import Cell, Column, Result, Table, Value
+from netdyno.values.load import Segment, Trial
+from netdyno.values.method import Method
+from netdyno.values.outcome import StreamResult, TrialResult
+from netdyno.values.situation import Situation
+from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad, decimal
 
 RFC_TRIAL_NS = 30 * 10**9
 """RFC 2889 section 5.5.2: 30 seconds are recommended."""

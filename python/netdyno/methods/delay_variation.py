@@ -7,9 +7,8 @@ from fractions import Fraction
 
 from pydantic import Field
 
-from netdyno import variation
-from netdyno.methods import rows
-from netdyno.methods.procedure import Procedure, starved
+from netdyno.methods.parts import rows
+from netdyno.methods.parts.procedure import Procedure, starved
 from netdyno.methods.throughput import (
     WAIT,
     Known,
@@ -20,21 +19,12 @@ from netdyno.methods.throughput import (
     searching,
     waits,
 )
-from netdyno.trial import (
-    Cell,
-    Column,
-    Figure,
-    Observe,
-    Result,
-    Segment,
-    Situation,
-    StreamResult,
-    Table,
-    Trial,
-    TrialResult,
-    Value,
-)
-from netdyno.units import PositiveDuration
+from netdyno.stats import delay_variation as variation
+from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
+from netdyno.values.load import Observe, Segment, Trial
+from netdyno.values.outcome import StreamResult, TrialResult
+from netdyno.values.situation import Situation
+from netdyno.values.units import PositiveDuration
 
 REPEATS = 20
 """RFC 8219 sections 7.3.1 and 7.3.2: at least 20 times; the median is reported."""

@@ -13,21 +13,20 @@ from fractions import Fraction
 from pydantic import Field
 
 from netdyno.errors import Problem, counted
-from netdyno.methods import rows
-from netdyno.methods.procedure import Parameters, Procedure, constant, frames_per_second, starved
-from netdyno.trial import NOT_RUN as LEFT_OUT
-from netdyno.trial import (
-    Cell,
-    Column,
-    Method,
-    Result,
-    Situation,
-    StreamResult,
-    Table,
-    TrialResult,
-    Value,
+from netdyno.methods.parts import rows
+from netdyno.methods.parts.procedure import (
+    Parameters,
+    Procedure,
+    constant,
+    frames_per_second,
+    starved,
 )
-from netdyno.units import FrameSize, Load, Percent, PositiveDuration, PositiveLoad
+from netdyno.values.finding import NOT_RUN as LEFT_OUT
+from netdyno.values.finding import Cell, Column, Result, Table, Value
+from netdyno.values.method import Method
+from netdyno.values.outcome import StreamResult, TrialResult
+from netdyno.values.situation import Situation
+from netdyno.values.units import FrameSize, Load, Percent, PositiveDuration, PositiveLoad
 
 RFC_TRIAL_NS = 30 * 10**9
 """RFC 2889 section 5.9.2: 30 seconds are recommended."""

@@ -8,10 +8,12 @@ from fractions import Fraction
 from pydantic import Field, model_validator
 
 from netdyno.errors import Problem
-from netdyno.methods.procedure import Procedure, constant, frames_per_second, starved
+from netdyno.methods.parts.procedure import Procedure, constant, frames_per_second, starved
 from netdyno.methods.throughput import Known, Measured, OnThroughput, at_the_throughput, searching
-from netdyno.trial import Cell, Column, Figure, Result, Situation, StreamResult, Table, Value
-from netdyno.units import Load, Percent, PositiveDuration, PositiveLoad
+from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
+from netdyno.values.outcome import StreamResult
+from netdyno.values.situation import Situation
+from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad
 
 RFC_TRIAL_NS = 30 * 10**9
 """RFC 2889 section 5.6.2: 30 seconds are recommended."""

@@ -7,10 +7,9 @@ from fractions import Fraction
 
 from pydantic import Field, model_validator
 
-from netdyno.arithmetic import WIRE_OVERHEAD
 from netdyno.errors import Problem
-from netdyno.methods import rows
-from netdyno.methods.procedure import Parameters, Procedure, starved
+from netdyno.methods.parts import rows
+from netdyno.methods.parts.procedure import Parameters, Procedure, starved
 from netdyno.methods.throughput import (
     WAIT,
     Known,
@@ -21,19 +20,12 @@ from netdyno.methods.throughput import (
     searching,
     waits,
 )
-from netdyno.trial import (
-    Cell,
-    Column,
-    Observe,
-    Result,
-    Segment,
-    Situation,
-    Table,
-    Trial,
-    TrialResult,
-    Value,
-)
-from netdyno.units import Duration, PositiveDuration
+from netdyno.values.finding import Cell, Column, Result, Table, Value
+from netdyno.values.load import Observe, Segment, Trial
+from netdyno.values.outcome import TrialResult
+from netdyno.values.rates import WIRE_OVERHEAD
+from netdyno.values.situation import Situation
+from netdyno.values.units import Duration, PositiveDuration
 
 REPEATS = 20
 """RFC 2544 section 26.2 and RFC 8219 section 7.2: at least 20 times."""

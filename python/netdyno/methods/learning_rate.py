@@ -8,11 +8,13 @@ from math import log2
 
 from pydantic import Field
 
-from netdyno.methods import stations
 from netdyno.methods.address_caching import MOST
-from netdyno.methods.procedure import Procedure, frames_per_second, rounded
-from netdyno.trial import Method, Situation, Trial
-from netdyno.units import Load, Percent, PositiveLoad
+from netdyno.methods.parts import stations
+from netdyno.methods.parts.procedure import Procedure, frames_per_second, rounded
+from netdyno.values.load import Trial
+from netdyno.values.method import Method
+from netdyno.values.situation import Situation
+from netdyno.values.units import Load, Percent, PositiveLoad
 
 HEADLINE = (
     "address learning rate",

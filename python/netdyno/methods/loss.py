@@ -8,11 +8,20 @@ from fractions import Fraction
 from pydantic import Field, model_validator
 
 from netdyno.errors import Problem
-from netdyno.methods import rows
-from netdyno.methods.procedure import Parameters, Procedure, constant, frames_per_second, starved
+from netdyno.methods.parts import rows
+from netdyno.methods.parts.procedure import (
+    Parameters,
+    Procedure,
+    constant,
+    frames_per_second,
+    starved,
+)
 from netdyno.methods.throughput import WAIT, waits
-from netdyno.trial import Cell, Column, Figure, Method, Result, Situation, Table, TrialResult, Value
-from netdyno.units import Load, Percent, PositiveDuration, PositiveLoad
+from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
+from netdyno.values.method import Method
+from netdyno.values.outcome import TrialResult
+from netdyno.values.situation import Situation
+from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad
 
 COARSEST = Fraction(1, 10)
 """RFC 2544 section 26.3: the steps are 10 % of the maximum rate at most, finer ones are encouraged."""

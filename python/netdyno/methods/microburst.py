@@ -10,22 +10,15 @@ from statistics import mean, stdev
 from pydantic import Field, model_validator
 
 from netdyno.errors import Problem
-from netdyno.methods import rows
-from netdyno.methods.bursts import Bursts
-from netdyno.methods.procedure import Parameters, Procedure
-from netdyno.trial import (
-    Cell,
-    Column,
-    Method,
-    Result,
-    Segment,
-    Situation,
-    StreamResult,
-    Table,
-    Trial,
-    Value,
-)
-from netdyno.units import Percent, PositiveDuration
+from netdyno.methods.parts import rows
+from netdyno.methods.parts.bursts import Bursts
+from netdyno.methods.parts.procedure import Parameters, Procedure
+from netdyno.values.finding import Cell, Column, Result, Table, Value
+from netdyno.values.load import Segment, Trial
+from netdyno.values.method import Method
+from netdyno.values.outcome import StreamResult
+from netdyno.values.situation import Situation
+from netdyno.values.units import Percent, PositiveDuration
 
 STEADY = Fraction(1, 10)
 """RFC 8239 section 1.2: the standard deviation of repeats should be below 10 % of their mean."""

@@ -24,10 +24,14 @@ from netdyno.methods.mlr.goals import Evidence
 from netdyno.methods.mlr.grid import Grid
 from netdyno.methods.mlr.presets import Goal
 from netdyno.methods.mlr.shooting import Budget, Shooting
-from netdyno.methods.procedure import Parameters, Procedure, frames_per_second, scaled
-from netdyno.methods.samples import Sample, kept_up, scopes
-from netdyno.trial import Method, Result, Segment, Situation, Trial, TrialResult
-from netdyno.units import Duration, Load, Percent, PositiveDuration, PositiveLoad
+from netdyno.methods.parts.procedure import Parameters, Procedure, frames_per_second, scaled
+from netdyno.methods.parts.samples import Sample, kept_up, scopes
+from netdyno.values.finding import Result
+from netdyno.values.load import Segment, Trial
+from netdyno.values.method import Method
+from netdyno.values.outcome import TrialResult
+from netdyno.values.situation import Situation
+from netdyno.values.units import Duration, Load, Percent, PositiveDuration, PositiveLoad
 
 HOLD_SHARE = 10
 """The top of the ramp is held for this part of its length: a knee just below it shows there."""

@@ -7,25 +7,15 @@ from fractions import Fraction
 
 from pydantic import Field
 
-from netdyno.histogram import decode, merge
-from netdyno.methods import rows
-from netdyno.methods.procedure import Parameters, Procedure, frames_per_second, starved
-from netdyno.trial import (
-    Cell,
-    Column,
-    Figure,
-    Method,
-    Observe,
-    Result,
-    Segment,
-    Situation,
-    StreamResult,
-    Table,
-    Trial,
-    TrialResult,
-    Value,
-)
-from netdyno.units import Load, Percent, PositiveDuration, PositiveLoad
+from netdyno.methods.parts import rows
+from netdyno.methods.parts.procedure import Parameters, Procedure, frames_per_second, starved
+from netdyno.stats.histogram import decode, merge
+from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
+from netdyno.values.load import Observe, Segment, Trial
+from netdyno.values.method import Method
+from netdyno.values.outcome import StreamResult, TrialResult
+from netdyno.values.situation import Situation
+from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad
 
 RATIO = "reordered"
 COPIES = "duplicated"

@@ -16,11 +16,10 @@ from typing import Any, ClassVar
 
 from pydantic import Field, model_validator
 
-from netdyno.arithmetic import WIRE_OVERHEAD
 from netdyno.errors import Problem, counted
-from netdyno.methods import rows
 from netdyno.methods.ndr import NDR, NdrParameters, knees, no_room, search
-from netdyno.methods.procedure import (
+from netdyno.methods.parts import rows
+from netdyno.methods.parts.procedure import (
     AWAY_NS,
     Parameters,
     Procedure,
@@ -30,9 +29,14 @@ from netdyno.methods.procedure import (
     rounded,
     starved,
 )
-from netdyno.methods.samples import Sample, inside, kept_up, on_schedule, scopes, windows
-from netdyno.trial import Method, Result, Segment, Situation, Trial, TrialResult, Value
-from netdyno.units import FrameRate, Load, Percent, PositiveDuration, UnitError, decimal
+from netdyno.methods.parts.samples import Sample, inside, kept_up, on_schedule, scopes, windows
+from netdyno.values.finding import Result, Value
+from netdyno.values.load import Segment, Trial
+from netdyno.values.method import Method
+from netdyno.values.outcome import TrialResult
+from netdyno.values.rates import WIRE_OVERHEAD
+from netdyno.values.situation import Situation
+from netdyno.values.units import FrameRate, Load, Percent, PositiveDuration, UnitError, decimal
 
 MAX_RX_SHARE = 120
 """The best rate is taken over this part of the rise."""

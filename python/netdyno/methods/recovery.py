@@ -8,13 +8,8 @@ from fractions import Fraction
 from pydantic import Field, model_validator
 
 from netdyno.errors import Problem
-from netdyno.methods import rows
-from netdyno.methods.procedure import (
-    Parameters,
-    Procedure,
-    rounded,
-    starved,
-)
+from netdyno.methods.parts import rows
+from netdyno.methods.parts.procedure import Parameters, Procedure, rounded, starved
 from netdyno.methods.throughput import (
     WAIT,
     Known,
@@ -24,18 +19,11 @@ from netdyno.methods.throughput import (
     none_found,
     searching,
 )
-from netdyno.trial import (
-    Column,
-    Observe,
-    Result,
-    Segment,
-    Situation,
-    Table,
-    Trial,
-    TrialResult,
-    Value,
-)
-from netdyno.units import Percent, PositiveDuration
+from netdyno.values.finding import Column, Result, Table, Value
+from netdyno.values.load import Observe, Segment, Trial
+from netdyno.values.outcome import TrialResult
+from netdyno.values.situation import Situation
+from netdyno.values.units import Percent, PositiveDuration
 
 OVERLOAD = Fraction(11, 10)
 """RFC 2544 section 26.5: 110 % of the throughput, or the line's rate, whichever is less,"""

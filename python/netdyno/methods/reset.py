@@ -9,12 +9,8 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from netdyno.errors import Problem, counted
-from netdyno.methods import rows
-from netdyno.methods.procedure import (
-    Parameters,
-    Procedure,
-    starved,
-)
+from netdyno.methods.parts import rows
+from netdyno.methods.parts.procedure import Parameters, Procedure, starved
 from netdyno.methods.throughput import (
     WAIT,
     Known,
@@ -24,21 +20,12 @@ from netdyno.methods.throughput import (
     none_found,
     searching,
 )
-from netdyno.mixes import MIN_SIZE
-from netdyno.trial import (
-    Column,
-    Event,
-    Observe,
-    Result,
-    Segment,
-    Situation,
-    StreamResult,
-    Table,
-    Trial,
-    TrialResult,
-    Value,
-)
-from netdyno.units import PositiveDuration
+from netdyno.values.finding import Column, Result, Table, Value
+from netdyno.values.load import Event, Observe, Segment, Trial
+from netdyno.values.mixes import MIN_SIZE
+from netdyno.values.outcome import StreamResult, TrialResult
+from netdyno.values.situation import Situation
+from netdyno.values.units import PositiveDuration
 
 CLEAN_NS = 15 * 10**9
 """RFC 6201 section 4: traffic is forwarded for at least 15 seconds before the reset."""

@@ -16,7 +16,7 @@ from netdyno.methods import loss as losses
 from netdyno.methods import recovery as overloads
 from netdyno.methods import reset as resets
 from netdyno.methods.loss import LOSS, LossParameters, frame_loss
-from netdyno.methods.procedure import Parameters, Procedure, part, through
+from netdyno.methods.parts.procedure import Parameters, Procedure, part, through
 from netdyno.methods.throughput import (
     THROUGHPUT,
     WAIT,
@@ -25,8 +25,12 @@ from netdyno.methods.throughput import (
     ThroughputParameters,
     throughput,
 )
-from netdyno.trial import Method, Result, Situation, Trial, TrialResult, Value
-from netdyno.units import Load, PositiveDuration
+from netdyno.values.finding import Result, Value
+from netdyno.values.load import Trial
+from netdyno.values.method import Method
+from netdyno.values.outcome import TrialResult
+from netdyno.values.situation import Situation
+from netdyno.values.units import Load, PositiveDuration
 
 SEARCH_NS = 10 * 10**9
 """Trials while searching are shorter (RFC 2544 section 24 lets them be); the last one is not."""

@@ -13,9 +13,8 @@ from itertools import accumulate
 from pydantic import Field, model_validator
 
 from netdyno.errors import Problem, counted
-from netdyno.losses import LossEvent, events
-from netdyno.methods import rows
-from netdyno.methods.procedure import (
+from netdyno.methods.parts import rows
+from netdyno.methods.parts.procedure import (
     PAUSE_NS,
     Parameters,
     Procedure,
@@ -23,23 +22,14 @@ from netdyno.methods.procedure import (
     milliseconds,
     starved,
 )
-from netdyno.statistics import loss_bound
-from netdyno.trial import (
-    Cell,
-    Column,
-    Gap,
-    Method,
-    Observe,
-    Result,
-    Segment,
-    Situation,
-    StreamResult,
-    Table,
-    Trial,
-    TrialResult,
-    Value,
-)
-from netdyno.units import Duration, Load, Percent, PositiveDuration, PositiveLoad
+from netdyno.stats.intervals import loss_bound
+from netdyno.stats.losses import LossEvent, events
+from netdyno.values.finding import Cell, Column, Result, Table, Value
+from netdyno.values.load import Observe, Segment, Trial
+from netdyno.values.method import Method
+from netdyno.values.outcome import Gap, StreamResult, TrialResult
+from netdyno.values.situation import Situation
+from netdyno.values.units import Duration, Load, Percent, PositiveDuration, PositiveLoad
 
 HOUR_NS = 3600 * 10**9
 MOST_EVENTS = 1000

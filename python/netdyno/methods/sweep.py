@@ -14,10 +14,10 @@ from typing import Any, ClassVar
 from pydantic import Field, model_validator
 
 from netdyno.errors import Problem
-from netdyno.methods import rows
 from netdyno.methods.loss import NAME as LOSS_RATE
 from netdyno.methods.ndr import NDR, NdrParameters, no_room
-from netdyno.methods.procedure import (
+from netdyno.methods.parts import rows
+from netdyno.methods.parts.procedure import (
     Parameters,
     Procedure,
     Shape,
@@ -28,18 +28,11 @@ from netdyno.methods.procedure import (
     starved,
 )
 from netdyno.methods.throughput import of_a_port
-from netdyno.trial import (
-    Cell,
-    Column,
-    Figure,
-    Method,
-    Result,
-    Situation,
-    Table,
-    TrialResult,
-    Value,
-)
-from netdyno.units import Load, Percent, PositiveDuration, PositiveLoad, UnitError
+from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
+from netdyno.values.method import Method
+from netdyno.values.outcome import TrialResult
+from netdyno.values.situation import Situation
+from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad, UnitError
 
 ACHIEVED = Fraction(2, 10_000)
 """A load that was missed by more than this is not the one asked for, and is flagged."""

@@ -9,9 +9,9 @@ from typing import TypeAlias, TypeVar
 
 from pydantic import Field
 
-from netdyno.methods import rows
-from netdyno.methods.kept import kept, unharmed
-from netdyno.methods.procedure import (
+from netdyno.methods.parts import rows
+from netdyno.methods.parts.kept import kept, unharmed
+from netdyno.methods.parts.procedure import (
     Parameters,
     Procedure,
     frames_per_second,
@@ -19,21 +19,13 @@ from netdyno.methods.procedure import (
     rounded,
     starved,
 )
-from netdyno.methods.queued import longer_may_lose, queued
-from netdyno.trial import (
-    HEADLINES,
-    Column,
-    Figure,
-    Method,
-    Result,
-    Segment,
-    Situation,
-    Table,
-    Trial,
-    TrialResult,
-    Value,
-)
-from netdyno.units import Duration, Load, Percent, PositiveDuration, PositiveLoad, decimal
+from netdyno.methods.parts.queued import longer_may_lose, queued
+from netdyno.values.finding import HEADLINES, Column, Figure, Result, Table, Value
+from netdyno.values.load import Segment, Trial
+from netdyno.values.method import Method
+from netdyno.values.outcome import TrialResult
+from netdyno.values.situation import Situation
+from netdyno.values.units import Duration, Load, Percent, PositiveDuration, PositiveLoad, decimal
 
 RFC_TRIAL_NS = 60 * 10**9
 """RFC 2544 section 24: at least 60 seconds for the trial whose value is reported."""

@@ -14,25 +14,26 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from netdyno.errors import Problem
-from netdyno.methods import rows
-from netdyno.methods.acceptance import RATES, Checks, Service, accept, cells_of, fdv, ftd
-from netdyno.methods.availability import available
 from netdyno.methods.loss import NAME as LOSS_RATE
-from netdyno.methods.procedure import Parameters, Procedure, frames_per_second, starved
-from netdyno.trial import (
-    Cell,
-    Column,
-    Method,
-    Result,
-    Segment,
-    Situation,
-    StreamResult,
-    Table,
-    Trial,
-    TrialResult,
-    Value,
+from netdyno.methods.parts import rows
+from netdyno.methods.parts.acceptance import RATES, Checks, Service, accept, cells_of, fdv, ftd
+from netdyno.methods.parts.availability import available
+from netdyno.methods.parts.procedure import Parameters, Procedure, frames_per_second, starved
+from netdyno.values.finding import Cell, Column, Result, Table, Value
+from netdyno.values.load import Segment, Trial
+from netdyno.values.method import Method
+from netdyno.values.outcome import StreamResult, TrialResult
+from netdyno.values.situation import Situation
+from netdyno.values.units import (
+    Duration,
+    L1Rate,
+    L2Rate,
+    Load,
+    Percent,
+    PositiveDuration,
+    PositiveLoad,
+    decimal,
 )
-from netdyno.units import Duration, L1Rate, L2Rate, Load, Percent, PositiveDuration, PositiveLoad, decimal
 
 LEAST_PERFORMANCE_NS = 15 * 60 * 10**9
 """The shortest of the three usual lengths of the performance test: 15 minutes, 2 hours, 24 hours."""

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from netdyno.errors import Problem
 from netdyno.modifiers.modifier import Asked, Modifier
-from netdyno.trial import Column, Result, Table, TrialResult
+from netdyno.values.finding import Column, Result, Table
+from netdyno.values.outcome import TrialResult
 
 if TYPE_CHECKING:
-    from netdyno.labs.wiring import Wiring
+    from netdyno.devices.wiring import Wiring
     from netdyno.plan.traffic import Profile
 
 SHARE = Fraction(1, 100)

@@ -7,7 +7,7 @@ import struct
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from netdyno.labs.wiring import WiredPort
+    from netdyno.devices.wiring import WiredPort
 
 ETHERNET, IPV4, UDP = 14, 20, 8
 HEADERS = ETHERNET + IPV4 + UDP

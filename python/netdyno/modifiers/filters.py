@@ -11,14 +11,15 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from netdyno.devices import filters
 from netdyno.errors import Problem
-from netdyno.labs import filters
 from netdyno.modifiers.modifier import Asked, Modifier
-from netdyno.patterns import Way
-from netdyno.trial import Column, Result, Table, TrialResult
+from netdyno.plan.patterns import Way
+from netdyno.values.finding import Column, Result, Table
+from netdyno.values.outcome import TrialResult
 
 if TYPE_CHECKING:
-    from netdyno.labs.wiring import Wiring
+    from netdyno.devices.wiring import Wiring
     from netdyno.plan import Plan
     from netdyno.plan.traffic import Profile
 
@@ -98,7 +99,7 @@ def _told(result: Result, wiring: Wiring, _trials: Sequence[TrialResult]) -> Res
 def listed(plan: Plan) -> Iterator[str]:
     """The filters of every case, those of several cases once: a line a rule, under the port they are of."""
     # The cases are made with what their modifiers set, so they know this module.
-    from netdyno.matrix import cases
+    from netdyno.plan.matrix import cases
 
     seen: set[str] = set()
     for case in cases(plan):

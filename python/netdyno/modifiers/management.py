@@ -14,15 +14,16 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from netdyno.devices import agent
 from netdyno.errors import Problem
-from netdyno.labs import agent
 from netdyno.modifiers import datagram, snmp
 from netdyno.modifiers.modifier import Asked, Modifier, Scene, Words
-from netdyno.trial import Column, Exchange, Heard, Result, Table, TrialResult
+from netdyno.values.finding import Column, Result, Table
+from netdyno.values.outcome import Exchange, Heard, TrialResult
 
 if TYPE_CHECKING:
-    from netdyno.labs.wiring import Wiring
-    from netdyno.patterns import Way
+    from netdyno.devices.wiring import Wiring
+    from netdyno.plan.patterns import Way
 
 COMMUNITY = "NETDYNO_SNMP_COMMUNITY"
 """Variable of the environment with the community."""

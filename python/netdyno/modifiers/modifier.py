@@ -8,11 +8,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
 
 from netdyno.errors import Problem
-from netdyno.patterns import Way
-from netdyno.trial import Exchange, Result, TrialResult
+from netdyno.plan.patterns import Way
+from netdyno.values.finding import Result
+from netdyno.values.outcome import Exchange, TrialResult
 
 if TYPE_CHECKING:
-    from netdyno.labs.wiring import Kind, LabLink, Wiring
+    from netdyno.devices.wiring import Kind, LabLink, Wiring
     from netdyno.plan.traffic import Profile
 
 

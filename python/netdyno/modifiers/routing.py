@@ -17,14 +17,15 @@ from fractions import Fraction
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from netdyno.devices import rip as lab
 from netdyno.errors import Problem
-from netdyno.labs import rip as lab
 from netdyno.modifiers import datagram, rip
 from netdyno.modifiers.modifier import Asked, Modifier, Scene, Words
-from netdyno.trial import Column, Exchange, Post, Result, Table, TrialResult
+from netdyno.values.finding import Column, Result, Table
+from netdyno.values.outcome import Exchange, Post, TrialResult
 
 if TYPE_CHECKING:
-    from netdyno.labs.wiring import LabLink, Wiring
+    from netdyno.devices.wiring import LabLink, Wiring
     from netdyno.plan.traffic import Profile
 
 # RFC 5737: for documentation, so nobody's traffic goes there, and what a device does not keep nobody gets.

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netdyno.errors import PlanErrors
-from netdyno.groups import Group
-from netdyno.lab import Lab
+from netdyno.plan.groups import Group
+from netdyno.plan.lab import Lab
 from netdyno.plan.models import Goal, Repeat, TrialSettings
 from netdyno.plan.traffic import Profile
 
 if TYPE_CHECKING:
-    from netdyno.labs.wiring import Kind
+    from netdyno.devices.wiring import Kind
     from netdyno.plan.source import Source
 
 __all__ = [
@@ -46,7 +46,7 @@ class Tables:
     @classmethod
     def real(cls) -> Tables:
         """netdyno's own tables."""
-        from netdyno.labs import KINDS
+        from netdyno.devices import KINDS
         from netdyno.methods import METHODS
 
         return cls(KINDS, METHODS)

@@ -8,15 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from netdyno import modifiers
-from netdyno.arithmetic import line_rate, load_fps
+from netdyno.devices import routes
+from netdyno.devices.filters import SETTING as FILTERS
+from netdyno.devices.wiring import Wiring
 from netdyno.errors import names, suggestion
-from netdyno.groups import AXIS, BESIDE, Group
-from netdyno.labs import routes
-from netdyno.labs.filters import SETTING as FILTERS
-from netdyno.labs.wiring import Wiring
-from netdyno.matrix import Case, cases, opened, situation
-from netdyno.methods.procedure import rounded
-from netdyno.patterns import PAIRS, PATTERNS, ways
+from netdyno.methods.parts.procedure import rounded
 from netdyno.plan import Plan, Tables, problems, suites
 from netdyno.plan import models as m
 from netdyno.plan.check_groups import fitting, groups, one_member
@@ -25,8 +21,12 @@ from netdyno.plan.check_matrix import MAX_CASES, axes, filters, only_kind, possi
 from netdyno.plan.check_traffic import MOST_FLOWS, no_tags, profiles, shared_out, too_many_flows
 from netdyno.plan.check_trials import problems as trial_problems
 from netdyno.plan.check_trials import short_samples
+from netdyno.plan.groups import AXIS, BESIDE, Group
+from netdyno.plan.matrix import Case, cases, opened, situation
+from netdyno.plan.patterns import PAIRS, PATTERNS, ways
 from netdyno.plan.source import Source
-from netdyno.units import L1Rate, Percent, decimal
+from netdyno.values.rates import line_rate, load_fps
+from netdyno.values.units import L1Rate, Percent, decimal
 
 MAX_SAMPLES = 2_000_000
 """Samples of a case: 55 hours of 100 ms. Each takes about 100 bytes in memory. A store takes twice that."""

@@ -8,10 +8,10 @@ from typing import Any
 
 from netdyno import modifiers
 from netdyno.errors import suggestion
-from netdyno.groups import AXIS, BESIDE, Group
-from netdyno.lab import Lab
-from netdyno.patterns import PATTERNS
+from netdyno.plan.groups import AXIS, BESIDE, Group
+from netdyno.plan.lab import Lab
 from netdyno.plan.models import PortGroup
+from netdyno.plan.patterns import PATTERNS
 from netdyno.plan.source import Source
 
 

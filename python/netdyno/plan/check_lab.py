@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from netdyno.devices.wiring import TWO_LINKS, LabLink, VlanAddress, in_words
 from netdyno.errors import PlanErrors, counted, names, suggestion
-from netdyno.lab import Lab as PlannedLab
-from netdyno.labs.backends import PortBackend
-from netdyno.labs.threads import Threads
-from netdyno.labs.wiring import TWO_LINKS, LabLink, VlanAddress, in_words
 from netdyno.plan import Tables, ports
 from netdyno.plan import models as m
+from netdyno.plan.lab import Lab as PlannedLab
 from netdyno.plan.models import TESTER
 from netdyno.plan.problems import salvaged
 from netdyno.plan.source import Source, read_file
+from netdyno.ports.backends import PortBackend
+from netdyno.ports.threads import Threads
 
 
 def include(source: Source, base: Path | None) -> dict[str, str] | None:

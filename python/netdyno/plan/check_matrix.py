@@ -9,10 +9,10 @@ from typing import Any
 
 from netdyno import modifiers
 from netdyno.errors import names, suggestion
-from netdyno.groups import AXIS, usual
-from netdyno.patterns import PAIRS, PATTERNS, possible
 from netdyno.plan import Tables, check_groups
+from netdyno.plan.groups import AXIS, usual
 from netdyno.plan.models import DIRECTIONS
+from netdyno.plan.patterns import PAIRS, PATTERNS, possible
 from netdyno.plan.source import Source
 
 MAX_CASES = 10_000

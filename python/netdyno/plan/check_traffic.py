@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from netdyno.labs.addresses import parts
+from netdyno.devices.addresses import parts
 from netdyno.plan.headers import Vlan, distinct_flows, length, smallest_frame
 from netdyno.plan.problems import salvaged
 from netdyno.plan.source import Source

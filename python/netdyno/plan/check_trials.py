@@ -9,12 +9,12 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from netdyno.arithmetic import load_fps
 from netdyno.errors import Problem
-from netdyno.matrix import Case
-from netdyno.methods.procedure import Parameters
-from netdyno.trial import Situation
-from netdyno.units import Duration, L1Rate, Load, PositiveDuration, decimal
+from netdyno.methods.parts.procedure import Parameters
+from netdyno.plan.matrix import Case
+from netdyno.values.rates import load_fps
+from netdyno.values.situation import Situation
+from netdyno.values.units import Duration, L1Rate, Load, PositiveDuration, decimal
 
 LEAST_FRAMES = 10
 """Of a trial: with fewer, one frame more or less at either end is another load by more than a tenth."""

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from netdyno.errors import Problem
 from netdyno.plan.headers import Element
-from netdyno.units import Percent
+from netdyno.values.units import Percent
 
 CODE_POINTS: Mapping[str, int] = {
     "default": 0,

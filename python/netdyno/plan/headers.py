@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, WithJsonSchema
 
-from netdyno.arithmetic import FCS
 from netdyno.errors import Problem, Problems, as_written, suggestion
+from netdyno.values.rates import FCS
 
 PROBE = 18
 """Bytes of the probe in the payload: what a 64-byte Ethernet/IPv4/UDP frame has left."""

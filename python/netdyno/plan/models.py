@@ -20,13 +20,13 @@ from pydantic import (
 )
 
 from netdyno.errors import Problem, Problems, as_written, suggestion
-from netdyno.groups import BESIDE
-from netdyno.labs.backends import Attach, Backend, Mode, Role
+from netdyno.plan.groups import BESIDE
 from netdyno.plan.headers import Element, Vlan
 from netdyno.plan.ports import SocketName
 from netdyno.plan.traffic import Profile, vlans
-from netdyno.trial import LEAST_DRAIN_NS
-from netdyno.units import Duration, L1Rate, Load, Percent, PositiveDuration
+from netdyno.ports.backends import Attach, Backend, Mode, Role
+from netdyno.values.load import LEAST_DRAIN_NS
+from netdyno.values.units import Duration, L1Rate, Load, Percent, PositiveDuration
 
 TESTER = "netdyno"
 """The kind of the node that is netdyno itself."""

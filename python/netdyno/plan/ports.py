@@ -7,8 +7,8 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import AfterValidator, WithJsonSchema
 
 from netdyno.errors import Problem, as_written, suggestion
-from netdyno.labs.backends import KERNEL
 from netdyno.plan.source import Source
+from netdyno.ports.backends import KERNEL
 
 MAX_SOCKET = 107
 """Bytes of a Unix socket's name: `sun_path` has 108, one of which ends a path or begins an abstract name."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from netdyno import groups, modifiers
-from netdyno.patterns import PATTERNS
-from netdyno.plan import Tables
+from netdyno import modifiers
+from netdyno.plan import Tables, groups
 from netdyno.plan.models import DIRECTIONS, TESTER, PlanFile
+from netdyno.plan.patterns import PATTERNS
 from netdyno.plan.suites import SUITES
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from netdyno.errors import PlanError, PlanErrors
-from netdyno.printable import printable
+from netdyno.values.printable import printable
 
 MAX_BYTES = 1 << 20
 """A plan of a hundred lines has 4 kB; a megabyte is a mistake or an attack."""

@@ -19,12 +19,12 @@ from pydantic import (
     model_validator,
 )
 
+from netdyno.devices import addresses
 from netdyno.errors import Problem, Problems, names, suggestion
-from netdyno.labs import addresses
-from netdyno.mixes import MIXES, Mix, read_mix
 from netdyno.plan.classes import Classes
 from netdyno.plan.headers import Element, Ethernet, Header, Ipv4, Ipv6, Tcp, Udp, Vlan, check_order
-from netdyno.units import FrameSize
+from netdyno.values.mixes import MIXES, Mix, read_mix
+from netdyno.values.units import FrameSize
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from netdyno.reports.view import RunView
+    from netdyno.reports.model.view import RunView
     from netdyno.store import StoredRun
 
 
@@ -27,7 +27,7 @@ class Report:
 
     def render(self, view: RunView) -> str:
         """The report as text. The module is imported only here: figures are slow to import."""
-        text: str = import_module(f"netdyno.reports.{self.name}").render(view)
+        text: str = import_module(f"netdyno.reports.formats.{self.name}").render(view)
         return text
 
 
@@ -53,6 +53,6 @@ REPORTS: dict[str, Report] = {
 
 def render(run: StoredRun, name: str) -> str:
     """A stored run as a report. Raises KeyError for a name that is not in REPORTS."""
-    from netdyno.reports.from_store import view
+    from netdyno.reports.model.from_store import view
 
     return REPORTS[name].render(view(run))

@@ -7,7 +7,9 @@ wrote survives a kill and a power cut. The store neither judges nor renders.
 
 from netdyno.store.hold import Hold, is_held
 from netdyno.store.read import StoredRun, list_runs, open_run
-from netdyno.store.records import (
+from netdyno.store.schema import FILE, NoRoomError, StoreError
+from netdyno.store.write import RunWriter, new_folder
+from netdyno.values.records import (
     RESUMED,
     CaseHead,
     CaseState,
@@ -23,8 +25,6 @@ from netdyno.store.records import (
     TrialState,
     UnreadableRun,
 )
-from netdyno.store.schema import FILE, NoRoomError, StoreError
-from netdyno.store.write import RunWriter, new_folder
 
 __all__ = [
     "FILE",

@@ -13,19 +13,11 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any, TypeVar, get_args
 
-from netdyno.trial import (
-    CatchUp,
-    Cell,
-    Column,
-    Figure,
-    Health,
-    InterfaceResult,
-    Place,
-    Segment,
-    StreamResult,
-    Table,
-    WorkerHealth,
-)
+from netdyno.values.finding import Cell, Column, Figure, Table
+from netdyno.values.health import CatchUp, Health, WorkerHealth
+from netdyno.values.load import Segment
+from netdyno.values.outcome import InterfaceResult, StreamResult
+from netdyno.values.situation import Place
 
 T = TypeVar("T")
 

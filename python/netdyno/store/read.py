@@ -15,10 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal
 
-from netdyno.calibration.proven import Proven
-from netdyno.histogram import decode
-from netdyno.neighbours import conflict, next_hop
-from netdyno.observations import of_table
+from netdyno.stats.histogram import decode
 from netdyno.store.columns import (
     exact,
     to_beside,
@@ -38,7 +35,22 @@ from netdyno.store.columns import (
     word,
 )
 from netdyno.store.hold import is_held
-from netdyno.store.records import (
+from netdyno.store.observations import of_table
+from netdyno.store.schema import FILE, StoreError, open_for_reading
+from netdyno.values.finding import Result, Value
+from netdyno.values.health import Health
+from netdyno.values.load import Happened
+from netdyno.values.outcome import (
+    Exchange,
+    Lag,
+    Latency,
+    Phase,
+    PortResult,
+    StreamResult,
+    TrialResult,
+)
+from netdyno.values.proven import Proven
+from netdyno.values.records import (
     CaseHead,
     CaseState,
     CaseWiring,
@@ -53,22 +65,9 @@ from netdyno.store.records import (
     TrialState,
     UnreadableRun,
 )
-from netdyno.store.schema import FILE, StoreError, open_for_reading
-from netdyno.trial import (
-    Exchange,
-    Happened,
-    Health,
-    Lag,
-    Latency,
-    Limit,
-    Phase,
-    PortResult,
-    Result,
-    Situation,
-    StreamResult,
-    TrialResult,
-    Value,
-)
+from netdyno.values.situation import Situation
+from netdyno.values.verdict import Limit
+from netdyno.verdict.neighbours import conflict, next_hop
 
 
 def open_run(path: Path) -> StoredRun:

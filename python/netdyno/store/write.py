@@ -14,7 +14,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from netdyno.observations import to_table
 from netdyno.store.columns import (
     from_beside,
     from_fraction,
@@ -28,7 +27,10 @@ from netdyno.store.columns import (
     from_time,
 )
 from netdyno.store.hold import Hold
-from netdyno.store.records import (
+from netdyno.store.observations import to_table
+from netdyno.store.schema import FILE, ROOM, StoreError, of_the_disk, open_for_writing, roll_back
+from netdyno.values.finding import Result
+from netdyno.values.records import (
     CaseHead,
     CaseState,
     CaseWiring,
@@ -39,15 +41,6 @@ from netdyno.store.records import (
     StoredTrial,
     StoredVerdict,
 )
-from netdyno.store.schema import (
-    FILE,
-    ROOM,
-    StoreError,
-    of_the_disk,
-    open_for_writing,
-    roll_back,
-)
-from netdyno.trial import Result
 
 
 def new_folder(parent: Path, name: str, now: datetime) -> Path:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from netdyno.trial import Limit, Situation, Verdict
+from netdyno.values.situation import Situation
+from netdyno.values.verdict import Limit, Verdict
 from netdyno.verdict.words import MOST, listed
 
 _SEVERITY: tuple[Limit, ...] = (

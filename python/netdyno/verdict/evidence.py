@@ -10,7 +10,8 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Literal
 
 from netdyno.methods import sending_ns, shortfalls
-from netdyno.trial import Situation, StreamResult, TrialResult
+from netdyno.values.outcome import StreamResult, TrialResult
+from netdyno.values.situation import Situation
 
 if TYPE_CHECKING:
     from netdyno.calibration import Proven

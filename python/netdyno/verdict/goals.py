@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 from netdyno.errors import counted
 from netdyno.methods import frames_per_second, rounded
-from netdyno.statistics import frames_to_show, loss_bound
-from netdyno.store.records import StoredGoal
-from netdyno.trial import Result, Situation, Value, Verdict
-from netdyno.units import Load, Percent, decimal
+from netdyno.stats.intervals import frames_to_show, loss_bound
+from netdyno.values.finding import Result, Value
+from netdyno.values.records import StoredGoal
+from netdyno.values.situation import Situation
+from netdyno.values.units import Load, Percent, decimal
+from netdyno.values.verdict import Verdict
 from netdyno.verdict.evidence import Counts, Evidence
 from netdyno.verdict.words import listed, missing, of_line, per_cent
 

@@ -11,10 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from netdyno.arithmetic import ETHERNET, FCS, WIRE_OVERHEAD
-from netdyno.store.records import StoredCase, StoredVerdict
-from netdyno.trial import Result, Value, Verdict
-from netdyno.units import decimal
+from netdyno.values.finding import Result, Value
+from netdyno.values.rates import ETHERNET, FCS, WIRE_OVERHEAD
+from netdyno.values.records import StoredCase, StoredVerdict
+from netdyno.values.units import decimal
+from netdyno.values.verdict import Verdict
 from netdyno.verdict.directions import with_sums
 from netdyno.verdict.evidence import Evidence
 

@@ -12,15 +12,11 @@ from fractions import Fraction
 
 from netdyno.errors import counted
 from netdyno.methods import milliseconds, rounded
-from netdyno.trial import Result, TrialResult, Value, Verdict
+from netdyno.values.finding import Result, Value
+from netdyno.values.outcome import TrialResult
+from netdyno.values.verdict import Verdict
 from netdyno.verdict.directions import with_sums
-from netdyno.verdict.evidence import (
-    LINE_SHARE,
-    OWN_DROPS,
-    Counts,
-    Evidence,
-    noticeable,
-)
+from netdyno.verdict.evidence import LINE_SHARE, OWN_DROPS, Counts, Evidence, noticeable
 from netdyno.verdict.licence import hint
 from netdyno.verdict.neighbourhood import unsettled
 from netdyno.verdict.proof import doubt, near, own_part

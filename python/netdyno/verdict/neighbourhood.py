@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from netdyno.neighbours import seconds, who
-from netdyno.trial import TrialResult
+from netdyno.values.outcome import TrialResult
+from netdyno.verdict.neighbours import seconds, who
 
 
 def unsettled(trials: Iterable[TrialResult]) -> str | None:

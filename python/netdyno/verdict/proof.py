@@ -9,7 +9,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 from netdyno.methods import rounded, sending_ns
-from netdyno.trial import TrialResult, Value, Verdict
+from netdyno.values.finding import Value
+from netdyno.values.outcome import TrialResult
+from netdyno.values.verdict import Verdict
 from netdyno.verdict.evidence import LINE_SHARE, Evidence
 from netdyno.verdict.words import rate, share
 

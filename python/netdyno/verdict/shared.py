@@ -13,8 +13,8 @@ from typing import Literal, TypeAlias
 
 from netdyno.errors import names
 from netdyno.methods import rounded
-from netdyno.trial import Limit, Verdict
-from netdyno.units import decimal
+from netdyno.values.units import decimal
+from netdyno.values.verdict import Limit, Verdict
 
 Resource: TypeAlias = Literal["port", "card", "box", "tester", "not told"]
 """`port`: nothing is shared. `box`: whatever all of the ports share."""

@@ -8,8 +8,9 @@ from fractions import Fraction
 
 from netdyno.errors import counted
 from netdyno.methods import rounded
-from netdyno.trial import Result, Situation, Value
-from netdyno.units import decimal
+from netdyno.values.finding import Result, Value
+from netdyno.values.situation import Situation
+from netdyno.values.units import decimal
 from netdyno.verdict.evidence import Counts, Evidence
 
 MOST = 5

@@ -11,8 +11,8 @@ from pydantic import Field, model_validator
 from netdyno.errors import Problem
 from netdyno.methods.mlr.goals import Target
 from netdyno.methods.mlr.grid import Grid
-from netdyno.methods.procedure import Shape
-from netdyno.units import Percent, PositiveDuration, UnitError
+from netdyno.methods.parts.procedure import Shape
+from netdyno.values.units import Percent, PositiveDuration, UnitError
 
 PRECEDING = 2
 """Coarser targets before the final one, as FD.io CSIT has it."""

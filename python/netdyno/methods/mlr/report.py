@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from netdyno.errors import counted
-from netdyno.methods.kept import in_all, kept
 from netdyno.methods.mlr.goals import Shot, Target
 from netdyno.methods.mlr.presets import Goal
 from netdyno.methods.mlr.shooting import Shooting
-from netdyno.methods.procedure import rounded
-from netdyno.methods.queued import longer_may_lose
-from netdyno.trial import Column, Figure, Result, Situation, Table, Value
-from netdyno.units import decimal
+from netdyno.methods.parts.kept import in_all, kept
+from netdyno.methods.parts.procedure import rounded
+from netdyno.methods.parts.queued import longer_may_lose
+from netdyno.values.finding import Column, Figure, Result, Table, Value
+from netdyno.values.situation import Situation
+from netdyno.values.units import decimal
 
 RFC_TRIAL_NS = 60 * 10**9
 """RFC 2544 section 24: at least 60 seconds for the trial whose value is reported."""

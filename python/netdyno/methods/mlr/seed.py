@@ -11,7 +11,7 @@ from statistics import median
 from netdyno.methods.mlr.controller import Start
 from netdyno.methods.mlr.goals import Target
 from netdyno.methods.mlr.grid import Grid
-from netdyno.methods.samples import Sample
+from netdyno.methods.parts.samples import Sample
 
 POINTS = 5
 """Samples beyond the knee through which the line is laid: two suffice, and one or two may be spoiled."""

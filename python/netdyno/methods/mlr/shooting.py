@@ -12,15 +12,17 @@ from fractions import Fraction
 from typing import Literal, TypeAlias
 
 from netdyno.errors import counted
-from netdyno.methods.kept import unharmed
-from netdyno.methods.late import came_late
 from netdyno.methods.mlr.controller import Ask, Search
 from netdyno.methods.mlr.goals import Evidence, Shot
 from netdyno.methods.mlr.grid import Grid
-from netdyno.methods.procedure import rounded, starved
-from netdyno.methods.queued import Queued, queued
-from netdyno.trial import Segment, Situation, Trial, TrialResult
-from netdyno.units import PositiveDuration
+from netdyno.methods.parts.kept import unharmed
+from netdyno.methods.parts.procedure import rounded, starved
+from netdyno.methods.parts.queued import Queued, queued
+from netdyno.methods.wrap.late import came_late
+from netdyno.values.load import Segment, Trial
+from netdyno.values.outcome import TrialResult
+from netdyno.values.situation import Situation
+from netdyno.values.units import PositiveDuration
 
 Use: TypeAlias = Literal["counts", "ramp", "warm-up", "the tester fell short", "more came than was sent"]
 """What a trial was good for."""

@@ -1,0 +1,1 @@
+"""A run from plan to record: cases, attempts, workers, events."""

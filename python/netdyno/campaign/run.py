@@ -1,0 +1,423 @@
+"""A run from plan to record: the only place where plan, lab, method, engine, store and verdict meet."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import signal
+import sqlite3
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from fractions import Fraction
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as package_version
+from pathlib import Path
+from types import FrameType
+from typing import Protocol
+
+from netdyno.calibration import Calibration, shelf
+from netdyno.campaign.case import (
+    Event,
+    Failed,
+    Interrupted,
+    Job,
+    Looked,
+    Measured,
+    TrialEnded,
+    Waiting,
+    Wired,
+)
+from netdyno.campaign.workers import Workers
+from netdyno.devices import KINDS, LabError, Preflight
+from netdyno.errors import NetdynoError
+from netdyno.methods import METHODS
+from netdyno.plan import Plan, parse
+from netdyno.plan.matrix import Case, cases
+from netdyno.plan.source import Path_, read_text
+from netdyno.store import (
+    FILE,
+    RESUMED,
+    CaseHead,
+    Hold,
+    RunHead,
+    RunWriter,
+    StoredCalibration,
+    StoredCase,
+    StoredTrial,
+    new_folder,
+    open_run,
+)
+from netdyno.values.printable import printable
+from netdyno.verdict import across
+
+ENGINE = "netdyno._engine"
+
+INCLUDED = "included"
+"""Folder of a run with the files its plan includes. No name in a plan can mean a file of the run itself."""
+
+
+class EngineMissingError(NetdynoError):
+    """The engine's module is not there or cannot be loaded."""
+
+
+class Watcher(Protocol):
+    """Who is told how the run goes: the live view."""
+
+    def begin(self, plan: Plan, cases: Sequence[Case], already: int) -> None: ...
+    def event(self, event: Event) -> None: ...
+    def tick(self) -> None: ...
+    def stopping(self) -> None: ...
+    def end(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended. exit_code: 0, 1, 3, 4 or 130; docs/reference.md says which."""
+
+    folder: Path
+    exit_code: int
+
+
+@dataclass
+class Selection:
+    """What of a plan is run: the scale instead of the plan's own, and values of the matrix."""
+
+    scale: Fraction | None = None
+    only: Mapping[str, str] | None = None
+
+    def plan(self, plan: Plan) -> Plan:
+        """The plan at the chosen scale."""
+        if self.scale is None or self.scale == plan.scale:
+            return plan
+        factor = self.scale / plan.scale
+        trial = plan.written.scaled(self.scale)
+        return replace(plan, scale=self.scale, trial=trial, parameters=plan.parameters.scaled(factor))
+
+    def cases(self, plan: Plan) -> tuple[Case, ...]:
+        """The chosen cases, numbered as in the whole matrix."""
+        wanted = dict(self.only or {})
+        axes = dict(plan.axes)
+        for axis, value in wanted.items():
+            if axis not in axes:
+                raise NetdynoError(f"--only: the matrix has no axis `{axis}`", f"its axes: {', '.join(axes)}")
+            if value not in axes[axis]:
+                hint = f"its values: {', '.join(axes[axis])}"
+                raise NetdynoError(f"--only: the axis `{axis}` has no value `{value}`", hint)
+        found = tuple(case for case in cases(plan) if wanted.items() <= dict(case.choices).items())
+        if not found:
+            raise NetdynoError("--only: no case of the plan is left")
+        return found
+
+
+def run(plan: Plan, parent: Path, watcher: Watcher, selection: Selection, engine: str = ENGINE) -> Outcome:
+    """Runs a plan into a new folder below `parent`."""
+    plan = selection.plan(plan)
+    chosen = selection.cases(plan)
+    name = Path(plan.file).stem
+    head = RunHead(
+        name=name,
+        title=plan.title,
+        plan=plan.text,
+        plan_path=plan.file,
+        lab="\n".join(plan.included.values()),
+        scale=plan.scale,
+        only=dict(selection.only or {}),
+        seed=plan.seed,
+        versions=versions(engine),
+    )
+    _preflight(plan)
+    now = datetime.now(UTC)
+    folder = new_folder(parent, name, now)
+    try:
+        _keep_included(folder, plan.included)
+        store = RunWriter.create(folder, head, [_head(plan, case) for case in chosen], now)
+    except BaseException:
+        # Nothing is in it yet that anybody could read or resume.
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    with store:
+        kept = _calibrations(parent)
+        jobs = [Job(plan, case, engine, calibrations=kept, versions=head.versions) for case in chosen]
+        return _campaign(store, jobs, watcher, already=0)
+
+
+def _calibrations(runs: Path) -> tuple[Calibration, ...]:
+    """Those kept beside the runs. What cannot be read proves nothing, and is told."""
+    found, wrong = shelf.load(runs)
+    for reason in wrong:
+        print(printable(f"warning: {reason}"), file=sys.stderr)
+    return tuple(found)
+
+
+def _keep_included(folder: Path, included: Mapping[str, str]) -> None:
+    """Keeps the files a plan includes, where resuming looks for them."""
+    kept = (folder / INCLUDED).resolve()
+    for name, text in included.items():
+        copy = (kept / name).resolve()
+        if copy.is_relative_to(kept):
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_text(text)
+
+
+def resume(folder: Path, watcher: Watcher, engine: str = ENGINE) -> Outcome:
+    """Goes on with a run that was killed or interrupted. What is done is not done again."""
+    folder = folder.parent if folder.name == FILE else folder
+    if not (folder / FILE).exists():
+        open_run(folder).close()
+    # Held before it is read: another one that goes on with it would change what was read.
+    with Hold(folder) as hold:
+        with open_run(folder) as stored:
+            if stored.state == "done" and all(case.state == "done" for case in stored.cases):
+                return Outcome(folder, _exit_code(stored.cases))
+            head = stored.head
+            selection = Selection(head.scale, head.only)
+            kept = folder / INCLUDED
+            base = kept if kept.is_dir() else folder
+            plan = selection.plan(parse(head.plan, name=head.plan_path, base=base))
+            finished = {case.head.number for case in stored.cases if case.state == "done"}
+            chosen = selection.cases(plan)
+            jobs = [
+                Job(
+                    plan,
+                    case,
+                    engine,
+                    _trials_to_keep(stored.trials(case.number)),
+                    calibrations=_calibrations(folder.resolve().parent),
+                    versions=versions(engine),
+                )
+                for case in chosen
+                if case.number not in finished
+            ]
+        running = versions(engine)
+        if jobs:
+            _preflight(plan)
+        with RunWriter.resume(folder, hold) as store:
+            if jobs:
+                _note_versions(store, head.versions, running)
+            return _campaign(store, jobs, watcher, already=len(finished))
+
+
+def _note_versions(store: RunWriter, begun: Mapping[str, str], running: Mapping[str, str]) -> None:
+    """Says in the record what the rest of it is made with, if not with what it was begun."""
+    others = [f"{what} {now}" for what, now in running.items() if begun.get(what) != now]
+    if others:
+        before = [begun[RESUMED]] if RESUMED in begun else []
+        told = list(dict.fromkeys([*before, ", ".join(others)]))
+        store.versions({**begun, RESUMED: "; then ".join(told)})
+
+
+def _preflight(plan: Plan) -> None:
+    """What this machine lacks for the plan, said once and before anything is made."""
+    kind = plan.kind
+    if not isinstance(kind, Preflight):
+        return
+    try:
+        for warning in kind.preflight(plan.lab.links):
+            print(printable(f"warning: {warning}"), file=sys.stderr)
+    except LabError as error:
+        if error.link is None:
+            raise
+        raise LabError(f"{_place(plan, error.link)}: {error.message}", error.hint, error.link) from error
+
+
+def _place(plan: Plan, link: int) -> str:
+    """Where a link names its interface or its socket: in the plan, or in the lab it includes."""
+    named = "socket" if plan.lab.links[link].backend.kind == "memif" else "interface"
+    path: Path_ = ("lab", "links", link, named)
+    file, text = plan.file, plan.text
+    if plan.included:
+        ((file, text),) = plan.included.items()
+        path = path[1:]
+    line, column = read_text(text, file).position(path)
+    return f"{file}:{line}:{column}"
+
+
+def _trials_to_keep(trials: Iterator[StoredTrial]) -> tuple[StoredTrial, ...]:
+    return tuple(trial for trial in trials if trial.state != "cancelled")
+
+
+def _campaign(store: RunWriter, jobs: list[Job], watcher: Watcher, already: int) -> Outcome:
+    """Virtual cases on all cores, then real ones one by one. This process alone writes the store."""
+    if jobs:
+        watcher.begin(jobs[0].plan, [job.case for job in jobs], already)
+    # What sends both ways takes about twice as long, and no core is to wait for such a case at the end.
+    virtual = [job for job in jobs if _clock(job) == "virtual"]
+    virtual.sort(key=lambda job: job.case.direction != "bidir")
+    real = [job for job in jobs if _clock(job) == "real"]
+    stopped = False
+    try:
+        # A process each, for a lab may change its namespaces; but one for all whose peers would go with it.
+        apart = bool(real) and not any(link.backend.kind == "memif" for link in real[0].plan.lab.links)
+        for group, count, fresh in ((virtual, os.cpu_count() or 1, False), (real, 1, apart)):
+            if not group or stopped:
+                continue
+            kept = {one.id: one for one in jobs[0].calibrations}
+            told = False
+            with Workers(min(count, len(group)), fresh=fresh) as workers, _signals(workers) as signals:
+                for event in workers.run(group):
+                    if signals and not told:
+                        told = True
+                        with suppress(OSError):
+                            watcher.stopping()
+                    if event is not None:
+                        _record(store, event, kept)
+                    # Who watches may be gone (a terminal that was closed): what is measured is not.
+                    with suppress(OSError):
+                        watcher.tick() if event is None else watcher.event(event)
+                stopped = bool(signals)
+    finally:
+        with suppress(OSError):
+            watcher.end()
+    with open_run(store.folder) as stored:
+        ended = stored.cases
+    # What only several cases together show: a cap in bits a second, whatever the frame size.
+    for number, verdicts in across(ended).items():
+        store.judged_again(number, verdicts)
+    now = datetime.now(UTC)
+    if stopped and any(case.state not in ("done", "failed") for case in ended):
+        store.run_ended("interrupted", now)
+        return Outcome(store.folder, 130)
+    store.run_ended("done" if all(case.state == "done" for case in ended) else "failed", now)
+    return Outcome(store.folder, _exit_code(ended))
+
+
+def _exit_code(cases: Sequence[StoredCase]) -> int:
+    """That of a run whose cases have all ended."""
+    goals = [goal for case in cases for goal in case.goals]
+    if any(case.state != "done" for case in cases):
+        return 3
+    # What a device failed is known, whatever of others is not.
+    if any(goal.passed is False for goal in goals):
+        return 1
+    if any(verdict.limit == "invalid" for case in cases for verdict in case.verdicts):
+        return 3
+    if any(goal.passed is None for goal in goals):
+        return 3
+    return 0 if any(_has_number(case) for case in cases) else 4
+
+
+def _has_number(case: StoredCase) -> bool:
+    """Whether there is a number of the device, and not only of the tester or bounds of what was not found."""
+    if case.result is None:
+        return False
+    headlines = case.result.headlines
+    return any(value.name in headlines and value.number is not None for value in case.result.values)
+
+
+def _record(store: RunWriter, event: Event, calibrations: Mapping[str, Calibration]) -> None:
+    now = datetime.now(UTC)
+    match event:
+        case Wired():
+            proven = event.wiring.proven
+            used = calibrations.get(proven.id) if proven else None
+            copy = None if used is None else StoredCalibration(used.id, used.to_json())
+            store.case_wired(event.case, event.wiring, now, copy)
+        case TrialEnded():
+            store.add_trial(event.trial)
+        case Measured():
+            store.case_done(event.case, event.result, event.verdicts, event.goals, now)
+        case Failed():
+            if event.trace:
+                with (store.folder / "bugs.txt").open("a") as file:
+                    file.write(f"case {event.case}\n{event.trace}\n")
+            store.case_ended(event.case, "failed", event.message, event.hint, now)
+        case Interrupted():
+            store.case_ended(event.case, "interrupted", None, None, now)
+        case Looked() | Waiting():
+            pass
+
+
+@contextmanager
+def _signals(workers: Workers) -> Iterator[list[int]]:
+    """SIGINT, SIGTERM and SIGHUP end the run in order, a second one at once. Yields the signals seen."""
+    seen: list[int] = []
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    # Under nohup a hang-up is to be survived.
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        numbers.append(signal.SIGHUP)
+    spoken_to = [stream for stream in (sys.stdout, sys.stderr) if stream.isatty()]
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        seen.append(number)
+        for stream in spoken_to:
+            if not stream.isatty():
+                # The terminal was closed: what is still said goes nowhere, and is no reason to fail.
+                with open(os.devnull, "w") as nowhere:
+                    os.dup2(nowhere.fileno(), stream.fileno())
+        if len(seen) == 1:
+            workers.stop()
+        elif number != signal.SIGHUP:
+            # One hang-up may come twice: from the terminal and from the shell.
+            workers.kill()
+
+    before = {number: signal.signal(number, handle) for number in numbers}
+    try:
+        yield seen
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _clock(job: Job) -> str:
+    return job.plan.kind.wire(job.plan.lab.links, job.case.settings).clock
+
+
+def _head(plan: Plan, case: Case) -> CaseHead:
+    kind = KINDS[plan.lab.kind]
+    return CaseHead(
+        number=case.number,
+        name=case.name,
+        axes=dict(case.choices),
+        kind=kind.name,
+        kind_title=kind.title,
+        emulated=kind.emulated,
+        settings=dict(case.settings),
+        method=plan.method,
+        parameters=plan.parameters.model_dump_json(by_alias=True),
+        seed=case.seed,
+        repeat=case.repeat,
+    )
+
+
+def traffic_seconds(plan: Plan, count: int) -> Fraction:
+    """About how long so many cases take in real time, settling and draining included."""
+    method = METHODS[plan.method]
+    trials = 1 if method.trials is None else method.trials(plan.parameters)
+    around = trials * (plan.trial.settle.amount + plan.trial.drain.amount)
+    return count * (method.traffic_seconds(plan.parameters) + around)
+
+
+def versions(engine: str = ENGINE) -> dict[str, str]:
+    """What a run was made with."""
+    try:
+        own = package_version("netdyno")
+    except PackageNotFoundError:
+        own = "unknown (not installed)"
+    try:
+        engine_version = str(import_module(engine).version())
+    except ImportError as error:
+        raise EngineMissingError(
+            f"the engine cannot be loaded: {error}", "build it: `make demo` does"
+        ) from error
+    return {
+        "netdyno": own,
+        "engine": engine_version,
+        "python": platform.python_version(),
+        "sqlite": sqlite3.sqlite_version,
+        "kernel": platform.release(),
+        "cpu": _cpu(),
+    }
+
+
+def _cpu() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.machine()
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return f"{len(names)} x {names[0]}" if names else platform.machine()

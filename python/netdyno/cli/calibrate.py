@@ -1,0 +1,170 @@
+"""`netdyno calibrate`: the command line's words for it."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from netdyno.calibration.document import Calibration
+    from netdyno.calibration.effort import Effort
+    from netdyno.calibration.ports import Source
+    from netdyno.plan import Plan
+
+INTERRUPTED = 130
+
+
+@click.command()
+@click.argument("plan", required=False, type=click.Path(path_type=Path))
+@click.option("--ports", metavar="A,B", help="Two interfaces with a cable between them, instead of a plan's.")
+@click.option(
+    "--backend",
+    type=click.Choice(["auto", "af_packet", "af_xdp", "memif", "ring"]),
+    help="What carries the frames: with --ports, in place of a plan's `auto`, or `ring` or `memif` alone.",
+)
+@click.option("--quick", is_flag=True, help="About 20 s for one pair of ports, instead of minutes.")
+@click.option(
+    "--soak", metavar="DURATION", help="How long each traffic runs at 99 % of its most: `10m`, `24h`."
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(1),
+    metavar="COUNT",
+    help="Threads of the tester; with a plan it says itself how many.",
+)
+@click.option(
+    "--out",
+    default=Path("runs"),
+    show_default=True,
+    type=click.Path(path_type=Path),
+    help="Where runs go; calibrations go beside them.",
+)
+@click.option("--format", "form", default="table", type=click.Choice(["table", "json"]), show_default=True)
+def calibrate(
+    plan: Path | None,
+    ports: str | None,
+    backend: str | None,
+    quick: bool,
+    soak: str | None,
+    workers: int | None,
+    out: Path,
+    form: str,
+) -> None:
+    """Measure the tester itself, without a device, with the ports and the traffic of PLAN.
+
+    The ports are joined with each other, by a cable of yours or a link of ours. What is found is kept beside
+    the runs, and `netdyno run` judges its results by it until something it rests on changes.
+    """
+    from netdyno.calibration import shelf, suite
+    from netdyno.cli import calibration_table as told
+    from netdyno.plan import load
+
+    loaded = load(plan) if plan is not None else None
+    source = _source(loaded, ports, backend, workers)
+    if isinstance(source, str):
+        click.echo(source, err=True)
+        return
+    again = f"`{_as_given()}` begins again from the start"
+    try:
+        # Told to end by a supervisor, it keeps what it has as well.
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        shelf.prepare(out)
+        found = _measured(loaded, source, _effort(quick, soak))
+    except (suite.NothingMeasuredError, KeyboardInterrupt):
+        click.echo("interrupted before any traffic was measured: nothing is kept, nothing is left", err=True)
+        click.echo(f"hint: {again}", err=True)
+        sys.exit(INTERRUPTED)
+    file = shelf.save(out, found)
+    if form == "json":
+        sys.stdout.write(found.to_json())
+    else:
+        for line in told.lines(found, shutil.get_terminal_size().columns):
+            click.echo(line)
+    click.echo(f"kept in {file}", err=True)
+    if not found.complete:
+        click.echo(f"hint: {again}; only a whole calibration proves what the tester can do", err=True)
+        sys.exit(INTERRUPTED)
+    if found.failed:
+        sys.exit(1)
+
+
+def _as_given() -> str:
+    """The command as it was given, to be given again."""
+    return shlex.join(["netdyno", *sys.argv[1:]])
+
+
+def _effort(quick: bool, soak: str | None) -> Effort:
+    from netdyno.calibration.effort import FULL, QUICK
+    from netdyno.values.units import PositiveDuration, UnitError
+
+    effort = QUICK if quick else FULL
+    if soak is None:
+        return effort
+    try:
+        return effort.soaking(PositiveDuration.parse(soak).ns)
+    except UnitError as error:
+        raise click.UsageError(f"--soak: {error}") from error
+
+
+def _source(plan: Plan | None, names: str | None, backend: str | None, workers: int | None) -> Source | str:
+    """Which ports are meant; a sentence where there is nothing to do."""
+    from netdyno.calibration import ports
+    from netdyno.ports.backends import AUTO
+    from netdyno.ports.threads import Threads
+
+    if sum((plan is not None, names is not None, backend in ("ring", "memif"))) != 1:
+        raise click.UsageError("give a plan, or `--ports A,B`, or `--backend ring` or `memif`")
+    if plan is not None and workers is not None:
+        raise click.UsageError("--workers: the plan says itself how many workers its tester has")
+    threads = Threads(workers)
+    if plan is not None:
+        if backend is None or backend == AUTO:
+            return ports.of_plan(plan)
+        if not any(link.backend.kind == AUTO for link in plan.lab.links):
+            raise click.UsageError("--backend: the plan says itself what carries its frames")
+        return ports.of_plan(ports.with_backend(plan, backend))  # type: ignore[arg-type]
+    if names is None:
+        return ports.of_ring(threads) if backend == "ring" else ports.of_memif(threads)
+    pair = tuple(name.strip() for name in names.split(","))
+    if len(pair) != 2 or pair[0] == pair[1] or not all(pair):
+        raise click.UsageError("--ports: a loopback has two ends, as in `--ports eth1,eth2`")
+    return ports.of_interfaces((pair[0], pair[1]), backend or "auto", threads)  # type: ignore[arg-type]
+
+
+def _measured(plan: Plan | None, source: Source, effort: Effort) -> Calibration:
+    from netdyno.calibration import CalibrationError, clocks, ports, suite, traffic
+    from netdyno.calibration.effort import seconds
+    from netdyno.campaign.run import ENGINE, versions
+    from netdyno.errors import counted
+    from netdyno.plan.matrix import cases
+    from netdyno.ports.threads import workers_of
+    from netdyno.values.printable import printable
+
+    said = versions(ENGINE)
+    plan = plan or ports.default_plan(quick=effort.name == "quick")
+    chosen = traffic.distinct(cases(plan), verify=plan.trial.verify)
+    sizes = len({(size, case.direction) for case in chosen for size, _ in case.profile.mix.weights})
+
+    def say(line: str) -> None:
+        click.echo(printable(line), err=True)
+
+    with source.loop as wiring:
+        watched = clocks.watched(clocks.cores_of(wiring.session), wiring.session)
+        about = seconds(effort, len(chosen), sizes, len(watched))
+        kinds = f"{counted(len(chosen), 'kind')} of traffic"
+        workers = workers_of(wiring.session)
+        who = f"{source.what} with {workers} workers" if workers > 1 else source.what
+        say(f"calibrating {who}: {kinds}, about {about:.0f} s")
+        try:
+            return suite.calibrate(plan, chosen, wiring, effort, said, ENGINE, say)
+        except Exception as error:
+            # The engine's own, which is known by its name: it is loaded by it.
+            if type(error).__name__ == "EngineError":
+                raise CalibrationError(str(error), getattr(error, "hint", None)) from error
+            raise

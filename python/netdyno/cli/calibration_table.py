@@ -1,0 +1,92 @@
+"""A calibration in words, for a terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+
+from netdyno.calibration import shelf
+from netdyno.calibration.document import Calibration, Check
+from netdyno.errors import counted
+from netdyno.methods import rounded
+from netdyno.values.printable import printable
+
+SHORT = 60
+"""Characters of what a check found that are told while it goes on."""
+MARKS = {"pass": "pass", "warn": "WARN", "fail": "FAIL", "n/a": "n/a "}
+
+
+def lines(calibration: Calibration, width: int) -> Iterator[str]:
+    """A table of what is proven, then every check with what it found; at last what proves nothing."""
+    ended = "" if calibration.complete else ", interrupted"
+    yield f"calibration {calibration.id} ({calibration.effort}{ended})"
+    yield f"between the ports: {printable(calibration.how)}"
+    yield ""
+    rows = [("traffic", "most without loss", "latency p50", "noise p99.9 - p50", "rate error")]
+    for one in calibration.traffic:
+        rows.append(
+            (
+                printable(one.name),
+                "not found" if one.max_fps is None else f"{rounded(one.max_fps)} fps",
+                _us(one.latency_floor_ns),
+                _us(one.latency_noise_ns),
+                "" if one.rate_error_ppm is None else f"{float(one.rate_error_ppm):.1f} ppm",
+            )
+        )
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    for row in rows:
+        yield "  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=True)).rstrip()
+    yield ""
+    several = any((check.workers or 1) > 1 for check in calibration.checks)
+    for check in calibration.checks:
+        title = printable(_title(check, workers=several))
+        text = f"{title}: {printable(check.value)}" if check.value else title
+        if check.reason:
+            text += f" -- {printable(check.reason)}"
+        yield textwrap.fill(
+            text,
+            width=max(width, 40),
+            initial_indent=f"{MARKS[check.mark]}  ",
+            subsequent_indent=" " * 6,
+            break_on_hyphens=False,
+        )
+    for sentence in _unproven(calibration):
+        yield ""
+        yield textwrap.fill(printable(sentence), width=max(width, 40), break_on_hyphens=False)
+
+
+def mark(check: Check) -> str:
+    """How a check ended, for who watches: with what it found if that is short, as all comes at the end."""
+    found = f": {check.value}" if check.value and len(check.value) <= SHORT else ""
+    return printable(f"{MARKS[check.mark]}  {_title(check)}{found}")
+
+
+def _title(check: Check, *, workers: bool = False) -> str:
+    title = f"{check.name} {check.title}" + (f" ({check.scope})" if check.scope else "")
+    if workers and check.workers is not None:
+        title += f", {counted(check.workers, 'worker')}"
+    return title
+
+
+def _unproven(calibration: Calibration) -> Iterator[str]:
+    """What no run will rest on, and why: a sentence each."""
+    for one in calibration.traffic:
+        why = shelf.failed(calibration, one)
+        if why is None and one.max_fps is None:
+            why = "no load passed without loss"
+        if why is not None:
+            yield (
+                f"Nothing is proven for {one.name}: {why}. Its figures are kept to be read; a run is judged"
+                " as if it had not been calibrated."
+            )
+        elif one.latency_floor_ns is None:
+            yield (
+                f"No latency floor is proven for {one.name}: in every trial with enough frames the tester was"
+                " kept from its core."
+            )
+    if any('"kind": "ring"' in port for port in calibration.ports):
+        yield "No plan's ports are rings: these are the machine's own figures, and no run rests on them."
+
+
+def _us(ns: int | None) -> str:
+    return "" if ns is None else f"{ns / 1000:.3g} us" if ns < 1e6 else f"{ns / 1e6:.3g} ms"

@@ -1,0 +1,418 @@
+"""How a run goes, on stderr: a live table on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, TextIO
+
+from netdyno.campaign.case import (
+    Event,
+    Failed,
+    Interrupted,
+    Looked,
+    Measured,
+    TrialEnded,
+    Waiting,
+    Wired,
+)
+from netdyno.errors import counted
+from netdyno.methods import METHODS
+from netdyno.reports.model import grid, health
+from netdyno.reports.model.quantity import count, rate
+from netdyno.reports.model.view import ALL
+from netdyno.store import CaseWiring, StoredTrial
+from netdyno.values.finding import Value
+from netdyno.values.outcome import TrialResult
+from netdyno.values.printable import printable
+from netdyno.values.rates import wire_bits
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.live import Live
+
+    from netdyno.plan import Plan
+    from netdyno.plan.matrix import Case
+
+PLAIN_EVERY_S = 10.0
+"""How often a plain view says where it is, between the ends of cases."""
+
+ENDED = {
+    "done": "has ended",
+    "invalid": "does not count and is made again",
+    "cancelled": "was stopped",
+}
+"""States of a trial that no longer runs, in words. The engine calls the time after the last phase `done`."""
+
+
+def watcher(stream: TextIO = sys.stderr) -> PlainView:
+    """The view that fits the stream: NO_COLOR and FORCE_COLOR are heeded."""
+    if stream.isatty() and os.environ.get("TERM") != "dumb":
+        return RichView(stream)
+    return PlainView(stream)
+
+
+@dataclass
+class PortRates:
+    """Rates of one port between two looks."""
+
+    name: str
+    tx_pps: float = 0.0
+    tx_bps: float = 0.0
+    rx_pps: float = 0.0
+    rx_bps: float = 0.0
+    tx_frames: int = 0
+    rx_frames: int = 0
+
+
+@dataclass
+class Now:
+    """A case under way."""
+
+    case: Case
+    wiring: CaseWiring | None = None
+    trial: str = ""
+    number: int = 0
+    """Of the trial in its case, from 0."""
+    phase: str = "building the lab"
+    elapsed_ns: int = 0
+    total_ns: int = 0
+    ports: tuple[PortRates, ...] = ()
+    waiting: str = ""
+    """What the next trial waits for."""
+    done: dict[int, TrialResult] = field(default_factory=dict)
+    """Trials that have ended and count, by number."""
+    invalid: list[StoredTrial] = field(default_factory=list)
+    """Attempts at a trial that do not count, and are not told yet."""
+    first: tuple[float, Fraction] | None = None
+    """When it was looked at for the first time, and how many trials an earlier run had made."""
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """Of what stands for it in reports: all streams, or the only one."""
+        streams = self.wiring.situation.streams if self.wiring is not None else ()
+        return (ALL, *(streams if len(streams) == 1 else ()))
+
+    @property
+    def where(self) -> str:
+        """How far it is, in words: `trial ramp, phase warmup, 61 %`."""
+        if self.waiting:
+            return f"trial {printable(self.trial)}, {printable(self.waiting)}"
+        if not self.trial:
+            return self.phase
+        if self.phase in ENDED:
+            return f"trial {printable(self.trial)} {ENDED[self.phase]}"
+        share = f", {100 * self.elapsed_ns // self.total_ns} %" if self.total_ns else ""
+        return f"trial {printable(self.trial)}, phase {printable(self.phase)}{share}"
+
+    def behind(self, trials: int) -> Fraction:
+        """How much of a case of so many trials is done, those of an earlier run that it goes on with too."""
+        begun = Fraction(self.elapsed_ns, self.total_ns) if self.total_ns else Fraction(0)
+        return min((self.number + begun) / trials, Fraction(1))
+
+    def left_s(self, trials: int) -> float | None:
+        """How long a case of so many trials still takes at the pace it has had; None: it has had none yet."""
+        if self.first is None:
+            return None
+        since, then = self.first
+        made, passed = self.behind(trials) * trials, time.monotonic() - since
+        return float((trials - made) / (made - then)) * passed if made > then and passed > 1 else None
+
+    def look(self, event: Looked) -> None:
+        """Takes in a snapshot. Rates are over the time between two snapshots, as the trial counts it."""
+        snapshot = event.snapshot
+        before = {port.name: port for port in self.ports} if event.trial == self.trial else {}
+        passed = (snapshot["elapsed_ns"] - self.elapsed_ns) / 1e9 if before else snapshot["elapsed_ns"] / 1e9
+        self.ports = tuple(_rates(port, before.get(port["name"]), passed) for port in snapshot["ports"])
+        self.trial, self.phase, self.waiting = event.trial, snapshot["phase"], ""
+        self.number = event.number
+        self.elapsed_ns, self.total_ns = snapshot["elapsed_ns"], snapshot["total_ns"]
+        if self.first is None:
+            self.first = (time.monotonic(), Fraction(self.number))
+
+
+class PlainView:
+    """A line for each end of a case, and one every ten seconds."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+        self.now: dict[int, Now] = {}
+        self.plan: Plan | None = None
+        self.cases: dict[int, Case] = {}
+        self.total = 0
+        self.ended = 0
+        self.began = self.told = time.monotonic()
+
+    def begin(self, plan: Plan, cases: Sequence[Case], already: int) -> None:
+        """The run begins; so many cases were done before."""
+        from netdyno.campaign.run import traffic_seconds
+
+        self.plan = plan
+        self.pace_s: float | None = None
+        self.planned_s = float(traffic_seconds(plan, 1))
+        count = METHODS[plan.method].trials
+        self.trials = None if count is None else count(plan.parameters)
+        self.cases = {case.number: case for case in cases}
+        self.total, self.ended = len(cases) + already, already
+        self.already = already
+        self.began = self.told = self.last_end = time.monotonic()
+        left = f", {already} done before" if already else ""
+        self.say(f"{printable(plan.title)}: {counted(self.total, 'case')}{left}")
+
+    def event(self, event: Event) -> None:
+        """Something happened."""
+        now = self.now.setdefault(event.case, Now(self.cases[event.case]))
+        match event:
+            case Wired():
+                now.wiring, now.phase = event.wiring, "starting"
+            case Looked():
+                self._warn(now, event.trial)
+                now.look(event)
+            case Waiting():
+                if event.why != now.waiting:
+                    self.say(f"{now.case.title}: {event.why}")
+                now.trial, now.waiting = event.trial, event.why
+            case TrialEnded():
+                now.waiting = ""
+                now.trial, now.phase = event.trial.name, event.trial.state
+                if event.trial.state == "done":
+                    now.done[event.trial.number] = event.trial.result
+                # One that did not even begin is not made again: the case ends, and says why.
+                if event.trial.state == "invalid" and event.trial.result.began:
+                    self._warn(now, event.trial.name)
+                    now.invalid.append(event.trial)
+                else:
+                    self._warn(now)
+            case Measured() | Failed() | Interrupted():
+                self._warn(now)
+                self._ended(now, event)
+        self.tick()
+
+    def _warn(self, now: Now, at_hand: str = "") -> None:
+        """One line of all attempts at a trial that do not count: how many, and the worst.
+
+        at_hand: the trial that goes on, of which there may be more.
+        """
+        if not now.invalid or now.invalid[0].name == at_hand:
+            return
+        attempts, now.invalid = now.invalid, []
+        worst = max(attempts, key=lambda one: one.result.health.longest_gap_ns)
+        times = f", {len(attempts)} times, at worst" if len(attempts) > 1 else ""
+        reasons = "; ".join(worst.result.invalid)
+        self.say(f"warning: {now.case.title}: trial `{worst.name}` does not count{times}: {reasons}")
+
+    def tick(self) -> None:
+        """Time has passed."""
+        if time.monotonic() - self.told >= PLAIN_EVERY_S and self.now:
+            self.say(self._where())
+
+    def stopping(self) -> None:
+        """It was asked to end: this may take as long as a trial's drain."""
+        self.say("stopping in order, what was measured is kept; once more to end at once")
+
+    def end(self) -> None:
+        """The run is over."""
+
+    def say(self, line: str) -> None:
+        """A line of text."""
+        self.told = time.monotonic()
+        print(printable(line), file=self.stream, flush=True)
+
+    def left_s(self) -> float | None:
+        """How long the rest will take: what the cases so far took on average, else what the plan asks for
+        in real time; None if nobody can say.
+
+        The average is taken when a case ends and counted down from there, so that it does not rise and
+        fall while a case runs.
+        """
+        rest = self.total - self.ended
+        if self.pace_s is not None:
+            # A case that takes longer than the others is taken to end any moment.
+            return max(self.pace_s * rest - (time.monotonic() - self.last_end), self.pace_s * (rest - 1), 0)
+        at_hand = next((now for now in self.now.values() if now.trial), None)
+        real = any(now.wiring is not None and now.wiring.clock == "real" for now in self.now.values())
+        if not real:
+            return None if self.trials is None or at_hand is None or rest > 1 else at_hand.left_s(self.trials)
+        if self.trials is not None and at_hand is not None:
+            return self.planned_s * (rest - float(at_hand.behind(self.trials)))
+        left = self.planned_s * rest - (time.monotonic() - self.began)
+        return max(left, self.planned_s * (rest - 1))
+
+    def _ended(self, now: Now, event: Measured | Failed | Interrupted) -> None:
+        self.now.pop(event.case, None)
+        if isinstance(event, Interrupted):
+            self.say(f"[{self.ended}/{self.total}] {now.case.title}: interrupted")
+            return
+        self.ended += 1
+        self.last_end = time.monotonic()
+        self.pace_s = (self.last_end - self.began) / (self.ended - self.already)
+        place = f"[{self.ended}/{self.total}] {now.case.title}"
+        if isinstance(event, Failed):
+            hint = f" (hint: {event.hint})" if event.hint else ""
+            self.say(f"{place}: not measured: {event.message}{hint}")
+            return
+        # As in reports: on the first value that has one, of all streams or of the only one.
+        first = [one for one in event.verdicts if one.value == event.verdicts[0].value]
+        limits = {one.scope: one.limit for one in first}
+        verdict = next((limits[scope] for scope in now.scopes if scope in limits), "no verdict")
+        found = event.result.headline(now.scopes)
+        self.say(f"{place}: {headline(found)}, limit: {verdict}")
+        # Whatever stands for the case: a latency is one at that throughput.
+        for value in event.result.values:
+            if value.contradicted and value.scope == ALL:
+                self.say(f"    contradicted: {value.name}: {value.contradicted}")
+        tester = health.in_short([now.done[number] for number in event.result.trials if number in now.done])
+        if tester is not None:
+            self.say(f"    tester: {tester}")
+        for goal in event.goals:
+            if goal.passed is not True:
+                outcome = "missed" if goal.passed is False else "not judged"
+                self.say(f"    goal `{goal.name}` {outcome}: {goal.reason}")
+
+    def _rest(self) -> str:
+        """`, about 2:03 left, until 14:32:05`, for who comes back then; empty: not known."""
+        left = self.left_s()
+        if left is None:
+            return ""
+        end = datetime.now().astimezone() + timedelta(seconds=left)
+        day = f"{end:%a} " if end.date() != datetime.now().astimezone().date() else ""
+        return f", about {clock(left)} left, until {day}{end:%H:%M:%S}"
+
+    def _where(self) -> str:
+        now = next(iter(self.now.values()))
+        rates = "".join(
+            f"; {port.name} sends {pps(port.tx_pps)}, receives {pps(port.rx_pps)}" for port in now.ports
+        )
+        rest = self._rest()
+        return f"[{self.ended}/{self.total}] {now.case.title}: {now.where}{rates}{rest}"
+
+
+class RichView(PlainView):
+    """The same on a terminal: what has ended scrolls by, what runs stands below it."""
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__(stream)
+        self.live: Live | None = None
+        self.console: Console | None = None
+
+    def begin(self, plan: Plan, cases: Sequence[Case], already: int) -> None:
+        from rich.console import Console
+        from rich.live import Live
+
+        self.console = Console(file=self.stream, highlight=False)
+        self.live = Live(console=self.console, auto_refresh=False, transient=True)
+        self.live.start()
+        super().begin(plan, cases, already)
+        self.drawn = 0.0
+
+    def tick(self) -> None:
+        if self.live is not None and time.monotonic() - self.drawn >= 0.3:
+            self.drawn = time.monotonic()
+            self.live.update(self._table(), refresh=True)
+
+    def end(self) -> None:
+        if self.live is not None:
+            self.live.stop()
+
+    def say(self, line: str) -> None:
+        if self.console is None:
+            super().say(line)
+        else:
+            self.console.print(printable(line), markup=False)
+
+    def _table(self) -> RenderableType:
+        from rich.console import Group
+        from rich.table import Table
+        from rich.text import Text
+
+        rest = self._rest()
+        # Several cases of an emulated device run at once, so none of them is the one at hand.
+        head = f"{self.ended} of {counted(self.total, 'case')} done"
+        parts: list[RenderableType] = [
+            Text(f"{head}, {clock(time.monotonic() - self.began)} so far{rest}", style="bold")
+        ]
+        for now in self.now.values():
+            if len(self.now) <= 2:
+                parts.append(Text(""))
+            parts.append(Text(f"{printable(now.case.title)}: {now.where}"))
+            if len(self.now) > 2 or not now.ports:
+                continue
+            table = Table(box=None, pad_edge=True)
+            table.add_column("")
+            for port in now.ports:
+                table.add_column(printable(port.name), justify="right")
+            # The order of T-Rex's port table, which network engineers have in their heads.
+            table.add_row("sends, L1", *(bps(port.tx_bps) for port in now.ports))
+            table.add_row("sends, frames/s", *(pps(port.tx_pps) for port in now.ports))
+            table.add_row("receives, L1", *(bps(port.rx_bps) for port in now.ports))
+            table.add_row("receives, frames/s", *(pps(port.rx_pps) for port in now.ports))
+            table.add_row("sent, frames", *(count(port.tx_frames) for port in now.ports))
+            table.add_row("received, frames", *(count(port.rx_frames) for port in now.ports))
+            parts.append(table)
+            sent = sum(port.tx_frames for port in now.ports)
+            missing = sent - sum(port.rx_frames for port in now.ports)
+            if sent:
+                # Frames under way are among them: the count that is kept is taken after draining.
+                share = f"{100 * missing / sent:.3f} %"
+                parts.append(Text(f" not back yet: {count(missing)} of {count(sent)} frames, {share}"))
+        return Group(*parts)
+
+
+def _rates(port: dict[str, Any], before: PortRates | None, seconds: float) -> PortRates:
+    tx, rx = port["tx_frames"], port["rx_frames"]
+    rates = PortRates(port["name"], tx_frames=tx, rx_frames=rx)
+    if seconds <= 0:
+        return rates
+    was_tx, was_rx = (before.tx_frames, before.rx_frames) if before else (0, 0)
+    tx_bytes, rx_bytes = port["tx_bytes"], port["rx_bytes"]
+    tx_bits = float(wire_bits(Fraction(tx_bytes, tx))) if tx else 0.0
+    rx_bits = float(wire_bits(Fraction(rx_bytes, rx))) if rx else 0.0
+    rates.tx_pps, rates.rx_pps = (tx - was_tx) / seconds, (rx - was_rx) / seconds
+    rates.tx_bps = rates.tx_pps * tx_bits
+    rates.rx_bps = rates.rx_pps * rx_bits
+    return rates
+
+
+def headline(value: Value | None) -> str:
+    """The first number of a result, `ramp max Rx 14.66 Mpps`."""
+    if value is None:
+        return "no value"
+    if value.number is None:
+        return f"no {value.name} was found ({value.note})" if value.note else f"no {value.name} was found"
+    if value.only_below is not None:
+        return f"{value.name} {grid.number(value)}"
+    low, high = value.low, value.high
+    if value.unit == "fps" and low is not None and high is not None and pps(float(low)) != pps(float(high)):
+        # No more digits than the bounds bear.
+        bounds = grid.span(rate(low, "pps"), rate(high, "pps"))
+        return f"{value.name} {bounds if value.number == low else grid.number(value)}"
+    return f"{value.name} {pps(float(value.number)) if value.unit == 'fps' else grid.number(value)}"
+
+
+def pps(rate: float) -> str:
+    """`14.881 Mpps`."""
+    return _prefixed(rate, "pps")
+
+
+def bps(rate: float) -> str:
+    """`9.876 Gbps`."""
+    return _prefixed(rate, "bps")
+
+
+def _prefixed(rate: float, unit: str) -> str:
+    for factor, prefix in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(rate) >= factor:
+            return f"{rate / factor:.3f} {prefix}{unit}"
+    return f"{rate:.0f} {unit}"
+
+
+def clock(seconds: float) -> str:
+    """`1:02:03` or `2:03`."""
+    minutes, second = divmod(round(seconds), 60)
+    hours, minute = divmod(minutes, 60)
+    return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"

@@ -1,0 +1,68 @@
+"""Who sends to whom in a plan's cases, in which bursts, and what is behind each port: for `netdyno check`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
+
+from netdyno.errors import counted
+from netdyno.modifiers import MODIFIERS
+from netdyno.plan.groups import AXIS
+from netdyno.plan.matrix import cases, opened, streams
+from netdyno.plan.patterns import PAIRS
+
+if TYPE_CHECKING:
+    from netdyno.plan import Plan
+
+MOST_SHOWN = 12
+"""Streams of a case that are named."""
+
+
+def lines(plan: Plan) -> Iterator[str]:
+    """The streams of each direction, bursts, and port by port the networks a router must have a route to."""
+    found = cases(plan)
+    sent: dict[str, tuple[str, ...]] = {}
+    routed = False
+    for case in found:
+        wiring = opened(case, plan.kind.wire(plan.lab.links, case.settings))
+        way = case.direction if case.pattern == PAIRS else f"{case.pattern}, {case.direction}"
+        way = f"{dict(case.choices)[AXIS]}, {way}" if case.groups else way
+        classes = f" ({case.profile_name})" if case.profile.classes else ""
+        sent.setdefault(way + classes, tuple(stream.name for stream in streams(case, wiring)))
+        routed = routed or any(port.destination != "peer" for port in wiring.ports)
+    for way, names in sent.items():
+        more = f" and {len(names) - MOST_SHOWN} more" if len(names) > MOST_SHOWN + 1 else ""
+        yield f"  {way}: {', '.join(names[:MOST_SHOWN] if more else names)}{more}"
+    profiles = {case.profile_name: case.profile for case in found}
+    for modifier in dict.fromkeys(case.modifier.name for case in found if case.modifier.section):
+        yield f"  {modifier}: {MODIFIERS[modifier].doc} (RFC 2544 section {MODIFIERS[modifier].section})"
+    for name, profile in profiles.items():
+        if profile.burst > 1:
+            yield f"  {name}: in bursts of {profile.burst} frames, back to back"
+    if not routed:
+        return
+    ports = len(plan.lab.links)
+    for number, link in enumerate(plan.lab.links):
+        networks = dict.fromkeys(
+            net for profile in profiles.values() for net in profile.networks(number, ports)
+        )
+        if networks:
+            yield f"  behind {link.tester_port}: {', '.join(networks)}"
+
+
+def beyond(plan: Plan, cores: Collection[int]) -> Iterator[str]:
+    """What the plan asks of a machine that this one, with these cores for us, has not: another may run it."""
+    first = next(iter(cases(plan)), None)
+    if first is None or plan.kind.wire(plan.lab.links, first.settings).clock == "virtual":
+        return
+    here = f"{counted(len(cores), 'core')} ({', '.join(map(str, sorted(cores)))})"
+    missing = sorted(set(plan.lab.threads.cores) - set(cores))
+    if missing:
+        named = f"core{'' if len(missing) == 1 else 's'} {', '.join(map(str, missing))}"
+        asked = f"names {named}"
+    elif plan.lab.threads.count > max(len(cores), 1):
+        workers = counted(plan.lab.threads.count, "worker")
+        asked = f"asks for {workers}"
+    else:
+        return
+    yield f"the plan {asked}, and this process may use {here}: it can be run on another machine only"

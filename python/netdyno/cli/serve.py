@@ -1,0 +1,173 @@
+"""An emulated device served to other testers: in real time, each of its ports a memif they connect to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+from netdyno.campaign.run import ENGINE
+from netdyno.devices import KINDS, LabError, LabLink
+from netdyno.devices.wiring import in_words
+from netdyno.errors import NetdynoError, Problem, Problems, suggestion
+from netdyno.values.rates import FCS
+
+MEMIF_ID = 0
+"""The interface that a tester asks for at each socket: every port has a socket of its own."""
+
+TICK_S = 1.0
+"""How often a served device is looked at."""
+
+
+@dataclass(frozen=True)
+class Service:
+    """What is served: the kind, its ports in order with the socket each listens at, and how the device is.
+
+    rate_bps: L1 rate of each port's line, which the device keeps. delay_ns: fixed, from a frame's last bit in
+    to its first bit out. max_size: the longest frame, with FCS.
+    """
+
+    kind: str
+    ports: tuple[tuple[str, str], ...]
+    settings: Mapping[str, str] = field(default_factory=dict)
+    rate_bps: int = 10_000_000_000
+    delay_ns: int = 0
+    core: int | None = None
+    max_size: int = 1522
+
+    def spec(self) -> dict[str, Any]:
+        """The ServeSpec of docs/interfaces.md. Raises `Problems`, all there are, where it cannot be."""
+        problems: list[Problem] = []
+        emulated = [name for name, kind in KINDS.items() if kind.emulated]
+        if self.kind not in emulated:
+            why = "is no emulated device" if self.kind in KINDS else "is no kind of device"
+            problems.append(Problem(f"`{self.kind}` {why}", suggestion(self.kind, emulated, "served are")))
+        for what, values in (
+            ("name of a port", [name for name, _ in self.ports]),
+            ("socket", [at for _, at in self.ports]),
+        ):
+            twice = sorted({value for value in values if values.count(value) > 1})
+            problems += [
+                Problem(f"the {what} `{value}` is given twice", "each port has its own") for value in twice
+            ]
+        device: dict[str, Any] = {}
+        if self.kind in emulated:
+            kind = KINDS[self.kind]
+            if len(self.ports) not in kind.links:
+                wanted = f"`{self.kind}` takes {in_words(kind.links)} ports, not {len(self.ports)}"
+                problems.append(Problem(wanted, "give `--memif` once for each port"))
+            for name, value in self.settings.items():
+                if name not in kind.settings:
+                    known = suggestion(name, kind.settings, "settings")
+                    problems.append(Problem(f"`{self.kind}` has no setting `{name}`", known))
+                elif value not in kind.settings[name]:
+                    known = suggestion(value, kind.settings[name], "values")
+                    problems.append(Problem(f"`{name}` of `{self.kind}` cannot be `{value}`", known))
+            if not problems:
+                links = tuple(LabLink(name, name, self.rate_bps) for name, _ in self.ports)
+                devices = kind.wire(links, self.settings).session["devices"]
+                device = devices[0]
+                if len(devices) > 1:
+                    several = f"`{self.kind}` is {len(devices)} devices side by side, and one is served"
+                    problems.append(Problem(several, "serve one of its services: `emulated/asr9006`"))
+        if problems:
+            raise Problems(problems)
+        return {
+            "device": {**device, "delay_ns": self.delay_ns},
+            "ports": [
+                {"kind": "memif", "socket": at, "role": "server", "id": MEMIF_ID} for _, at in self.ports
+            ],
+            "max_frame": self.max_size - FCS,
+            "core": self.core,
+        }
+
+
+class Served:
+    """A device that is being served."""
+
+    def __init__(self, server: Any) -> None:
+        self._server = server
+
+    def look(self) -> dict[str, Any]:
+        """How it fares now."""
+        found: dict[str, Any] = json.loads(self._server.served())
+        return found
+
+    def stop(self) -> dict[str, Any]:
+        """Ends it in order; how it fared. Safe to call twice."""
+        found: dict[str, Any] = json.loads(self._server.stop())
+        return found
+
+
+@contextmanager
+def serving(service: Service, engine: str = ENGINE) -> Iterator[Served]:
+    """Serves the device until the end of the block. Raises `LabError` if a port or a core cannot be had."""
+    spec = json.dumps(service.spec())
+    try:
+        module = import_module(engine)
+    except ImportError as error:
+        raise NetdynoError(f"the engine cannot be loaded: {error}", "build it: `make demo` does") from error
+    try:
+        served = Served(module.Server(spec))
+    except module.EngineError as error:
+        raise LabError(str(error), error.hint) from error
+    try:
+        yield served
+    finally:
+        served.stop()
+
+
+def serve(
+    service: Service,
+    wait: Callable[[float], bool],
+    duration_s: float | None,
+    begun: Callable[[], None],
+    seen: Callable[[dict[str, Any], dict[str, Any]], None],
+) -> dict[str, Any]:
+    """Serves until `wait` (so many seconds) says that it is time to end, or the duration is over.
+
+    begun: called once it listens. seen: given how it fared before and fares now, each second.
+    """
+    with serving(service) as served:
+        begun()
+        passed = 0.0
+        before = served.look()
+        while duration_s is None or passed < duration_s:
+            tick = TICK_S if duration_s is None else min(TICK_S, duration_s - passed)
+            if wait(tick):
+                break
+            passed += tick
+            now = served.look()
+            seen(before, now)
+            before = now
+        return served.stop()
+
+
+def table(found: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Per port: frames in and out, those the device dropped, those that found no room at their tester."""
+    return [
+        {
+            "port": port["name"],
+            "rx frames": port["rx_frames"],
+            "tx frames": port["tx_frames"] - spilled,
+            "dropped": sum(port[name] for name in ("partner_drops", "in_drops", "both_drops", "out_drops")),
+            "no room at the tester": spilled,
+        }
+        for port, spilled in zip(found["device"]["ports"], found["spilled"], strict=True)
+    ]
+
+
+def rates(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """What passed between two looks, a line."""
+    ns = now["elapsed_ns"] - before["elapsed_ns"]
+    if ns <= 0 or not before["spilled"]:
+        return "nothing yet"
+    share = f"core {now['core_share_ppm'] / 10**4:.0f} %"
+    ports = []
+    for old, new in zip(table(before), table(now), strict=True):
+        passed = {name: f"{(new[name] - old[name]) * 1000 / ns:.3f} Mpps" for name in new if name != "port"}
+        ports.append(f"{new['port']}: " + ", ".join(f"{name} {rate}" for name, rate in passed.items()))
+    return "; ".join([*ports, share])

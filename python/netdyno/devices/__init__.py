@@ -1,0 +1,22 @@
+"""Kinds of devices under test that netdyno can wire or build a lab for, and their table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from netdyno.devices import emulated, external, linux
+from netdyno.devices.wiring import Kind, LabError, LabLink, Loopback, Preflight, WiredPort, Wiring
+
+__all__ = ["KINDS", "Kind", "LabError", "LabLink", "Loopback", "Preflight", "WiredPort", "Wiring"]
+
+KINDS: Mapping[str, Kind] = {
+    kind.name: kind
+    for kind in (
+        *emulated.KINDS,
+        linux.ROUTER,
+        linux.BRIDGE,
+        linux.XCONNECT,
+        external.EXTERNAL,
+    )
+}
+"""Every kind, by the name a plan uses, in the order the reference pages list them."""

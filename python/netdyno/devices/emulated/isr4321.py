@@ -1,0 +1,35 @@
+"""A Cisco ISR 4321 after a published test: whatever services it has to do, its licence is the limit.
+
+"Two thresholds are used: base (50 Mbit/s for the 4321) and extended (100 Mbit/s, activated by the performance
+licence)": a shaper of the whole box, not a policer, so what is over it waits before it is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from netdyno.devices.emulated.model import Emulated, Model
+from netdyno.devices.wiring import LabLink
+
+LICENCES = {"performance": 100_000_000, "base": 50_000_000}
+"""Bits per second."""
+
+QUEUE = 64
+"""Frames that wait for the shaper; not published."""
+
+
+def _model(_links: tuple[LabLink, ...], chosen: Mapping[str, str]) -> Model:
+    rate = LICENCES[chosen["licence"]]
+    return Model(
+        "ipv4",
+        device={"box_bits": {"rate_bps": rate, "layer": "l2"}, "box_queue": QUEUE},
+        notes=(f"Its licence lets {rate // 1_000_000} Mbit/s through, both directions together.",),
+    )
+
+
+ISR_4321 = Emulated(
+    "emulated/isr-4321",
+    "emulated Cisco ISR 4321",
+    _model,
+    {"licence": tuple(LICENCES)},
+)

@@ -1,0 +1,236 @@
+"""What the emulated kinds have in common: a model of a device in, the wiring of a case out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from netdyno.devices import addresses, filters, routes
+from netdyno.devices.wiring import TWO_LINKS, LabLink, WiredPort, Wiring, in_words
+
+Forwarding: TypeAlias = Literal["l2-xconnect", "bridge-domain", "ipv4"]
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """What a port (each member of a group) can do, frames per second; None: as much as the line brings.
+
+    west_in: taken in on the first port. east_in: on the others. both: in and out of a port together.
+    """
+
+    west_in: int | None = None
+    east_in: int | None = None
+    both: int | None = None
+    source: str = ""
+
+    def of(self, index: int) -> dict[str, Any]:
+        """The fields of a port."""
+        taken_in = self.east_in if index else self.west_in
+        return {"in_fps": fps(taken_in), "both_fps": fps(self.both)}
+
+
+@dataclass(frozen=True)
+class Model:
+    """An emulated device of one case.
+
+    ports: fields of each port (DevicePortSpec of crates/dut/src/spec.rs) beyond its name, addresses and
+    rate; none: plain ports. device: fields of the device (DeviceSpec) beyond those. notes: sentences for the
+    report.
+    """
+
+    forwarding: str
+    members: int = 1
+    ports: tuple[Mapping[str, Any], ...] = ()
+    device: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    bridge: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of a bridge's forwarding: its table, and how fast it learns."""
+
+
+@dataclass(frozen=True)
+class Emulated:
+    """A kind of emulated device.
+
+    model: the device of a case, from its links and settings; of several that stand side by side and share
+    nothing, each has the next as many links.
+    """
+
+    name: str
+    title: str
+    # A partial function is equal to itself alone, and a kind goes to other processes.
+    model: Callable[[tuple[LabLink, ...], Mapping[str, str]], Model | tuple[Model, ...]] = field(
+        compare=False
+    )
+    settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    emulated: bool = True
+    configured: bool = True
+    backends: tuple[str, ...] = ()
+    links: range = TWO_LINKS
+
+    def wire(self, links: tuple[LabLink, ...], settings: Mapping[str, str]) -> Wiring:
+        """A tester port for each link, the device between them, virtual time."""
+        if len(links) not in self.links:
+            raise ValueError(f"`{self.name}` takes {in_words(self.links)} links, not {len(links)}")
+        chosen = _chosen(self.settings, settings)
+        asked = chosen.pop(routes.SETTING, None)
+        behind = () if asked is None else routes.behind(asked, len(links))
+        written = chosen.pop(filters.SETTING, None)
+        rules = () if written is None else filters.behind(written, len(links))
+        found = self.model(links, chosen)
+        return _wire(links, found if isinstance(found, tuple) else (found,), behind, rules)
+
+    @contextmanager
+    def build(self, wiring: Wiring) -> Iterator[Wiring]:
+        """Nothing to build: the session holds the device."""
+        yield wiring
+
+
+def fps(rate: int | None) -> list[int] | None:
+    """Frames per second as the device's spec has them."""
+    return None if rate is None else [rate, 1]
+
+
+def hashes(forwarding: str) -> dict[str, str]:
+    """How groups spread frames, as the ASR9006's published test had it.
+
+    The far end was a switch with `dst-ip`; the device balanced `src-dst-ip` for its L2 services and `src-ip`
+    for IPv4. They decide which member each direction of a flow meets.
+    """
+    return {"partner_hash": "dst-ip", "hash": "src-ip" if forwarding == "ipv4" else "src-dst-ip"}
+
+
+def _chosen(known: Mapping[str, tuple[str, ...]], given: Mapping[str, str]) -> dict[str, str]:
+    """The settings of a case with defaults filled in; ValueError names what is not known."""
+    for name, value in given.items():
+        if name not in known:
+            raise ValueError(f"`{name}` is not a setting of this device; it has {_listed(known) or 'none'}")
+        if known[name] and value not in known[name]:
+            raise ValueError(f"`{name}` cannot be `{value}`; it is one of {_listed(known[name])}")
+    defaults = {name: values[0] for name, values in known.items() if values}
+    return {**defaults, **given}
+
+
+def _listed(names: Mapping[str, Any] | tuple[str, ...]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _filter(rules: tuple[filters.Rule, ...]) -> list[dict[str, Any]]:
+    """A port's filter as the device's spec has it."""
+    return [{"permit": rule.permit, "src": rule.source, "dst": rule.destination} for rule in rules]
+
+
+def _wire(
+    links: tuple[LabLink, ...],
+    models: tuple[Model, ...],
+    behind: tuple[tuple[str, ...], ...],
+    rules: tuple[tuple[filters.Rule, ...], ...],
+) -> Wiring:
+    each = len(links) // len(models)
+    of_links = tuple(model for model in models for _ in range(each))
+    ports = tuple(
+        _port(index, link, model) for index, (link, model) in enumerate(zip(links, of_links, strict=True))
+    )
+    devices = [
+        _device(
+            model, range(number * each, (number + 1) * each), links, behind, rules, alone=len(models) == 1
+        )
+        for number, model in enumerate(models)
+    ]
+    session = {
+        "clock": "virtual",
+        "ports": [{"name": port.name, "backend": {"kind": "wire"}} for port in ports],
+        "devices": devices,
+        "links": [
+            {
+                "port": index,
+                "device": index // each,
+                "device_port": index % each,
+                "rate_bps": port.rate_bps,
+                "delay_ps": 0,
+            }
+            for index, port in enumerate(ports)
+        ],
+    }
+    notes = ["The device is emulated, in virtual time: nothing here was measured on a real device."]
+    notes += dict.fromkeys(note for model in models for note in model.notes)
+    learn = any(model.forwarding == "bridge-domain" for model in models)
+    knows_tags = not any(model.forwarding == "ipv4" for model in models)
+    return Wiring(
+        "virtual",
+        ports,
+        session,
+        learn,
+        tuple(notes),
+        knows_tags=knows_tags,
+        routes=behind,
+        filters=tuple(tuple(str(rule) for rule in of_port) for of_port in rules),
+    )
+
+
+def _port(index: int, link: LabLink, model: Model) -> WiredPort:
+    """A tester port, opposite a device."""
+    routed = model.forwarding == "ipv4"
+    return WiredPort(
+        name=link.tester_port,
+        rate_bps=link.rate_bps * model.members,
+        member_bps=link.rate_bps,
+        mac=addresses.tester_mac(index),
+        ipv4=addresses.tester(index) if routed else None,
+        ipv6=addresses.tester_ipv6(index) if routed else None,
+        destination=addresses.device(index) if routed else "peer",
+        destination_ipv6=addresses.device_ipv6(index) if routed else None,
+    )
+
+
+def _device(
+    model: Model,
+    numbers: range,
+    links: tuple[LabLink, ...],
+    behind: tuple[tuple[str, ...], ...],
+    rules: tuple[tuple[filters.Rule, ...], ...],
+    *,
+    alone: bool,
+) -> dict[str, Any]:
+    """A device on these links, as crates/dut/src/spec.rs has it."""
+    routed = model.forwarding == "ipv4"
+    return {
+        "name": "dut" if alone else f"dut {model.forwarding}",
+        "ports": [
+            {
+                "name": links[index].device_port,
+                "mac": addresses.device_mac(index),
+                "rate_bps": links[index].rate_bps,
+                "members": model.members,
+                "ipv4": f"{addresses.device(index)}/30" if routed else None,
+                "ipv6": f"{addresses.device_ipv6(index)}/64" if routed else None,
+                **(model.ports[own] if model.ports else {}),
+                **({"filter": _filter(rules[index])} if rules else {}),
+            }
+            for own, index in enumerate(numbers)
+        ],
+        "forwarding": {**_forwarding(model.forwarding, numbers, len(links), behind), **model.bridge},
+        **model.device,
+    }
+
+
+def _forwarding(
+    forwarding: str, numbers: range, ports: int, prefixes: tuple[tuple[str, ...], ...]
+) -> Mapping[str, Any]:
+    """How a device forwards, as crates/dut/src/spec.rs has it. numbers: of its ports among the lab's."""
+    if forwarding == "l2-xconnect":
+        return {"kind": "cross-connect", "pairs": [[0, 1]]}
+    if forwarding == "bridge-domain":
+        return {"kind": "bridge"}
+    instead = routes.version(prefixes[0]) if prefixes else None
+    table = [
+        {"prefix": prefix, "via": tester(port)}
+        for version, networks, tester in (
+            (4, addresses.behind, addresses.tester),
+            (6, addresses.behind_ipv6, addresses.tester_ipv6),
+        )
+        for port in numbers
+        for prefix in (prefixes[port] if version == instead else networks(port, ports))
+    ]
+    return {"kind": "router", "routes": table}

@@ -1,0 +1,289 @@
+"""A device that is simply there: one's own router or switch, on real interfaces or memifs of this machine."""
+
+from __future__ import annotations
+
+import os
+import socket
+import stat
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from netdyno.devices import addresses, agent, filters, routes
+from netdyno.devices.wiring import LabError, LabLink, WiredPort, Wiring, in_words, joined
+from netdyno.ports import backends, nic
+from netdyno.ports.nic import advice, fit
+from netdyno.ports.threads import Threads
+
+SERVER_S = 2.0
+"""A memif's server that is being started at the same moment is waited for this long, once a run."""
+
+DETACH_S = 2.0
+"""An XDP program of somebody who is just ending is waited for this long."""
+
+
+@dataclass(frozen=True)
+class External:
+    """A device netdyno neither builds nor configures. Its links name the tester's interfaces or memifs."""
+
+    name: str = "external"
+    title: str = "external device"
+    settings: Mapping[str, tuple[str, ...]] = field(
+        default_factory=lambda: {routes.SETTING: (), filters.SETTING: (), agent.INDEX: ()}
+    )
+    emulated: bool = False
+    configured: bool = False
+    backends: tuple[str, ...] = backends.ALL
+    links: range = range(1, addresses.MOST_PORTS + 1)
+
+    def wire(self, links: tuple[LabLink, ...], settings: Mapping[str, str]) -> Wiring:
+        """A tester port for each link, on the link's interface or on one of the port's own name.
+
+        With `gateway` the frames go to that next hop, with `address` we answer ARP for it; without
+        them they go to the far tester port, as through a bridge, which is taught where that is.
+        """
+        for setting in settings:
+            if setting not in self.settings:
+                raise ValueError(f"`{setting}` is not a setting of `{self.name}`")
+        agent.index(settings.get(agent.INDEX, "1"))
+        asked = settings.get(routes.SETTING)
+        behind = () if asked is None else routes.behind(asked, len(links))
+        if behind and not all(link.address and link.gateway for link in links):
+            raise ValueError("`routes` are a router's: give every link its `address` and `gateway`")
+        version = routes.version(behind[0]) if behind else 4
+        if behind and not all(_host(link.address, version) for link in links):
+            raise ValueError(
+                f"IPv{version} routes want an IPv{version} `address` and `gateway` of every link"
+            )
+        if len(links) not in self.links:
+            raise ValueError(f"`{self.name}` takes {in_words(self.links)} links, not {len(links)}")
+        for link in links:
+            if (link.address is None) != (link.gateway is None):
+                raise ValueError(
+                    f"`{link.tester_port}` needs `address` and `gateway` (a router), or neither (a bridge)"
+                )
+        ports = tuple(
+            WiredPort(
+                name=link.tester_port,
+                rate_bps=link.rate_bps,
+                member_bps=link.rate_bps,
+                mac=addresses.tester_mac(index),
+                ipv4=_host(link.address, 4),
+                ipv6=_host(link.address, 6),
+                destination=link.gateway or next((vlan.gateway for vlan in link.vlans), "peer"),
+                vlans=link.vlans,
+            )
+            for index, link in enumerate(links)
+        )
+        session = {
+            "clock": "real",
+            "ports": [
+                {"name": link.tester_port, "backend": link.backend.spec(_interface(link))} for link in links
+            ],
+        }
+        learn = any(port.destination == "peer" for port in ports)
+        written = settings.get(filters.SETTING)
+        rules = () if written is None else filters.behind(written, len(links))
+        lines = tuple(tuple(str(rule) for rule in of_port) for of_port in rules)
+        return Wiring("real", ports, session, learn, routes=behind, filters=lines, asked=False)
+
+    def preflight(self, links: tuple[LabLink, ...]) -> tuple[str, ...]:
+        """That packet sockets may be opened, every interface is there, up, and of one link.
+
+        Warns of one that carries this machine's own traffic.
+        """
+        faults: list[tuple[int, LabError]] = []
+        warnings: list[str] = []
+        taken: set[str] = set()
+        may = fit.rights()
+        for index, link in enumerate(links):
+            name = _interface(link)
+            try:
+                if link.backend.kind == "memif":
+                    _someone_listens(link.backend)
+                    continue
+                card = _card(name, link.backend.kind, may)
+                if name in taken:
+                    raise LabError(f"interface `{name}` is of two links", "give each link its own")
+            except LabError as error:
+                faults.append((index, error))
+                continue
+            taken.add(name)
+            warnings += _own_traffic(link.tester_port, card)
+        if faults:
+            index, first = faults[0]
+            told = dict.fromkeys(error.message for _, error in faults)
+            raise LabError("; ".join(told), first.hint, index)
+        return tuple(warnings)
+
+    @contextmanager
+    def build(self, wiring: Wiring) -> Iterator[Wiring]:
+        """Looks at the interfaces, takes their hardware addresses; changes nothing on this machine."""
+        notes = list(wiring.notes)
+        ports = []
+        may = fit.rights()
+        for port, opened in zip(wiring.ports, wiring.session["ports"], strict=True):
+            backend = opened["backend"]
+            if backend["kind"] == "memif":
+                # It has no hardware address either: ours stays the one it was wired with.
+                ports.append(replace(port, enforced_rate=False))
+                notes.append(
+                    f"`{port.name}` is memory shared with the device (memif {backend['id']} at"
+                    f" `{backend['socket']}`), which has no line: nothing holds frames to the plan's rate."
+                )
+                continue
+            interface = backend["interface"]
+            card = _card(interface, backend["kind"], may)
+            enforced = card.card.has_line and card.card.speed_bps == port.rate_bps
+            ports.append(replace(port, mac=card.link.mac, enforced_rate=enforced))
+            if not card.card.has_line:
+                driver = f" (driver `{card.driver}`)" if card.driver else ""
+                notes.append(
+                    f"Interface `{interface}`{driver} of `{port.name}` has no line of its own:"
+                    " nothing is known to hold frames to the plan's rate."
+                )
+            notes += _warnings(port, card, tagged=wiring.tagged and backend["kind"] != "af_packet")
+        yield replace(wiring, ports=tuple(ports), notes=tuple(notes))
+
+    @contextmanager
+    def loopback(self, links: tuple[LabLink, ...], threads: Threads) -> Iterator[Wiring]:
+        """The user's own cable between two interfaces; of memifs, one to another on a socket of our own.
+
+        Of one interface it is a plug that leads back into it what it sends.
+        """
+        kinds = [link.backend.kind for link in links]
+        if len(links) > 2:
+            raise LabError(
+                f"ports are joined in pairs to be calibrated, and the lab has {len(links)}",
+                "`netdyno calibrate --ports eth1,eth2` says what two of them can do, with a cable in between",
+            )
+        if kinds == ["memif"]:
+            raise LabError(
+                "a memif has two ends, and the lab has one port: it cannot be joined with itself",
+                "`netdyno calibrate --backend memif` says what two of them can do",
+            )
+        wiring = threads.asked(self.wire(links, {}))
+        if "memif" not in kinds:
+            with self.build(wiring) as built:
+                names = " and ".join(f"`{_interface(link)}`" for link in links)
+                how = (
+                    f"What the user plugged in between {names}."
+                    if len(links) > 1
+                    else f"What the user plugged into {names}, which leads back into it what it sends."
+                )
+                yield joined(backends.settled(built), how)
+            return
+        if set(kinds) != {"memif"}:
+            raise LabError(
+                "these ports cannot be joined with each other: a memif reaches another memif only",
+                "calibrate two memif ports, or two interfaces with a cable between them",
+            )
+        with TemporaryDirectory(prefix="netdyno-") as folder:
+            ends = [
+                replace(link, backend=replace(link.backend, socket=f"{folder}/loop.sock", role=role, id=0))
+                for link, role in zip(links, _ROLES, strict=True)
+            ]
+            with self.build(threads.asked(self.wire(tuple(ends), {}))) as built:
+                yield joined(built, "One memif, its client and its server both ours.")
+
+
+_ROLES: tuple[backends.Role, ...] = ("server", "client")
+
+EXTERNAL = External()
+
+
+def _warnings(port: WiredPort, card: nic.Nic, *, tagged: bool) -> Iterator[str]:
+    """What a reader must know of the card's set-up, and what changes it.
+
+    tagged: what a card does to tags can reach the test. Packet sockets put back what it takes off.
+    """
+    yield from _own_traffic(port.name, card)
+    for finding in advice.findings(card, rate_bps=port.rate_bps):
+        if finding.tags and not tagged:
+            continue
+        change = f" `{finding.command}` changes that." if finding.command else ""
+        yield f"Interface `{card.name}` of `{port.name}` {finding.what}.{change}"
+
+
+def _own_traffic(port: str, card: nic.Nic) -> Iterator[str]:
+    """Strongest for the default route: a load there takes this machine off its network."""
+    if card.default_route:
+        yield (
+            f"Interface `{card.name}` of `{port}` holds this machine's default route: the test takes the"
+            " machine off its network while it runs, and what the machine sends disturbs the test."
+        )
+    elif card.addresses:
+        yield (
+            f"Interface `{card.name}` of `{port}` has the address {card.addresses[0]} of this machine: what"
+            " else uses it disturbs the test, and the test disturbs that."
+        )
+
+
+def _interface(link: LabLink) -> str:
+    return link.interface or link.tester_port
+
+
+def _card(interface: str, backend: str, may: fit.Rights) -> nic.Nic:
+    """The card behind an interface that takes the backend; `auto` makes do with packet sockets."""
+    card = nic.read(interface)
+    if card is None:
+        here = ", ".join(f"`{name}`" for _, name in sorted(socket.if_nameindex()))
+        raise LabError(
+            f"there is no interface `{interface}` on this machine",
+            f"give the link's `interface` as one of {here}; one of another network namespace is reached from"
+            " there: `ip netns exec NAME netdyno ...`",
+        )
+    kind = "af_packet" if backend == backends.AUTO else backend
+    # A program that has just ended takes its XDP program with it, but not at once.
+    deadline = time.monotonic() + DETACH_S
+    while kind == "af_xdp" and card.link.xdp and time.monotonic() < deadline:
+        time.sleep(0.1)
+        card = nic.read(interface) or card
+    (found,) = (one for one in fit.fits(card, may) if one.backend == kind)
+    if found.why is not None:
+        raise LabError(f"interface `{interface}` cannot take `{kind}`: {found.why}", found.hint)
+    return card
+
+
+def _someone_listens(backend: backends.PortBackend) -> None:
+    """That a client of a memif finds its server: without one each case would wait for it in vain.
+
+    Looked for and not called: DPDK 22.11's server does not survive a client that connects and says nothing.
+    """
+    if backend.role == "server" or backend.socket is None:
+        return
+    place = backend.socket
+    deadline = time.monotonic() + SERVER_S
+    while (why := _nobody_at(place)) is not None and time.monotonic() < deadline:
+        time.sleep(0.1)
+    if why is not None:
+        raise LabError(f"nobody listens at the memif socket `{place}`: {why[0]}", why[1])
+
+
+def _nobody_at(place: str) -> tuple[str, str] | None:
+    """Why a socket cannot have a listener, and what to do; None where it has one, or that cannot be told."""
+    start = "start the device's memif server first, or take `role: server` here"
+    if place.startswith("@"):
+        # unix(7): an abstract name is that of a network namespace, whose sockets are all listed.
+        names = [line.split()[-1] for line in Path("/proc/net/unix").read_text().splitlines()[1:]]
+        if place in names:
+            return None
+        return "no such name in this network namespace", start
+    try:
+        found = Path(place).stat()
+    except OSError as error:
+        return error.strerror or str(error), start
+    if not stat.S_ISSOCK(found.st_mode):
+        return "it is no socket", "take the path that the device's memif server listens at"
+    if not os.access(place, os.W_OK):
+        return "this process may not write to it", f"look at its rights and its folder's: `ls -l {place}`"
+    return None
+
+
+def _host(address: str | None, version: int) -> str | None:
+    if address is None or (":" in address) != (version == 6):
+        return None
+    return address.partition("/")[0]

@@ -1,0 +1,310 @@
+"""Real Linux forwarding as a device: a router, a bridge, a cross connect, each in a network namespace.
+
+    tester's namespace            device's namespace
+      p0 (first tester port)  <veth>  d0
+      p1 (second tester port) <veth>  d1
+      ...
+
+Nothing outside the two namespaces is touched and nothing persists.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from netdyno.devices import addresses, agent, filters, rip, routes
+from netdyno.devices.linux import bird, leftovers, namespaces, nft, snmpd
+from netdyno.devices.linux import device as dut
+from netdyno.devices.linux.counts import counting
+from netdyno.devices.linux.daemon import Daemon
+from netdyno.devices.linux.events import asking
+from netdyno.devices.wiring import TWO_LINKS, LabError, LabLink, WiredPort, Wiring, in_words, joined
+from netdyno.ports import backends
+from netdyno.ports.backends import PortBackend
+from netdyno.ports.threads import Threads, cores_of, workers_of
+
+INTERFACES = tuple(f"p{port}" for port in range(dut.MOST_PORTS))
+"""Of the tester's ports, of which a lab has the first ones."""
+MANY_LINKS = range(2, dut.MOST_PORTS + 1)
+MTU = 9000
+MTU_OF_NATIVE = 3400
+
+GENERIC_HINT = "leave `attach` out, or give the tester one worker"
+
+
+@dataclass(frozen=True)
+class Linux:
+    """A kind of Linux device."""
+
+    name: str
+    title: str
+    service: str
+    settings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    emulated: bool = False
+    configured: bool = True
+    backends: tuple[str, ...] = backends.KERNEL
+    links: range = TWO_LINKS
+
+    def wire(self, links: tuple[LabLink, ...], settings: Mapping[str, str]) -> Wiring:
+        """A tester port for each link, in real time. The rates are declared: veth has none."""
+        for setting, value in settings.items():
+            if setting not in self.settings:
+                raise ValueError(f"`{setting}` is not a setting of `{self.name}`")
+            if self.settings[setting] and value not in self.settings[setting]:
+                raise ValueError(
+                    f"`{setting}` cannot be `{value}`; it is one of {', '.join(self.settings[setting])}"
+                )
+        if len(links) not in self.links:
+            raise ValueError(f"`{self.name}` takes {in_words(self.links)} links, not {len(links)}")
+        routed = self.service == "router"
+        ports = tuple(
+            WiredPort(
+                name=link.tester_port,
+                rate_bps=link.rate_bps,
+                member_bps=link.rate_bps,
+                mac=addresses.tester_mac(index),
+                ipv4=addresses.tester(index) if routed else None,
+                ipv6=None,
+                destination=addresses.device(index) if routed else "peer",
+                enforced_rate=False,
+            )
+            for index, link in enumerate(links)
+        )
+        session = {
+            "clock": "real",
+            "ports": [
+                {"name": link.tester_port, "backend": self._backend(link).spec(interface)}
+                for link, interface in zip(links, INTERFACES, strict=False)
+            ],
+        }
+        asked = settings.get(routes.SETTING)
+        behind = () if asked is None else routes.behind(asked, len(links))
+        if behind and routes.version(behind[0]) == 6:
+            raise ValueError("it forwards IPv4 alone, so there are no IPv6 routes")
+        written = settings.get(filters.SETTING)
+        rules = () if written is None else filters.behind(written, len(links))
+        return Wiring(
+            "real",
+            ports,
+            session,
+            self.service == "bridge",
+            routes=behind,
+            learns_routes=settings.get(rip.SETTING) == rip.RIP,
+            has_agent=settings.get(agent.SETTING) == agent.SNMP,
+            filters=tuple(tuple(nft.line(rule) for rule in of_port) for of_port in rules),
+        )
+
+    def _backend(self, link: LabLink) -> PortBackend:
+        """What a port of this kind can be of what the plan says."""
+        backend = link.backend
+        if self.service != "xconnect" or backend.kind == "af_packet":
+            return backend
+        if backend.kind == backends.AUTO:
+            # Behind a cross connect AF_XDP costs the long frames: see `_mtu`.
+            return PortBackend("af_packet")
+        # Generic XDP does not see what tc redirects: the kernel does not run it a second time.
+        return replace(backend, attach="native") if backend.attach == "auto" else backend
+
+    @contextmanager
+    def build(self, wiring: Wiring) -> Iterator[Wiring]:
+        """Makes both namespaces and what is in them; the calling thread lives in the tester's meanwhile.
+
+        The cables have a queue for each worker, both ways: so each worker's frames have a way of their own.
+        """
+        wiring = _queued(wiring)
+        for name in ("ip", "tc", "setpriv", "unshare", "sh"):
+            dut.tool(name)
+        folder = leftovers.state_folder()
+        ended = leftovers.remove(folder)
+        with (
+            namespaces.tester_namespace(),
+            dut.device_namespace() as device,
+            leftovers.remembered(folder, device.pid),
+            dut.route_files(wiring.routes) as files,
+            ExitStack() as within,
+        ):
+            daemons: list[Daemon] = []
+            try:
+                ports = len(wiring.ports)
+                _join(device, _mtu(wiring), workers_of(wiring.session), ports)
+                dut.set_up(device, self.service, ports, files)
+                nft.install(device, wiring.filters)
+                if wiring.learns_routes:
+                    daemons.append(within.enter_context(bird.running(device, ports)))
+                if wiring.has_agent:
+                    daemons.append(within.enter_context(snmpd.running(device)))
+                    wiring = replace(wiring, if_indexes=snmpd.indexes(device, ports))
+                built = replace(
+                    _as_built(wiring, device),
+                    looked_after=partial(_look, tuple(daemons)),
+                    ask=asking(device, self.service, ports, files),
+                    counted=counting(device, ports),
+                )
+                if ended:
+                    some = "a device's process" if len(ended) == 1 else f"{len(ended)} processes of devices"
+                    left = f"A run that was killed had left {some}, ended before this lab was built."
+                    built = replace(built, notes=(*built.notes, left))
+                yield built
+            finally:
+                # A namespace is cleared away some time after its last process; the next lab of this
+                # process may want the same names at once.
+                for interface in INTERFACES[: len(wiring.ports)]:
+                    with suppress(LabError):
+                        _ip(f"link delete {interface}")
+
+    @contextmanager
+    def loopback(self, links: tuple[LabLink, ...], threads: Threads) -> Iterator[Wiring]:
+        """One veth pair from tester port to tester port, with the settings of the lab's."""
+        if len(links) > 2:
+            raise LabError(
+                f"ports are joined in pairs to be calibrated, and the lab has {len(links)}",
+                "calibrate a lab of the first two: it says what a port of this machine can do, and no verdict"
+                " rests on it where there are more",
+            )
+        dut.tool("ip")
+        asked = _queued(threads.asked(self.wire(links, {})))
+        wiring = joined(asked, "One veth pair, from tester port to tester port.")
+        wiring = replace(wiring, session={**wiring.session, "cores": _tester_cores(wiring)})
+        with namespaces.tester_namespace():
+            near, far = INTERFACES[:2]
+            mtu, queues = _mtu(wiring), _queues(workers_of(wiring.session))
+            _ip(f"link add {near} mtu {mtu}{queues} type veth peer name {far} mtu {mtu}{queues}")
+            try:
+                for interface in (near, far):
+                    _ip(f"link set {interface} arp off up")
+                yield backends.settled(wiring)
+            finally:
+                with suppress(LabError):
+                    _ip(f"link delete {near}")
+
+
+ROUTER = Linux(
+    "linux/router",
+    "Linux router",
+    "router",
+    {routes.SETTING: (), filters.SETTING: (), rip.SETTING: rip.VALUES, agent.SETTING: agent.VALUES},
+    links=MANY_LINKS,
+)
+BRIDGE = Linux("linux/bridge", "Linux bridge", "bridge", links=MANY_LINKS)
+XCONNECT = Linux("linux/xconnect", "Linux cross connect (tc mirred)", "xconnect")
+
+
+def _look(daemons: Sequence[Daemon]) -> None:
+    for daemon in daemons:
+        daemon.look()
+
+
+def _mtu(wiring: Wiring) -> int:
+    """A veth runs native XDP only where each frame has room in one page."""
+    native = any(port["backend"].get("attach") == "native" for port in wiring.session["ports"])
+    return MTU_OF_NATIVE if native else MTU
+
+
+def _queued(wiring: Wiring) -> Wiring:
+    """The wiring with ports that several workers can have a queue of, each.
+
+    A veth's queues are told apart by a native XDP program only; to a generic one every frame comes by the
+    first. So AF_XDP is native then, and where a plan leaves the backend to us it is packet sockets, which
+    carry long frames too.
+    """
+    if workers_of(wiring.session) == 1:
+        return wiring
+    ports = []
+    for number, port in enumerate(wiring.session["ports"]):
+        backend = port["backend"]
+        if backend["kind"] == "af_xdp" and backend.get("attach") == "generic":
+            raise LabError(
+                f"`{port['name']}`: with several workers AF_XDP on a veth is attached native: a generic"
+                " program does not know by which queue a frame came",
+                GENERIC_HINT,
+                number,
+            )
+        if backend["kind"] == "af_xdp":
+            backend = {**backend, "attach": "native"}
+        ports.append({**port, "backend": backend})
+    return backends.settled(replace(wiring, session={**wiring.session, "ports": ports}))
+
+
+def _queues(count: int) -> str:
+    """Of a veth's end, for `ip link`."""
+    return f" numtxqueues {count} numrxqueues {count}" if count > 1 else ""
+
+
+def _tester_cores(wiring: Wiring) -> list[int]:
+    """Cores of the workers: those named, else the first of this process."""
+    named = cores_of(wiring.session)
+    return named or sorted(os.sched_getaffinity(0))[: workers_of(wiring.session)]
+
+
+def _device_core(wiring: Wiring, ours: list[int]) -> int:
+    """The core named behind those of the workers; else the last that no worker is on, else the last."""
+    named = wiring.session.get("cores", ())[len(ours) :]
+    cores = sorted(os.sched_getaffinity(0))
+    return int(named[0]) if named else ([core for core in cores if core not in ours] or cores)[-1]
+
+
+def _join(device: dut.Device, mtu: int, workers: int, ports: int) -> None:
+    """A cable for each port. The device's ends have fixed addresses so that two runs are the same run."""
+    for index, (ours, theirs) in enumerate(zip(INTERFACES[:ports], dut.PORTS, strict=False)):
+        # p0, p1, ... keep hardware addresses of their own: to the tester's kernel the test frames are
+        # somebody else's, so it drops them early, after the packet socket has seen them.
+        _ip(
+            f"link add {ours} mtu {mtu}{_queues(workers)} type veth peer name {theirs}"
+            f" address {addresses.device_mac(index)} mtu {mtu}{_queues(workers)} netns {device.pid}"
+        )
+        _ip(f"link set {ours} arp off up")
+
+
+def _as_built(wiring: Wiring, device: dut.Device) -> Wiring:
+    cores = sorted(os.sched_getaffinity(0))
+    notes = [
+        *wiring.notes,
+        f"Real frames through Linux {platform.release()} over veth pairs, which pass frames as fast as the"
+        " CPU can: there is no line rate. The plan's `rate` is only what a load or a goal in per cent is"
+        " taken of.",
+    ]
+    ours = _tester_cores(wiring)
+    theirs = _device_core(wiring, ours)
+    if len(cores) < 2:
+        reason: str | None = "this machine has one core"
+    else:
+        reason = dut.isolate(device, theirs, len(wiring.ports), len(ours))
+    if reason is None:
+        notes.append(_places(ours, theirs))
+    else:
+        notes.append(
+            f"The device is not isolated: {reason}. Its work is done on the sender's core, so its limit"
+            " shows as a tester that cannot send faster, never as loss."
+        )
+    return replace(wiring, session={**wiring.session, "cores": ours}, notes=tuple(notes))
+
+
+def _places(ours: list[int], theirs: int) -> str:
+    """Who works where, a sentence; and who takes whose time."""
+    if theirs in ours:
+        worker = "The tester" if len(ours) == 1 else f"Worker {ours.index(theirs) + 1} of the tester"
+        return (
+            f"{worker} and the device share core {theirs}: each is away while the other has it, so what is"
+            " found is a limit of both. A device on this machine needs a core that no worker has."
+        )
+    own = [str(core) for core in ours]
+    cores = f"core {own[0]}" if len(own) == 1 else f"cores {', '.join(own[:-1])} and {own[-1]}"
+    return f"The device works on core {theirs}, the tester on {cores}."
+
+
+def _ip(command: str) -> None:
+    done = subprocess.run(
+        [dut.tool("ip"), *command.split()],
+        capture_output=True,
+        text=True,
+        env={"PATH": dut.SEARCH, "LC_ALL": "C"},
+    )
+    if done.returncode != 0:
+        said = done.stderr.strip()
+        raise LabError(f"`ip {command}` said: {said or done.returncode}", dut.refusal_hint(said))

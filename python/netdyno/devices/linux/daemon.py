@@ -1,0 +1,91 @@
+"""Programs that run beside a Linux device's shell, in its namespace, and end with it however it ends."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from netdyno.devices.linux import device as dut
+from netdyno.devices.linux import leftovers
+from netdyno.devices.wiring import LabError
+
+READY_S = 10.0
+
+
+def program(name: str, package: str, what_for: str) -> str:
+    """Its full path. Raises LabError where it is missing."""
+    found = shutil.which(name, path=dut.SEARCH)
+    if found is None:
+        raise LabError(f"`{name}` is missing; {what_for}", f"sudo apt-get install {package}")
+    return found
+
+
+@dataclass(frozen=True)
+class Daemon:
+    """One that came up."""
+
+    device: dut.Device
+    name: str
+    pid: int
+    begun: int | None
+    """When it started, clock ticks after boot: another process may have its id once it has ended."""
+    log: Path
+
+    def look(self) -> None:
+        """Raises LabError if it has ended: what the device did without it is not what the plan asks for."""
+        if self.begun is not None and leftovers.started(self.pid) == self.begun:
+            return
+        # The shell that started it knows how it ended.
+        status, _ = self.device.ask(f"wait {self.pid}")
+        kept = leftovers.state_folder() / f"{self.name}-{self.pid}.log"
+        shutil.copyfile(self.log, kept)
+        raise LabError(
+            f"the device's `{self.name}` ended during the run, {_ending(status)}: a trial without it is none"
+            " of this device",
+            f"what it said is in {kept}: {_last(self.log) or 'nothing'}",
+        )
+
+
+def _ending(status: int) -> str:
+    """How a process ended, by what a shell says of it."""
+    if status <= 128:
+        return f"with exit code {status}"
+    number = status - 128
+    known = number in {one.value for one in signal.Signals}
+    return f"killed by {signal.Signals(number).name if known else f'signal {number}'}"
+
+
+def _last(log: Path) -> str:
+    lines = log.read_text(errors="replace").strip().splitlines()
+    return lines[-1][-300:] if lines else ""
+
+
+@contextmanager
+def running(device: dut.Device, name: str, command: str, settings: str, ready: str) -> Iterator[Daemon]:
+    """Runs `command` from now on. Raises LabError if it does not come up.
+
+    In it and in `ready`, a shell command that succeeds when it has, `{folder}` is a folder of its own, which
+    holds its settings as `conf` and what it says as `log`.
+    """
+    with leftovers.own_folder(name) as folder:
+        log = folder / "log"
+        (folder / "conf").write_text(settings)
+        # Killed with the shell that holds the namespace, which it would keep alive.
+        kept = f"{dut.tool('setpriv')} --pdeathsig KILL {command.format(folder=folder)}"
+        pid = int(device.do(f"{kept} > {log} 2>&1 & echo $!"))
+        begun = leftovers.started(pid)
+        deadline = time.monotonic() + READY_S
+        while device.ask(ready.format(folder=folder))[0] != 0:
+            if time.monotonic() > deadline:
+                said = log.read_text(errors="replace").strip()
+                raise LabError(
+                    f"the device's `{name}` does not come up; it said: {said[-500:] or 'nothing'}",
+                    dut.refusal_hint(said),
+                )
+            time.sleep(0.02)
+        yield Daemon(device, name, pid, begun, log)

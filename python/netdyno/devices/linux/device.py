@@ -1,0 +1,269 @@
+"""The device: a shell in a namespace of its own, told what to become, gone when it is told nothing more."""
+
+from __future__ import annotations
+
+import os
+import select
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import product
+
+from netdyno.devices import addresses
+from netdyno.devices.linux import leftovers, namespaces
+from netdyno.devices.wiring import LabError
+
+# Debian gives plain users no sbin in their PATH; `ip` and `tc` live there.
+SEARCH = os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin", "/sbin", "/usr/bin", "/bin"))
+PACKAGES = {
+    "ip": "iproute2",
+    "tc": "iproute2",
+    "setpriv": "util-linux",
+    "unshare": "util-linux",
+    "sh": "dash",
+}
+ANSWER_S = 10.0
+"""A command here takes milliseconds; after this long something is stuck."""
+
+MOST_PORTS = 8
+"""A veth pair each, whose names and networks are told apart by one digit."""
+
+PORTS = tuple(f"d{port}" for port in range(MOST_PORTS))
+"""Its ports, of which a lab has the first ones."""
+
+ONLY_ROOT = "only root of the machine may move its receive work to another core"
+
+
+def tool(name: str) -> str:
+    """Full path of a program the labs need."""
+    path = shutil.which(name, path=SEARCH)
+    if path is None:
+        raise LabError(
+            f"`{name}` is missing; Linux labs are made with it", f"sudo apt-get install {PACKAGES[name]}"
+        )
+    return path
+
+
+class Device:
+    """A living device namespace."""
+
+    def __init__(self, shell: subprocess.Popen[bytes]) -> None:
+        self._shell = shell
+        self._lines = 0
+        self._left = b""
+
+    @property
+    def pid(self) -> int:
+        """Process that holds the namespace: `ip link set X netns PID` reaches it."""
+        return self._shell.pid
+
+    def ask(self, command: str) -> tuple[int, str]:
+        """Runs one shell command inside; exit status and what it said."""
+        assert self._shell.stdin is not None
+        self._lines += 1
+        mark = f"--netdyno-{self._lines}--"
+        try:
+            # Commands must not eat the shell's own input, which is what they would inherit.
+            self._shell.stdin.write(f"{{ {command}\n}} </dev/null 2>&1; echo {mark} $?\n".encode())
+            self._shell.stdin.flush()
+        except BrokenPipeError:
+            raise self._gone() from None
+        said, status = self._until(mark)
+        return status, said
+
+    def do(self, command: str) -> str:
+        """Runs one shell command inside that has to succeed."""
+        status, said = self.ask(command)
+        if status != 0:
+            raise LabError(
+                f"the device could not be set up: `{command}` said: {said.strip() or status}",
+                refusal_hint(said),
+            )
+        return said
+
+    def _until(self, mark: str) -> tuple[str, int]:
+        assert self._shell.stdout is not None
+        deadline = time.monotonic() + ANSWER_S
+        wanted = mark.encode()
+        while wanted not in self._left or not self._left.endswith(b"\n"):
+            ready, _, _ = select.select([self._shell.stdout], [], [], max(0.0, deadline - time.monotonic()))
+            if not ready:
+                raise LabError(f"the device's shell does not answer within {ANSWER_S:.0f} s")
+            piece = os.read(self._shell.stdout.fileno(), 65536)
+            if not piece:
+                raise self._gone()
+            self._left += piece
+        said, _, status = self._left.decode(errors="replace").rpartition(mark)
+        self._left = b""
+        return said, int(status)
+
+    def _gone(self) -> LabError:
+        said = self._left.decode(errors="replace").strip()
+        return LabError(
+            f"the device's namespace could not be made: {said or 'its process ended'}", refusal_hint(said)
+        )
+
+
+@contextmanager
+def device_namespace() -> Iterator[Device]:
+    """A fresh network namespace held by a shell; it ends with this block or with this process."""
+    # Each of these becomes the next by exec, so the process we start is the one that holds the namespace.
+    # It dies with us twice over: by the parent-death signal, and by the end of its standard input.
+    shell = subprocess.Popen(
+        [tool("setpriv"), "--pdeathsig", "KILL", tool("unshare"), "--net", tool("sh")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={"PATH": SEARCH, "LC_ALL": "C"},
+        # A Ctrl-C in the terminal is for the run to take, in order, not for the device.
+        start_new_session=True,
+    )
+    try:
+        device = Device(shell)
+        device.do("true")
+        yield device
+    finally:
+        shell.kill()
+        shell.communicate()
+
+
+def set_up(device: Device, service: str, ports: int, files: Sequence[str] = ()) -> None:
+    """Turns the namespace, which holds its ports, into a router, a bridge or a cross connect.
+
+    files: of the routes behind each port (`route_files`); none: the networks.
+    """
+    names = PORTS[:ports]
+    device.ask(f"for s in {_everywhere(names)}; do echo 1 > /proc/sys/net/ipv6/conf/$s/disable_ipv6; done")
+    for line in _router(names, files) if service == "router" else _SERVICES[service](names):
+        device.do(line)
+    _await_carrier(device, names, "state forwarding" if service == "bridge" else "state UP")
+
+
+def _everywhere(names: Sequence[str]) -> str:
+    """Where the kernel keeps a setting of interfaces, for a shell's loop."""
+    return " ".join(("all", "default", *names))
+
+
+def _await_carrier(device: Device, names: Sequence[str], ready: str) -> None:
+    """Waits for the kernel to notice, up to a second late, that its cables are plugged in.
+
+    Until then a bridge's port is disabled and drops all it gets, which no loss search should find.
+    """
+    deadline = time.monotonic() + ANSWER_S
+    for port in names:
+        while ready not in (said := device.do(f"ip -details link show {port}")):
+            if time.monotonic() > deadline:
+                raise LabError(f"the device's port {port} does not come up: {said.strip()}")
+            time.sleep(0.02)
+
+
+def isolate(device: Device, core: int, ports: int, queues: int = 1) -> str | None:
+    """Moves the device's work, of so many ports and queues of each, to one core; None, or why that cannot be.
+
+    Without it a veth's far end is worked by whoever sends into it, in the sender's own core, and
+    overload shows as a slow tester and never as loss.
+    """
+    mask = f"{1 << core:x}".encode()
+    try:
+        folder = namespaces.sysfs_of(device.pid)
+    except PermissionError:
+        return ONLY_ROOT
+    except OSError as error:
+        return f"its interfaces' settings cannot be reached ({error.strerror})"
+    try:
+        for port, number in product(PORTS[:ports], range(queues)):
+            queue = os.open(f"class/net/{port}/queues/rx-{number}/rps_cpus", os.O_WRONLY, dir_fd=folder)
+            with os.fdopen(queue, "wb", buffering=0) as file:
+                file.write(mask)
+    except PermissionError:
+        return ONLY_ROOT
+    except OSError as error:
+        return f"its receive work cannot be steered to another core ({error.strerror})"
+    finally:
+        os.close(folder)
+    return None
+
+
+def _router(names: Sequence[str], files: Sequence[str]) -> list[str]:
+    settings = _everywhere(names)
+    lines = [
+        "echo 1 > /proc/sys/net/ipv4/ip_forward",
+        # Loose on purpose: what is measured is forwarding, and profiles may send from anywhere.
+        f"for s in {settings}; do echo 0 > /proc/sys/net/ipv4/conf/$s/rp_filter; done",
+        f"for s in {settings}; do echo 0 > /proc/sys/net/ipv4/conf/$s/send_redirects; done",
+    ]
+    # All ports first: a route wants its next hop's network.
+    for port, name in enumerate(names):
+        lines += [
+            f"ip address add {addresses.device(port)}/30 dev {name}",
+            f"ip link set {name} up",
+        ]
+    for port in range(len(names)):
+        lines += router_port(port, len(names), files)
+    return lines
+
+
+def router_port(port: int, ports: int, files: Sequence[str] = ()) -> list[str]:
+    """What a router's port of so many loses when its link goes down: the neighbour it was given, and routes
+    by it."""
+    tester = addresses.tester(port)
+    return [
+        f"ip neighbour replace {tester} lladdr {addresses.tester_mac(port)} dev {PORTS[port]} nud permanent",
+        *(
+            (f"ip -batch {files[port]}",)
+            if files
+            else (f"ip route replace {prefix} via {tester}" for prefix in addresses.behind(port, ports))
+        ),
+    ]
+
+
+@contextmanager
+def route_files(routes: Sequence[Sequence[str]]) -> Iterator[tuple[str, ...]]:
+    """Commands for `ip -batch` with the routes behind each port: one process for all of them."""
+    with leftovers.own_folder("routes") as folder:
+        files = []
+        for port, prefixes in enumerate(routes):
+            file = folder / f"routes-{port}"
+            via = addresses.tester(port)
+            file.write_text("".join(f"route replace {prefix} via {via}\n" for prefix in prefixes))
+            files.append(str(file))
+        yield tuple(files)
+
+
+def _bridge(names: Sequence[str]) -> list[str]:
+    return [
+        "ip link add br0 type bridge stp_state 0 forward_delay 0 mcast_snooping 0",
+        *(f"ip link set {name} master br0 up" for name in names),
+        "ip link set br0 up",
+    ]
+
+
+def _xconnect(names: Sequence[str]) -> list[str]:
+    return [*(f"ip link set {name} up" for name in names), *redirects()]
+
+
+def redirects() -> list[str]:
+    """What comes in on one port leaves by the other."""
+    lines = []
+    for name, other in zip(PORTS[:2], reversed(PORTS[:2]), strict=True):
+        lines += [
+            f"tc qdisc add dev {name} ingress",
+            f"tc filter add dev {name} parent ffff: protocol all prio 1 u32 match u32 0 0"
+            f" action mirred egress redirect dev {other}",
+        ]
+    return lines
+
+
+_SERVICES = {"bridge": _bridge, "xconnect": _xconnect}
+
+
+def refusal_hint(said: str) -> str | None:
+    """What to do about a refusal, as far as its words tell."""
+    lowered = said.lower()
+    if "unknown device type" in lowered or "not supported" in lowered:
+        return "this kernel lacks a driver; try `sudo modprobe -a veth bridge cls_u32 act_mirred sch_ingress`"
+    if "permitted" in lowered or "denied" in lowered:
+        return "run as root; this process may not configure a network here"
+    return None

@@ -1,0 +1,124 @@
+"""What a killed run may leave: a device's process, and folders. Remembered by who made them, removed at the
+next start.
+
+Namespaces are anonymous and vanish with their processes, and a device's process dies with its parent
+(a parent-death signal, and the end of its standard input). So this finds something only when both failed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import mkdtemp
+
+from netdyno.devices.wiring import LabError
+
+
+def state_folder() -> Path:
+    """Where this user's notes on living labs are, made if needed, and nobody else's."""
+    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    # Under sudo it may still be that of the user before, and a folder of root's there would be in the way.
+    private = runtime is not None and _owner(runtime) == os.getuid() and os.access(runtime, os.W_OK)
+    folder = Path(runtime, "netdyno-labs") if runtime and private else Path(f"/tmp/netdyno-labs-{_user()}")
+    with suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+        raise LabError(
+            f"`{folder}` is not a folder of this user alone",
+            f"look who made it, then remove it: `rm -r {folder}`",
+        )
+    return folder
+
+
+def _owner(folder: str) -> int | None:
+    try:
+        return os.stat(folder).st_uid
+    except OSError:
+        return None
+
+
+def _user() -> int:
+    """The user as the machine knows it: the same before and after we enter a user namespace."""
+    here = os.getuid()
+    for line in Path("/proc/self/uid_map").read_text().splitlines():
+        inside, outside, count = map(int, line.split())
+        if inside <= here < inside + count:
+            return outside + here - inside
+    return here
+
+
+def started(pid: int) -> int | None:
+    """When a process started, clock ticks after boot; None if there is none. Tells reused ids apart."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return None
+    # proc(5): field 22, counted from behind the command name, which may hold spaces and brackets.
+    fields = text.rpartition(")")[2].split()
+    return None if fields[0] in "ZX" else int(fields[19])
+
+
+@contextmanager
+def remembered(folder: Path, pid: int) -> Iterator[None]:
+    """While inside, a process of ours is noted in the folder."""
+    note = folder / f"{pid}.json"
+    owner = os.getpid()
+    text = json.dumps({"owner": [owner, started(owner)], "child": [pid, started(pid)]})
+    descriptor = os.open(note, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(text)
+    try:
+        yield
+    finally:
+        note.unlink(missing_ok=True)
+
+
+_OWNED = re.compile(r"[a-z]+-([0-9]+)-([0-9]+)-[^-]+")
+"""The name of a folder: what for, its owner's process, when that started, and what makes it the only one."""
+
+
+@contextmanager
+def own_folder(what_for: str) -> Iterator[Path]:
+    """A folder of this process, gone at the end of the block, or else when a lab is next built."""
+    owner = os.getpid()
+    made = Path(mkdtemp(prefix=f"{what_for}-{owner}-{started(owner)}-", dir=state_folder()))
+    try:
+        yield made
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def _remove_folders(folder: Path) -> None:
+    """Those whose owner is dead."""
+    for path in folder.iterdir():
+        owned = _OWNED.fullmatch(path.name)
+        if owned is not None and started(int(owned[1])) != int(owned[2]) and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def remove(folder: Path) -> list[int]:
+    """Ends what dead runs left behind, and only that: same id and same start time. Returns the ids."""
+    _remove_folders(folder)
+    ended = []
+    for note in sorted(folder.glob("*.json")):
+        try:
+            kept = json.loads(note.read_text())
+            (owner, owner_start), (child, child_start) = kept["owner"], kept["child"]
+        except (OSError, ValueError, KeyError, TypeError):
+            owner, owner_start, child, child_start = 0, None, 0, None
+        if owner and owner_start is not None and started(owner) == owner_start:
+            continue  # A run that is still alive.
+        if child and child_start is not None and started(child) == child_start:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(child, signal.SIGKILL)
+                ended.append(child)
+        note.unlink(missing_ok=True)
+    return ended

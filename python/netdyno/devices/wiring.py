@@ -1,0 +1,248 @@
+"""What a lab looks like to the rest of netdyno: links in, wiring out. Plain values and one protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Protocol, runtime_checkable
+
+from netdyno.errors import NetdynoError
+from netdyno.ports.backends import PortBackend
+from netdyno.ports.threads import Threads
+
+
+class LabError(NetdynoError):
+    """A lab cannot be built here: a tool, a right or a driver is missing. Exit code 3.
+
+    link: number of the plan's link it is about, from 0, if it is about one.
+    """
+
+    def __init__(self, message: str, hint: str | None = None, link: int | None = None) -> None:
+        super().__init__(message, hint)
+        self.link = link
+
+
+@dataclass(frozen=True)
+class VlanAddress:
+    """The tester's address and its next hop on one VLAN of a link.
+
+    tags: VLAN and tag protocol identifier of each tag, outermost first. address: without its prefix length.
+    """
+
+    tags: tuple[tuple[int, int], ...]
+    address: str
+    gateway: str
+
+    def spec(self) -> dict[str, Any]:
+        """As a trial is told it: VlanSpec of crates/engine/src/spec.rs."""
+        family = "ipv6" if ":" in self.address else "ipv4"
+        tags = [{"vid": vid, "tpid": tpid} for vid, tpid in self.tags]
+        return {"tags": tags, family: self.address, "gateway": self.gateway}
+
+
+@dataclass(frozen=True)
+class LabLink:
+    """A link of the plan's lab: tester port, device port, L1 rate.
+
+    The rest is for devices that are simply there (kind `external`): the tester's interface this port
+    is, the tester's address on it, and the device's address its frames are sent to. Without a gateway
+    frames are addressed to the far tester port, as a bridge or a cross connect wants it.
+    """
+
+    tester_port: str
+    device_port: str
+    rate_bps: int
+    interface: str | None = None
+    address: str | None = None
+    gateway: str | None = None
+    backend: PortBackend = field(default_factory=PortBackend)
+    vlans: tuple[VlanAddress, ...] = ()
+    card: str = ""
+    """What the device's port shares with others of the same card; empty: not said."""
+
+
+@dataclass(frozen=True)
+class WiredPort:
+    """A tester port as a case finds it: who it is, how fast, and whom its frames are addressed to.
+
+    rate_bps: L1 rate of the link in this case (all members of a group). member_bps: of one member.
+    destination: `"peer"` (the far tester port's MAC) or the next hop's address, to be resolved.
+    enforced_rate: False where the rate is declared but nothing enforces it (veth).
+    """
+
+    name: str
+    rate_bps: int
+    member_bps: int
+    mac: str
+    ipv4: str | None
+    ipv6: str | None
+    destination: str
+    enforced_rate: bool = True
+    destination_ipv6: str | None = None
+    """Next hop of IPv6 profiles, where the lab has one; else `destination` serves them too."""
+    vlans: tuple[VlanAddress, ...] = ()
+    """Who it is, and who its next hop is, on VLANs where that is another than untagged."""
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """One case's lab, known before anything is built."""
+
+    clock: Literal["virtual", "real"]
+    ports: tuple[WiredPort, ...]
+    session: Mapping[str, Any]
+    """The session spec of docs/interfaces.md."""
+    learn: bool
+    """Whether learning frames are sent before traffic (bridges)."""
+    notes: tuple[str, ...] = ()
+    """What a reader of the report must know of this lab, one sentence each."""
+    tagged: bool = True
+    """False where no frame of the case has a VLAN tag: what a card does to tags is then nothing to it."""
+    knows_tags: bool = True
+    """False where the device takes no frame with a VLAN tag: a router whose ports have no VLANs."""
+    routes: tuple[tuple[str, ...], ...] = ()
+    """Prefixes behind each port, all of which are sent to; none: networks, as of the profiles."""
+    filters: tuple[tuple[str, ...], ...] = ()
+    """Lines of the packet filter on what comes in from each port, as the device has them."""
+    learns_routes: bool = False
+    """Whether the device, which netdyno makes, learns routes by RIP."""
+    has_agent: bool = False
+    """Whether the device, which netdyno makes, answers SNMP."""
+    if_indexes: tuple[int, ...] = ()
+    """Of an agent of a device that was built: the ifIndex of each port. None: their place, from 1."""
+    numbers: tuple[int, ...] = ()
+    """Where only some ports of the lab are the tester's: the number of each among all. None: all are."""
+    of: int = 0
+    """How many there are then."""
+    asked: bool = True
+    """False where nobody can have the device do something (an `EventKind`): it is simply there."""
+    ask: Callable[[str, int | None], None] | None = field(default=None, compare=False)
+    """Has the device that was built do something (an `EventKind`), on one port (its number) or on all; it
+    returns when that is done. None: not built yet, told by the session instead, or not `asked`. Raises
+    LabError."""
+
+    counted: Callable[[], Mapping[str, Mapping[str, int]]] | None = field(default=None, compare=False)
+    """What the device's own kernel has counted so far, where it is netdyno's. None: nobody can look. Raises
+    LabError."""
+
+    looked_after: Callable[[], None] | None = field(default=None, compare=False)
+    """Looks whether all that netdyno runs in the device that was built still does. None: nothing does, or
+    nobody can look. Raises LabError, which says what has ended and how."""
+
+    def only(self, names: Collection[str]) -> Wiring:
+        """The same lab with the ports of these names alone opened; the device keeps all of its own."""
+        kept = tuple(number for number, port in enumerate(self.ports) if port.name in names)
+        session = {**self.session, "ports": [self.session["ports"][number] for number in kept]}
+        if "links" in session:
+            session["links"] = [
+                {**link, "port": kept.index(link["port"])}
+                for link in session["links"]
+                if link["port"] in kept
+            ]
+        ports = tuple(self.ports[number] for number in kept)
+        return replace(self, ports=ports, session=session, numbers=kept, of=len(self.ports))
+
+    @property
+    def lab_ports(self) -> int:
+        """Ports of the lab, opened or not."""
+        return self.of or len(self.ports)
+
+    def in_lab(self, port: int) -> int:
+        """The number among the lab's ports of one that is opened: its addresses and routes go by it."""
+        return self.numbers[port] if self.numbers else port
+
+
+class Kind(Protocol):
+    """A kind of device: `emulated/asr9006`, `linux/router`."""
+
+    @property
+    def name(self) -> str:
+        """As a plan writes it, `linux/router`."""
+        ...
+
+    @property
+    def title(self) -> str:
+        """For report titles, `emulated Cisco ASR9006`."""
+        ...
+
+    @property
+    def emulated(self) -> bool:
+        """Whether a report must say that no real device was measured."""
+        ...
+
+    @property
+    def settings(self) -> Mapping[str, tuple[str, ...]]:
+        """Per-case device settings it knows, with their values, the default first."""
+        ...
+
+    @property
+    def links(self) -> range:
+        """How many links to the tester it can have: `range(2, 3)` is two and nothing else."""
+        ...
+
+    @property
+    def configured(self) -> bool:
+        """Whether netdyno gives the device its settings, for each case; else it is as somebody left it."""
+        ...
+
+    @property
+    def backends(self) -> tuple[str, ...]:
+        """What a link's `backend` may be; none where no frame leaves this process."""
+        ...
+
+    def wire(self, links: tuple[LabLink, ...], settings: Mapping[str, str]) -> Wiring:
+        """The wiring of one case. Raises ValueError with a sentence if the lab cannot be so."""
+        ...
+
+    def build(self, wiring: Wiring) -> AbstractContextManager[Wiring]:
+        """Builds the lab for one case and takes it down again, whatever happens.
+
+        What it yields is the wiring as built: the one to open the session with, whose notes also say
+        what could not be had on this machine. Raises `LabError`.
+        """
+        ...
+
+
+@runtime_checkable
+class Preflight(Protocol):
+    """A kind that can tell before a run begins that this machine cannot do it."""
+
+    def preflight(self, links: tuple[LabLink, ...]) -> tuple[str, ...]:
+        """Looks, once a run, and changes nothing. What to warn of, a sentence each. Raises `LabError`."""
+        ...
+
+
+@runtime_checkable
+class Loopback(Protocol):
+    """A kind whose tester ports can be joined with each other: the tester is then measured by itself."""
+
+    def loopback(self, links: tuple[LabLink, ...], threads: Threads) -> AbstractContextManager[Wiring]:
+        """The ports as in the lab, for the same threads, with nothing between them; taken down again.
+
+        The wiring's first note says what joins them. Raises `LabError`.
+        """
+        ...
+
+
+TWO_LINKS = range(2, 3)
+"""Of a device between two tester ports."""
+
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight")
+
+
+def in_words(links: range) -> str:
+    """A number of links for people: `two`, `one to eight`."""
+    least, most = (
+        _NUMBERS[count] if count < len(_NUMBERS) else str(count) for count in (links[0], links[-1])
+    )
+    return least if least == most else f"{least} to {most}"
+
+
+def joined(wiring: Wiring, how: str) -> Wiring:
+    """A wiring whose ports are each other's far end: frames go to the peer, and nothing is resolved."""
+    ports = tuple(
+        replace(port, ipv4=None, ipv6=None, destination="peer", destination_ipv6=None, vlans=())
+        for port in wiring.ports
+    )
+    return replace(wiring, ports=ports, learn=False, notes=(how, *wiring.notes))

@@ -1,0 +1,128 @@
+"""A service as ITU-T Y.1564 has it: its bandwidth profile, what it must be, and whether it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from netdyno.errors import Problem
+from netdyno.methods.parts import rows
+from netdyno.stats import delay_variation as variation
+from netdyno.values.finding import Cell, Column
+from netdyno.values.outcome import StreamResult
+from netdyno.values.rates import WIRE_OVERHEAD
+from netdyno.values.units import Duration, FrameSize, Load, Percent, PositiveLoad, decimal
+
+
+class Acceptance(BaseModel):
+    """Service acceptance criteria (SAC); what is left out is not judged."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    flr: Percent = Field(default=Percent(Fraction(0)), description="Frame loss ratio, at most.")
+    ftd: Duration | None = Field(default=None, description="Frame transfer delay, mean, at most.")
+    fdv: Duration | None = Field(default=None, description="Frame delay variation (99.9 %), at most.")
+    avail: Percent | None = Field(default=None, description="Availability, at least.")
+
+
+class Service(BaseModel):
+    """The bandwidth profile of a service, each direction: colour-blind."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    cir: PositiveLoad = Field(description="Committed information rate.")
+    eir: Load | None = Field(default=None, description="Excess information rate; none: no more than the CIR.")
+    cbs: FrameSize | None = Field(default=None, description="Committed burst size: is tested if given.")
+    ebs: FrameSize | None = Field(default=None, description="Excess burst size: is tested with the CBS.")
+    sac: Acceptance = Field(default=Acceptance(), description="Acceptance criteria.")
+
+    @model_validator(mode="after")
+    def _possible(self) -> Service:
+        if self.ebs is not None and (self.cbs is None or self.eir is None):
+            raise Problem("an `ebs` goes with a `cbs` and an `eir`", "give both", at=("ebs",))
+        return self
+
+
+RATES = (
+    Column("offered IR, L2", "bps"),
+    Column("IR, L2", "bps"),
+    Column("IR, L1", "bps"),
+    Column("sent", "frames"),
+    Column("received", "frames"),
+    Column("FLR", "share"),
+    Column("FTD mean", "ns"),
+    Column("FTD max", "ns"),
+    Column("FDV", "ns"),
+)
+
+
+@dataclass
+class Checks:
+    """What a step or a service must be and whether it is."""
+
+    failed: list[str] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
+
+    @property
+    def verdict(self) -> str:
+        """`pass`, `fail` or `not known`."""
+        return "fail" if self.failed else "not known" if self.unknown else "pass"
+
+    @property
+    def why(self) -> str:
+        """What failed, or why it is not known."""
+        return "; ".join(self.failed or self.unknown)
+
+
+def cells_of(one: StreamResult, duration_ns: int) -> tuple[Cell, ...]:
+    """The cells of `RATES`; L1 has preamble, start delimiter and gap besides."""
+    second = Fraction(8 * 10**9, duration_ns)
+    lost = Fraction(max(one.missing, 0), one.offered) if one.offered else None
+    return (
+        one.offered_bytes * second,
+        one.received_bytes * second,
+        (one.received_bytes + WIRE_OVERHEAD * one.received) * second,
+        Fraction(one.offered),
+        Fraction(one.received),
+        lost,
+        ftd(one),
+        Fraction(one.latency.max_ns) if one.latency is not None and one.latency.count else None,
+        fdv(one),
+    )
+
+
+def accept(sac: Acceptance, one: StreamResult, checks: Checks) -> None:
+    """The acceptance criteria but availability."""
+    if not one.offered:
+        checks.unknown.append("no frame was sent")
+        return
+    flr = Fraction(max(one.missing, 0), one.offered)
+    if flr > sac.flr.amount:
+        checks.failed.append(f"FLR {decimal(100 * flr, 4)} % is above {sac.flr}")
+    for name, found, bound in (("FTD", ftd(one), sac.ftd), ("FDV", fdv(one), sac.fdv)):
+        if bound is None or (name == "FDV" and found is None and _spread(one, bound)):
+            continue
+        if found is None:
+            checks.unknown.append(f"{name}: too few frames came back to say")
+        elif found > bound.ns:
+            checks.failed.append(f"{name} {decimal(found / 1000, 3)} us is above {bound}")
+
+
+def ftd(one: StreamResult) -> Fraction | None:
+    """Frame transfer delay: the mean, ns; None if nothing was timed."""
+    times = rows.Times.of((one,))
+    return None if times is None else times.mean_ns
+
+
+def fdv(one: StreamResult) -> Fraction | None:
+    """Frame delay variation: the 99.9th percentile less the least, ns; None if too few were timed."""
+    found = None if one.latency is None or not one.latency.count else variation.pdv(one.latency)
+    return None if found is None else Fraction(found)
+
+
+def _spread(one: StreamResult, bound: Duration) -> bool:
+    """Whether not even the longest delay is further than this from the least."""
+    times = rows.Times.of((one,))
+    return times is not None and times.max_ns - times.min_ns <= bound.ns

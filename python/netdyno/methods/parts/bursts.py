@@ -1,0 +1,117 @@
+"""The longest burst that comes back whole: from a guess in steps that double, then by halves, repeated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field, replace
+
+from netdyno.errors import counted
+from netdyno.methods.parts.procedure import starved
+from netdyno.values.load import Trial
+from netdyno.values.outcome import TrialResult
+
+GUESS = 1024
+"""Steps of the first burst: what many devices' buffers hold."""
+TRIES = 3
+"""Of a burst that the tester did not send as asked."""
+
+
+@dataclass
+class Bursts:
+    """Searches over the length of a burst, in steps, and what they showed.
+
+    burst: the trial of so many steps; its traffic is all in its segments. first: the number of its first
+    trial in the case.
+    """
+
+    most: int
+    burst: Callable[[int], Trial]
+    first: int = 0
+    count: int = 0
+    passing: dict[int, int] = field(default_factory=dict)
+    """The last trial in which a length passed, by length."""
+    limit: tuple[int | None, int | None] = (None, None)
+    """Of the search that is under way, or the last one: the trial of the longest burst that passed, and of
+    the shortest that did not."""
+    outcomes: dict[int, TrialResult] = field(default_factory=dict)
+    """Of those that passed, by trial."""
+    lengths: list[int] = field(default_factory=list)
+    """What each search found; fewer than there were to be if one showed nothing, or found no limit."""
+    useless: str | None = None
+    """Why a burst shows nothing of a buffer, a clause."""
+
+    def search(self, repeats: int) -> Generator[Trial, TrialResult, None]:
+        """So many searches, each from what the one before it found."""
+        for number in range(repeats):
+            guess = self.lengths[-1] if self.lengths else GUESS
+            found = yield from self._search(f"search {number + 1}", guess)
+            if found is None:
+                return
+            self.lengths.append(found)
+            if found == self.most:
+                return
+
+    def why_none(self, repeats: int, longest: str) -> str:
+        """Why there is no length, or not of all searches; empty if there is one of each."""
+        if self.useless is not None:
+            done = f"of {len(self.lengths)} of {repeats} searches: then " if self.lengths else ""
+            return f"{done}{self.useless}"
+        if self.unlimited:
+            return f"the longest burst that was tried, {longest}, passed: no limit was found"
+        return ""
+
+    @property
+    def unlimited(self) -> bool:
+        """Whether the longest burst there is passed."""
+        return bool(self.lengths) and self.lengths[-1] == self.most
+
+    @property
+    def resting(self) -> tuple[int, ...]:
+        """The trials that show the limit of the last search."""
+        return tuple(sorted({number for number in self.limit if number is not None}))
+
+    def _search(self, name: str, guess: int) -> Generator[Trial, TrialResult, int | None]:
+        """The most steps that pass; None if a burst showed nothing."""
+        lower, upper, self.limit = 0, self.most + 1, (None, None)
+        at, stride = min(max(guess, 1), self.most), 1
+        while upper - lower > 1:
+            passed = yield from self._passes(name, at)
+            if passed is None:
+                return None
+            lower, upper = (at, upper) if passed else (lower, at)
+            if passed and upper > self.most:
+                at, stride = min(at + stride, self.most), 2 * stride
+            elif not passed and lower == 0:
+                at, stride = max(at - stride, 1), 2 * stride
+            else:
+                at = (lower + upper) // 2
+        return lower
+
+    def _passes(self, name: str, steps: int) -> Generator[Trial, TrialResult, bool | None]:
+        """Whether a burst comes back whole; None if it shows nothing."""
+        burst = self.burst(steps)
+        for _ in range(TRIES):
+            outcome = yield replace(burst, name=f"{name}: {burst.name}")
+            trial, self.count = self.first + self.count, self.count + 1
+            short = starved(outcome, burst.duration_ns)
+            if short is None:
+                return self._judged(steps, trial, outcome)
+        self.useless = f"the tester could not send such bursts: {short}"
+        return None
+
+    def _judged(self, steps: int, trial: int, outcome: TrialResult) -> bool | None:
+        whole = all(one.missing == 0 for one in outcome.streams)
+        copies = sum(one.duplicates for one in outcome.streams)
+        if whole and copies:
+            # What makes copies is no full buffer, and a burst without them may have passed.
+            sent = sum(one.offered for one in outcome.streams)
+            self.limit = (self.limit[0], trial)
+            self.useless = f"of a burst of {counted(sent, 'frame')} none was lost, and {copies} came twice"
+            return None
+        # Lengths close in on the limit from both sides: of either kind the last one is the nearest.
+        if whole:
+            self.passing[steps], self.outcomes[trial] = trial, outcome
+            self.limit = (trial, self.limit[1])
+        else:
+            self.limit = (self.limit[0], trial)
+        return whole

@@ -1,0 +1,37 @@
+"""Port groups that others kept from more: a search of all groups at once ends where any of them loses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from fractions import Fraction
+
+from netdyno.methods.parts import rows
+from netdyno.methods.parts.procedure import rounded
+from netdyno.values.finding import Value
+from netdyno.values.outcome import TrialResult
+from netdyno.values.situation import Situation
+
+
+def unharmed(situation: Situation, failed: TrialResult) -> tuple[str, ...]:
+    """Port groups, and their streams, of which every frame came back in a trial that did not pass."""
+    streams = {stream.name: stream for stream in failed.streams}
+    found: list[str] = []
+    for group in situation.groups:
+        names = [situation.streams[member] for member in situation.members(group)]
+        if rows.clean([streams[name] for name in names]):
+            found += (group, *names)
+    return tuple(found)
+
+
+def in_all(each: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    """Those that are in each of them; none if there is nothing to be in."""
+    first, *others = [*each] or [()]
+    return tuple(name for name in first if all(name in other for other in others))
+
+
+def kept(value: Value, fps: Fraction) -> Value:
+    """The value of a group or stream that lost nothing at the load of its that ended the search."""
+    ended = f"a lower bound: other groups ended the search, at {rounded(fps)} fps of it"
+    note = f"{ended} it lost none of its frames"
+    return replace(value, number=value.number or None, high=None, note=note)

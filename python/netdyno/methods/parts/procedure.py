@@ -1,0 +1,274 @@
+"""What a method is made of: its parameters, its generator and what it says about itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, ClassVar, Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from netdyno.errors import NotMeasuredError, Problem
+from netdyno.values.finding import Result
+from netdyno.values.load import LEAST_DRAIN_NS, Segment, Trial
+from netdyno.values.method import Method
+from netdyno.values.outcome import TrialResult
+from netdyno.values.quantities import Claim, to_whole
+from netdyno.values.rates import l1, load_fps
+from netdyno.values.situation import Situation
+from netdyno.values.units import Duration, FrameRate, Load, PositiveDuration, decimal
+
+AWAY_NS = 100_000_000
+"""A tester that did nothing for longer than this did not offer a constant load, whatever it made up for."""
+
+
+class Parameters(BaseModel):
+    """The parameters of a method, as a plan writes them under `method:`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    def scaled(self, scale: Fraction) -> Any:
+        """The same with every duration multiplied, for a rehearsal."""
+        return self if scale == 1 else scaled(self, scale)
+
+    def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
+        """Every load the method may ask for, with its place in the parameters."""
+        yield from ()
+
+
+SLOWER = Fraction(1, 10_000)
+"""A constant load is held to this share, or to one frame."""
+
+SHORT_NS = 500_000
+"""A trial may end this much late, as it does by the clock: no more than the pauses of the machine."""
+
+
+PAUSE_NS = 10_000_000
+"""A constant load with a longer pause of the tester is made again, as often as the plan says: in it a
+device's queue empties, and behind it the tester makes up for it."""
+
+BACKLOG = 3
+"""A tester that is this many times as late as its longest pause was is too slow: no second attempt helps."""
+
+
+P = TypeVar("P", bound=Parameters)
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Procedure(Generic[P]):
+    """A method: one file, one line in `METHODS`.
+
+    start: the generator. traffic_seconds: about how long a case sends, without settling and draining.
+    """
+
+    name: str
+    title: str
+    doc: str
+    standard: str
+    """The RFC and section it implements."""
+    parameters: type[P]
+    start: Callable[[P, Situation], Method]
+    traffic_seconds: Callable[[P], Fraction]
+    pattern: str | None = None
+    """The only pattern of traffic (patterns.py) it is for, which a plan need not name; None: any."""
+    trials: Callable[[P], int] | None = None
+    """How many trials a case has, all about as long, where that is known beforehand."""
+    groups: bool = False
+    """Whether it measures several port groups at once, at the same share of their lines."""
+    fits: Callable[[P, Situation], Problem | None] | None = None
+    """Why a case cannot be measured so, if it cannot: a plan with such a case is not run."""
+    counted: Callable[[Situation, TrialResult], TrialResult] | None = None
+    """A trial with what the method itself counts of each stream, which is what it is judged by; None: what
+    the stream does."""
+    sample: PositiveDuration | None = None
+    """Length of a sample where a plan says none and another one than usual fits the method."""
+    settle: Duration | None = None
+    """Wait before traffic where a plan says none and the standard has another one than usual."""
+
+
+class Shape(BaseModel):
+    """A part of the parameters that has a short form, `30s at 1kpps`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    short_form: ClassVar[str]
+    """A regular expression (ECMA 262) of the short form, loosely; the parts are checked one by one."""
+    short_examples: ClassVar[tuple[str, ...]]
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> dict[str, Any]:
+        long_form = handler.resolve_ref_schema(handler(schema))
+        short = {"type": "string", "pattern": cls.short_form, "examples": list(cls.short_examples)}
+        return {"anyOf": [short, long_form]}
+
+
+def frames_per_second(load: Load, situation: Situation) -> Fraction:
+    """A load of one direction in frames per second, exact. Of a mix: frames of average size."""
+    line = l1(FrameRate(situation.line_fps), situation.mean_size)
+    return load_fps(load, line=line, size=situation.mean_size).amount
+
+
+def constant(name: str, fps: Fraction, duration_ns: int) -> Trial:
+    """A trial of one load."""
+    return Trial(name, (Segment("traffic", duration_ns, fps, fps),))
+
+
+def part(name: str, method: Method, first: int) -> Generator[Trial, TrialResult, tuple[Result, int]]:
+    """Runs a method as a part of another one, which has made `first` trials before.
+
+    Its result, with the trials numbered as the whole's, and the number of the next trial.
+    """
+    result, made = yield from through(method, lambda trial: replace(trial, name=f"{name}: {trial.name}"))
+
+    def shifted(trials: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(first + trial for trial in trials)
+
+    rests = {name: shifted(trials) for name, trials in result.rests.items()}
+    return replace(result, trials=shifted(result.trials), rests=rests), first + made
+
+
+def through(
+    method: Generator[Trial, TrialResult, R],
+    asked: Callable[[Trial], Trial],
+    told: Callable[[int, TrialResult | NotMeasuredError], object] = lambda number, outcome: None,
+) -> Generator[Trial, TrialResult, tuple[R, int]]:
+    """Runs a method within another one: what it returned, and how many trials it asked for.
+
+    asked: what becomes of each trial. told: hears of each outcome, with the trial's number from 0; of one
+    that could not be measured it is the error, which the method is thrown.
+    """
+    number = 0
+    try:
+        trial = next(method)
+        while True:
+            try:
+                outcome = yield asked(trial)
+            except NotMeasuredError as error:
+                told(number, error)
+                number += 1
+                trial = method.throw(error)
+                continue
+            told(number, outcome)
+            number += 1
+            trial = method.send(outcome)
+    except StopIteration as stop:
+        found: R = stop.value
+        return found, number
+    finally:
+        method.close()
+
+
+def starved(result: TrialResult, planned_ns: int | None) -> str | None:
+    """Why the tester did not offer what was asked, or None if it did.
+
+    Up to 0.01 % of a stream, 10 us of its traffic or one frame may be missing: the last frames of a trial
+    are due just before its clock runs out. And what was sent, over the time it took, may be 0.01 % less than
+    what was asked for over the `planned_ns` it was to take, or as much less as half a millisecond or one
+    frame more makes it: what took longer was a lower rate, though all of it was sent. The one frame that may
+    be missing counts as sent there: where several streams share a line their last frames are due at once, and
+    those that wait for the others are sent after the end, or not at all. A trial that falls short of either
+    says nothing against the device.
+    """
+    return next((reason for _, reason in shortfalls(result, planned_ns)), None)
+
+
+def shortfalls(result: TrialResult, planned_ns: int | None) -> Iterator[tuple[str, str]]:
+    """Each stream of which the tester did not offer what was asked, as `starved` has it, with why."""
+    for stream in result.streams:
+        missing = stream.intended - stream.offered
+        traffic_ns = max(result.sample_ns * len(stream.tx), 1)
+        allowed = max(
+            Fraction(stream.intended, 10_000), Fraction(stream.intended * 10_000, traffic_ns), Fraction(1)
+        )
+        if missing > allowed:
+            yield (
+                stream.name,
+                f"the tester left {missing} of {stream.intended} frames of `{stream.name}` unsent",
+            )
+    if planned_ns is None:
+        return
+    took_ns = sending_ns(result)
+    for stream in result.streams:
+        # How long this many frames may take.
+        due = min(stream.offered + 1, stream.intended)
+        ns = Fraction(planned_ns * due, max(stream.intended, 1))
+        # A frame more or less is no other rate.
+        allowed = max(planned_ns * SLOWER, Fraction(SHORT_NS), Fraction(planned_ns, max(stream.intended, 1)))
+        if stream.intended and took_ns - ns > allowed:
+            planned, over = milliseconds(planned_ns), milliseconds(took_ns - planned_ns)
+            unsent = stream.intended - stream.offered
+            left = (
+                f" and left {unsent} of {stream.intended} frames of `{stream.name}` unsent" if unsent else ""
+            )
+            yield stream.name, f"the tester sent for {over} longer than the {planned} it was to{left}"
+
+
+def sending_ns(result: TrialResult) -> int:
+    """How long the tester sent: all phases but those around, the last one as long as it caught up."""
+    around = ("resolve", "settle", "drain")
+    return sum(phase.duration_ns for phase in result.phases if phase.name not in around)
+
+
+def kept_away(trial: Trial, result: TrialResult) -> str | None:
+    """Why a trial does not count because its tester was kept from its core, or None if it does.
+
+    A load that was asked for as constant, or in steps, and came as a pause and a burst is another load. Of a
+    load that rises each is offered for an instant, and a pause spoils those it falls on: the ramp leaves them
+    out.
+    """
+    if trial.stands or not trial.constant or result.health.longest_gap_ns <= AWAY_NS:
+        return None
+    return _paused(result.health.longest_gap_ns)
+
+
+def _paused(pause_ns: int) -> str:
+    return f"the tester was kept from its core for {milliseconds(pause_ns)} while sending"
+
+
+def spoiled(trial: Trial, result: TrialResult) -> str | None:
+    """Why a trial should be made again, as a pause of the tester spoiled it; None if none did.
+
+    By what the tester knows of itself alone, and never by what came back: whoever repeats the trials that
+    failed, and no others, chooses their result.
+    """
+    pause_ns = result.health.longest_gap_ns
+    if trial.stands or not trial.constant or not pause_ns:
+        return None
+    if pause_ns > PAUSE_NS:
+        return _paused(pause_ns)
+    short = starved(result, trial.duration_ns)
+    if short is None or result.health.latest_departure_ns > BACKLOG * pause_ns:
+        return None
+    return f"{short}, after a pause of {milliseconds(pause_ns)}"
+
+
+def milliseconds(ns: Fraction | int, claim: Claim = "about") -> str:
+    """A time for a note, `12.5 ms`."""
+    if claim != "about":
+        ns = 1000 * to_whole(Fraction(ns) / 1000, claim)
+    return f"{decimal(Fraction(ns) / 10**6, 3)} ms"
+
+
+def rounded(rate: Fraction | int, claim: Claim = "at least") -> str:
+    """A rate or a count for a note: whole frames a second are cut as in RFC 2544's tables, and stand beside
+    those of this tester's; what is claimed to be more than the rate is rounded up."""
+    return str(to_whole(rate, claim))
+
+
+def scaled(model: BaseModel, scale: Fraction) -> Any:
+    """A model with every duration in it multiplied; what is not zero stays at least 1 ns, and a wait for what
+    a device's queue holds as long as that takes."""
+    changes: dict[str, Any] = {}
+    for name in type(model).model_fields:
+        value = getattr(model, name)
+        if isinstance(value, Duration):
+            least = LEAST_DRAIN_NS if name == "quiet" else 1
+            changes[name] = type(value).of_ns(max(min(value.ns, least), round(value.ns * scale)))
+        elif isinstance(value, BaseModel):
+            changes[name] = scaled(value, scale)
+    copied = model.model_copy(update=changes)
+    # What was left to its default still is: a plan did not name it.
+    copied.model_fields_set.intersection_update(model.model_fields_set)
+    return copied

@@ -1,0 +1,61 @@
+"""What a queue held when the last frame of a trial that lost nothing had left.
+
+The device did not forward it at the rate at which it was offered, and a trial that lasts until the queue is
+full loses it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from netdyno.errors import counted
+from netdyno.methods.parts.procedure import rounded, sending_ns
+from netdyno.values.outcome import TrialResult
+from netdyno.values.situation import Situation
+
+
+@dataclass(frozen=True)
+class Queued:
+    """What of a stream came when all had left, less what was on its way as long as the quickest frame."""
+
+    stream: str
+    frames: Fraction
+    offered: int
+    took_ns: int
+    """How long the trial sent."""
+
+
+def queued(situation: Situation, trial: TrialResult) -> tuple[Queued, ...]:
+    """The streams of a trial of which a queue held frames."""
+    took_ns = sending_ns(trial)
+    behind = -(-took_ns // max(trial.sample_ns, 1))
+    found = []
+    for stream in trial.streams:
+        times = stream.latency
+        if times is None or not times.count or stream.name not in situation.streams:
+            continue
+        # Samples end where they end: what came in the one that the traffic ended in is not counted.
+        on_the_way = Fraction(stream.offered * times.min_ns, max(took_ns, 1))
+        frames = sum(stream.rx[behind:]) - on_the_way
+        if frames > 0:
+            found.append(Queued(stream.name, frames, stream.offered, took_ns))
+    return tuple(found)
+
+
+def longer_may_lose(found: Iterable[Queued], situation: Situation, step: Fraction, rate: str) -> str:
+    """A clause on what was held; empty if that is no more than a trial of this length can tell of a load.
+
+    step: what the load is known to, frames per second. rate: what it is called, `throughput`.
+    """
+    more = [one for one in found if one.frames > step * one.took_ns / 10**9 * situation.share(one.stream)]
+    if not more:
+        return ""
+    most = max(more, key=lambda one: one.frames)
+    part = rounded(most.frames * 10**9 / most.took_ns)
+    also = f", and of {counted(len(more) - 1, 'stream')} more" if len(more) > 1 else ""
+    return (
+        f"{rounded(most.frames)} of {most.offered} frames of `{most.stream}` came only when all had left"
+        f"{also}; what a queue held is {part} fps of that {rate}, and a longer trial may lose it"
+    )

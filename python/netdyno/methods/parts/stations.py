@@ -1,0 +1,238 @@
+"""Stations behind a port: learned by the device from frames they send, then sent to. What RFC 2889 sections
+5.7 and 5.8 have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from pydantic import Field
+
+from netdyno.errors import Problem
+from netdyno.methods.parts.procedure import Parameters, frames_per_second, starved
+from netdyno.values.finding import Cell, Column, Result, Table, Value
+from netdyno.values.load import Event, Segment, Trial
+from netdyno.values.outcome import StreamResult, TrialResult
+from netdyno.values.situation import Situation
+from netdyno.values.units import FrameRate, Load, PositiveDuration, decimal
+
+AGEING_S = 300
+"""IEEE 802.1D-2004, table 7-5: the recommended ageing time."""
+LONGER = Fraction(11, 10)
+"""So many times the ageing time is waited for: devices look for what has aged only now and then."""
+
+TABLE = (
+    Column("addresses"),
+    Column("learning rate", "fps"),
+    Column("test frames", "frames"),
+    Column("came back", "frames"),
+    Column("flooded", "frames"),
+    Column("known"),
+)
+
+
+class StationParameters(Parameters):
+    """Parameters of both methods."""
+
+    ageing: PositiveDuration = Field(
+        default=PositiveDuration(Fraction(AGEING_S)),
+        description="The device's ageing time; a tenth more is waited before each try.",
+    )
+    test: Load = Field(
+        default=Load(FrameRate(Fraction(1000))),
+        description="Load of the test frames, one to each address.",
+    )
+    pause: PositiveDuration = Field(
+        default=PositiveDuration(Fraction(1)),
+        description="Between the last learning and the first test frame.",
+    )
+    forget: bool = Field(
+        default=False,
+        description="Have the device forget before each try, where it can be asked, in place of the wait.",
+    )
+
+    @property
+    def wait_ns(self) -> int:
+        """Before each try."""
+        return 0 if self.forget else (self.ageing.ns * LONGER).__ceil__()
+
+
+def fits(parameters: StationParameters, situation: Situation) -> Problem | None:
+    """A device that is simply there forgets by itself, in its own time."""
+    if situation.asked or not parameters.forget:
+        return None
+    return Problem(
+        "nobody can ask this device to `forget`",
+        "leave it out, and its ageing time is waited for; or a device that netdyno builds",
+        at=("forget",),
+    )
+
+
+def attempt(
+    name: str, parameters: StationParameters, situation: Situation, count: int, learning: Fraction
+) -> Trial:
+    """So many stations send a frame each, at the learning rate; then each is sent one."""
+    first = parameters.pause.ns if parameters.forget else 0
+    _, test = situation.streams
+    rate = frames_per_second(parameters.test, situation)
+    nothing = Fraction(0)
+    learn_ns, test_ns = (count * 10**9 // fps for fps in (learning, rate))
+    return Trial(
+        name,
+        (
+            *((Segment("forget", first, nothing, nothing),) if first else ()),
+            Segment("learn", learn_ns, learning, learning),
+            Segment("pause", parameters.pause.ns, nothing, nothing),
+            Segment("test", test_ns, nothing, nothing),
+        ),
+        loads={
+            test: (
+                Segment("learn", first + learn_ns + parameters.pause.ns, nothing, nothing),
+                Segment("test", test_ns, rate, rate),
+            )
+        },
+        settle_ns=None if parameters.forget else parameters.wait_ns,
+        flows=count,
+        events=(Event(0, "forget"),) if parameters.forget else (),
+    )
+
+
+@dataclass
+class Tries:
+    """What the tries of a search showed, by their step."""
+
+    at_any_rate: bool = False
+    """Whether stations that all answered are known however late the tester was: not if a rate is searched."""
+    count: int = 0
+    passing: dict[int, int] = field(default_factory=dict)
+    failing: dict[int, int] = field(default_factory=dict)
+    doubtful: dict[int, str] = field(default_factory=dict)
+    """Of the steps that show nothing of what is known, why: the tester did not send what it was to, or test
+    frames were lost that nobody flooded."""
+    why: dict[int, str] = field(default_factory=dict)
+    rows: list[tuple[Cell, ...]] = field(default_factory=list)
+
+    def add(self, step: int, stations: int, learning: Fraction, trial: Trial, outcome: TrialResult) -> bool:
+        """Whether every station was known: its frame came back to it, and no other port saw one."""
+        number, self.count = self.count, self.count + 1
+        learned, tested = outcome.streams
+        back = not tested.elsewhere and not tested.missing and not tested.duplicates
+        short = _unsent(stations, learned, tested)
+        if short is None and not (back and self.at_any_rate):
+            short = starved(outcome, trial.duration_ns)
+        if short is not None:
+            self.doubtful[step] = short
+        elif tested.missing > 0 and not tested.elsewhere:
+            self.doubtful[step] = (
+                f"{tested.missing} of {tested.offered} test frames did not come back and none was flooded:"
+                " these were lost, and whether their addresses were known does not show"
+            )
+        known = short is None and back
+        (self.passing if known else self.failing)[step] = number
+        self.why[step] = (
+            f"{tested.elsewhere} of {tested.offered} test frames were flooded to other ports and"
+            f" {max(tested.missing, 0)} did not come back"
+        )
+        self.rows.append(
+            (
+                Fraction(stations),
+                learning,
+                Fraction(tested.offered),
+                Fraction(tested.received),
+                Fraction(tested.elsewhere),
+                "not tried: the tester fell short" if short else "all" if known else "not all",
+            )
+        )
+        return known
+
+
+def _unsent(stations: int, learned: StreamResult, tested: StreamResult) -> str | None:
+    if min(learned.offered, tested.offered) >= stations:
+        return None
+    return f"the tester sent {learned.offered} learning and {tested.offered} test frames of {stations}"
+
+
+@dataclass(frozen=True)
+class Found:
+    """Between which steps the limit is. upper: None if the highest step passed, or the tester fell short."""
+
+    lower: int
+    upper: int | None
+    note: str
+    trials: tuple[int, ...]
+    tries: Tries
+
+
+def search(
+    steps: int,
+    least: int,
+    trial: Callable[[int], tuple[Trial, int, Fraction]],
+    *,
+    at_any_rate: bool = False,
+) -> Generator[Trial, TrialResult, Found]:
+    """The highest step at which every station was known: the highest is tried first, then it is halved.
+
+    RFC 2889's own halving (section 5.7.3) never tries the highest unless it begins there. trial: that of a
+    step, its stations and its learning rate. least: how close the ends come. at_any_rate: of `Tries`.
+    """
+    tries = Tries(at_any_rate)
+    lower, upper, step = 0, steps + 1, steps
+    while not tries.count or upper - lower > least:
+        asked, stations, learning = trial(step)
+        outcome = yield asked
+        if tries.add(step, stations, learning, asked, outcome):
+            lower = step
+        else:
+            upper = step
+        step = (lower + upper) // 2
+    failed = tries.failing.get(upper)
+    trials = tuple(number for number in (tries.passing.get(lower), failed) if number is not None)
+    if failed is None:
+        return Found(lower, None, "a lower bound: all were known at the most that was tried", trials, tries)
+    if upper in tries.doubtful:
+        bound = "a lower bound: above it" if lower else "at every step tried down to the lowest"
+        return Found(lower, None, f"{bound} {tries.doubtful[upper]}", trials, tries)
+    return Found(lower, upper, f"above it {tries.why[upper]}", trials, tries)
+
+
+def result(
+    method: str,
+    standard: str,
+    headline: tuple[str, str, str],
+    parameters: StationParameters,
+    found: Found,
+    of: Callable[[int], Fraction],
+) -> Result:
+    """What a search found. headline: the value's name, its unit and what it is; of: a step in that unit."""
+    name, unit, what = headline
+    low = of(found.lower) if found.lower or found.upper is not None else None
+    high = None if found.upper is None else of(found.upper)
+    return Result(
+        method=method,
+        values=(Value(name, "sum", low, unit, low=low, high=high, note=found.note),),
+        trials=found.trials,
+        standard=standard,
+        recommended=recommended(parameters),
+        headlines={name: what},
+        tables=(
+            Table(name.capitalize(), TABLE, tuple(found.tries.rows), f"{standard}. {caption(parameters)}"),
+        ),
+    )
+
+
+def caption(parameters: StationParameters) -> str:
+    """What must be known to read the tries."""
+    waited = f"{decimal(Fraction(parameters.wait_ns, 10**9), 3)} s were waited, for the device to forget"
+    forgotten = "the device was asked to forget" if parameters.forget else waited
+    return (
+        f"Before each try {forgotten} what it had learned. Then each address sent a frame to the test port,"
+        " and the test port one to each address; the other ports watched for flooded test frames."
+    )
+
+
+def recommended(parameters: StationParameters) -> tuple[str, ...]:
+    """What RFC 2889 asks for and was not done."""
+    if not parameters.forget:
+        return ()
+    return ("the device was asked to forget; RFC 2889 section 5.7.3 waits for longer than its ageing time",)

@@ -1,0 +1,1 @@
+"""What wraps every method of a campaign: late frames, contradicted throughputs, proven routes."""

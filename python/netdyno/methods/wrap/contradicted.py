@@ -1,0 +1,121 @@
+"""A throughput at which a later trial of the same case lost frames.
+
+A load that passed a trial of one length need not pass a longer one: what is above a device's capacity waits
+in its queue, and a short trial ends before that is full. Latency is measured at the throughput for twice as
+long as RFC 2544 has the trials of the search, and the loss curve goes down to it; what they lose is told of
+the throughput, by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from netdyno.errors import NotMeasuredError, counted
+from netdyno.methods.parts import rows
+from netdyno.methods.parts.procedure import rounded, starved, through
+from netdyno.methods.throughput import GIVEN, NAME, of_a_port
+from netdyno.values.finding import Result
+from netdyno.values.load import Trial
+from netdyno.values.method import Method
+from netdyno.values.outcome import StreamResult, TrialResult
+from netdyno.values.situation import Situation
+
+
+def checked(method: Method, situation: Situation) -> Method:
+    """The same method; a throughput in its result says which trials of the case lost frames at it."""
+    asked: list[Trial] = []
+    made: list[tuple[Trial, TrialResult]] = []
+
+    def noted(trial: Trial) -> Trial:
+        asked.append(trial)
+        return trial
+
+    def told(number: int, outcome: TrialResult | NotMeasuredError) -> None:
+        if not isinstance(outcome, NotMeasuredError):
+            made.append((asked[number], outcome))
+
+    result, _ = yield from through(method, noted, told)
+    return _told(result, situation, made)
+
+
+@dataclass(frozen=True)
+class _Losing:
+    """A trial at a throughput or below it that was not clean."""
+
+    trial: Trial
+    outcome: TrialResult
+    streams: Mapping[str, StreamResult]
+
+    def of(self, names: Sequence[str]) -> tuple[StreamResult, ...]:
+        """Its streams of these names that sent."""
+        found = (self.streams.get(name) for name in names)
+        return tuple(one for one in found if one is not None and one.intended)
+
+
+def _told(result: Result, situation: Situation, made: Sequence[tuple[Trial, TrialResult]]) -> Result:
+    losing: dict[str, tuple[_Losing, ...]] = {}
+    values, sentences = list(result.values), []
+    for place, value in enumerate(values):
+        if value.name not in (NAME, GIVEN) or not value.number:
+            continue
+        if value.name not in losing:
+            losing[value.name] = tuple(_losing(of_a_port(result, situation, value.name), made))
+        names = [situation.streams[member] for member in situation.members(value.scope)]
+        clause = _contradiction(names, situation.share(value.scope), losing[value.name])
+        if clause:
+            values[place] = replace(value, contradicted=clause)
+            sentences += [f"{value.name}: {clause}"] if value.scope == "sum" else []
+    return replace(result, values=tuple(values), notes=(*result.notes, *sentences))
+
+
+def _losing(fps: Fraction | None, made: Sequence[tuple[Trial, TrialResult]]) -> Iterator[_Losing]:
+    """The trials at a load or below it that were not clean.
+
+    None of a search that found that load: all of its own at or below it passed.
+    """
+    for trial, outcome in made:
+        if fps is None or not _within(trial, fps):
+            continue
+        sending = {one.name: one for one in outcome.streams if one.intended}
+        if not rows.clean(tuple(sending.values())) and starved(outcome, trial.duration_ns) is None:
+            yield _Losing(trial, outcome, sending)
+
+
+def _contradiction(names: Sequence[str], share: Fraction, losing: Sequence[_Losing]) -> str:
+    """What of these streams was lost, a clause; empty: nothing."""
+    found = [one for one in losing if not rows.clean(one.of(names))]
+    if not found:
+        return ""
+    first = found[0]
+    load = max(segment.from_fps for segment in first.trial.segments) * share
+    what = f"`{first.trial.name}` at {rounded(load)} fps: {', '.join(_missing(first.of(names)))}"
+    dropped = first.outcome.health.rx_dropped + first.outcome.health.tx_dropped
+    by_tester = f", {dropped} dropped by the tester itself" if dropped else ""
+    several = f"{counted(len(found), 'trial')}, first in " if len(found) > 1 else ""
+    return f"frames were lost at it or below in {several}{what}{by_tester}"
+
+
+def _within(trial: Trial, fps: Fraction) -> bool:
+    """Whether a trial is of the traffic that was searched with, at no more than that load, and nothing else.
+
+    What a device is asked for meanwhile loses frames by itself; bursts, other flows and loads of streams by
+    themselves are other traffic.
+    """
+    if trial.events or trial.loads or trial.burst is not None or trial.flows is not None:
+        return False
+    return all(max(segment.from_fps, segment.to_fps) <= fps for segment in trial.segments)
+
+
+def _missing(streams: Sequence[StreamResult]) -> Iterator[str]:
+    sent = sum(one.offered for one in streams)
+    gone = rows.lost(streams)
+    more = sum(max(-one.lost, 0) for one in streams)
+    copies = sum(one.duplicates for one in streams)
+    if gone or not (more or copies):
+        yield f"{gone} of {sent}"
+    if more:
+        yield f"{more} more received than sent"
+    if copies:
+        yield f"{copies} duplicated"

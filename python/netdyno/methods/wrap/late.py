@@ -1,0 +1,154 @@
+"""Answers that come after the drain: what a trial counted as lost may only have been late, and then nobody
+knows what was lost.
+
+Test frames of an earlier trial are told apart when they come in a later one (`PortResult.stale`). A trial
+behind which none is made is judged by how long the frames took that did come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import replace
+from fractions import Fraction
+
+from netdyno.errors import NotMeasuredError, counted
+from netdyno.methods.parts.procedure import milliseconds, through
+from netdyno.methods.throughput import FAILED_AT, GIVEN, OF_THE_LINE
+from netdyno.values.finding import Result, Table, Value
+from netdyno.values.method import Method
+from netdyno.values.outcome import TrialResult
+
+LATE_SHARE = Fraction(1, 100)
+"""So much of what a trial lost comes after its end: then what is missing is not known."""
+
+NOT_MEASURED = ("kept up to", GIVEN)
+"""Values that say nothing of the device: what the tester could do, what the plan says. They stand."""
+
+
+def watched(method: Method) -> Method:
+    """The same method; what rests on trials whose frames came late has no number in its result."""
+    outcomes: dict[int, TrialResult] = {}
+    failures: set[str] = set()
+
+    def told(number: int, outcome: TrialResult | NotMeasuredError) -> None:
+        if isinstance(outcome, NotMeasuredError):
+            failures.add(outcome.message)
+        else:
+            outcomes[number] = outcome
+
+    result, _ = yield from through(method, lambda trial: trial, told)
+    return _told(result, outcomes, failures)
+
+
+def came_late(before: TrialResult, after: TrialResult) -> str | None:
+    """Whether what a trial counted as lost came in the next one, a clause; None if hardly any of it did."""
+    frames, gone = stale(after), sum(max(stream.lost, 0) for stream in before.streams)
+    return _came(frames) if frames and frames >= LATE_SHARE * gone else None
+
+
+def stale(outcome: TrialResult) -> int:
+    """Frames of earlier trials that came in one."""
+    return sum(port.stale for port in outcome.ports)
+
+
+def _came(frames: int) -> str:
+    return (
+        f"{counted(frames, 'frame')} came only after the trial that counted them as lost: a longer `drain`"
+        " would tell"
+    )
+
+
+def _told(result: Result, outcomes: Mapping[int, TrialResult], failures: Set[str]) -> Result:
+    """failures: why trials were not measured; what is missing for that has its reason."""
+    kept = {value.name for value in result.values if value.note in failures}
+    judged = [name for name in result.judged if name not in kept]
+    late = {number: why for number in outcomes if (why := _late(outcomes, number))}
+    reasons: dict[str, str] = {}
+    for name in judged:
+        # What rests on no trial is what an earlier one left no room for.
+        for number in result.resting(name) or outcomes:
+            if number in late:
+                reasons.setdefault(name, late[number])
+    if not reasons:
+        return replace(result, notes=(*result.notes, *_little(outcomes)))
+    every = len(reasons) == len(judged)
+    whys = tuple(dict.fromkeys(reasons.values()))
+
+    def withdrawn(value: Value) -> Value:
+        why = reasons.get(value.name, whys[0] if every else "")
+        if not why or value.name in NOT_MEASURED or value.name in kept:
+            return value
+        # At the load that passed nothing was missing, and so nothing late.
+        low = value.low if value.searched and value.low else None
+        return replace(value, number=None, low=low, high=None, note=why)
+
+    values = tuple(map(withdrawn, result.values))
+    gone = {one.name for one, before in zip(values, result.values, strict=True) if one is not before}
+    return replace(
+        result,
+        values=values,
+        tables=tuple(_without(table, gone) for table in result.tables),
+        notes=(*result.notes, *(why for why in whys if why not in result.notes)),
+    )
+
+
+def _without(table: Table, gone: Set[str]) -> Table:
+    """A table without the numbers that are none any more, their shares of the line, and what did not pass."""
+    if not any(column.name in gone for column in table.columns):
+        return table
+    kept = [column.name not in (*gone, OF_THE_LINE, FAILED_AT) for column in table.columns]
+    rows = (tuple(cell if keep else None for cell, keep in zip(row, kept, strict=True)) for row in table.rows)
+    return replace(table, rows=tuple(rows))
+
+
+def _little(outcomes: Mapping[int, TrialResult]) -> Iterator[str]:
+    """That frames came late at all, where no result hangs on them."""
+    frames = sum(map(stale, outcomes.values()))
+    trials = sum(stale(outcome) > 0 for outcome in outcomes.values())
+    if frames:
+        yield (
+            f"{counted(frames, 'frame')} of earlier trials came in {counted(trials, 'later one')}, longer"
+            " after they were sent than the `drain` lasts: they are counted as lost where they were sent"
+        )
+
+
+def _came_later(outcomes: Mapping[int, TrialResult], number: int) -> int:
+    """How many frames came late that may have been a trial's own.
+
+    Which trial they left in nobody counts. Where trials are short beside what the device holds frames for,
+    they come several trials later: as many as it took from the first loss of all to the first such frame.
+    Where a case ends before that, those that came at all show what is still on its way.
+    """
+    came = [place for place in sorted(outcomes) if stale(outcomes[place])]
+    lossy = [place for place in sorted(outcomes) if any(one.lost > 0 for one in outcomes[place].streams)]
+    if not came or not lossy:
+        return 0
+    reach = max(came[0] - lossy[0], 1)
+    behind = range(number + 1, number + reach + 1)
+    places = behind if behind[-1] in outcomes else outcomes.keys()
+    return sum(stale(outcomes[place]) for place in places if place in outcomes)
+
+
+def _late(outcomes: Mapping[int, TrialResult], number: int) -> str | None:
+    """Why what is missing in a trial may only be late, a clause; None: it is not."""
+    outcome = outcomes[number]
+    if not any(stream.lost > 0 for stream in outcome.streams):
+        return None
+    if not any(stream.received for stream in outcome.streams):
+        # None of its own told how long they take; but others of the case did come, later.
+        frames = sum(map(stale, outcomes.values()))
+        return _came(frames) if frames else None
+    frames = _came_later(outcomes, number)
+    gone = sum(max(stream.lost, 0) for stream in outcome.streams)
+    if frames >= LATE_SHARE * gone > 0:
+        return _came(frames)
+    if number + 1 in outcomes:
+        return None
+    drain_ns = sum(phase.duration_ns for phase in outcome.phases if phase.name == "drain")
+    longest_ns = max((stream.latency.max_ns for stream in outcome.streams if stream.latency), default=0)
+    if longest_ns < drain_ns:
+        return None
+    return (
+        f"frames took up to {milliseconds(longest_ns)}, and {milliseconds(drain_ns)} after the last was sent"
+        " the trial ended: what is missing may have been on its way; a longer `drain` would tell"
+    )

@@ -1,0 +1,123 @@
+"""Any method against the number of routes: every route is proven first, by a frame that comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from netdyno.devices import routes
+from netdyno.errors import NotMeasuredError, counted
+from netdyno.methods.parts.procedure import part, starved
+from netdyno.plan.matrix import cases
+from netdyno.values.finding import Column, Figure, Result, Table
+from netdyno.values.load import Segment, Trial
+from netdyno.values.method import Method
+from netdyno.values.outcome import TrialResult
+from netdyno.values.situation import Situation
+
+if TYPE_CHECKING:
+    from netdyno.plan import Plan
+
+MOST_FPS = Fraction(10_000)
+LINE_SHARE = Fraction(1, 20)
+"""The load of the proof: low enough for any device that forwards at all."""
+
+AGAIN = 4
+"""Frames to each route where some had no frame come back: a device that loses one in a thousand has all its
+routes, and of a million of them the chance to lose all four frames of any is one in a million."""
+FEW = Fraction(1, 20)
+"""The share of routes up to which they are tried again: no device worth measuring loses more frames."""
+
+TABLE = "Against the number of routes"
+
+
+def proven(method: Method, situation: Situation, count: int) -> Method:
+    """The method, after a trial in which each of so many routes behind each port had a frame.
+
+    RFC 3222 measures with entries that are all used. Where few frames did not come back each route has some
+    more, in a trial of its own, for a lost frame is no missing route. Raises NotMeasuredError if one of them
+    does not forward.
+    """
+    several = len(situation.streams)
+    fps = min(MOST_FPS, situation.line_fps * LINE_SHARE / several)
+    outcome = yield from _tried(situation, fps, count, 1)
+    missing = max(count - stream.flows_received for stream in outcome.streams)
+    rounds = AGAIN if missing == 1 or 0 < missing <= count * FEW else 1
+    if rounds > 1:
+        outcome = yield from _tried(situation, fps, count, rounds)
+    _assert_all(outcome, fps, count, rounds)
+    result, _ = yield from part("measured", method, 1 if rounds == 1 else 2)
+    return _told(result, situation, count, missing)
+
+
+def _tried(
+    situation: Situation, fps: Fraction, count: int, rounds: int
+) -> Generator[Trial, TrialResult, TrialResult]:
+    """So many frames to each route, in turn."""
+    load = (Segment("routes", _length_ns(rounds * count, fps), fps, fps),)
+    name = "every route" if rounds == 1 else f"every route, {rounds} frames each"
+    return (yield Trial(name, load, dict.fromkeys(situation.streams, load), flows=count))
+
+
+def _length_ns(frames: int, fps: Fraction) -> int:
+    return frames * 10**9 // fps
+
+
+def _assert_all(outcome: TrialResult, fps: Fraction, count: int, rounds: int) -> None:
+    wanted = rounds * count
+    for stream in outcome.streams:
+        missing = count - stream.flows_received
+        if missing and stream.offered < wanted:
+            short = starved(outcome, _length_ns(wanted, fps))
+            raise NotMeasuredError(
+                f"not every route was tried: {short or f'{stream.offered} of {wanted} frames were sent'}"
+            )
+        if missing:
+            tried = "no frame to them" if rounds == 1 else f"none of {rounds} frames to each"
+            raise NotMeasuredError(
+                f"{missing} of {count} routes forward nothing of `{stream.name}`: {tried} came back",
+                "`netdyno routes` lists the routes that the device must have",
+            )
+
+
+def _told(result: Result, situation: Situation, count: int, again: int) -> Result:
+    """The result with a row of the table that joins the cases; each number of routes is a case.
+
+    again: how many routes, of one stream at most, forwarded only when they were tried again.
+    """
+    value = result.headline(("sum", *situation.streams))
+    if value is None:
+        return result
+    columns = (Column(routes.SETTING), Column(value.name, value.unit))
+    caption = (
+        "Routes behind each port, all of them proven before by a frame that came back (RFC 3222); each frame"
+        " goes to the next of them in random order."
+    )
+    row = (Fraction(count), value.number)
+    table = Table(TABLE, columns, (row,), caption, Figure(routes.SETTING, (value.name,)))
+    notes = result.notes
+    if again:
+        notes += (
+            f"{again:,} of {count:,} routes forwarded only when they were tried again, {AGAIN} frames each:"
+            " the device loses frames at a low load",
+        )
+    return replace(result, tables=(*result.tables, table), notes=notes)
+
+
+def listed(plan: Plan) -> Iterator[str]:
+    """The routes of every case, those of one number together: `48.0.0.0/24 via 192.0.2.6`, a line each."""
+    seen: set[str] = set()
+    for case in cases(plan):
+        asked = case.settings.get(routes.SETTING)
+        if asked is None or asked in seen:
+            continue
+        seen.add(asked)
+        wiring = plan.kind.wire(plan.lab.links, case.settings)
+        version = routes.version(wiring.routes[0])
+        kind = "route" if version == 4 else "IPv6 route"
+        yield f"# {counted(len(wiring.routes[0]), kind)} behind each port"
+        for port, prefixes in zip(wiring.ports, wiring.routes, strict=True):
+            via = port.ipv4 if version == 4 else port.ipv6
+            yield from (f"{prefix} via {via}" for prefix in prefixes)

@@ -1,0 +1,29 @@
+"""The lab of a plan, understood: the tester, the device under test, and the links between them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from netdyno.ports.threads import Threads
+
+if TYPE_CHECKING:
+    from netdyno.devices.wiring import LabLink
+
+
+@dataclass(frozen=True)
+class Lab:
+    """One tester, one device.
+
+    tester, device: names of the nodes. kind: of the device, a key of `labs.KINDS`. settings: of the
+    device in every case, before the matrix. links: in the plan's order; the first one is where
+    direction `uni` sends, of three or more each sends to the next. threads: the tester's.
+    """
+
+    tester: str
+    device: str
+    kind: str
+    settings: Mapping[str, str]
+    links: tuple[LabLink, ...]
+    threads: Threads = field(default_factory=Threads)

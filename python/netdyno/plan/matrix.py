@@ -1,0 +1,258 @@
+"""From a plan to its cases: one for every combination of the matrix that the filters leave."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from netdyno import modifiers
+from netdyno.devices import routes
+from netdyno.plan import patterns
+from netdyno.plan.groups import AXIS, Group, named
+from netdyno.plan.patterns import Direction
+from netdyno.values.rates import line_rate
+from netdyno.values.situation import Place, Situation
+from netdyno.values.units import L1Rate
+
+if TYPE_CHECKING:
+    from netdyno.devices.wiring import Wiring
+    from netdyno.plan import Plan, Profile
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A stream of a case. reverse: its frames have source and destination of the profile swapped. to: what
+    its MAC addresses are, as of its way."""
+
+    name: str
+    place: Place
+    reverse: bool
+    to: patterns.To = ""
+    beside: str = ""
+    """The stream that its frames take the place of some of; empty: it is one that is measured."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One load test of a plan.
+
+    name: the values of its axes in the matrix's order, `l2-xconnect / plain / imix / bidir`. number:
+    from 0, in the matrix's order. choices: axis and value. settings: the device's, all of them: its
+    defaults, then the lab's, then this case's. seed: of everything random in it. repeat: from 1, of those
+    of one name.
+    """
+
+    name: str
+    number: int
+    choices: tuple[tuple[str, str], ...]
+    settings: Mapping[str, str]
+    profile_name: str
+    profile: Profile
+    direction: Direction
+    seed: int
+    pattern: str = patterns.PAIRS
+    """Who sends to whom (patterns.py)."""
+    repeat: int = 1
+    groups: tuple[Group, ...] = ()
+    """Port groups that it loads; none: the whole lab is one."""
+
+    @property
+    def modifier(self) -> modifiers.Modifier:
+        """The condition it is run under (RFC 2544 section 11)."""
+        return modifiers.chosen(self.choices)
+
+    @property
+    def title(self) -> str:
+        """What reports call it: settings, profile, direction; and which repeat it is from the second on."""
+        last = ("profile", "direction")
+        chosen = dict(self.choices)
+        settings = [value for axis, value in self.choices if axis not in last]
+        name = " / ".join([*settings, *(chosen[axis] for axis in last if axis in chosen)])
+        return name if self.repeat == 1 else f"{name} (repeat {self.repeat})"
+
+
+def cases(plan: Plan) -> tuple[Case, ...]:
+    """The cases in order: the last axis changes fastest; and all of them again for each repeat.
+
+    In turns, and not each case's repeats one after the other: what drifts meets all cases alike.
+    """
+    once = _combinations(plan)
+    own = plan.repeat.seeds == "each"
+    return tuple(
+        replace(
+            case,
+            number=len(once) * (repeat - 1) + case.number,
+            repeat=repeat,
+            seed=case_seed(plan.seed, case.name, repeat) if own else case.seed,
+        )
+        for repeat in range(1, plan.repeat.count + 1)
+        for case in once
+    )
+
+
+def _combinations(plan: Plan) -> tuple[Case, ...]:
+    """Each case once."""
+    axes = [axis for axis, _ in plan.axes]
+    found: list[Case] = []
+    for values in itertools.product(*(values for _, values in plan.axes)):
+        choices = tuple(zip(axes, values, strict=True))
+        chosen = dict(choices)
+        if plan.only and not any(_matches(entry, chosen) for entry in plan.only):
+            continue
+        if any(_matches(entry, chosen) for entry in plan.skip):
+            continue
+        name = " / ".join(values)
+        defaults = {setting: known[0] for setting, known in plan.kind.settings.items() if known}
+        own = {axis: value for axis, value in choices if axis in plan.kind.settings}
+        own |= _modified(plan, chosen, choices)
+        settings = {**defaults, **plan.lab.settings, **own}
+        profile = plan.profiles[chosen["profile"]]
+        if routes.SETTING in settings:
+            # A device has as many routes of the version that its traffic is of.
+            asked = settings[routes.SETTING]
+            settings[routes.SETTING] = routes.of_version(asked, profile.pool.version)
+        found.append(
+            Case(
+                name=name,
+                number=len(found),
+                choices=choices,
+                settings=settings,
+                profile_name=chosen["profile"],
+                profile=profile,
+                direction=chosen["direction"],  # type: ignore[arg-type]
+                seed=case_seed(plan.seed, name),
+                pattern=chosen.get("pattern", patterns.PAIRS),
+                groups=named(chosen[AXIS], plan.groups) if plan.groups else (),
+            )
+        )
+    return tuple(found)
+
+
+def _modified(
+    plan: Plan, chosen: Mapping[str, str], choices: tuple[tuple[str, str], ...]
+) -> Mapping[str, str]:
+    """What its modifier sets of the device.
+
+    Nothing where the device has no such setting, or there is no such case: that is told with the plan.
+    """
+    pattern, ports = chosen.get("pattern", patterns.PAIRS), len(plan.lab.links)
+    direction: Direction = chosen["direction"]  # type: ignore[assignment]
+    if direction not in patterns.possible(pattern, ports)[0]:
+        return {}
+    ways = patterns.ways(pattern, direction, ports)
+    found = modifiers.chosen(choices).settings(plan.profiles[chosen["profile"]], ways, ports)
+    return {name: value for name, value in found.items() if name in plan.kind.settings}
+
+
+def _matches(entry: Mapping[str, tuple[str, ...]], chosen: Mapping[str, str]) -> bool:
+    return all(chosen.get(axis) in values for axis, values in entry.items())
+
+
+def case_seed(seed: int, name: str, repeat: int = 1) -> int:
+    """The seed of a case: the first 63 bits of SHA-256 of `<plan seed>/<case name>`.
+
+    From the name and not from the number, so that adding a value to an axis changes no other case. Of a
+    repeat with frames of its own, from the second on, of `<plan seed>/<case name>/<repeat>`.
+    63 bits, because SQLite's integers are signed.
+    """
+    place = name if repeat == 1 else f"{name}/{repeat}"
+    digest = hashlib.sha256(f"{seed}/{place}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") >> 1
+
+
+def opened(case: Case, wiring: Wiring) -> Wiring:
+    """The lab with the ports of the case's groups alone; all of it where there are none."""
+    return wiring.only({port for group in case.groups for port in group.ports}) if case.groups else wiring
+
+
+def streams(case: Case, wiring: Wiring) -> tuple[Stream, ...]:
+    """What is sent, in the order in which a port's frames of one instant leave.
+
+    Between two ports of several classes each class is a stream of its own. A load is the same part of each
+    group's line, which is that of its slowest port.
+    """
+    every = [port.name for port in wiring.ports]
+    groups = case.groups or (Group("", tuple(every), ("",) * len(every)),)
+    numbers = [tuple(map(every.index, group.ports)) for group in groups]
+    rates = [min(wiring.ports[port].rate_bps for port in ports) for ports in numbers]
+    found = []
+    for group, ports, rate in zip(groups, numbers, rates, strict=True):
+        ways = patterns.ways(case.pattern, case.direction, len(ports))
+        sent = Counter(way.tx for way in ways)
+        line = Fraction(rate, min(rates))
+        for way in ways:
+            name = f"{group.name}/" if group.name else ""
+            name += f"{group.ports[way.tx]}-{group.ports[way.rx]}"
+            share = way.share if way.share is not None else Fraction(1, sent[way.tx])
+            share *= 1 - case.modifier.share
+            # What a modifier says is said by the first port that sends, or where its frames come out.
+            said_bps = {ways[0].rx: case.modifier.witness_bps, ways[0].tx: case.modifier.takes_bps}
+            share *= 1 - Fraction(said_bps.get(way.tx, 0), wiring.ports[ports[way.tx]].rate_bps)
+            place = Place(
+                ports[way.tx],
+                ports[way.rx],
+                share * line,
+                group=group.name,
+                line=line,
+                card=group.cards[way.tx],
+            )
+            classes = case.profile.classes
+            if not classes:
+                found.append(Stream(name, place, way.reverse, way.to))
+            for traffic, of in classes.items():
+                assert of.share is not None  # As checked with the plan.
+                own = replace(place, share=place.share * of.share.amount, traffic=traffic)
+                found.append(Stream(f"{name}/{traffic}", own, way.reverse, way.to))
+    return tuple(found)
+
+
+def beside(case: Case, wiring: Wiring) -> tuple[Stream, ...]:
+    """What is sent in place of some frames of each stream, of whose load it has a part; no method sees it."""
+    modifier = case.modifier
+    if not modifier.share:
+        return ()
+    part = modifier.share / (1 - modifier.share)
+    return tuple(
+        Stream(
+            f"{stream.name}/{modifier.name}",
+            replace(stream.place, share=stream.place.share * part),
+            stream.reverse,
+            beside=stream.name,
+        )
+        for stream in streams(case, wiring)
+    )
+
+
+def situation(case: Case, wiring: Wiring) -> Situation:
+    """What a method may know of a case. wiring: with the ports alone that it opens."""
+    mean = case.profile.mix.mean
+    slowest = min(port.rate_bps for port in wiring.ports)
+    member = min(port.member_bps for port in wiring.ports)
+    # One flow stays on one member of a group, whatever the hash: that member's line is its ceiling.
+    # Of groups with other members than each other the plan is refused.
+    single = case.profile.flows == 1 and member < slowest
+    sent = streams(case, wiring)
+    receivers = [stream.place.rx for stream in sent]
+    alone = len(set(receivers)) == len(receivers) and not case.modifier.share
+    mixed = len(case.profile.mix.weights) > 1 and alone
+    return Situation(
+        streams=tuple(stream.name for stream in sent),
+        line_fps=line_rate(L1Rate(Fraction(slowest)), mean).amount,
+        mean_size=mean,
+        flow_ceiling_fps=line_rate(L1Rate(Fraction(member)), mean).amount if single else None,
+        # Of a port that receives several streams nobody knows which of its bytes are whose.
+        mixed_receivers=tuple(receivers) if mixed else (),
+        burst=case.profile.burst,
+        places=tuple(stream.place for stream in sent),
+        lines=tuple(line_rate(L1Rate(Fraction(port.rate_bps)), mean).amount for port in wiring.ports),
+        enforced=all(port.enforced_rate for port in wiring.ports),
+        asked=wiring.asked,
+        by_hand=wiring.clock == "real",
+        beside=case.modifier.share,
+        tags=sum(header.type == "vlan" for header in case.profile.stack),
+    )

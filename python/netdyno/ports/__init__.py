@@ -1,0 +1,1 @@
+"""The tester's ports: backends, network cards, threads, interface counters, memif peers."""

@@ -1,0 +1,60 @@
+"""What carries a port's frames, as a plan's link says it, and as a session is told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from netdyno.devices.wiring import Wiring
+
+Backend: TypeAlias = Literal["auto", "af_packet", "af_xdp", "memif"]
+Role: TypeAlias = Literal["client", "server"]
+Attach: TypeAlias = Literal["auto", "generic", "native"]
+Mode: TypeAlias = Literal["auto", "copy", "zero-copy"]
+
+AUTO = "auto"
+KERNEL: tuple[Backend, ...] = ("auto", "af_packet", "af_xdp")
+"""Those that work on an interface of the kernel."""
+ALL: tuple[Backend, ...] = (*KERNEL, "memif")
+
+
+@dataclass(frozen=True)
+class PortBackend:
+    """The backend of one link.
+
+    kind: `auto` is settled when the lab is built. socket, role, id: of a memif; the socket is a path, or a
+    name in the abstract namespace written `@name`. attach, mode: of AF_XDP, where its program is in the
+    receive path, and whether frames are copied.
+    """
+
+    kind: Backend = "af_packet"
+    socket: str | None = None
+    role: Role = "client"
+    id: int = 0
+    attach: Attach = "auto"
+    mode: Mode = "auto"
+
+    def spec(self, interface: str) -> dict[str, Any]:
+        """The backend as a session is told (docs/interfaces.md); a memif uses no interface."""
+        if self.kind == "memif":
+            return {"kind": self.kind, "socket": self.socket, "role": self.role, "id": self.id}
+        told = {"kind": self.kind, "interface": interface}
+        asked = {"attach": self.attach, "mode": self.mode}
+        return told | {name: value for name, value in asked.items() if value != "auto"}
+
+
+def settled(wiring: Wiring, kind: str = "af_packet") -> Wiring:
+    """The wiring with this backend for each port that leaves it to us."""
+    ports = [
+        {**port, "backend": _told(port["backend"], kind)} if port["backend"]["kind"] == AUTO else port
+        for port in wiring.session["ports"]
+    ]
+    return replace(wiring, session={**wiring.session, "ports": ports})
+
+
+def _told(backend: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    if kind == "af_xdp":
+        return {**backend, "kind": kind}
+    return {"kind": kind, "interface": backend["interface"]}

@@ -1,0 +1,167 @@
+"""Ports whose other end is another process (memif): who is waited for, how long, and what if nobody comes.
+
+Such a process may come once and never again: DPDK's net_memif as a client looks for its server when it is
+started, and not after it lost it. So the session stays open from one case to the next where the ports are the
+same, and the device is the same connection from the first case to the last.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any, Protocol
+
+from netdyno.errors import NotMeasuredError
+from netdyno.ports.threads import workers_of
+
+PATIENCE_S = 60.0
+"""How long a device that is to connect to us is waited for: somebody has to start it, once we listen. Nobody
+came in one case: the next ones do not wait so long again."""
+
+
+_LEFT_OVER = re.compile(r"nobody listens at `([^`@][^`]*)` \(connection refused", re.IGNORECASE)
+"""A socket's file whose server was killed, or did not remove it: connect(2) finds it, and is refused."""
+
+
+class Session(Protocol):
+    """The engine's door, docs/interfaces.md."""
+
+    def ports(self) -> str: ...
+    def start(self, trial_json: str, events_json: str | None = None) -> None: ...
+    def snapshot(self) -> str: ...
+    def wait(self, timeout_s: float) -> bool: ...
+    def cancel(self) -> None: ...
+    def result(self) -> str: ...
+    def close(self) -> None: ...
+
+
+class Peers:
+    """The peers of a session's ports."""
+
+    def __init__(self, session: Mapping[str, Any]) -> None:
+        memifs = [port for port in session["ports"] if port["backend"]["kind"] == "memif"]
+        self._here = [port for port in memifs if port["backend"]["role"] == "server"]
+        self._there = [port for port in memifs if port["backend"]["role"] != "server"]
+        self._workers = workers_of(session)
+        self._until: float | None = None
+        self._so_far: list[str] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._here or self._there)
+
+    @property
+    def waiting(self) -> str:
+        """Who is waited for, a clause."""
+        parts = []
+        if self._there:
+            parts.append(f"waiting for the device's memif server at {_ends(self._there)}")
+        if self._here:
+            # Once nobody came in time, further cases wait only as long as a trial does.
+            left = "" if _KEPT.given_up else f", it has {self._left():.0f} s"
+            parts.append(
+                f"listening for the device as a memif client at {_ends(self._here)}; start it now{left}"
+            )
+        return "; ".join([*parts, *(f"so far {why}" for why in self._so_far)])
+
+    def _left(self) -> float:
+        return PATIENCE_S if self._until is None else max(self._until - time.monotonic(), 0)
+
+    def patient(self, reasons: Sequence[str]) -> bool:
+        """Whether to go on waiting for a device that is to connect to us, after a time in vain."""
+        if not self._here:
+            return False
+        self._so_far = [why for why in _clauses(reasons) if not why.startswith("nobody ")]
+        now = time.monotonic()
+        if self._until is None:
+            self._until = now if _KEPT.given_up else now + PATIENCE_S
+        _KEPT.given_up = now >= self._until
+        return not _KEPT.given_up
+
+    def hint(self, reasons: Sequence[str]) -> str | None:
+        """What to do about a trial that could not begin for these reasons."""
+        if not self:
+            return None
+        if any("ring index" in reason.lower() for reason in reasons):
+            # What testpmd says to a client that asks for more queues than it was given.
+            queues = self._workers
+            return (
+                f"the tester has a queue for each of its {queues} workers, and the device has fewer: start it"
+                f" with as many (testpmd: `--rxq={queues} --txq={queues}`), or take `workers: 1` in the plan"
+            )
+        if self._here:
+            return (
+                "start netdyno first, and the device when netdyno says that it is listening: a client such as"
+                " testpmd looks for its server once, when it is started"
+            )
+        left = dict.fromkeys(place for reason in reasons for place in _LEFT_OVER.findall(reason))
+        if left:
+            return (
+                f"nobody listens at that file any more: remove it (`rm {' '.join(left)}`) and start the"
+                " device again; testpmd does not start where an earlier one left its file"
+            )
+        return (
+            "start the device first, with a memif server at this socket and of this id; its own log says more"
+        )
+
+
+def _clauses(reasons: Sequence[str]) -> list[str]:
+    """Why nobody is there, without the port that noticed and for how long it had waited that time."""
+    return list(
+        dict.fromkeys(re.sub(r"^port `.*` is gone: no peer within \d+ ms: ", "", why) for why in reasons)
+    )
+
+
+def _ends(ports: Sequence[Mapping[str, Any]]) -> str:
+    """`/tmp/dut.sock` (`west` id 0, `east` id 1)."""
+    sockets: dict[str, list[str]] = {}
+    for port in ports:
+        backend = port["backend"]
+        sockets.setdefault(backend["socket"], []).append(f"`{port['name']}` id {backend['id']}")
+    return " and ".join(f"{socket} ({', '.join(names)})" for socket, names in sockets.items())
+
+
+class _Kept:
+    """The session of the last case of this process that had peers."""
+
+    spec: str = ""
+    session: Session | None = None
+    given_up: bool = False
+
+
+_KEPT = _Kept()
+
+
+@contextmanager
+def session(engine: str, spec: Mapping[str, Any]) -> Iterator[Session]:
+    """The session of a case: that of the case before if it has the same ports and peers, else a new one.
+
+    One whose case went wrong in a way that is not the peers' is closed.
+    """
+    text = json.dumps(spec, sort_keys=True)
+    if _KEPT.session is None or text != _KEPT.spec:
+        # First the old one: its sockets may be those of the new one.
+        close()
+        _KEPT.session = import_module(engine).Session(text)
+        _KEPT.spec = text
+    keep = False
+    try:
+        yield _KEPT.session
+        keep, _KEPT.given_up = True, False
+    except NotMeasuredError:
+        # Who is late for one case may be there for the next.
+        keep = True
+        raise
+    finally:
+        if not (keep and Peers(spec)):
+            close()
+
+
+def close() -> None:
+    """Closes the session that was kept, if one was."""
+    kept, _KEPT.session, _KEPT.spec, _KEPT.given_up = _KEPT.session, None, "", False
+    if kept is not None:
+        kept.close()

@@ -1,0 +1,58 @@
+"""The tester's threads: how many a plan asks for, and the cores they are kept on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from netdyno.devices.wiring import Wiring
+
+
+@dataclass(frozen=True)
+class Threads:
+    """What a plan says of the tester's threads.
+
+    workers: how many there are; None: one, or as many as cores. cores: theirs, and then those of the device
+    if it is on this machine; empty: the lab's or the engine's choice.
+    """
+
+    workers: int | None = None
+    cores: tuple[int, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """How many workers the tester has."""
+        return self.workers or len(self.cores) or 1
+
+    def asked(self, wiring: Wiring) -> Wiring:
+        """The wiring with what the plan says, for the lab to be built by.
+
+        Virtual time has one thread whatever a plan says.
+        """
+        if wiring.clock == "virtual" or (self.workers is None and not self.cores):
+            return wiring
+        session = {**wiring.session, "workers": self.count}
+        if self.cores:
+            session["cores"] = list(self.cores)
+        return replace(wiring, session=session)
+
+
+def workers_of(session: Mapping[str, Any]) -> int:
+    """How many workers a session has."""
+    return int(session.get("workers", 1))
+
+
+def cores_of(session: Mapping[str, Any]) -> list[int]:
+    """The cores its workers are kept on, one each; empty: one worker that is kept nowhere.
+
+    Several workers are kept apart even if nobody says where: on the first cores of this process, as
+    crates/session/src/threads.rs has it.
+    """
+    workers = workers_of(session)
+    named = [int(core) for core in session.get("cores", ())]
+    if named or workers == 1:
+        return named[:workers]
+    return sorted(os.sched_getaffinity(0))[:workers]

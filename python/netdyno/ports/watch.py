@@ -1,0 +1,160 @@
+"""The interfaces under the tester's ports: waited for before each trial, looked at before and after it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from netdyno.devices.linux.counts import moved
+from netdyno.errors import NetdynoError
+from netdyno.ports import nic
+from netdyno.ports.nic import counters, netlink
+from netdyno.values.outcome import InterfaceResult, TrialResult
+
+if TYPE_CHECKING:
+    from netdyno.devices import Wiring
+
+
+CARRIER_S = 30.0
+"""How long a trial waits for the lines under its ports. A 10GBASE-T link takes some seconds to agree on a
+speed, a switch that runs spanning tree some more to restart a port."""
+
+STEADY_S = 0.5
+"""A line counts as up when it has been for so long: one that flaps comes up for moments in between."""
+
+POLL_S = 0.1
+
+FAR_END = frozenset(("veth", "tun"))
+"""Kinds of interface that count as dropped on sending what their far end, the device, did not take in."""
+
+
+class NoLineError(NetdynoError):
+    """The line of a port stayed down."""
+
+
+def await_lines(wiring: Wiring, say: Callable[[str], None], tick: Callable[[float], None]) -> dict[str, int]:
+    """Waits until every interface under a port has its line; nanoseconds waited for each that had none.
+
+    A trial that begins while a line is down is lost before it begins, and there are only so many attempts.
+    Where an interface is gone nothing is waited for: what opened it has lost it for good.
+
+    say: told what is waited for, again and again. tick: sleeps so many seconds, and may raise to end it all.
+    Raises `NoLineError`.
+    """
+    named = dict(_interfaces(wiring))
+    down = _down(named)
+    if not down:
+        return {}
+    began = time.monotonic()
+    waited: dict[str, float] = {}
+    steady = began
+    while True:
+        now = time.monotonic()
+        if down:
+            steady = now
+            waited.update(dict.fromkeys(down, now - began))
+            if now - began >= CARRIER_S:
+                which = " and ".join(_line(port, named[port]) for port in down)
+                first = named[next(iter(down))]
+                raise NoLineError(
+                    f"{which} {'is' if len(down) == 1 else 'are'} down, and stayed so for {CARRIER_S:.0f} s",
+                    f"look at the cable and at the device's port; `ip link show {first}` has its state",
+                )
+            say("waiting for " + " and ".join(_line(port, named[port]) for port in down))
+        elif now - steady >= STEADY_S:
+            return {port: round(seconds * 1e9) for port, seconds in waited.items()}
+        tick(POLL_S)
+        down = _down(named)
+
+
+def _line(port: str, interface: str) -> str:
+    return f"the line of `{port}` (interface `{interface}`)"
+
+
+def _down(named: dict[str, str]) -> list[str]:
+    """Ports whose interface has no carrier or is switched off; none if one of them is not there at all."""
+    links = {link.name: link for link in netlink.links()} if named else {}
+    if not set(named.values()) <= set(links):
+        return []
+    found = {port: links[interface] for port, interface in named.items()}
+    return [port for port, link in found.items() if not link.up or link.carrier is False]
+
+
+def _interfaces(wiring: Wiring) -> list[tuple[str, str]]:
+    """Ports that are interfaces of the kernel, each with that one's name."""
+    opened = [(port["name"], port["backend"].get("interface")) for port in wiring.session["ports"]]
+    return [(name, interface) for name, interface in opened if interface is not None]
+
+
+@dataclass(frozen=True)
+class _Port:
+    """before: the interface when the trial began, None if there was none; of_driver: its counters then."""
+
+    name: str
+    interface: str
+    before: nic.Nic | None
+    of_driver: dict[str, int]
+
+
+class Watch:
+    """What was there when a trial began."""
+
+    def __init__(self, wiring: Wiring, waited: dict[str, int] | None = None) -> None:
+        """waited: nanoseconds that the lines of some ports were waited for before."""
+        self._waited = waited or {}
+        self._counted = wiring.counted
+        self._device = None if wiring.counted is None else wiring.counted()
+        self._ports = [
+            _Port(name, interface, nic.read(interface), nic.driver_counters(interface))
+            for name, interface in _interfaces(wiring)
+        ]
+
+    def told(self, result: TrialResult) -> TrialResult:
+        """The result with what the interfaces counted meanwhile, and a device's kernel, and why it is invalid
+        if a line changed."""
+        if self._counted is not None and self._device is not None:
+            result = replace(result, devices=(*result.devices, moved(self._device, self._counted())))
+        if not self._ports:
+            return result
+        found = [_compare(port) for port in self._ports]
+        return replace(
+            result,
+            interfaces=tuple(
+                replace(interface, waited_ns=self._waited.get(interface.port, 0)) for interface, _ in found
+            ),
+            invalid=(*result.invalid, *(reason for _, reasons in found for reason in reasons)),
+        )
+
+
+def _compare(port: _Port) -> tuple[InterfaceResult, list[str]]:
+    before, after = port.before, nic.read(port.interface)
+    named = f"interface `{port.interface}` of `{port.name}`"
+    if before is None or after is None or before.link.index != after.link.index:
+        return InterfaceResult(port.name, port.interface), [f"{named} was taken away during the trial"]
+    general = counters.difference(before.link.counters, after.link.counters)
+    of_driver = counters.difference(port.of_driver, nic.driver_counters(port.interface))
+    reasons = []
+    downs = after.link.downs - before.link.downs
+    if downs > 0:
+        times = "once" if downs == 1 else f"{downs} times"
+        reasons.append(f"the link of `{port.name}` (interface `{port.interface}`) went down {times}")
+    elif before.link.up and not after.link.up:
+        reasons.append(f"{named} was switched off")
+    for what, was, now in (
+        ("bit/s", before.card.speed_bps, after.card.speed_bps),
+        ("duplex", _duplex(before), _duplex(after)),
+    ):
+        # A link that is down has no speed; that it went down has been told.
+        if was is not None and now is not None and was != now:
+            reasons.append(f"{named} runs at {now} {what} now, at the trial's beginning it was {was}")
+    kinds = counters.by_kind(general, of_driver)
+    if after.link.kind in FAR_END and "not sent" in kinds:
+        kinds["refused by the far end"] = kinds.pop("not sent")
+    return InterfaceResult(port.name, port.interface, general, of_driver, kinds, max(downs, 0)), reasons
+
+
+def _duplex(card: nic.Nic) -> str | None:
+    full = card.card.full_duplex
+    return None if full is None else "full" if full else "half"

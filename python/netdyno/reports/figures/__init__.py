@@ -1,0 +1,1 @@
+"""Figures as Vega-Lite specs and small drawings."""

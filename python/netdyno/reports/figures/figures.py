@@ -1,0 +1,354 @@
+"""The figures of a report as Vega-Lite: one per profile, received against offered, loss below.
+
+Altair builds and checks the specs; nothing here draws. Colour stands for the first setting that varies,
+dash and marker for the others, so that lines can be told apart without colour.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import altair as alt
+
+from netdyno.reports.figures import series, vega
+from netdyno.reports.figures.vega import AXIS, DASHES, PALETTE, SHAPES
+from netdyno.reports.model import grid, quantity
+from netdyno.reports.model.view import CaseView, RunView
+
+BUCKETS = 120
+DOTS = 24
+"""Buckets from one dot of a line to its next."""
+HEADROOM = 1.5
+"""What was received fills at least this part of the height (as a divisor), however much more was offered."""
+LINE_IN_SIGHT = Fraction(3, 2)
+"""A line rate is drawn if it is at most this many times the load: else the data is a dot in a corner."""
+WIDTHS = {1: vega.WIDTH, 2: 440}
+"""Of a panel, by the number of panels beside each other."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure. live: the spec the page draws, with hover; still: the same without what only moves."""
+
+    key: str
+    profile: str
+    title: str
+    note: str
+    live: dict[str, Any]
+    still: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A case as a line of a panel. Rates are in units of `unit`, over all its streams."""
+
+    case: CaseView
+    colour: str
+    dash: str
+    points: tuple[series.Point, ...]
+
+
+def figures(run: RunView) -> list[Figure]:
+    """The figures of a run, one per profile that has anything to draw, in the plan's order."""
+    found: list[Figure] = []
+    for profile in run.profiles:
+        lines = [line for case in run.cases if case.profile == profile and (line := _line(run, case)).points]
+        if lines:
+            found.append(_figure(run, profile, lines, f"figure-{len(found) + 1}"))
+    return found
+
+
+def _line(run: RunView, case: CaseView) -> _Line:
+    varied = [name for name in run.setting_names if len(run.setting_values(name)) > 1]
+    first = case.settings.get(varied[0], "") if varied else (case.device_title or "device")
+    rest = " / ".join(case.settings.get(name, "") for name in varied[1:])
+    return _Line(case, first, rest, tuple(_points(case)))
+
+
+def _points(case: CaseView) -> list[series.Point]:
+    """The rising stretch of a ramp, or a point a trial where loads are constant."""
+    found: list[series.Point] = []
+    for trial in case.trials:
+        if trial.state != "done":
+            continue
+        rising = [segment.name for segment in trial.segments if segment.from_fps != segment.to_fps]
+        if rising:
+            for name in rising:
+                found += series.points(trial, name, BUCKETS)
+        else:
+            found += series.points(trial, None, 1)
+    return sorted((p for p in found if p.offered_fps > 0), key=lambda p: p.offered_fps)
+
+
+def _figure(run: RunView, profile: str, lines: list[_Line], key: str) -> Figure:
+    directions = [d for d in run.directions if any(line.case.direction == d for line in lines)]
+    width = WIDTHS.get(len(directions), 300)
+    scale, unit = (10**6, "Mpps") if max(_top(line) for line in lines) >= 10**6 else (10**3, "kpps")
+    scales = _Scales(lines, scale, unit)
+    names = [f"{key}-{number}".replace("-", "_") for number in range(len(directions))]
+    panels = [
+        _panel([line for line in lines if line.case.direction == direction], direction, scales, width, name)
+        for direction, name in zip(directions, names, strict=True)
+    ]
+    live = {
+        "$schema": alt.SCHEMA_URL,
+        "config": vega.CONFIG,
+        "params": [vega.zoom(name, (f"{name}_received", f"{name}_lost")) for name in names],
+        "datasets": scales.datasets,
+        "hconcat": panels,
+        "spacing": 36,
+    }
+    note = "The grey diagonal is what a perfect device would return."
+    if len(lines) > len(directions):
+        note += " Dots repeat the colour of each line, so that lines that coincide are told apart."
+    if any(_lines_in_sight([line for line in lines if line.case.direction == d]) for d in directions):
+        note += " A dotted vertical is a line rate."
+    if any(case.value("knee") for case in run.cases):
+        note += " A large marker is the knee: the highest load before loss; its bar is one step of the ramp."
+    if any(_hold(line.case) for line in lines):
+        note += " A small open mark is the hold phase: mean, with a bar from least to most."
+    size = next((quantity.size(line.case.sizes) for line in lines if line.case.sizes), "")
+    title = " · ".join(part for part in (profile, size) if part)
+    return Figure(key, profile, title, note, live, vega.still(live))
+
+
+class _Scales:
+    """What the panels of a figure share."""
+
+    def __init__(self, lines: list[_Line], divisor: int, unit: str) -> None:
+        self.divisor, self.unit = divisor, unit
+        self.datasets: dict[str, list[dict[str, Any]]] = {}
+        colours = list(dict.fromkeys(line.colour for line in lines))
+        dashes = list(dict.fromkeys(line.dash for line in lines))
+
+        self.colour = alt.Color("colour:N", scale=vega.scale(colours, PALETTE), legend=vega.legend())
+        # Where lines coincide the later one is thinner, and their dots take turns, so that each is seen.
+        self.widths = {name: 1.8 + 1.4 * (len(colours) - 1 - i) for i, name in enumerate(colours)}
+        self.width = alt.StrokeWidth("width:Q", scale=None, legend=None)
+        # Vega-Lite draws the legend of a lone nameless dash as an empty entry.
+        shown = vega.legend(symbolType="stroke", symbolSize=400) if dashes != [""] else None
+        self.dash = alt.StrokeDash(
+            "dash:N", scale=vega.scale(dashes, [list(dash) for dash in DASHES]), legend=shown
+        )
+        # The rows name their marker: a second scale's legend would be merged with that of the dashes.
+        self.markers = {name: SHAPES[i % len(SHAPES)] for i, name in enumerate(dashes)}
+        self.shape = alt.Shape("marker:N", scale=None, legend=None)
+
+    def data(self, rows: list[dict[str, Any]]) -> alt.NamedData:
+        """Rows that layers share by name: inline they would be repeated, and checked, in every layer."""
+        name = f"rows{len(self.datasets)}"
+        self.datasets[name] = rows
+        return alt.NamedData(name=name)
+
+
+def _panel(lines: list[_Line], direction: str, scales: _Scales, width: int, name: str) -> dict[str, Any]:
+    in_sight = _lines_in_sight(lines)
+    offered = float(max(_top(line) for line in lines) / scales.divisor)
+    top = max(offered, *(float(rate / scales.divisor) for rate in in_sight), 0.0)
+    best = max(float(rate / scales.divisor) for line in lines for rate in _received(line))
+    worst = max((float(p.loss or 0) for line in lines for p in line.points), default=0.0)
+    heading = grid.direction_title(direction)
+    if direction == "bidir":
+        heading += ", both directions together"
+    elif any(len(line.case.streams) > 1 for line in lines):
+        heading += ", all streams together"
+    table = [_rows(line, scales) for line in lines]
+    height = min(1.02 * top, HEADROOM * best)
+    end = min(offered, height)
+    rows = scales.data([row for rows in table for row in rows])
+    axis_x = alt.Axis(labels=False, ticks=False, title=None, tickCount=6)
+    x = alt.X("x:Q", scale=alt.Scale(domain=[0, 1.02 * top], nice=False))
+    quiet_x, named_x = x.axis(axis_x), x.axis(alt.Axis(title=f"offered, {scales.unit}", tickCount=6))
+    y = alt.Y(
+        "y:Q",
+        scale=alt.Scale(domain=[0, height], nice=False),
+        axis=alt.Axis(title=f"received, {scales.unit}"),
+    )
+    base = alt.Chart(rows)
+    grouped = base.encode(quiet_x, scales.colour, alt.Detail(["case:N"]))
+    ideal = alt.Chart(scales.data([{"x": 0, "y": 0}, {"x": end, "y": end}]))
+    layers = [
+        ideal.mark_line(color="#cbd2d9", strokeWidth=1.5, clip=True)
+        .encode(quiet_x, y)
+        .properties(name=f"{name}_received"),
+        grouped.mark_area(opacity=0.16, clip=True).encode(alt.Y("lo:Q"), alt.Y2("hi:Q")),
+        grouped.mark_line(clip=True, strokeJoin="round").encode(y, scales.dash, scales.width),
+    ]
+    layers += _line_marks(in_sight, scales, quiet_x)
+    if len(lines) > 1:
+        layers.append(_dots(table, scales).encode(quiet_x, y, scales.colour, scales.shape))
+    layers += _hold_marks(lines, scales, quiet_x)
+    layers += _knee_marks(lines, scales, quiet_x)
+    layers.append(_hover(base, quiet_x, y, scales))
+    loss_y = alt.Y(
+        "loss:Q",
+        scale=alt.Scale(domain=[0, max(1.0, 100 * worst)], nice=True),
+        axis=alt.Axis(title="lost, %", tickCount=3),
+    )
+    loss = [
+        base.mark_line(clip=True, strokeJoin="round")
+        .encode(named_x, loss_y, scales.colour, scales.dash, scales.width, alt.Detail(["case:N"]))
+        .properties(name=f"{name}_lost")
+    ]
+    if len(lines) > 1:
+        loss.append(_dots(table, scales).encode(named_x, loss_y, scales.colour, scales.shape))
+    loss.append(_hover(base, named_x, loss_y, scales))
+    return {
+        "resolve": {"scale": {"x": "shared"}},
+        "spacing": 10,
+        "vconcat": [
+            {"title": heading, "width": width, "height": 270, "layer": vega.plain(layers)},
+            {"width": width, "height": 90, "layer": vega.plain(loss)},
+        ],
+    }
+
+
+def _rows(line: _Line, scales: _Scales) -> list[dict[str, Any]]:
+    name = line.case.name
+
+    def shown(rate: Fraction) -> float:
+        return float(f"{float(rate / scales.divisor):.5g}")
+
+    return [
+        {
+            "case": name,
+            "colour": line.colour,
+            "dash": line.dash,
+            "x": shown(point.offered_fps),
+            "y": shown(point.rx_fps),
+            "lo": shown(point.rx_min_fps),
+            "hi": shown(point.rx_max_fps),
+            "width": scales.widths[line.colour],
+            "marker": scales.markers[line.dash],
+            "loss": None if point.loss is None else float(f"{float(100 * point.loss):.4g}"),
+        }
+        for point in line.points
+    ]
+
+
+def _dots(table: list[list[dict[str, Any]]], scales: _Scales) -> alt.Chart:
+    """A mark on every so manyth point of each line, no two lines on the same points."""
+    rows = [
+        row
+        for number, points in enumerate(table)
+        for row in points[DOTS * (2 * number + 1) // (2 * len(table)) :: DOTS]
+    ]
+    chart = alt.Chart(scales.data(rows))
+    marks: alt.Chart = chart.mark_point(size=34, filled=True, opacity=1, stroke="white", strokeWidth=0.6)
+    return marks
+
+
+def _lines_in_sight(lines: list[_Line]) -> list[Fraction]:
+    """The line rates of a panel that are near enough to the data to be drawn, each once."""
+    reach = LINE_IN_SIGHT * max((_top(line) for line in lines), default=Fraction(0))
+    rates = {rate for line in lines if (rate := line.case.line("sum")) is not None and rate <= reach}
+    return sorted(rates)
+
+
+def _line_marks(rates: list[Fraction], scales: _Scales, x: alt.X) -> list[alt.Chart]:
+    if not rates:
+        return []
+    rows = scales.data([{"x": float(rate / scales.divisor)} for rate in rates])
+    return [alt.Chart(rows).mark_rule(strokeDash=[2, 3], color=AXIS, strokeWidth=1, clip=True).encode(x)]
+
+
+def _hover(base: alt.Chart, x: alt.X, y: alt.Y, scales: _Scales) -> alt.Chart:
+    """Points nobody sees, which say under the pointer what they are."""
+    tooltip = [
+        alt.Tooltip("case:N", title="case"),
+        alt.Tooltip("x:Q", title=f"offered, {scales.unit}"),
+        alt.Tooltip("y:Q", title=f"received, {scales.unit}"),
+        alt.Tooltip("loss:Q", title="lost, %"),
+    ]
+    marks: alt.Chart = base.mark_circle(size=90, opacity=0, clip=True)
+    return marks.encode(x, y, scales.colour, alt.Detail(["case:N"]), tooltip=tooltip)
+
+
+def _knee_marks(lines: list[_Line], scales: _Scales, x: alt.X) -> list[alt.Chart]:
+    rows = []
+    for line in lines:
+        value = line.case.value("knee")
+        if value is None or value.number is None or value.unit != "fps":
+            continue
+        low, high = value.low or value.number, value.high or value.number
+        knee = float(value.number / scales.divisor)
+        rows.append(
+            {
+                "case": line.case.name,
+                "colour": line.colour,
+                "marker": scales.markers[line.dash],
+                "x": knee,
+                "y": knee,
+                "low": float(low / scales.divisor),
+                "high": float(high / scales.divisor),
+                "limit": line.case.limit(value.scope),
+            }
+        )
+    if not rows:
+        return []
+    chart = alt.Chart(scales.data(rows))
+    y = alt.Y("y:Q")
+    bar = chart.mark_rule(strokeWidth=3, clip=True).encode(alt.X("low:Q"), alt.X2("high:Q"), y, scales.colour)
+    tooltip = [
+        alt.Tooltip("case:N", title="knee of"),
+        alt.Tooltip("x:Q", title=f"offered, {scales.unit}", format=".4~f"),
+        alt.Tooltip("limit:N", title="limit"),
+    ]
+    point = chart.mark_point(size=95, filled=True, stroke="white", strokeWidth=1.2, opacity=1, clip=True)
+    return [bar, point.encode(x, y, scales.colour, scales.shape, tooltip=tooltip)]
+
+
+def _hold(case: CaseView) -> series.Stretch | None:
+    for trial in case.resting_trials:
+        found = series.stretch(trial, "hold")
+        if found is not None:
+            return found
+    return None
+
+
+def _hold_marks(lines: list[_Line], scales: _Scales, x: alt.X) -> list[alt.Chart]:
+    rows = []
+    for line in lines:
+        hold = _hold(line.case)
+        if hold is None:
+            continue
+        seconds = Fraction(hold.duration_ns, 10**9)
+        rows.append(
+            {
+                "case": line.case.name,
+                "colour": line.colour,
+                "marker": scales.markers[line.dash],
+                "x": float(hold.offered / seconds / scales.divisor),
+                "y": float(hold.rx_mean_fps / scales.divisor),
+                "lo": float(hold.rx_min_fps / scales.divisor),
+                "hi": float(hold.rx_max_fps / scales.divisor),
+            }
+        )
+    if not rows:
+        return []
+    chart = alt.Chart(scales.data(rows))
+    bar = chart.mark_rule(strokeWidth=1.5, clip=True).encode(x, alt.Y("lo:Q"), alt.Y2("hi:Q"), scales.colour)
+    tooltip = [
+        alt.Tooltip("case:N", title="hold of"),
+        alt.Tooltip("y:Q", title=f"received, {scales.unit}", format=".4~f"),
+        alt.Tooltip("lo:Q", title="least", format=".4~f"),
+        alt.Tooltip("hi:Q", title="most", format=".4~f"),
+    ]
+    point = chart.mark_point(size=45, filled=False, strokeWidth=1.6, fill="white", opacity=1)
+    return [bar, point.encode(x, alt.Y("y:Q"), scales.colour, scales.shape, tooltip=tooltip)]
+
+
+def _top(line: _Line) -> Fraction:
+    """The most the axes of a line must show: what was offered, or received after a pause, on average."""
+    hold = _hold(line.case)
+    held = [hold.offered * Fraction(10**9, hold.duration_ns)] if hold is not None else []
+    return max([*_received(line), *(point.offered_fps for point in line.points), *held])
+
+
+def _received(line: _Line) -> list[Fraction]:
+    """What is drawn of the rates received: means of buckets and of the hold, and 1 where all are 0."""
+    hold = _hold(line.case)
+    held = [hold.rx_mean_fps] if hold is not None else []
+    return [Fraction(1), *(point.rx_fps for point in line.points), *held]

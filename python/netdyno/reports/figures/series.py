@@ -1,0 +1,89 @@
+"""From the samples of a trial to the points of a figure: min, mean and max per bucket, so a dropout stays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from netdyno.reports.model.view import TrialView
+
+
+@dataclass(frozen=True)
+class Point:
+    """A bucket of samples. Rates are frames per second, over all streams of the trial.
+
+    loss: share of the frames that departed in the bucket and never arrived; None if none departed.
+    """
+
+    at_ns: int
+    offered_fps: Fraction
+    rx_fps: Fraction
+    rx_min_fps: Fraction
+    rx_max_fps: Fraction
+    loss: Fraction | None
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """A phase at a glance: counts by departure, rates by sample. Counts are of whole samples only."""
+
+    offered: int
+    lost: int
+    duration_ns: int
+    rx_mean_fps: Fraction
+    rx_min_fps: Fraction
+    rx_max_fps: Fraction
+
+
+def samples_of(trial: TrialView, segment_name: str | None) -> range:
+    """The samples that lie wholly in a segment; None: in any segment."""
+    step = trial.result.sample_ns
+    if segment_name is None:
+        return range(0, -(-trial.duration_ns // step))
+    found = trial.segment(segment_name)
+    if found is None:
+        return range(0)
+    segment, start_ns = found
+    return range(-(-start_ns // step), (start_ns + segment.duration_ns) // step)
+
+
+def points(trial: TrialView, segment_name: str | None, buckets: int) -> list[Point]:
+    """At most `buckets` points over a segment, or over the whole trial."""
+    tx, rx, arrived = trial.samples.tx, trial.samples.rx, trial.samples.arrived
+    span = [i for i in samples_of(trial, segment_name) if i < len(tx)]
+    per_sample = Fraction(10**9, trial.result.sample_ns)
+    width = max(1, -(-len(span) // buckets))
+    found = []
+    for first in range(0, len(span), width):
+        indices = span[first : first + width]
+        sent = sum(tx[i] for i in indices)
+        received = [rx[i] for i in indices]
+        found.append(
+            Point(
+                at_ns=(2 * indices[0] + len(indices)) * trial.result.sample_ns // 2,
+                offered_fps=sent * per_sample / len(indices),
+                rx_fps=sum(received) * per_sample / len(indices),
+                rx_min_fps=min(received) * per_sample,
+                rx_max_fps=max(received) * per_sample,
+                loss=Fraction(sent - sum(arrived[i] for i in indices), sent) if sent else None,
+            )
+        )
+    return found
+
+
+def stretch(trial: TrialView, segment_name: str) -> Stretch | None:
+    """A segment at a glance; None if it was not run or is shorter than a sample."""
+    tx, rx, arrived = trial.samples.tx, trial.samples.rx, trial.samples.arrived
+    indices = [i for i in samples_of(trial, segment_name) if i < len(tx)]
+    if not indices:
+        return None
+    per_sample = Fraction(10**9, trial.result.sample_ns)
+    offered, received = sum(tx[i] for i in indices), [rx[i] for i in indices]
+    return Stretch(
+        offered=offered,
+        lost=offered - sum(arrived[i] for i in indices),
+        duration_ns=len(indices) * trial.result.sample_ns,
+        rx_mean_fps=sum(received) * per_sample / len(indices),
+        rx_min_fps=min(received) * per_sample,
+        rx_max_fps=max(received) * per_sample,
+    )

@@ -1,0 +1,59 @@
+"""A small drawing of a whole trial: what was offered (grey) and received (blue) over time, phases below."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from html import escape
+
+from netdyno.reports.figures import series
+from netdyno.reports.model import quantity
+from netdyno.reports.model.view import TrialView
+
+BUCKETS = 150
+WIDTH, HEIGHT, TOP, FOOT, LEGEND = 720, 84, 6, 18, 16
+LETTER = 6.5
+"""About the width of a letter of a label."""
+
+
+def svg(trial: TrialView) -> str:
+    """The drawing as SVG; empty if there is nothing to draw."""
+    points = series.points(trial, None, BUCKETS)
+    most = max((max(p.offered_fps, p.rx_max_fps) for p in points), default=Fraction(0))
+    if len(points) < 3 or most == 0:
+        return ""
+    highest = float(most)
+
+    def at(ns: int, rate: Fraction) -> str:
+        return (
+            f"{ns / trial.duration_ns * WIDTH:.1f},{TOP + (HEIGHT - TOP) * (1 - float(rate) / highest):.1f}"
+        )
+
+    offered = " ".join(at(p.at_ns, p.offered_fps) for p in points)
+    upper = [at(p.at_ns, p.rx_max_fps) for p in points]
+    lower = [at(p.at_ns, p.rx_min_fps) for p in reversed(points)]
+    mean = " ".join(at(p.at_ns, p.rx_fps) for p in points)
+    limit = quantity.rate(most, "pps", "at most")
+    parts = [
+        f'<svg class="spark" viewBox="0 0 {WIDTH} {HEIGHT + FOOT + LEGEND}" role="img" aria-label="'
+        f'{escape(trial.name)}: offered and received over time, at most {limit}">',
+        f'<polyline class="spark-offered" points="{offered}"/>',
+        f'<polygon class="spark-range" points="{" ".join(upper + lower)}"/>',
+        f'<polyline class="spark-received" points="{mean}"/>',
+        f'<line class="spark-axis" x1="0" y1="{HEIGHT}" x2="{WIDTH}" y2="{HEIGHT}"/>',
+    ]
+    start = 0
+    for segment in trial.segments:
+        left, right = (
+            float(Fraction(ns, trial.duration_ns) * WIDTH) for ns in (start, start + segment.duration_ns)
+        )
+        start += segment.duration_ns
+        parts.append(
+            f'<line class="spark-axis" x1="{left:.1f}" y1="{TOP}" x2="{left:.1f}" y2="{HEIGHT + 4}"/>'
+        )
+        label = f"{segment.name}, {quantity.duration(segment.duration_ns)}"
+        if right - left > LETTER * len(label) + 8:
+            parts.append(f'<text x="{left + 4:.1f}" y="{HEIGHT + 14}">{escape(label)}</text>')
+    legend = f"received (line) of offered (dashed), up to {quantity.rate(most, 'pps', 'at most')}"
+    parts.append(f'<text x="{WIDTH}" y="{HEIGHT + FOOT + LEGEND - 4}" text-anchor="end">{legend}</text>')
+    parts.append("</svg>")
+    return "".join(parts)

@@ -1,0 +1,106 @@
+"""One row a value: settings, exact counts, units in the column names, empty where nothing was measured."""
+
+from __future__ import annotations
+
+import csv
+import io
+from fractions import Fraction
+
+from netdyno.reports.model import quantity
+from netdyno.reports.model.goals import OUTCOMES
+from netdyno.reports.model.view import ABOUT_THE_TESTER, COUNTS, RunView, totals
+from netdyno.values.printable import printable
+
+HUNDRED = 100
+
+
+def render(run: RunView) -> str:
+    """The run as CSV (RFC 4180, but `\\n` ends a line): a header, then rows in the order of the plan."""
+    settings = run.setting_names
+    columns = [
+        "case",
+        *(f"setting_{name}" for name in settings),
+        *[
+            "profile",
+            "direction",
+            *(["repeat"] if run.repeats > 1 else []),
+            "state",
+            "method",
+            "value",
+            "scope",
+        ],
+        *["fps", "low_fps", "high_fps", "l1_bps", "line_fps", "line_l1_bps", "share_of_line_percent"],
+        *["ns", "low_ns", "high_ns", "ratio", "other", "other_unit"],
+        *["limit", "reason", "mean_frame_size_bytes", "flows", "emulated"],
+        *(f"{name}_frames" for name in COUNTS),
+        *(["goals"] if any(case.goals for case in run.cases) else []),
+        *["tester", "standard", "compliance", "deviations", "not_as_recommended", "note", "error"],
+    ]
+    target = io.StringIO()
+    writer = csv.DictWriter(target, columns, lineterminator="\n")
+    writer.writerow({name: printable(name) for name in columns})
+    for row in _rows(run):
+        # Each row stays one line, and what a stranger wrote into a record steers no terminal.
+        writer.writerow({name: printable(text.replace("\n", " ")) for name, text in row.items()})
+    return target.getvalue()
+
+
+def _rows(run: RunView) -> list[dict[str, str]]:
+    rows = []
+    for case in run.cases:
+        common = {
+            "case": str(case.number),
+            **{f"setting_{name}": value for name, value in case.settings.items()},
+            "profile": case.profile,
+            "direction": case.direction,
+            **({"repeat": str(case.repeat)} if run.repeats > 1 else {}),
+            "state": case.state,
+            "method": case.result.method if case.result else "",
+            "mean_frame_size_bytes": quantity.exact(case.mean_size),
+            "flows": "" if case.flows is None else str(case.flows),
+            "emulated": "yes" if run.emulated else "no",
+            "tester": "; ".join(finding.sentence for finding in case.tester),
+            "error": case.error,
+        }
+        if any(one.goals for one in run.cases):
+            common["goals"] = "; ".join(f"{name} {OUTCOMES[passed]}" for name, passed, _ in case.goals)
+        if case.result is not None:
+            common |= {
+                "standard": case.result.standard,
+                "compliance": case.result.conformity or "",
+                "deviations": "; ".join(case.result.compliance),
+                "not_as_recommended": "; ".join(case.result.recommended),
+            }
+        for value in case.result.values if case.result else ():
+            verdict = case.verdict_of(value)
+            counts = totals(case, value.scope) or {}
+            share = case.share_of_line(value)
+            line = case.line(value.scope)
+            row = {
+                "value": ABOUT_THE_TESTER.get(value.name, value.name),
+                "scope": value.scope,
+                "limit": case.limit_of(value),
+                "reason": verdict.reason if verdict and case.limit_of(value) else "",
+                "line_fps": quantity.exact(line),
+                "line_l1_bps": _l1(case.l1_bps(line)) if line is not None else "",
+                "share_of_line_percent": "" if share is None else quantity.exact(share * HUNDRED),
+                "note": "; ".join(one for one in (value.note, case.doubt(value)) if one),
+                **{f"{name}_frames": str(number) for name, number in counts.items()},
+            }
+            bounds = {"": value.number, "low_": value.low, "high_": value.high}
+            if value.unit in ("fps", "ns"):
+                row |= {f"{prefix}{value.unit}": quantity.exact(number) for prefix, number in bounds.items()}
+            elif value.unit == "ratio":
+                row["ratio"] = quantity.exact(value.number, places=12)
+            else:
+                row |= {"other": quantity.exact(value.number), "other_unit": value.unit}
+            if value.unit == "fps" and value.number is not None:
+                row["l1_bps"] = _l1(case.l1_bps(value.number))
+            rows.append(common | row)
+        if not (case.result and case.result.values):
+            rows.append(common | {"limit": case.limit()})
+    return rows
+
+
+def _l1(bps: Fraction | None) -> str:
+    return quantity.exact(bps)

@@ -1,0 +1,320 @@
+"""One self-contained page: summary, tables, zoomable figures, every case, the plan. Works offline.
+
+Nothing is loaded from anywhere: the Vega bundle that vl-convert ships is in the file once, a still of
+each figure stands in the page, and the script replaces it by the live one. The page's own
+Content-Security-Policy forbids all else, by the hash of each script. Jinja escapes every text.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from importlib import resources
+from typing import Any
+
+import jinja2
+import vl_convert
+from markupsafe import Markup, escape
+
+from netdyno.reports.figures import series, sparkline, table_figures
+from netdyno.reports.figures.figures import Figure, figures
+from netdyno.reports.formats import bundle
+from netdyno.reports.formats.markdown import provenance
+from netdyno.reports.model import compliance, grid, health, proof, quantity, reasons
+from netdyno.reports.model.details import details
+from netdyno.reports.model.joined import CONTRADICTED, NO_ROWS, Joined
+from netdyno.reports.model.view import (
+    ABOUT_THE_TESTER,
+    ALL,
+    CaseView,
+    RunView,
+    TrialView,
+    stream_results,
+)
+from netdyno.stats.histogram import percentiles
+from netdyno.values.finding import Value
+from netdyno.values.outcome import Latency, StreamResult
+from netdyno.values.printable import printable_lines
+
+LONG = 30
+"""Rows of a method's table from which it stands folded in the page."""
+
+PERCENTILES = (Fraction(1, 2), Fraction(9, 10), Fraction(99, 100), Fraction(999, 1000), Fraction(9999, 10000))
+
+
+def render(run: RunView) -> str:
+    """The page."""
+    drawn = figures(run)
+    tables = [_detail(table, f"table-{number}") for number, table in enumerate(details(run), 1)]
+    scripts = [bundle.script(), _asset("report.js")] if drawn or any(one["figures"] for one in tables) else []
+    page = _environment().get_template("report.html.j2")
+    return page.render(
+        run=run,
+        policy=_policy(scripts),
+        style=Markup(_asset("report.css")),
+        scripts=[Markup(script) for script in scripts],
+        sentences=grid.summary(run),
+        caption=grid.caption(run),
+        about=grid.ABOUT_RATES if run.rated else grid.ABOUT_SIZES,
+        what=grid.what(run),
+        together=grid.together(run),
+        provenance=provenance(run),
+        overview=_overview(run),
+        tables=grid.tables(run),
+        details=tables,
+        statements=compliance.statements(run),
+        direction_title=grid.direction_title,
+        figures=[_drawn(run, figure) for figure in drawn],
+        cases=[_case(case) for case in run.cases],
+        traffic=_traffic(run),
+        reasons=reasons.of_run(run),
+        proofs=proof.rows(run),
+        proof_title=proof.TITLE,
+        no_rows=NO_ROWS,
+        proof_caption=proof.CAPTION,
+        proof_columns=proof.COLUMNS,
+        worker=health.worker,
+    )
+
+
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_asset),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=_shown,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["count"] = quantity.count
+    environment.filters["duration"] = quantity.duration
+    environment.filters["exact"] = quantity.exact
+    environment.filters["prose"] = _prose
+    environment.filters["unbroken"] = _unbroken
+    environment.filters["slug"] = lambda text: (
+        re.sub(r"[^a-z0-9]+", "-", str(text).lower()).strip("-") or "unknown"
+    )
+    return environment
+
+
+def _shown(value: object) -> object:
+    """What stands in the page for a value: of text that is not markup, only what can be shown."""
+    return printable_lines(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _shown_in(value: Any) -> Any:
+    """The same of every text within a document."""
+    if isinstance(value, dict):
+        return {_shown(name): _shown_in(part) for name, part in value.items()}
+    return [_shown_in(part) for part in value] if isinstance(value, list) else _shown(value)
+
+
+def _prose(text: str) -> Markup:
+    """A sentence, whose names in backticks are set as code."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(printable_lines(text)))))
+
+
+def _unbroken(text: str) -> Markup:
+    """A sentence, whose times and names are not broken at their hyphens."""
+    return Markup(
+        re.sub(r"\S+-\S+", r'<span class="unbroken">\g<0></span>', str(escape(printable_lines(text))))
+    )
+
+
+def _asset(name: str) -> str:
+    return resources.files("netdyno.reports").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def _policy(scripts: list[str]) -> str:
+    hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
+    allowed = " ".join(f"'sha256-{value}'" for value in hashes) or "'none'"
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+@dataclass(frozen=True)
+class _Overview:
+    """Every case at a glance: a row for each profile and direction, a column for each combination."""
+
+    combinations: tuple[str, ...]
+    rows: tuple[tuple[str, str, tuple[grid.Cell | None, ...]], ...]
+
+
+def _overview(run: RunView) -> _Overview | None:
+    if len(run.cases) < 2:
+        return None
+    rows = []
+    for profile in run.profiles:
+        for direction in grid.directions(run):
+            places = [run.at(combination, profile, direction) for combination in run.combinations]
+            if any(places):
+                cells = tuple(grid.place(cases) if cases else None for cases in places)
+                rows.append((profile, direction, cells))
+    device = ", ".join(run.device_titles) or "received"
+    return _Overview(tuple(" / ".join(c) or device for c in run.combinations), tuple(rows))
+
+
+def _drawn(run: RunView, figure: Figure) -> dict[str, Any]:
+    rows = [_figure_row(case) for case in run.cases if case.profile == figure.profile and case.result]
+    return {"figure": figure, **_pictures(figure), "rows": rows}
+
+
+def _pictures(figure: Figure | table_figures.Drawn) -> dict[str, Markup]:
+    """A figure as it stands in the page, and as the script draws it."""
+    # Before it is drawn: what draws fails altogether on some of what cannot be shown.
+    still: str = vl_convert.vegalite_to_svg(_shown_in(figure.still))
+    spec = json.dumps(_shown_in(figure.live), ensure_ascii=False, separators=(",", ":"))
+    # Within a script element only `<` can end it; JSON has it in strings alone.
+    return {"still": Markup(still), "spec": Markup(spec.replace("<", "\\u003c"))}
+
+
+def _detail(table: Joined, key: str) -> dict[str, Any]:
+    """A table of a method with its figures. Cells: text, whether it is a number, the case of the row."""
+    drawn = table_figures.drawn(table, key)
+    # Looks at every row: of a soak there are hundreds.
+    numeric = table.numeric
+    return {
+        "table": table,
+        "columns": list(zip(table.headings, numeric, strict=True)),
+        "rows": [
+            (number, list(zip(row, numeric, strict=True)))
+            for number, row in zip(table.cases, table.texts, strict=True)
+        ],
+        "long": len(table.rows) > LONG,
+        "figures": [{"figure": figure, **_pictures(figure)} for figure in drawn],
+    }
+
+
+def _figure_row(case: CaseView) -> dict[str, Any]:
+    """Knee, maximum and hold of a case as numbers."""
+    knee, best, held, end = case.value("knee"), case.headline, case.value("hold rate"), None
+    for trial in case.resting_trials:
+        end = end or series.stretch(trial, "hold")
+    return {
+        "case": case,
+        "limit": case.limit(best.scope if best else "sum"),
+        "knee": "none" if knee is not None and knee.number is None else grid.number(knee) if knee else "n/a",
+        "best": grid.number(best) if best else "n/a",
+        "hold": grid.number(held) if held else "n/a",
+        "hold_range": _range(case, end) if end else "",
+        "loss": _loss_at_the_end(case, end),
+    }
+
+
+def _range(case: CaseView, hold: series.Stretch) -> str:
+    """The least and the most of the hold's samples. Of a tester that caught up, what it was asked for is the
+    most that can be said of the device; what came above it is marked as what it is."""
+    least, most = (quantity.rate(fps, "pps") for fps in (hold.rx_min_fps, hold.rx_max_fps))
+    asked = next((trial.segment("hold") for trial in case.resting_trials), None)
+    caught_up = any(trial.result.health.made_up for trial in case.resting_trials)
+    wanted = asked[0].to_fps * case.senders if asked else None
+    if not caught_up or wanted is None or hold.rx_max_fps <= wanted:
+        return grid.span(least, most)
+    if hold.rx_min_fps > wanted:
+        return f"catching up: {grid.span(least, most)}"
+    return f"{grid.span(least, quantity.rate(wanted, 'pps'))}; catching up: {most}"
+
+
+def _loss_at_the_end(case: CaseView, hold: series.Stretch | None) -> str:
+    """The value of that name, as every report has it; where nothing was lost, the bound that this is."""
+    value = case.value("loss at the end")
+    if value is None or value.number is None:
+        return "n/a"
+    if value.number == 0:
+        # With the frames of samples that do not count, as the tester was late in them: none was lost either.
+        return quantity.loss(0, hold.offered) if hold and not hold.lost else value.note
+    return quantity.percent(value.number, 3)
+
+
+def _case(case: CaseView) -> dict[str, Any]:
+    cell = grid.cell(case)
+    return {
+        "case": case,
+        "cell": cell,
+        "reasons": _reasons(case),
+        "size": quantity.size(case.sizes) if case.sizes else "n/a",
+        "line": "n/a" if case.line_fps is None else quantity.rate(case.line_fps, "pps"),
+        "line_l1": "n/a" if case.line_bps is None else quantity.rate(case.line_bps, "bps"),
+        "values": [_value(case, value) for value in _worth_listing(case)],
+        # So seldom that a column of zeros would only be in the way.
+        "beyond_window": any(stream.beyond_window for _, stream in stream_results(case)),
+        "sparks": [Markup(svg) for trial in _worth_drawing(case) if (svg := sparkline.svg(trial))],
+        "streams": [_stream(trial, stream) for trial, stream in stream_results(case)],
+        "latencies": [
+            _latency(trial, stream.name, stream.latency)
+            for trial, stream in stream_results(case)
+            if stream.latency is not None and stream.latency.count
+        ],
+        "percentiles": [f"{quantity.exact(share * 100)} %" for share in PERCENTILES],
+    }
+
+
+def _reasons(case: CaseView) -> list[tuple[str, str, str]]:
+    """What it is about, limit and reason. The verdict on all streams repeats those on each."""
+    verdicts = {"sum": case.verdicts["sum"]} if "sum" in case.verdicts else case.verdicts
+    first = [("all" if scope == "sum" else scope, v.limit, v.reason) for scope, v in verdicts.items()]
+    summed = {name for name, scope in case.others if scope == "sum"}
+    further = [
+        (name if scope == "sum" else f"{name}, {scope}", v.limit, v.reason)
+        for (name, scope), v in case.others.items()
+        if scope == "sum" or name not in summed
+    ]
+    return [*first, *further]
+
+
+def _worth_drawing(case: CaseView) -> list[TrialView]:
+    return [trial for trial in case.resting_trials if trial.duration_ns > 0][:3]
+
+
+def _worth_listing(case: CaseView) -> list[Value]:
+    """Every value; with a single stream not again for all streams together."""
+    values = case.result.values if case.result else ()
+    of_streams = {value.name for value in values if value.scope != ALL}
+    single = len(case.streams) == 1
+    return [value for value in values if not (single and value.scope == ALL and value.name in of_streams)]
+
+
+def _value(case: CaseView, value: Value) -> dict[str, str]:
+    l1, share = grid.beside(case, value)
+    return {
+        "name": ABOUT_THE_TESTER.get(value.name, value.name),
+        "scope": "all" if value.scope == "sum" else value.scope,
+        "number": grid.number(value) + (CONTRADICTED if case.doubt(value) else ""),
+        "l1": l1 or "",
+        "share": share or "",
+        "limit": case.limit_of(value),
+        "note": "; ".join(one for one in (value.note, case.doubt(value)) if one),
+    }
+
+
+def _stream(trial: TrialView, stream: StreamResult) -> dict[str, Any]:
+    return {"trial": trial, "stream": stream, "loss": quantity.loss(stream.lost, stream.offered)}
+
+
+def _latency(trial: TrialView, name: str, latency: Latency) -> dict[str, Any]:
+    return {
+        "trial": trial,
+        "stream": name,
+        "latency": latency,
+        "least": quantity.latency(latency.min_ns),
+        "mean": quantity.latency(Fraction(latency.sum_ns, latency.count)),
+        "percentiles": [
+            "n/a" if p is None else quantity.latency(p) for p in percentiles(latency, PERCENTILES)
+        ],
+        "most": quantity.latency(latency.max_ns),
+    }
+
+
+def _traffic(run: RunView) -> list[tuple[str, str, str]]:
+    rows = {}
+    for case in run.cases:
+        if case.sizes and case.profile not in rows:
+            flows = "n/a" if case.flows is None else quantity.count(case.flows)
+            rows[case.profile] = (case.profile, case.frames, flows)
+    return list(rows.values())

@@ -1,0 +1,158 @@
+"""The tables for an article or a wiki, in the shape of the ASR9006 article, each number with its limit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from netdyno.reports.model import compliance, grid, proof, quantity, reasons
+from netdyno.reports.model.details import details
+from netdyno.reports.model.joined import NO_ROWS
+from netdyno.reports.model.view import CaseView, RunView
+from netdyno.values.printable import printable
+
+_SPECIAL = str.maketrans({c: f"\\{c}" for c in "\\`*_[]<>|#"} | {"\n": " ", "\r": " "})
+
+
+def render(run: RunView) -> str:
+    """The run as GitHub-flavoured Markdown."""
+    return "\n".join(_lines(run)) + "\n"
+
+
+def _lines(run: RunView) -> Iterator[str]:
+    yield f"# {escape(run.report_title)}"
+    yield ""
+    for sentence in grid.summary(run):
+        yield f"- {escape(sentence)}"
+    yield ""
+    yield escape(grid.caption(run))
+    yield f"{grid.ABOUT_RATES if run.rated else grid.ABOUT_SIZES}; bidirectional is both directions together."
+    if grid.together(run):
+        yield grid.together(run)
+    for table in grid.tables(run):
+        yield ""
+        if table.title:
+            yield f"## {escape(table.title)}"
+            yield ""
+        yield from _article(table, run)
+    for detail in details(run):
+        yield from ["", f"## {escape(detail.name)}", ""]
+        for caption in detail.captions:
+            yield from [escape(caption), ""]
+        alignment = "".join("r" if number else "l" for number in detail.numeric)
+        yield from _table(detail.headings, alignment, detail.texts) if detail.texts else (NO_ROWS,)
+    why = _reasons(run)
+    if why:
+        yield from ["", "## What says so", ""]
+        yield from _table(("Case", "Limit", "Reason"), "lll", why)
+    yield from ["", "## Traffic", ""]
+    yield from _table(("Profile", "Frames", "Flows"), "llr", _traffic(run))
+    proofs = proof.rows(run)
+    if proofs:
+        yield from ["", f"## {proof.TITLE}", "", escape(proof.CAPTION), ""]
+        yield from _table(proof.COLUMNS, "lrrrrl", proofs)
+    special = (f"{settings}: {note}" for settings, note in run.special_notes)
+    stated = compliance.statements(run)
+    if stated:
+        yield from ["", "## Compliance", ""]
+        for statement in stated:
+            yield escape(statement.sentence)
+            if statement.deviations:
+                yield from ["", *(f"- {escape(deviation)}" for deviation in statement.deviations), ""]
+    remarks = (
+        *(*run.notes, *special, *run.neighbours, *run.tester, *_too_late(run)),
+        *(*reasons.remarks(run), *reasons.errors(run)),
+    )
+    if remarks:
+        yield from ["", "## Notes", ""]
+        yield from (f"- {escape(remark)}" for remark in remarks)
+    yield ""
+    yield escape(provenance(run))
+
+
+def _article(table: grid.Table, run: RunView) -> Iterator[str]:
+    columns, alignment = ["Loadtest"], "l"
+    wanted = (True, run.rated, run.shares, True)
+    for direction in table.directions:
+        word = grid.direction_title(direction)
+        every = (f"{word} ({grid.what(run)})".strip(), f"L1 {word} (bps)", "% of line", "Limit")
+        columns += [name for name, shown in zip(every, wanted, strict=True) if shown]
+        alignment += "".join(side for side, shown in zip("rrrl", wanted, strict=True) if shown)
+    rows = []
+    for row in table.rows:
+        texts = [row.profile]
+        for cell in row.cells:
+            found = ("", "", "", "") if cell is None else (cell.number, cell.l1_bps, cell.share, cell.limit)
+            texts += [text for text, shown in zip(found, wanted, strict=True) if shown]
+        rows.append(tuple(texts))
+    yield from _table(columns, alignment, rows)
+
+
+def _reasons(run: RunView) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = []
+    for case in run.cases:
+        scope = case.headline.scope if case.headline else "sum"
+        verdict = case.verdict(scope)
+        if verdict is not None:
+            rows.append((case.name, verdict.limit, verdict.reason))
+    return rows
+
+
+def _too_late(run: RunView) -> Iterator[str]:
+    for case in run.cases:
+        late = sum(s.beyond_window for trial in case.resting_trials for s in trial.result.streams)
+        if late:
+            yield f"{case.name}: {late} frames came too late to be told from copies of others."
+
+
+def _traffic(run: RunView) -> list[tuple[str, ...]]:
+    by_profile: dict[str, CaseView] = {}
+    for case in run.cases:
+        if case.sizes:
+            by_profile.setdefault(case.profile, case)
+    return [
+        (profile, case.frames, "" if case.flows is None else str(case.flows))
+        for profile, case in by_profile.items()
+    ]
+
+
+def provenance(run: RunView) -> str:
+    """Where the numbers are from, in one line."""
+    parts = [
+        f"netdyno {run.versions['netdyno']}" if "netdyno" in run.versions else "netdyno",
+        f"run {run.id}",
+    ]
+    parts.append(f"{run.started} to {run.ended}" if run.ended else f"started {run.started}")
+    if run.scale != 1:
+        parts.append(f"every duration of the plan times {quantity.exact(run.scale)}")
+    if run.seed is not None:
+        parts.append(f"seed {run.seed}")
+    return "Measured by " + ", ".join(parts) + "."
+
+
+def _table(columns: Sequence[str], alignment: str, rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    cells = [[escape(text) for text in row] for row in (columns, *rows)]
+    widths = [max(3, *(len(row[i]) for row in cells)) for i in range(len(columns))]
+
+    def line(row: Sequence[str]) -> str:
+        padded = (
+            text.rjust(width) if side == "r" else text.ljust(width)
+            for text, width, side in zip(row, widths, alignment, strict=True)
+        )
+        return f"| {' | '.join(padded)} |"
+
+    yield line(cells[0])
+    yield (
+        "|"
+        + "|".join(
+            f"{'-' * (width + 1)}:" if side == "r" else f"{'-' * (width + 2)}"
+            for width, side in zip(widths, alignment, strict=True)
+        )
+        + "|"
+    )
+    for row in cells[1:]:
+        yield line(row)
+
+
+def escape(text: str) -> str:
+    """Text that Markdown shows as it is; plan text and names are not markup, nor do they steer a terminal."""
+    return printable(text.translate(_SPECIAL))

@@ -1,0 +1,1 @@
+"""What every report needs of a run, as plain values."""

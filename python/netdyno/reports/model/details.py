@@ -1,0 +1,18 @@
+"""Every table that stands below the results: of goals, port groups, repeats, and those of the methods."""
+
+from __future__ import annotations
+
+from netdyno.reports.model import goals, repeats, together, unfinished
+from netdyno.reports.model.joined import Joined, joined
+from netdyno.reports.model.view import RunView
+
+
+def details(run: RunView) -> tuple[Joined, ...]:
+    """In the order of their reading."""
+    return (
+        *goals.tables(run),
+        *unfinished.tables(run),
+        *together.tables(run),
+        *repeats.tables(run),
+        *joined(run),
+    )

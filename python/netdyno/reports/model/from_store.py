@@ -1,0 +1,110 @@
+"""From a stored run to what a report needs of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from netdyno.reports.model.view import CaseView, RunView, TrialView
+from netdyno.store import RESUMED, StoredCase, StoredRun, StoredTrial
+from netdyno.values.verdict import Verdict
+
+
+def view(run: StoredRun) -> RunView:
+    """Everything reports print of a run. Trials are read once, whole."""
+    head = run.head
+    stored = run.cases
+    repeated = any(case.head.repeat > 1 for case in stored)
+    return RunView(
+        id=run.folder.resolve().name,
+        title=head.title,
+        device_titles=tuple(dict.fromkeys(case.head.kind_title for case in stored)),
+        emulated=any(case.head.emulated for case in stored),
+        state=run.state,
+        started=_time(run.started),
+        ended=None if run.ended is None else _time(run.ended),
+        scale=head.scale,
+        only=head.only,
+        plan_path=head.plan_path,
+        plan=head.plan,
+        lab=head.lab,
+        versions=head.versions,
+        resumed=head.versions.get(RESUMED, ""),
+        seed=head.seed,
+        cases=tuple(_case(case, tuple(run.trials(case.head.number)), repeated=repeated) for case in stored),
+    )
+
+
+def _case(case: StoredCase, trials: tuple[StoredTrial, ...], *, repeated: bool) -> CaseView:
+    head, wiring = case.head, case.wiring
+    specs = [json.loads(trial.spec) for trial in trials]
+    first = next((one.value for one in case.verdicts), "")
+    stream: Mapping[str, Any] = next((spec["streams"][0] for spec in specs if spec.get("streams")), {})
+    return CaseView(
+        number=head.number,
+        settings={name: value for name, value in head.axes.items() if name not in ("profile", "direction")},
+        profile=head.axes.get("profile", ""),
+        direction=head.axes.get("direction", ""),
+        device_title=head.kind_title,
+        state=case.state,
+        streams=wiring.situation.streams if wiring else (),
+        line_fps=wiring.situation.line_fps if wiring else None,
+        places=wiring.situation.places if wiring else (),
+        ports=tuple(port["name"] for port in json.loads(wiring.session).get("ports", ())) if wiring else (),
+        mean_size=wiring.situation.mean_size if wiring else None,
+        sizes=tuple((size["size"], size["weight"]) for size in stream.get("sizes", ())),
+        flows=stream.get("flows"),
+        burst=_burst(specs),
+        seed=head.seed,
+        repeat=head.repeat if repeated else None,
+        result=case.result,
+        verdicts={one.scope: Verdict(one.limit, one.reason) for one in case.verdicts if one.value == first},
+        others={
+            (one.value, one.scope): Verdict(one.limit, one.reason)
+            for one in case.verdicts
+            if one.value != first
+        },
+        trials=tuple(_trial(trial, spec) for trial, spec in zip(trials, specs, strict=True)),
+        clock=wiring.clock if wiring else "",
+        line_enforced=wiring.enforced_rate if wiring else True,
+        goals=tuple((goal.name, goal.passed, goal.reason) for goal in case.goals),
+        error=". ".join(text for text in (case.error, case.hint) if text),
+        notes=wiring.notes if wiring else (),
+        headers=tuple(header.get("type", "") for header in stream.get("headers", ())),
+        backends=_backends(wiring.session) if wiring else (),
+        lines_bps=_lines(specs),
+        proven=wiring.proven if wiring else None,
+    )
+
+
+def _backends(session: str) -> tuple[str, ...]:
+    found = (port.get("backend", {}).get("kind", "") for port in json.loads(session).get("ports", ()))
+    return tuple(dict.fromkeys(found))
+
+
+def _lines(specs: Sequence[Mapping[str, Any]]) -> tuple[int, ...]:
+    found = {port.get("line_bps", 0) for spec in specs[:1] for port in spec.get("ports", ())}
+    return tuple(sorted(found - {0}))
+
+
+def _burst(specs: Sequence[Mapping[str, Any]]) -> int:
+    """Frames of a burst; a trial at the rate of the line has none."""
+    return max((stream.get("burst", 1) for spec in specs for stream in spec.get("streams", ())), default=1)
+
+
+def _trial(trial: StoredTrial, spec: Mapping[str, Any]) -> TrialView:
+    return TrialView(
+        number=trial.number,
+        attempt=trial.attempt,
+        name=trial.name,
+        state=trial.state,
+        segments=trial.segments,
+        result=trial.result,
+        seed=spec.get("seed"),
+    )
+
+
+def _time(moment: datetime) -> str:
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

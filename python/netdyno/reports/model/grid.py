@@ -1,0 +1,304 @@
+"""The article's tables as plain rows of text: one table a combination of settings, one row a profile.
+
+Terminal, Markdown and HTML print the same cells. Directions stand beside each other, each with the
+headline of its case over all its streams; every other value is in the details of the case.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from netdyno.reports.model import goals, quantity, unfinished
+from netdyno.reports.model.joined import CONTRADICTED
+from netdyno.reports.model.standing import Repeats, gather
+from netdyno.reports.model.view import CaseView, RunView
+from netdyno.stats.intervals import Summary, summarize
+from netdyno.values.finding import Result, Value
+from netdyno.values.quantities import Claim
+
+DIRECTIONS = {"uni": "Unidirectional", "uni-reverse": "Reverse", "bidir": "Bidirectional"}
+"""In the order of the columns."""
+
+ABOUT_SIZES = "Frame sizes count the FCS"
+ABOUT_RATES = "L1 counts preamble and gap, 20 B a frame; frame sizes count the FCS"
+
+
+ABOUT_CONTRADICTED = (
+    "*: the throughput, or what was measured at it or follows from it; later trials of the case lost frames"
+    " at that load or below; the statement of compliance says which."
+)
+
+
+def direction_title(direction: str) -> str:
+    """`Unidirectional`; a direction without a title of its own is its own title."""
+    return DIRECTIONS.get(direction, direction)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One case in a table."""
+
+    case: CaseView
+    """Of repeats the first."""
+    number: str
+    """What stands for the case, with its unit; of repeats their mean, its interval, and how many they are."""
+    l1_bps: str
+    """Of a rate, else empty."""
+    share: str
+    """Percent of line; empty where nothing enforces the line rate, and of what is no rate."""
+    share_of_line: Fraction | None
+    limit: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """One profile."""
+
+    profile: str
+    cells: tuple[Cell | None, ...]
+    """One per direction of the table; None where the matrix has no such case."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """One combination of settings."""
+
+    title: str
+    directions: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+
+def directions(run: RunView) -> tuple[str, ...]:
+    """The directions of a run in the order of the columns."""
+    known = tuple(d for d in DIRECTIONS if d in run.directions)
+    return known + tuple(d for d in run.directions if d not in DIRECTIONS)
+
+
+def together(run: RunView) -> str:
+    """What the columns add up, a sentence for those of a run that have several streams; empty: nothing."""
+    most = max((case.senders for case in run.cases), default=0)
+    return f"Rates are those of all {most} sending ports together." if most > 2 else ""
+
+
+def what(run: RunView) -> str:
+    """What the numbers of the tables are, for their headings."""
+    return "pps" if run.rated else ", ".join(run.headline_names)
+
+
+def tables(run: RunView) -> tuple[Table, ...]:
+    """The tables of a run."""
+    columns = directions(run)
+    found = []
+    for combination in run.combinations:
+        rows = []
+        for profile in run.profiles:
+            places = [run.at(combination, profile, direction) for direction in columns]
+            if any(places):
+                rows.append(Row(profile, tuple(place(cases) if cases else None for cases in places)))
+        found.append(Table(" / ".join(combination), columns, tuple(rows)))
+    return tuple(found)
+
+
+def cell(case: CaseView, claim: Claim = "about") -> Cell:
+    """A case as a table prints it. A case without a result says why in place of its limit."""
+    value = case.headline
+    unknown = "n/a" if case.line_enforced else ""
+    if value is None or value.number is None:
+        return Cell(case, "n/a", "n/a", unknown, None, case.limit())
+    mark = CONTRADICTED if case.doubt(value) else ""
+    if value.unit != "fps":
+        return Cell(case, number(value, claim) + mark, "", "", None, case.limit(value.scope))
+    l1, share = beside(case, value, claim)
+    rate = number(value) if value.only_below is not None else quantity.rate(value.number, "pps", claim)
+    return Cell(
+        case=case,
+        number=rate + mark,
+        l1_bps="n/a" if l1 is None else l1,
+        share=unknown if share is None else share,
+        share_of_line=case.share_of_line(value),
+        limit=case.limit(value.scope),
+    )
+
+
+def beside(case: CaseView, value: Value, claim: Claim = "about") -> tuple[str | None, str | None]:
+    """What stands beside a rate: its L1 bits a second and its share of the line; bounds as such."""
+    sign, shown = "", value
+    if value.only_below is not None:
+        sign, claim, shown = "< ", "at most", replace(value, number=value.only_below)
+    if shown.number is None or value.unit != "fps":
+        return None, None
+    l1, share = case.l1_bps(shown.number), case.share_of_line(shown)
+    return (
+        None if l1 is None else sign + quantity.rate(l1, "bps", claim),
+        None
+        if share is None
+        else sign + quantity.percent(share, claim=claim).removeprefix("< " if sign else ""),
+    )
+
+
+def place(cases: Sequence[CaseView]) -> Cell:
+    """A place of the matrix as a table prints it: of repeats the mean."""
+    if len(cases) == 1:
+        return cell(cases[0])
+    first, limit = cases[0], _limits(cases)
+    values = [value for case in cases if (value := case.headline) is not None]
+    repeats = gather(cases, [case.headline for case in cases])
+    if not repeats.numbers or len({(value.name, value.unit, value.scope) for value in values}) > 1:
+        return replace(cell(first), number="n/a", l1_bps="n/a", share="", share_of_line=None, limit=limit)
+    found = summarize(repeats.numbers)
+    # A mark on one of them is one on their mean.
+    doubt = any(case.doubt(value) for case in cases if (value := case.headline) is not None)
+    mean = replace(values[0], number=found.mean, contradicted="")
+    if mean.number:
+        # The bounds are those of one of them.
+        mean = replace(mean, low=None, high=None)
+    # Lower bounds have a mean that is one, and scatter by what the device has no part in.
+    least = repeats.bounds > 0 and not repeats.doubtful
+    shown = cell(replace(first, result=_only(mean)), "at least" if least else "about")
+    sign = ">= " if least else ""
+    mark = CONTRADICTED if doubt else ""
+    number = f"{sign}{shown.number}{mark} {_spread(found, len(cases), repeats)}"
+    return replace(shown, case=first, number=number, limit=limit)
+
+
+def _only(value: Value) -> Result:
+    return Result("", (value,), (), headlines={value.name: ""})
+
+
+def _spread(found: Summary, runs: int, repeats: Repeats) -> str:
+    """`± 0.12 % (5)`: half the 95 % interval of the mean as a share of it, and how many they are.
+
+    Numbers that are not all the device's own have no interval. The farther end counts: bounds are not even.
+    """
+    many = f"({found.n})" if found.n == runs else f"({found.n} of {runs})"
+    interval = repeats.widened(found.mean_interval)
+    if interval is None or not found.mean or not repeats.known:
+        return many
+    reach = max(interval.high - found.mean, found.mean - interval.low) / abs(found.mean)
+    return f"± {quantity.percent(reach, 2)} {many}"
+
+
+def _limits(cases: Sequence[CaseView]) -> str:
+    """The limit all repeats have, or how many have which: `device 4, tester 1`."""
+    counts = Counter(cell(case).limit for case in cases)
+    if len(counts) == 1:
+        return next(iter(counts))
+    return ", ".join(f"{limit} {n}" for limit, n in counts.most_common())
+
+
+def number(value: Value, claim: Claim = "about") -> str:
+    """A value with its unit, and its bounds where there are any: `14.66 Mpps (14.60 to 14.72)`."""
+    if value.number is None:
+        return "n/a"
+    if value.only_below is not None:
+        return f"< {_quantity(value.only_below, value.unit, 'at most')}"
+    if value.unit in ("ratio", "share") and not value.number and value.high is not None:
+        return quantity.at_most(value.high)
+    text = _quantity(value.number, value.unit, claim)
+    if value.is_count_at_least:
+        return f">= {text}"
+    if value.low is not None and value.high is not None:
+        low, high = _quantity(value.low, value.unit), _quantity(value.high, value.unit)
+        if low == high:
+            return text
+        # A knee lies between its bounds, and the lower one is what stands for it.
+        return span(low, high) if value.name == "knee" else f"{text} ({span(low, high, text)})"
+    return text
+
+
+def span(low: str, high: str, beside: str = "") -> str:
+    """From one quantity to another, the unit once if it is the same: `14.60 to 14.72 Mpps`.
+
+    beside: a quantity it stands behind; if that has the unit too, it is not said again.
+    """
+    if low == high:
+        return low
+    (number, _, unit), (_, _, upper) = low.partition(" "), high.partition(" ")
+    if unit != upper:
+        return f"{low} to {high}"
+    return f"{number} to {high.partition(' ')[0] if beside.endswith(f' {unit}') else high}"
+
+
+def _quantity(number: Fraction, unit: str, claim: Claim = "about") -> str:
+    if unit == "fps":
+        return quantity.rate(number, "pps", claim)
+    if unit == "ns":
+        return quantity.duration(number, claim)
+    if unit in ("ratio", "share"):
+        return quantity.percent(number, 3, claim)
+    if unit == "at":
+        return quantity.instant(number)
+    return f"{quantity.exact(number)} {unit}".strip()
+
+
+def caption(run: RunView) -> str:
+    """What the numbers of the tables are, in one sentence."""
+    about = {
+        name: clause
+        for case in run.cases
+        for name, clause in (case.result.headlines.items() if case.result else ())
+    }
+    if not run.headline_names:
+        return "No case has a result that stands for it."
+    marked = any(value.contradicted for case in run.cases if case.result for value in case.result.values)
+    named = (f"{name[0].upper()}{name[1:]}: {about[name]}." for name in run.headline_names)
+    return " ".join((*named, *((ABOUT_CONTRADICTED,) if marked else ())))
+
+
+def summary(run: RunView) -> list[str]:
+    """What a reader in a hurry wants: how many cases, who was the limit how often, the least and the most."""
+    sentences = []
+    devices = ", ".join(run.device_titles)
+    tested = f"{run.done} of {len(run.cases)}" if run.done < len(run.cases) else f"{run.done}"
+    plural = "" if len(run.cases) == 1 else "s"
+    # Which method it was is known of cases that have a result.
+    method = f", method {', '.join(run.methods)}" if run.methods else ""
+    sentences.append(f"{tested} load test{plural} of {_article(devices) or 'a device'}{method}.")
+    sentences += unfinished.sentences(run)
+    if run.repeats > 1:
+        sentences.append(
+            f"Each of {len(run.places)} was made {run.repeats} times, all once and then all again: tables"
+            " have the mean, its 95 % interval (Student's t) if the device decided all of them, and in"
+            " brackets how many it is of; >= marks a mean of which some are lower bounds."
+        )
+    limits: dict[str, int] = {}
+    for case in run.cases:
+        limits[case.limit()] = limits.get(case.limit(), 0) + 1
+    words = [f"{limit} {n}" for limit, n in sorted(limits.items(), key=lambda item: (-item[1], item[0]))]
+    sentences.append(f"Who was the limit, and in how many cases: {', '.join(words)}.")
+    sentences += goals.sentences(run)
+    sentences += _extremes(run)
+    if run.resumed:
+        sentences.append(f"A part of this run was resumed with other versions: {run.resumed}.")
+    return sentences
+
+
+def _extremes(run: RunView) -> list[str]:
+    """The least and the most: as shares of line rate, or as they are where there is none that is enforced."""
+    found = [(value, case) for case in run.cases if (value := case.headline) and value.number is not None]
+    if run.shares:
+        ranked = [(share, case) for value, case in found if (share := case.share_of_line(value)) is not None]
+    else:
+        ranked = [(value.number, case) for value, case in found if value.number is not None]
+    if len(ranked) < 2 or len({(value.name, value.unit) for value, _ in found}) > 1:
+        return []
+    sentences = []
+    for word, (_, case) in (
+        ("Least", min(ranked, key=lambda found: found[0])),
+        ("Most", max(ranked, key=lambda found: found[0])),
+    ):
+        text = cell(case)
+        reached = f"{text.share} of line rate ({text.number})" if run.shares else text.number
+        sentences.append(f"{word}: {reached} with {case.name}; limit: {text.limit}.")
+    if run.rated and not run.line_enforced:
+        sentences.append("Nothing enforces the line rate that the plan declares, so no share of it is given.")
+    return sentences
+
+
+def _article(title: str) -> str:
+    if not title:
+        return ""
+    return f"an {title}" if title[0].lower() in "aeiou" else f"a {title}"

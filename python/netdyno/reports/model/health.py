@@ -1,0 +1,375 @@
+"""What a reader must know of the tester itself: late frames, pauses, flows on several workers, shared cores.
+
+From counts to sentences. A tester that did well has none, but for several workers: how each of them did.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from netdyno.errors import counted
+from netdyno.reports.model import quantity
+from netdyno.values.health import Health, WorkerHealth
+from netdyno.values.outcome import TrialResult
+from netdyno.verdict.words import too_long
+
+ENOUGH_FRAMES = 1_000
+"""Of fewer frames it says nothing how they were spread."""
+LITTLE = Fraction(1, 10)
+"""Of the mean latency: a mean lag of more is worth a word, even if no frame was late."""
+UNEVEN = 2
+"""Queues are uneven if one has less than an even share by more than this factor."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A sentence on the tester."""
+
+    kind: str
+    """What it is about; of one kind the worst is told of a run."""
+    weight: Fraction
+    """How bad it is, beside others of its kind."""
+    sentence: str
+
+
+def findings(results: Sequence[TrialResult]) -> tuple[Finding, ...]:
+    """What must be known of the tester in these trials of one case."""
+    healths = [result.health for result in results]
+    found = (
+        _late(results),
+        _other_load(results),
+        _ahead(results),
+        _not_sent(results),
+        _full(healths),
+        _too_long(healths),
+        _unheard(healths),
+        _caught_up(results),
+        _split(healths),
+        _shared(healths),
+        _workers(healths),
+        _queues(results),
+        _of_the_device(results),
+    )
+    return tuple(finding for finding in found if finding is not None)
+
+
+DROPPED = re.compile(r"drop|discard|noroute|error|fifo", re.IGNORECASE)
+"""Names of a kernel's counters that speak of frames that went no further."""
+
+
+def _of_the_device(results: Sequence[TrialResult]) -> Finding | None:
+    """What the device's own kernel, where anybody can look, dropped of what was lost."""
+    lost = sum(max(stream.lost, 0) for result in results for stream in result.streams)
+    kernels = [device for result in results for device in result.devices if "ip" in device]
+    if not lost or not kernels:
+        return None
+    found: dict[str, int] = {}
+    for kernel in kernels:
+        for who, counts in _counters(kernel):
+            for name, count in counts.items():
+                if isinstance(count, int) and DROPPED.search(name):
+                    found[f"{name} of {who}"] = found.get(f"{name} of {who}", 0) + count
+    named = ", ".join(f"{name} {count:,}" for name, count in found.items())
+    told = f"counted {named} (several may be of one frame)" if found else "counted none of them as dropped"
+    return Finding(
+        "device's kernel",
+        Fraction(lost),
+        f"{counted(lost, 'frame')} lost, of which the device's own kernel {told}",
+    )
+
+
+def _counters(kernel: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Whose counters they are, and they. A record from elsewhere may have anything there."""
+    ports = kernel.get("ports")
+    for port in ports if isinstance(ports, list) else ():
+        if isinstance(port, Mapping):
+            yield str(port.get("name")), port
+    if isinstance(kernel["ip"], Mapping):
+        yield "IPv4", kernel["ip"]
+
+
+def worst(cases: Iterable[tuple[str, Sequence[Finding]]]) -> tuple[str, ...]:
+    """Of each kind the worst of all cases, with the name of its case and how many there are."""
+    kinds: dict[str, list[tuple[str, Finding]]] = {}
+    for name, found in cases:
+        for finding in found:
+            kinds.setdefault(finding.kind, []).append((name, finding))
+    sentences = []
+    for of_kind in kinds.values():
+        name, finding = max(of_kind, key=lambda one: one[1].weight)
+        among = f" (the worst of {len(of_kind)} such load tests)" if len(of_kind) > 1 else ""
+        sentences.append(f"{name}: {finding.sentence}{among}")
+    return tuple(sentences)
+
+
+def worker(health: WorkerHealth, number: int) -> str:
+    """How one worker did: `worker 2 on core 1 had 99.8 % of it, longest pause 1.2 ms, 45 ns a frame`."""
+    where = "" if health.core is None else f" on core {health.core}"
+    had = ""
+    if health.core_share_ppm is not None:
+        share = quantity.percent(Fraction(health.core_share_ppm, 1_000_000))
+        had = f" had {share} of {'a core' if health.core is None else 'it'},"
+    parts = [f"longest pause {quantity.duration(health.longest_gap_ns)}"]
+    if health.frames:
+        parts.append(f"{round(health.busy_ns / health.frames)} ns a frame")
+    if health.rx_frames:
+        parts.append(f"{sum(health.rx_frames):,} frames received")
+    return f"worker {number}{where}{had} {', '.join(parts)}"
+
+
+def in_short(results: Sequence[TrialResult]) -> str | None:
+    """The tester's health in a line, for who watches; None in virtual time: it has no limits there."""
+    healths = [result.health for result in results if result.health.core_share_ppm is not None]
+    if not healths:
+        return None
+    least = min(health.core_share_ppm for health in healths if health.core_share_ppm is not None)
+    parts = [
+        f"{quantity.percent(Fraction(least, 1_000_000), claim='at least')} of its core at least",
+        f"longest pause {quantity.duration(max(health.longest_gap_ns for health in healths))}",
+    ]
+    lags = [stream.lag for result in results for stream in result.streams if stream.lag is not None]
+    if lags:
+        late, all_sent = sum(lag.late for lag in lags), sum(lag.count for lag in lags)
+        parts.append(f"{late:,} of {all_sent:,} frames late, at most {_latest(lag.max_ns for lag in lags)}")
+    return ", ".join(parts)
+
+
+def _late(results: Sequence[TrialResult]) -> Finding | None:
+    """Whether frames whose latency was taken left late: of any trial with such, all that were sent count."""
+    timed = [
+        [stream.lag for stream in result.streams if stream.lag and stream.latency and stream.latency.count]
+        for result in results
+    ]
+    tainted = [lags for lags in timed if any(lag.late for lag in lags)]
+    lags = [lag for of_trial in tainted for lag in of_trial]
+    if not lags:
+        return None
+    late, sent = sum(lag.late for lag in lags), sum(lag.count for lag in lags)
+    mean = quantity.duration(Fraction(sum(lag.sum_ns for lag in lags), sent))
+    limits = sorted({lag.limit_ns for lag in lags})
+    limit = " to ".join(dict.fromkeys(quantity.duration(ns) for ns in (limits[0], limits[-1])))
+    trials = f" in {len(tainted)} of {len(timed)} trials" if len(timed) > 1 else ""
+    return Finding(
+        "late",
+        Fraction(late, sent),
+        f"the latency is tainted{trials}: {late:,} of {sent:,} frames left more than {limit} after they were"
+        f" due, up to {_latest(lag.max_ns for lag in lags)} late; it is counted from when they left, so it is"
+        f" that of another load than was asked for (in the mean they left {mean} after they were due)",
+    )
+
+
+def _other_load(results: Sequence[TrialResult]) -> Finding | None:
+    """Whether frames left later, by more than a little of their latency, where none was late."""
+    worst: tuple[Fraction, Fraction, Fraction] | None = None
+    for stream in (stream for result in results for stream in result.streams):
+        latency, lag = stream.latency, stream.lag
+        if latency is None or not latency.sum_ns or lag is None or lag.late:
+            continue
+        taken, waited = Fraction(latency.sum_ns, latency.count), Fraction(lag.sum_ns, lag.count)
+        if waited > LITTLE * taken:
+            worst = max(worst or (Fraction(0), taken, waited), (waited / taken, taken, waited))
+    if worst is None:
+        return None
+    share, taken, waited = worst
+    return Finding(
+        "lag",
+        share,
+        f"the mean latency, {quantity.duration(taken)}, is counted from when frames left, in the mean"
+        f" {quantity.duration(waited)} after they were due ({quantity.percent(share)} of it): for who sends"
+        " on time they might have taken that much longer",
+    )
+
+
+def _ahead(results: Sequence[TrialResult]) -> Finding | None:
+    """How much of a latency may be the tester's own queue in front of the line."""
+    timed = [result for result in results if any(s.latency and s.latency.count for s in result.streams)]
+    most = max((result.health.tx_ahead_ns or 0 for result in timed), default=0)
+    if not most:
+        return None
+    frames = max(result.health.tx_ahead for result in timed)
+    return Finding(
+        "ahead",
+        Fraction(most),
+        f"up to {quantity.duration(most, 'at most')} of a latency may be the tester's own: it is counted from"
+        f" when a frame is handed to the card, where up to {frames:,} others were still to leave before it",
+    )
+
+
+def _not_sent(results: Sequence[TrialResult]) -> Finding | None:
+    dropped = sum(result.not_sent for result in results)
+    if not dropped:
+        return None
+    return Finding(
+        "not sent",
+        Fraction(dropped),
+        f"the tester's card, driver or kernel dropped {counted(dropped, 'frame')} it was to send:"
+        f" {'it counts' if dropped == 1 else 'they count'} as offered",
+    )
+
+
+def _full(healths: Sequence[Health]) -> Finding | None:
+    full = sum(health.rx_full for health in healths)
+    if not full:
+        return None
+    spans = [health.rx_full_ns for health in healths if health.rx_full]
+    known = [ns for ns in spans if ns is not None]
+    lasting = (
+        "" if len(known) < len(spans) else f", for {quantity.duration(sum(known), 'at most')} in all at most"
+    )
+    return Finding(
+        "full",
+        Fraction(full),
+        f"{'once' if full == 1 else f'{full:,} times'} the tester found a ring full that it receives into"
+        f"{lasting}: what came then found no room, and nobody counts that",
+    )
+
+
+def _too_long(healths: Sequence[Health]) -> Finding | None:
+    count = sum(health.rx_too_long for health in healths)
+    return Finding("too long", Fraction(count), too_long(count)) if count else None
+
+
+def _unheard(healths: Sequence[Health]) -> Finding | None:
+    unheard = sum(health.unheard for health in healths)
+    if not unheard:
+        return None
+    return Finding(
+        "unheard",
+        Fraction(unheard),
+        f"{unheard:,} frames that are no test frames came so many at once that the tester did not listen to"
+        " them or did not answer: questions for its addresses may be among them, and answers to its own",
+    )
+
+
+def _caught_up(results: Sequence[TrialResult]) -> Finding | None:
+    """Whether frames left at another load than the intended one, to make up for pauses."""
+    paused = [result for result in results if result.health.made_up]
+    caught = [result.health.catch_up for result in paused if result.health.catch_up is not None]
+    if not caught:
+        return None
+    made_up, sent = (
+        sum(one.frames for one in caught),
+        sum(stream.offered for result in paused for stream in result.streams),
+    )
+    pauses = counted(sum(one.pauses for one in caught), "time")
+    trials = f" in {len(paused)} of {len(results)} trials" if len(results) > 1 else ""
+    return Finding(
+        "caught up",
+        Fraction(made_up, max(sent, 1)),
+        f"the tester fell behind its schedule {pauses}{trials}, by up to"
+        f" {_latest(one.longest_ns for one in caught)}: {made_up:,} of {sent:,} frames left at up to"
+        f" {max(one.percent for one in caught)} % of the rate to make up for it, at most"
+        f" {max(one.longest_run for one in caught):,} in a row"
+        + (
+            ", and it hardly ever was on time: leave it its core, or ask for less"
+            if 2 * made_up > sent
+            else ""
+        ),
+    )
+
+
+def made_again(reasons: Sequence[str]) -> Finding | None:
+    """Trials that did not count and were made again, by why."""
+    if not reasons:
+        return None
+    trials = f"{counted(len(reasons), 'trial')} {'was' if len(reasons) == 1 else 'were'}"
+    # What differs in its figures alone is said once, with those of the first.
+    alike: dict[str, list[str]] = {}
+    for reason in reasons:
+        alike.setdefault(re.sub(r"[0-9][0-9.,]*", "#", reason), []).append(reason)
+    why = "; ".join(
+        first + ("" if all(one == first for one in more) else f" (and {len(more)} more like it)")
+        for first, *more in alike.values()
+    )
+    return Finding("made again", Fraction(len(reasons)), f"{trials} made again: {why}")
+
+
+def _split(healths: Sequence[Health]) -> Finding | None:
+    most = max(healths, key=lambda health: health.split_flows, default=None)
+    if most is None or not most.split_flows:
+        return None
+    flows = counted(most.split_flows, "flow")
+    each = ", in one trial" if len(healths) > 1 else ""
+    return Finding(
+        "split",
+        Fraction(most.split_flows),
+        f"order and copies of {flows} whose frames came in on several workers{each} are not known from one"
+        " to the other: a copy among them counts as a frame that came",
+    )
+
+
+def _shared(healths: Sequence[Health]) -> Finding | None:
+    crowded = [health for health in healths if health.threads > health.cores > 0]
+    if not crowded:
+        return None
+    one = max(crowded, key=lambda health: Fraction(health.threads, health.cores))
+    workers = max(len(one.workers), 1)
+    devices = one.threads - workers
+    core = one.workers[0].core if one.workers else None
+    if one.cores == 1 and workers == 1 and devices == 1:
+        who = f"tester and emulated device share {'a core' if core is None else f'core {core}'}"
+    else:
+        beside = f" and {counted(devices, 'emulated device')}" if devices else ""
+        who = f"{counted(workers, 'worker')} of the tester{beside} share {counted(one.cores, 'core')}"
+    return Finding(
+        "shared",
+        Fraction(one.threads, one.cores),
+        f"{who}, and none of them sleeps: each is away while another has it, which makes loss and latency",
+    )
+
+
+def _workers(healths: Sequence[Health]) -> Finding | None:
+    """How each of several workers did, its worst over the trials."""
+    count = max((len(health.workers) for health in healths), default=0)
+    if count < 2:
+        return None
+    told, least = [], 1_000_000
+    for place in range(count):
+        trials = [health.workers[place] for health in healths if len(health.workers) > place]
+        shares = [one.core_share_ppm for one in trials if one.core_share_ppm is not None]
+        least = min(least, *shares) if shares else least
+        merged = WorkerHealth(
+            core=trials[0].core,
+            core_share_ppm=min(shares, default=None),
+            rounds=sum(one.rounds for one in trials),
+            longest_gap_ns=max(one.longest_gap_ns for one in trials),
+            frames=sum(one.frames for one in trials),
+            busy_ns=sum(one.busy_ns for one in trials),
+            rx_frames=tuple(sum(one.rx_frames) for one in trials if one.rx_frames),
+        )
+        told.append(worker(merged, place + 1))
+    return Finding("workers", Fraction(1_000_000 - least, 1_000_000), "; ".join(told))
+
+
+def _queues(results: Sequence[TrialResult]) -> Finding | None:
+    """Whether the frames that came in on a port were mostly one worker's: the others could not help it."""
+    found: list[Finding] = []
+    for result in results:
+        for place, port in enumerate(result.ports):
+            came = [one.rx_frames[place] for one in result.health.workers if len(one.rx_frames) > place]
+            total, even = sum(came), Fraction(sum(came), max(len(came), 1))
+            if len(came) < 2 or total < ENOUGH_FRAMES or min(came) >= even / UNEVEN:
+                continue
+            shares = [
+                f"worker {number}{' had' if number == 1 else ''} {quantity.percent(Fraction(count, total))}"
+                for number, count in enumerate(came, start=1)
+            ]
+            sentence = (
+                f"of the {total:,} frames that came in on `{port.name}` {_and(shares)}: flows are not spread"
+                " evenly over their queues, by the card, the kernel or the peer, so what one worker can"
+                " receive may be the limit"
+            )
+            found.append(Finding("queues", Fraction(max(came), total), sentence))
+    return max(found, key=lambda finding: finding.weight, default=None)
+
+
+def _and(parts: Sequence[str]) -> str:
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def _latest(lags_ns: Iterable[int]) -> str:
+    return quantity.duration(max(lags_ns))

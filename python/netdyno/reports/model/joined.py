@@ -1,0 +1,335 @@
+"""The tables of results as reports show them: those of several cases with the same name and columns in one.
+
+A column for each axis in which the cases differ stands before the table's own; their figure has a line for
+each case, and where it is over the frame size a point for each (RFC 2544 section 26.1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from netdyno.reports.model import quantity, tested
+from netdyno.reports.model.view import ALL, CaseView, RunView
+from netdyno.values.finding import NOT_RUN, Cell, Column, Figure, Table
+
+SIZE = "B"
+"""The unit of a frame size."""
+
+WORDS = {"fps": "pps", SIZE: "B", "frames": "frames"}
+"""Units that stand in the heading of their column and not with each number."""
+
+
+CONTRADICTED = " *"
+"""Behind a throughput at which a later trial lost frames, and behind what stands on such a one."""
+STREAM = "stream"
+"""The column that says whose a row's numbers are; a table without one is of all streams together."""
+SENT = "sent"
+LOST = ("loss", "FLR")
+"""Columns of the share that was lost of what was sent."""
+NO_ROWS = "None."
+"""Stands for the rows of a table without any."""
+AT_MOST = "loss at most"
+"""A column that has the bound of what none was lost of."""
+ABOUT_BOUNDS = "A loss of 0 (≤ x) is at most x at 95 %, 3/N of N frames of which none was lost."
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of a line: over repeats their mean, from the least to the most."""
+
+    x: Fraction | str
+    y: Fraction
+    least: Fraction
+    most: Fraction
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a figure. who: what tells its cases from others, empty if nothing does."""
+
+    who: tuple[str, ...]
+    y: str
+    """Its column."""
+    reference: bool
+    points: tuple[Point, ...]
+
+    @property
+    def label(self) -> str:
+        """Who it is, in a word."""
+        return " / ".join(part for part in self.who if part)
+
+
+@dataclass(frozen=True)
+class Joined:
+    """A table as reports show it."""
+
+    name: str
+    captions: tuple[str, ...]
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    cases: tuple[int | None, ...]
+    """Of each row the number of the case it comes from; None: of several."""
+    figure: Figure | None = None
+    lines: tuple[Line, ...] = ()
+    marks: frozenset[tuple[int, int]] = frozenset()
+    """Row and column of each cell that is, or stands on, a throughput which later trials contradict."""
+
+    @property
+    def headings(self) -> tuple[str, ...]:
+        """The columns' names, with their units where each number does not have its own."""
+        return tuple(heading(column) for column in self.columns)
+
+    @property
+    def numeric(self) -> tuple[bool, ...]:
+        """Of each column, whether it has numbers."""
+        return tuple(
+            bool(column.unit) or any(isinstance(row[place], Fraction) for row in self.rows)
+            for place, column in enumerate(self.columns)
+        )
+
+    @property
+    def texts(self) -> tuple[tuple[str, ...], ...]:
+        """The rows as people read them."""
+        units = [column.unit for column in self.columns]
+        return tuple(
+            tuple(
+                text(cell, unit) + (CONTRADICTED if (number, place) in self.marks else "")
+                for place, (cell, unit) in enumerate(zip(_bounded(self.columns, row), units, strict=True))
+            )
+            for number, row in enumerate(self.rows)
+        )
+
+    def marked(self, row: int) -> tuple[str, ...]:
+        """The names of the columns in which a row has a mark."""
+        return tuple(column.name for place, column in enumerate(self.columns) if (row, place) in self.marks)
+
+
+def _bounded(columns: Sequence[Column], row: Sequence[Cell]) -> tuple[Cell, ...]:
+    """A row in which a loss of none of so many frames, which it has too, is the bound that it is."""
+    names = [column.name for column in columns]
+    sent = row[names.index(SENT)] if SENT in names else None
+    if not isinstance(sent, Fraction) or sent < 1 or AT_MOST in names:
+        return tuple(row)
+    none = quantity.none_lost(int(sent))
+    return tuple(none if name in LOST and cell == 0 else cell for name, cell in zip(names, row, strict=True))
+
+
+def heading(column: Column) -> str:
+    """`Throughput (pps)`."""
+    word = WORDS.get(column.unit)
+    return column.name if word is None else f"{column.name} ({word})"
+
+
+def text(cell: Cell, unit: str) -> str:
+    """A cell as people read it, with its unit unless that is in the heading."""
+    if cell is None:
+        return "n/a"
+    if isinstance(cell, str):
+        return cell
+    match unit:
+        case "ns":
+            return quantity.duration(cell)
+        case "at":
+            return quantity.instant(cell)
+        case "share":
+            return quantity.share(cell)
+        case "bps":
+            return quantity.rate(cell, "bps")
+        case "" | "B" | "frames":
+            return _grouped(cell, 6 if unit == "" else 2)
+        case "fps":
+            # Cut and not rounded, as in the tables of RFC 2544: 8,445,945.9 frames are not 8,445,946.
+            step = 1 if abs(cell) >= 1000 else 10
+            return _grouped(Fraction(int(cell * step), step), 1)
+    return f"{_grouped(cell, 6)} {unit}"
+
+
+def _grouped(number: Fraction, places: int) -> str:
+    """`14,880,952`; at most so many decimals."""
+    whole, point, part = quantity.exact(number, places).partition(".")
+    sign, digits = ("-", whole[1:]) if whole.startswith("-") else ("", whole)
+    return f"{sign}{int(digits):,}{point}{part}"
+
+
+def joined(run: RunView) -> tuple[Joined, ...]:
+    """The tables of a run, in the order they first appear."""
+    found: dict[tuple[str, tuple[Column, ...]], list[tuple[CaseView, Table]]] = {}
+    for case in run.cases:
+        for table in case.result.tables if case.result else ():
+            found.setdefault((table.name, table.columns), []).append((case, table))
+    return tuple(_join(run, tables) for tables in found.values())
+
+
+def _join(run: RunView, tables: Sequence[tuple[CaseView, Table]]) -> Joined:
+    first = tables[0][1]
+    axes = _not_told(_axes(run, [case for case, _ in tables]), tables)
+    if _follows(tables):
+        axes.pop("profile", None)
+    rows: list[tuple[Cell, ...]] = []
+    numbers: list[int | None] = []
+    for case, table in tables:
+        before = tuple(values[case.number] for values in axes.values())
+        rows += [(*before, *row) for row in table.rows]
+        numbers += [case.number] * len(table.rows)
+    rows, numbers = _told_once(rows, numbers, len(axes), len(tables))
+    names = [column.name for column in first.columns]
+    figure = next((table.figure for _, table in tables if table.figure is not None), None)
+    columns = (*(Column(free(axis, names)) for axis in axes), *first.columns)
+    by_number: dict[int | None, CaseView] = {case.number: case for case, _ in tables}
+    bounded = any(_bounded(columns, row) != row for row in rows)
+    captions = (table.caption for _, table in tables if table.caption)
+    return Joined(
+        name=first.name,
+        captions=tuple(dict.fromkeys((*captions, *((ABOUT_BOUNDS,) if bounded else ()), *_tested(tables)))),
+        columns=columns,
+        rows=tuple(rows),
+        cases=tuple(numbers),
+        figure=figure,
+        lines=() if figure is None else _lines(run, tables, figure),
+        marks=frozenset(marks(columns, rows, [by_number.get(number) for number in numbers])),
+    )
+
+
+def marks(
+    columns: Sequence[Column], rows: Sequence[Sequence[Cell]], cases: Sequence[CaseView | None]
+) -> list[tuple[int, int]]:
+    """Row and column of each cell that is, or stands on, a contradicted throughput. cases: each row's."""
+    found = []
+    names = [column.name for column in columns]
+    whose = names.index(STREAM) if STREAM in names else None
+    for number, (row, case) in enumerate(zip(rows, cases, strict=True)):
+        scope = ALL if whose is None else str(row[whose])
+        if case is None or not case.contradiction(scope):
+            continue
+        for place, column in enumerate(columns):
+            if column.at_throughput and row[place] is not None:
+                found.append((number, place))
+    return found
+
+
+def _tested(tables: Sequence[tuple[CaseView, Table]]) -> Iterator[str]:
+    """What RFC 2544 asks for beside a table over the frame size."""
+    told = tested.sentence([case for case, _ in tables])
+    if told and _size_column(tables[0][1]) is not None:
+        yield told
+
+
+def _told_once(
+    rows: Sequence[tuple[Cell, ...]], numbers: Sequence[int | None], axes: int, cases: int
+) -> tuple[list[tuple[Cell, ...]], list[int | None]]:
+    """The rows, those of what was not run, where every case has them, told once, of no case, behind the
+    others."""
+    words = [row[axes:] for row in rows]
+    having: dict[tuple[Cell, ...], set[int | None]] = {}
+    for own, number in zip(words, numbers, strict=True):
+        if cases > 1 and isinstance(own[-1], str) and own[-1].startswith(NOT_RUN):
+            having.setdefault(own, set()).add(number)
+    everywhere = {row for row, of in having.items() if len(of) == cases}
+    kept = [
+        (row, number) for row, own, number in zip(rows, words, numbers, strict=True) if own not in everywhere
+    ]
+    kept += [(("",) * axes + row, None) for row in having if row in everywhere]
+    return [row for row, _ in kept], [number for _, number in kept]
+
+
+def free(axis: str, taken: Collection[str]) -> str:
+    """The name of an axis's column, where the table may have one of that name already."""
+    return f"{axis} of the case" if axis in taken else axis
+
+
+def _axes(run: RunView, cases: Sequence[CaseView]) -> dict[str, dict[int, str]]:
+    """The axes in which cases differ: name to value of each case, by its number."""
+    every = {
+        **{name: {case.number: case.settings.get(name, "") for case in cases} for name in run.setting_names},
+        "profile": {case.number: case.profile for case in cases},
+        "direction": {case.number: case.direction for case in cases},
+        "repeat": {case.number: str(case.repeat or "") for case in cases},
+    }
+    return {name: values for name, values in every.items() if len(set(values.values())) > 1}
+
+
+def _not_told(
+    axes: dict[str, dict[int, str]], tables: Sequence[tuple[CaseView, Table]]
+) -> dict[str, dict[int, str]]:
+    """Those that no column of the tables says by itself, under the same name: `routes`."""
+    names = [column.name for column in tables[0][1].columns]
+
+    def told(axis: str, values: Mapping[int, str]) -> bool:
+        if axis not in names:
+            return False
+        place = names.index(axis)
+        return all(str(row[place]) == values[case.number] for case, table in tables for row in table.rows)
+
+    return {axis: values for axis, values in axes.items() if not told(axis, values)}
+
+
+def _size_column(table: Table) -> int | None:
+    return next((place for place, column in enumerate(table.columns) if column.unit == SIZE), None)
+
+
+def _follows(tables: Sequence[tuple[CaseView, Table]]) -> bool:
+    """Whether the frame size in the tables tells the profile."""
+    place = _size_column(tables[0][1])
+    if place is None:
+        return False
+    profiles: dict[Cell, set[str]] = {}
+    for case, table in tables:
+        for row in table.rows:
+            profiles.setdefault(row[place], set()).add(case.profile)
+    return all(size is not None and len(of) == 1 for size, of in profiles.items())
+
+
+def _one_each(table: Table, by: int | None) -> bool:
+    """Whether a table has one point for each of its lines."""
+    told = [None if by is None else row[by] for row in table.rows]
+    return len(set(told)) == len(told)
+
+
+def _lines(run: RunView, tables: Sequence[tuple[CaseView, Table]], figure: Figure) -> tuple[Line, ...]:
+    names = [column.name for column in tables[0][1].columns]
+    x, by = names.index(figure.x), None if figure.by is None else names.index(figure.by)
+    unit = {column.name: column.unit for column in tables[0][1].columns}
+    axes = _not_told(_axes(run, [case for case, _ in tables]), tables)
+    if unit[figure.x] == SIZE and _follows(tables) and all(_one_each(table, by) for _, table in tables):
+        axes.pop("profile", None)
+    # Repeats are not lines of their own: their mean is drawn, with a bar from the least to the most.
+    axes.pop("repeat", None)
+    points: dict[tuple[tuple[str, ...], str], dict[Fraction | str, list[Fraction]]] = {}
+    for case, table in tables:
+        who = [values[case.number] for values in axes.values()]
+        for row in table.rows:
+            told = who if by is None else [*who, text(row[by], unit[figure.by or ""])]
+            for y in figure.ys:
+                at, found = row[x], row[names.index(y)]
+                if at is not None and isinstance(found, Fraction):
+                    key = (tuple(told), y)
+                    points.setdefault(key, {}).setdefault(at, []).append(found)
+    lines = [Line(who, y, y in figure.reference, _points(there)) for (who, y), there in points.items()]
+    return tuple(_once(lines))
+
+
+def _points(found: Mapping[Fraction | str, Sequence[Fraction]]) -> tuple[Point, ...]:
+    """From left to right; what several trials or repeats found at one place is one point."""
+    points = [
+        Point(x, sum(every, Fraction(0)) / len(every), min(every), max(every)) for x, every in found.items()
+    ]
+    numbers = all(isinstance(point.x, Fraction) for point in points)
+    return tuple(sorted(points, key=lambda point: point.x) if numbers else points)
+
+
+def _once(lines: Sequence[Line]) -> Iterator[Line]:
+    """What was not measured and is the same in several cases, a line rate say, is drawn once."""
+    shared: dict[tuple[str, tuple[Point, ...]], int] = {}
+    for line in lines:
+        if line.reference:
+            shared[line.y, line.points] = shared.get((line.y, line.points), 0) + 1
+    drawn = set()
+    for line in lines:
+        place = (line.y, line.points)
+        if shared.get(place, 0) < 2:
+            yield line
+        elif place not in drawn:
+            drawn.add(place)
+            yield replace(line, who=())

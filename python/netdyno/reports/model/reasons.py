@@ -1,0 +1,105 @@
+"""Why a limit was named, in a sentence a case; what is said of several cases alike is said once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from netdyno.reports.model import grid
+from netdyno.reports.model.view import ALL, CaseView, RunView
+
+FULL_LINE = 99
+"""Per cent of an enforced line from which the table itself says why the line was the limit."""
+NAMED = 4
+"""Cases named one by one; of more the first, and how many others there are."""
+
+
+@dataclass(frozen=True)
+class Reason:
+    """A limit and why it was named. cases: those it was named of, in the order of the run.
+
+    told: what these are called, each with the number of a case; all repeats of a case are told once.
+    """
+
+    cases: tuple[CaseView, ...]
+    told: tuple[tuple[str, int], ...]
+    limit: str
+    sentence: str
+
+    @property
+    def names(self) -> str:
+        """The cases by name."""
+        return _named([name for name, _ in self.told])
+
+
+def _named(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= NAMED else f"{names[0]} and {len(names) - 1} others"
+
+
+def remarks(run: RunView) -> tuple[str, ...]:
+    """What methods remarked on what they found, after the names of the cases."""
+    return _of_cases(run, lambda case: case.result.notes if case.result else ())
+
+
+def errors(run: RunView) -> tuple[str, ...]:
+    """Why cases have no result, after their names."""
+    return _of_cases(run, lambda case: (case.error,) if case.error else ())
+
+
+def _of_cases(run: RunView, said: Callable[[CaseView], Iterable[str]]) -> tuple[str, ...]:
+    found: dict[str, list[CaseView]] = {}
+    for case in run.cases:
+        for sentence in said(case):
+            found.setdefault(sentence, []).append(case)
+    return tuple(
+        f"{_named([name for name, _ in _told(cases, run.repeats)])}: {sentence}"
+        for sentence, cases in found.items()
+    )
+
+
+def of_run(run: RunView) -> tuple[Reason, ...]:
+    """The reasons of a run, in the order of its cases, without those that its tables say: a full line."""
+    found: dict[tuple[str, str], list[CaseView]] = {}
+    for case in run.cases:
+        told = of_case(case)
+        share = grid.cell(case).share_of_line
+        full = share is not None and share * 100 >= FULL_LINE
+        if told is not None and not (told[0] == "line" and full):
+            found.setdefault(told, []).append(case)
+    return tuple(
+        Reason(tuple(cases), tuple(_told(cases, run.repeats)), limit, sentence)
+        for (limit, sentence), cases in found.items()
+    )
+
+
+def _told(cases: Sequence[CaseView], repeats: int) -> Iterator[tuple[str, int]]:
+    places: dict[str, list[CaseView]] = {}
+    for case in cases:
+        places.setdefault(case.place, []).append(case)
+    for place, alike in places.items():
+        if len(alike) == repeats:
+            yield place, alike[0].number
+        else:
+            yield from ((case.name, case.number) for case in alike)
+
+
+def of_case(case: CaseView) -> tuple[str, str] | None:
+    """The limit on what stands for the case and why it was named; None where nothing was judged.
+
+    Of several streams of which the same limit was named the first one speaks.
+    """
+    scope = case.headline.scope if case.headline else ALL
+    verdict = case.verdict(scope)
+    if verdict is None:
+        return None
+    streams = [name for name in case.streams if name in case.verdicts]
+    verdicts = {name: case.verdicts[name] for name in streams}
+    alike = {name: one.reason for name, one in verdicts.items() if one.limit == verdict.limit}
+    if scope != ALL or len(streams) < 2 or not alike:
+        return verdict.limit, verdict.reason
+    if len(alike) == len(streams) and len(set(alike.values())) == 1:
+        return verdict.limit, f"each direction: {next(iter(alike.values()))}"
+    name, reason = next(iter(alike.items()))
+    others = [other for other in alike if other != name]
+    also = f"; the same limit was named of {' and '.join(others)}" if others else ""
+    return verdict.limit, f"{name}: {reason}{also}"

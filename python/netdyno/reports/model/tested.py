@@ -1,0 +1,64 @@
+"""What was sent over what: protocol, data stream and media, which RFC 2544 asks for with its tables
+(sections 26.1 to 26.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from netdyno.errors import counted
+from netdyno.reports.model import quantity
+from netdyno.reports.model.view import CaseView
+
+STANDARD = "RFC 2544"
+TITLES = {
+    "ethernet": "Ethernet",
+    "vlan": "VLAN tag",
+    "mpls": "MPLS",
+    "ipv4": "IPv4",
+    "ipv6": "IPv6",
+    "udp": "UDP",
+    "tcp": "TCP",
+    "echo": "ICMP echo",
+    "vxlan": "VXLAN",
+    "gre": "GRE",
+}
+"""Of headers, by what a plan calls them."""
+
+
+def sentence(cases: Sequence[CaseView]) -> str:
+    """Of cases of RFC 2544's methods, once for those that have the same; empty: there is none."""
+    found: dict[str, list[str]] = {}
+    for case in cases:
+        if case.result is not None and STANDARD in case.result.standard and case.headers:
+            found.setdefault(_told(case), []).append(case.name)
+    if not found:
+        return ""
+    if len(found) == 1:
+        return f"Protocol, data stream and media: {next(iter(found))}."
+    each = "; ".join(f"{_who(names)}: {told}" for told, names in found.items())
+    return f"Protocol, data stream and media: {each}."
+
+
+def _who(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{names[0]} and {counted(len(names) - 1, 'case')} more"
+
+
+def _told(case: CaseView) -> str:
+    protocol = ", ".join(TITLES.get(name, name) for name in case.headers)
+    spaced = "evenly spaced frames" if case.burst == 1 else f"frames in bursts of {case.burst:,}"
+    flows = "" if case.flows is None else f", {counted(case.flows, 'flow')}"
+    return f"{protocol}; {spaced}{flows}; {medium(case)}"
+
+
+def medium(case: CaseView) -> str:
+    """What the ports are joined to the device by."""
+    # Those of its ports: of lines that differ the slowest is what loads are parts of.
+    rates = " and ".join(quantity.rate(one, "bps") for one in case.lines_bps)
+    rate = f" of {rates}" if rates else ""
+    if case.clock == "virtual":
+        return f"emulated Ethernet lines{rate}"
+    if case.backends == ("memif",):
+        return "memif, memory that tester and device share"
+    if case.line_enforced:
+        return f"Ethernet lines{rate}"
+    return f"Ethernet ports whose rate{rate} is declared and not enforced"

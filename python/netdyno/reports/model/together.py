@@ -1,0 +1,260 @@
+"""Port groups alone and together: what each passed, and which resource explains the limit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from netdyno.plan.groups import AXIS
+from netdyno.reports.model.joined import Joined, free
+from netdyno.reports.model.view import ALL, CaseView, RunView
+from netdyno.values.finding import Cell, Column, Value
+from netdyno.verdict.shared import Answer, Loaded, PortRate, explain
+
+LASTING = "hold rate"
+"""Of a ramp: what lasts at its end. Its best sample may be a queue that empties."""
+
+FOUND_APART = (LASTING, "ramp max Rx")
+"""Values that each port reaches by itself; of all others one load is held for all."""
+
+COLUMNS = ("loaded", "port", "group", "card", "alone", "together", "ratio")
+ABOUT = (
+    "What came back of what each port sent, with its group alone and beside the others on one clock, and the"
+    " sums of groups, cards and all. Only the sums tell what is shared: who gets how much of it is chance."
+)
+BOUNDS = (
+    "No ratio where a search ended by what other groups lost: all have one share of their lines, and these"
+    " may pass more. A ramp takes each to its own limit."
+)
+GROUPS = "Port groups"
+ALONE = "Alone and together"
+
+
+@dataclass(frozen=True)
+class Family:
+    """Cases that differ in nothing but the groups they load.
+
+    axes: what they have in common, of the axes in which cases of the run differ. value: the one compared.
+    """
+
+    axes: Mapping[str, str]
+    value: str
+    cases: Mapping[Loaded, CaseView]
+    answer: Answer
+
+    @property
+    def label(self) -> str:
+        """`card / 64b / bidir`; empty if the run has no other."""
+        return " / ".join(self.axes.values())
+
+
+def families(run: RunView) -> tuple[Family, ...]:
+    """Those with a case that loads several groups; of methods that find rates."""
+    found: dict[tuple[str, ...], list[CaseView]] = {}
+    others = [name for name in run.setting_names if name != AXIS]
+    for case in run.cases:
+        if AXIS in case.settings and case.result is not None:
+            rest = (*(case.settings.get(name, "") for name in others), case.profile, case.direction)
+            found.setdefault(rest, []).append(case)
+    told = [name for number, name in enumerate((*others, "profile", "direction")) if _differ(found, number)]
+    families = []
+    for rest, cases in found.items():
+        axes = dict(zip((*others, "profile", "direction"), rest, strict=True))
+        family = _family({name: axes[name] for name in told}, cases)
+        families += [family] if family is not None else []
+    return tuple(families)
+
+
+def _differ(found: Mapping[tuple[str, ...], object], number: int) -> bool:
+    return len({rest[number] for rest in found}) > 1
+
+
+def _family(axes: Mapping[str, str], cases: Sequence[CaseView]) -> Family | None:
+    repeats: dict[str, list[CaseView]] = {}
+    for case in cases:
+        repeats.setdefault(case.settings[AXIS], []).append(case)
+    name = next((name for case in cases if (name := _name(case)) is not None), None)
+    if name is None:
+        return None
+    loaded = {found: same[0] for value, same in repeats.items() if (found := _loaded(value, name, same))}
+    answer = explain(list(loaded))
+    return None if answer is None else Family(axes, name, loaded, answer)
+
+
+def _name(case: CaseView) -> str | None:
+    """The value that says how fast each of its streams got; None if it has none."""
+    assert case.result is not None
+    for name in (LASTING, *case.result.headlines):
+        own = [value for value in case.result.values if value.name == name and value.scope in case.streams]
+        if own and all(value.unit == "fps" and value.number is not None for value in own):
+            return name
+    return None
+
+
+def _loaded(group: str, name: str, repeats: Sequence[CaseView]) -> Loaded | None:
+    """What a case found, the mean of its repeats; None if one has not found it."""
+    values = [
+        {value.scope: value for value in case.result.values if value.name == name} if case.result else {}
+        for case in repeats
+    ]
+    first = repeats[0]
+    if any(stream not in own or own[stream].number is None for own in values for stream in first.streams):
+        return None
+    ports: dict[int, PortRate] = {}
+    for stream, place in zip(first.streams, first.places, strict=True):
+        fps = sum((own[stream].number or Fraction(0) for own in values), Fraction(0)) / len(values)
+        before = ports.get(place.tx)
+        ports[place.tx] = PortRate(
+            first.ports[place.tx],
+            place.group,
+            place.card,
+            fps + (before.fps if before else 0),
+            place.share + (before.asked if before else 0),
+            any(own[stream].is_ended_by_others(own.get(ALL)) for own in values),
+        )
+    # What others kept from more has no limit of its own.
+    verdicts = tuple(
+        verdict
+        for case, own in zip(repeats, values, strict=True)
+        for stream in case.streams
+        if not own[stream].is_ended_by_others(own.get(ALL)) and (verdict := case.verdict(stream))
+    )
+    every = (own[stream] for own in values for stream in first.streams)
+    return Loaded(
+        group,
+        tuple(ports.values()),
+        name not in FOUND_APART,
+        max(map(_spread, every), default=Fraction(0)) if name not in FOUND_APART else Fraction(0),
+        verdicts,
+    )
+
+
+def _spread(value: Value) -> Fraction:
+    """How far its bounds are apart."""
+    if not value.number or value.low is None or value.high is None:
+        return Fraction(0)
+    return (value.high - value.low) / value.number
+
+
+def tables(run: RunView) -> tuple[Joined, ...]:
+    """What groups passed at once, and that beside what they passed alone; none of a run without groups."""
+    found = families(run)
+    if not found:
+        return ()
+    axes = list(found[0].axes)
+    rows = [(case.number, row) for family in found for case, row in _rows(family)]
+    captions = [_sentence(family) for family in found]
+    if any(port.is_bound for family in found for case in family.cases for port in case.ports):
+        captions.append(BOUNDS)
+    columns = (
+        *(Column(free(axis, COLUMNS)) for axis in axes),
+        *(Column(name) for name in COLUMNS[:4]),
+        *(Column(name, "fps") for name in COLUMNS[4:6]),
+        Column(COLUMNS[6], "share"),
+    )
+    alone = Joined(
+        ALONE,
+        (*captions, ABOUT, f"Rates are each port's {', '.join(dict.fromkeys(one.value for one in found))}."),
+        columns,
+        tuple(row for _, row in rows),
+        tuple(number for number, _ in rows),
+        marks=frozenset(_marks(found, len(axes) + 4)),
+    )
+    return (alone, _groups(axes, found))
+
+
+def _sentence(family: Family) -> str:
+    words = {
+        "port": "Each port by itself",
+        "card": "A card" if len(family.answer.cards) < 2 else "Cards",
+        "box": "The whole box",
+        "tester": "The tester",
+        "not told": "Not told by these cases",
+    }
+    where = f"{family.label}: " if family.label else ""
+    return (
+        f"Which resource explains the limit? {where}{words[family.answer.resource]}: {family.answer.reason}."
+    )
+
+
+def _rows(family: Family) -> Iterator[tuple[CaseView, tuple[Cell, ...]]]:
+    for together, case in family.cases.items():
+        if len(together.groups) < 2:
+            continue
+        alone = {
+            port.port: port.fps
+            for one in family.cases
+            if len(one.groups) == 1
+            for port in one.ports
+            if port.group in together.groups
+        }
+        head = (*family.axes.values(), together.name)
+        for port in together.ports:
+            names = (port.port, port.group, port.card)
+            yield case, (*head, *names, *_beside([port], alone))
+        for group in together.groups:
+            own = [port for port in together.ports if port.group == group]
+            yield case, (*head, "all", group, "", *_beside(own, alone))
+        for card in dict.fromkeys(port.card for port in together.ports if port.card):
+            own = [port for port in together.ports if port.card == card]
+            yield case, (*head, "all", "all", card, *_beside(own, alone))
+        yield case, (*head, "all", "all", "all", *_beside(together.ports, alone))
+
+
+def _marks(found: Sequence[Family], alone: int) -> Iterator[tuple[int, int]]:
+    """Cells that are contradicted throughputs. alone: the place of that column; *together* is behind it."""
+    rows = [(family, case, row) for family in found for case, row in _rows(family)]
+    for number, (family, case, row) in enumerate(rows):
+        group = row[alone - 2]
+        own = [
+            one
+            for loaded, one in family.cases.items()
+            if len(loaded.groups) == 1 and group in (*loaded.groups, "all")
+        ]
+        for place, cases in ((alone, own), (alone + 1, [case])):
+            if row[place] is not None and any(one.contradiction(ALL) for one in cases):
+                yield number, place
+
+
+def _beside(ports: Sequence[PortRate], alone: Mapping[str, Fraction]) -> tuple[Cell, Cell, Cell]:
+    """Alone, together, and the second over the first, unless together some might have passed more."""
+    now = sum((port.fps for port in ports), Fraction(0))
+    if any(port.port not in alone for port in ports):
+        return None, now, None
+    before = sum((alone[port.port] for port in ports), Fraction(0))
+    known = before and not any(port.is_bound for port in ports)
+    return before, now, now / before if known else None
+
+
+def _groups(axes: Sequence[str], found: Sequence[Family]) -> Joined:
+    """Each group of the cases that load several, and their sum."""
+    rows: list[tuple[Cell, ...]] = []
+    numbers: list[int] = []
+    doubtful: list[bool] = []
+    for family in found:
+        for together, case in family.cases.items():
+            if len(together.groups) < 2 or case.result is None:
+                continue
+            for scope in (*together.groups, ALL):
+                value = case.result.headline((scope,))
+                if value is None:
+                    continue
+                share = case.share_of_line(value)
+                head = (*family.axes.values(), together.name, "all" if scope == ALL else scope)
+                rows.append((*head, value.name, value.number, share, case.limit(scope)))
+                numbers.append(case.number)
+                doubtful.append(bool(case.doubt(value)))
+    columns = (
+        *(Column(free(axis, (*COLUMNS, "value", "of the line", "limit"))) for axis in axes),
+        Column("loaded"),
+        Column("group"),
+        Column("value"),
+        Column("rate", "fps"),
+        Column("of the line", "share"),
+        Column("limit"),
+    )
+    about = "What stands for each group, and for all of them, in the cases that load several at once."
+    rate = len(axes) + 3
+    marks = frozenset((number, rate) for number, doubt in enumerate(doubtful) if doubt)
+    return Joined(GROUPS, (about,), columns, tuple(rows), tuple(numbers), marks=marks)

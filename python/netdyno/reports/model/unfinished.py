@@ -1,0 +1,127 @@
+"""What was measured of cases that have no result yet: their finished trials, as they were counted.
+
+A soak that was killed after ten hours has sixty parts in its store and no result. They are shown as what they
+are, trials of a method that has not said what they show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from fractions import Fraction
+
+from netdyno.errors import counted
+from netdyno.reports.model.joined import Joined
+from netdyno.reports.model.standing import NOT_MADE
+from netdyno.reports.model.view import ALL, CaseView, RunView, TrialView
+from netdyno.values.finding import Cell, Column
+from netdyno.values.outcome import StreamResult
+
+TITLE = "Finished trials of cases without a result"
+CLOCK = Column("begun, clock")
+COLUMNS = (
+    Column("trial"),
+    CLOCK,
+    Column("stream"),
+    Column("offered", "fps"),
+    Column("sent", "frames"),
+    Column("received", "frames"),
+    Column("lost", "frames"),
+    Column("loss", "share"),
+    Column("max latency", "ns"),
+)
+
+
+def cases(run: RunView) -> tuple[CaseView, ...]:
+    """Those without a result of which something was measured."""
+    return tuple(
+        case for case in run.cases if case.result is None and case.state in NOT_MADE and any(_done(case))
+    )
+
+
+def kept(run: RunView) -> str:
+    """How many trials of which cases without a result are kept, `9 trials of small / uni`; empty: none."""
+    return ", ".join(f"{counted(len(tuple(_done(case))), 'trial')} of {case.name}" for case in cases(run))
+
+
+def sentences(run: RunView) -> tuple[str, ...]:
+    """That the run has not ended, and what goes on with it; none of one that has."""
+    if run.state not in ("interrupted", "running"):
+        return ()
+    trials = kept(run)
+    also = f" Finished and kept, without a result yet: {trials}." if trials else ""
+    if run.state == "running":
+        return (f"The run goes on.{also}",)
+    return (f"The run was interrupted; `netdyno run --resume` goes on with its folder, {run.id}.{also}",)
+
+
+def tables(run: RunView) -> tuple[Joined, ...]:
+    """The table of them; none where every case that was begun has a result."""
+    found = cases(run)
+    if not found:
+        return ()
+    told = len(run.cases) > 1
+    clock = any(_clock(trial) for case in found for trial in _done(case))
+    rows: list[tuple[Cell, ...]] = []
+    numbers: list[int | None] = []
+    for case in found:
+        for row in _rows(case):
+            own = row if clock else (row[0], *row[2:])
+            rows.append((case.name, *own) if told else own)
+            numbers.append(case.number)
+    return (
+        Joined(
+            name=TITLE,
+            captions=(
+                "Counts of the trials themselves: what a method makes of them is known when the case ends.",
+            ),
+            columns=(
+                *((Column("case"),) if told else ()),
+                *(column for column in COLUMNS if clock or column is not CLOCK),
+            ),
+            rows=tuple(rows),
+            cases=tuple(numbers),
+        ),
+    )
+
+
+def _done(case: CaseView) -> Iterator[TrialView]:
+    return (trial for trial in case.trials if trial.state == "done")
+
+
+def _rows(case: CaseView) -> Iterator[tuple[Cell, ...]]:
+    trials = tuple(_done(case))
+    for trial in trials:
+        sending = tuple(one for one in trial.result.streams if one.intended)
+        for one in sending:
+            yield (trial.name, _clock(trial), one.name, *_counts([one], trial.duration_ns))
+    every = [one for trial in trials for one in trial.result.streams if one.intended]
+    # Of one load, as a soak's is: what different loads of a search lost adds up to nothing.
+    if (
+        len(every) > 1
+        and len({tuple(segment.from_fps for segment in trial.segments) for trial in trials}) == 1
+    ):
+        duration_ns = sum(trial.duration_ns for trial in trials)
+        yield (f"all {len(trials)}", None, ALL, *_counts(every, duration_ns))
+
+
+def _clock(trial: TrialView) -> str | None:
+    """The time of day, UTC, at which its load began; None in virtual time."""
+    if trial.result.started is None:
+        return None
+    begun_ns = next((phase.start_ns for phase in trial.result.phases if phase.name == "traffic"), 0)
+    return f"{trial.result.started + timedelta(microseconds=begun_ns // 1000):%Y-%m-%d %H:%M:%S}"
+
+
+def _counts(streams: Sequence[StreamResult], duration_ns: int) -> tuple[Cell, ...]:
+    sent, received = sum(one.offered for one in streams), sum(one.received for one in streams)
+    lost = sum(max(one.missing, 0) for one in streams)
+    latest = [one.latency.max_ns for one in streams if one.latency is not None and one.latency.count]
+    return (
+        Fraction(sent * 10**9, duration_ns) if duration_ns else None,
+        Fraction(sent),
+        Fraction(received),
+        Fraction(lost),
+        Fraction(lost, sent) if sent else None,
+        Fraction(max(latest)) if latest else None,
+    )

@@ -1,0 +1,482 @@
+"""What a report needs of a run, as plain values, and the few figures that follow from them.
+
+Every rendering reads this and nothing else; `from_store` is the one place that knows the store. Counts
+and exact fractions come in, ratios are derived here, and what was not measured is None, never 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from itertools import zip_longest
+
+from netdyno.reports.model import health, quantity
+from netdyno.values.finding import Result, Value
+from netdyno.values.load import Segment
+from netdyno.values.outcome import StreamResult, TrialResult
+from netdyno.values.proven import Proven
+from netdyno.values.rates import wire_bits
+from netdyno.values.situation import Place, Situation
+from netdyno.values.verdict import Verdict
+from netdyno.verdict.neighbours import sentences
+
+ALL = "sum"
+"""The scope of a value that is of all streams together."""
+
+ABOUT_THE_TESTER = {"kept up to": "tester kept its schedule to"}
+"""Values that say how far the tester can be trusted, and what a reader is shown as their name.
+
+The device had no part in them: they stand among the details, never among results, and have no limit.
+"""
+
+AT_THE_THROUGHPUT = (
+    "latency",
+    "PDV",
+    "IPDV, least",
+    "IPDV, median",
+    "IPDV, most",
+    "recovery time",
+    "reset time",
+    "buffer time",
+)
+"""Values that were measured at the throughput, at a load made from it, or are computed with it."""
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Frames per sample, from the start of traffic: sent, received, and received of those sent in it."""
+
+    tx: list[int]
+    rx: list[int]
+    arrived: list[int]
+
+
+@dataclass(frozen=True)
+class TrialView:
+    """A trial as asked for and as found."""
+
+    number: int
+    attempt: int
+    name: str
+    state: str
+    """`done`, `invalid` (it was repeated) or `cancelled`."""
+    segments: tuple[Segment, ...]
+    result: TrialResult
+    seed: int | None
+
+    @property
+    def duration_ns(self) -> int:
+        """Time with traffic as asked for."""
+        return sum(segment.duration_ns for segment in self.segments)
+
+    @cached_property
+    def samples(self) -> Samples:
+        """The series over all streams together."""
+        streams = self.result.streams
+        longest = max((len(stream.tx) for stream in streams), default=0)
+
+        def total(name: str) -> list[int]:
+            rows = [getattr(stream, name) for stream in streams]
+            return [sum(counts) for counts in zip_longest(*rows, fillvalue=0)][:longest]
+
+        return Samples(total("tx"), total("rx"), total("arrived"))
+
+    def segment(self, name: str) -> tuple[Segment, int] | None:
+        """The segment of that name and its start, ns from the start of traffic."""
+        start_ns = 0
+        for segment in self.segments:
+            if segment.name == name:
+                return segment, start_ns
+            start_ns += segment.duration_ns
+        return None
+
+
+@dataclass(frozen=True)
+class CaseView:
+    """One case of the matrix."""
+
+    number: int
+    """From 0, in the order of the matrix."""
+    settings: Mapping[str, str]
+    """Axes of the matrix without profile and direction, in the order of the plan."""
+    profile: str
+    direction: str
+    """`uni`, `bidir`; empty if the plan does not say."""
+    device_title: str
+    state: str
+    """`pending`, `running`, `done`, `interrupted`, `failed`."""
+    streams: tuple[str, ...]
+    """Names of the sending streams; empty if the lab of the case was never wired."""
+    line_fps: Fraction | None
+    """Frames per second of average size that one direction can carry."""
+    mean_size: Fraction | None
+    """Average frame size, bytes, FCS counted."""
+    sizes: tuple[tuple[int, int], ...]
+    """Frame sizes in bytes, FCS counted, and their weights; empty if no trial was run."""
+    flows: int | None
+    seed: int | None
+    result: Result | None
+    verdicts: Mapping[str, Verdict]
+    """By scope, on the first headline."""
+    trials: tuple[TrialView, ...]
+    clock: str = ""
+    """`virtual` or `real`; empty if the lab of the case was never wired."""
+    line_enforced: bool = True
+    """False where the line rate is declared and nothing enforces it (veth)."""
+    burst: int = 1
+    """Frames were sent in bursts of so many; 1: one by one."""
+    places: tuple[Place, ...] = ()
+    """Where each stream runs; empty: each has its ports to itself."""
+    others: Mapping[tuple[str, str], Verdict] = field(default_factory=dict)
+    """On the further headlines, by name and scope."""
+    ports: tuple[str, ...] = ()
+    """The tester's, by name."""
+    goals: tuple[tuple[str, bool | None, str], ...] = ()
+    """Name, passed (None: could not be judged), reason."""
+    error: str = ""
+    """Why the case has no result, if it failed."""
+    notes: tuple[str, ...] = ()
+    repeat: int | None = None
+    """From 1; None in a run that has each case once."""
+    headers: tuple[str, ...] = ()
+    """Of the first stream's frames, by type, from the outermost: `ethernet`, `ipv4`, `udp`."""
+    backends: tuple[str, ...] = ()
+    """Kinds of the tester's ports, each once: `wire`, `af_packet`, `memif`."""
+    lines_bps: tuple[int, ...] = ()
+    """L1 bits per second of its ports' lines, each rate once, the slowest first."""
+    proven: Proven | None = None
+    """What a calibration proved of the tester with these ports and frames; None: nothing, or virtual time."""
+
+    @property
+    def name(self) -> str:
+        """`l2-xconnect / plain / 64b-multi / bidir`, and of repeats which one."""
+        return self.place if self.repeat is None else f"{self.place} / repeat {self.repeat}"
+
+    @property
+    def place(self) -> str:
+        """The same without the repeat."""
+        return " / ".join(part for part in [*self.settings.values(), self.profile, self.direction] if part)
+
+    @property
+    def neighbours(self) -> tuple[str, ...]:
+        """What befell the tester's neighbours in the trials that count, a sentence each."""
+        return sentences((trial.number, trial.result) for trial in self.trials if trial.state == "done")
+
+    @property
+    def frames(self) -> str:
+        """Their sizes, and how they were sent if not one by one: `64 B, in bursts of 32`."""
+        sizes = quantity.size(self.sizes)
+        return sizes if self.burst == 1 else f"{sizes}, in bursts of {self.burst:,}"
+
+    @cached_property
+    def tester(self) -> tuple[health.Finding, ...]:
+        """What must be known of the tester in the trials that the result rests on."""
+        last = {trial.number: trial.attempt for trial in self.trials}
+        again = health.made_again(
+            [
+                "; ".join(trial.result.invalid)
+                for trial in self.trials
+                if trial.state == "invalid" and trial.attempt < last[trial.number]
+            ]
+        )
+        found = health.findings([trial.result for trial in self.resting_trials])
+        return found if again is None else (*found, again)
+
+    def line(self, scope: str) -> Fraction | None:
+        """Line rate in frames per second for a scope: one stream, a port group, or all of them together."""
+        known = self.situation
+        return self.line_fps if known is None or scope not in known.scopes else known.line(scope)
+
+    @cached_property
+    def situation(self) -> Situation | None:
+        """Its streams and lines; None if the lab of the case was never wired."""
+        if self.line_fps is None:
+            return None
+        return Situation(self.streams, self.line_fps, self.mean_size or Fraction(0), places=self.places)
+
+    def streams_of(self, scope: str) -> tuple[str, ...]:
+        """The streams of a scope; none if it is not known here."""
+        known = self.situation
+        if known is None or scope not in known.scopes:
+            return self.streams if scope == ALL else (scope,)
+        return tuple(self.streams[member] for member in known.members(scope))
+
+    @property
+    def senders(self) -> int:
+        """How many ports send."""
+        return len({place.tx for place in self.places}) or len(self.streams)
+
+    def l1_bps(self, fps: Fraction) -> Fraction | None:
+        """L1 bits per second of that many frames of average size."""
+        return None if self.mean_size is None else fps * wire_bits(self.mean_size)
+
+    @property
+    def line_bps(self) -> Fraction | None:
+        """L1 bits per second that one direction can carry."""
+        return None if self.line_fps is None else self.l1_bps(self.line_fps)
+
+    def share_of_line(self, value: Value) -> Fraction | None:
+        """A rate over the line rate of its scope; None for what is not a rate, and where nothing enforces
+        the line rate: a share of a number that somebody wrote down says nothing."""
+        line = self.line(value.scope)
+        if value.number is None or value.unit != "fps" or not line or not self.line_enforced:
+            return None
+        return value.number / line
+
+    def _stands_for_all(self, value: Value) -> bool:
+        return value.scope == ALL or len(self.streams) == 1
+
+    @property
+    def headline(self) -> Value | None:
+        """The value that stands for the case: over all streams if there is one, else of its only stream.
+
+        Another value never takes the place of a headline without a number.
+        """
+        if self.result is None:
+            return None
+        found = self.result.headline((ALL, *(self.streams if len(self.streams) == 1 else ())))
+        return None if found is None or found.number is None else found
+
+    def value(self, name: str) -> Value | None:
+        """The value of that name over all streams (or of the only stream)."""
+        values = self.result.values if self.result else ()
+        found = [v for v in values if v.name == name and self._stands_for_all(v)]
+        return min(found, key=lambda v: v.scope != ALL, default=None)
+
+    @property
+    def resting_trials(self) -> tuple[TrialView, ...]:
+        """The trials the result rests on."""
+        if self.result is None:
+            return ()
+        return tuple(t for t in self.trials if t.number in self.result.trials and t.state == "done")
+
+    def verdict(self, scope: str = ALL) -> Verdict | None:
+        """Who was the limit on a scope. With one stream, its verdict and that on the sum are the same."""
+        if scope in self.verdicts:
+            return self.verdicts[scope]
+        if len(self.streams) == 1 and self.verdicts:
+            return next(iter(self.verdicts.values()))
+        return None
+
+    def contradiction(self, scope: str) -> str:
+        """What contradicts the throughput of a scope, a clause: later trials at it or below lost frames."""
+        values = self.result.values if self.result else ()
+        found = {value.scope: value.contradicted for value in values if value.contradicted}
+        return found.get(scope, "")
+
+    def doubt(self, value: Value) -> str:
+        """What contradicts a value, or the throughput that it stands on, a clause; empty: nothing."""
+        return self.contradiction(value.scope) if value.name in AT_THE_THROUGHPUT else value.contradicted
+
+    def verdict_of(self, value: Value) -> Verdict | None:
+        """Who was the limit on a value: its own verdict if it is a headline, else that on the first one."""
+        named = {scope: one for (name, scope), one in self.others.items() if name == value.name}
+        if len(self.streams) == 1 and named:
+            return next(iter(named.values()))
+        return named.get(value.scope) or self.verdict(value.scope)
+
+    def limit(self, scope: str = ALL) -> str:
+        """Who was the limit on the first headline, or why nobody can say."""
+        verdict = self.verdict(scope)
+        if verdict is not None:
+            return verdict.limit
+        unfinished = {
+            "pending": "not run",
+            "running": "not finished",
+            "failed": "failed",
+            "interrupted": "interrupted",
+        }
+        return unfinished.get(self.state, "not judged")
+
+    def limit_of(self, value: Value) -> str:
+        """Who was the limit on a value; empty for one that is about the tester."""
+        if value.name in ABOUT_THE_TESTER:
+            return ""
+        verdict = self.verdict_of(value)
+        return self.limit(value.scope) if verdict is None else verdict.limit
+
+
+@dataclass(frozen=True)
+class RunView:
+    """A run."""
+
+    id: str
+    """The name of its folder."""
+    title: str
+    """The plan's title, as written."""
+    device_titles: tuple[str, ...]
+    """What was tested, `emulated Cisco ASR9006`."""
+    emulated: bool
+    """Whether any device under test was emulated."""
+    state: str
+    started: str
+    """UTC, ISO 8601."""
+    ended: str | None
+    scale: Fraction
+    """Every duration of the plan was multiplied by this."""
+    only: Mapping[str, str]
+    """Values of the matrix that were chosen; empty: all of it was run."""
+    plan_path: str
+    plan: str
+    lab: str
+    versions: Mapping[str, str]
+    seed: int | None
+    cases: tuple[CaseView, ...]
+    resumed: str = ""
+    """The versions a part of it was made with that are not `versions`, `engine 0.2.0`; empty: none."""
+
+    @property
+    def report_title(self) -> str:
+        """The title, which says so when the device was emulated."""
+        devices = ", ".join(self.device_titles)
+        title = self.title or devices or self.id
+        if not self.emulated:
+            return title
+        return f"{title} ({devices if 'emulated' in devices.lower() else 'emulated'})"
+
+    @property
+    def done(self) -> int:
+        """Cases with a result."""
+        return sum(case.result is not None for case in self.cases)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know of the lab of every case, each sentence once."""
+        wired = [case for case in self.cases if case.notes]
+        every = dict.fromkeys(note for case in wired for note in case.notes)
+        return tuple(note for note in every if all(note in case.notes for case in wired))
+
+    @property
+    def special_notes(self) -> tuple[tuple[str, str], ...]:
+        """Settings and what must be known of their lab beyond `notes`, each pair once."""
+        common = self.notes
+        pairs = (
+            (" / ".join(case.settings.values()), note)
+            for case in self.cases
+            for note in case.notes
+            if note not in common
+        )
+        return tuple(dict.fromkeys(pairs))
+
+    @property
+    def neighbours(self) -> tuple[str, ...]:
+        """What befell the tester's neighbours, with the case."""
+        return tuple(f"{case.name}: {sentence}" for case in self.cases for sentence in case.neighbours)
+
+    @property
+    def tester(self) -> tuple[str, ...]:
+        """What must be known of the tester: of each kind the worst, with its case."""
+        return health.worst((case.name, case.tester) for case in self.cases)
+
+    @property
+    def setting_names(self) -> tuple[str, ...]:
+        """Every setting some case has, in order of appearance."""
+        return tuple(dict.fromkeys(name for case in self.cases for name in case.settings))
+
+    def setting_values(self, name: str) -> tuple[str, ...]:
+        """The values of a setting, in order of appearance."""
+        return tuple(dict.fromkeys(c.settings[name] for c in self.cases if name in c.settings))
+
+    @property
+    def combinations(self) -> tuple[tuple[str, ...], ...]:
+        """The settings of the cases, each combination of values once, in order."""
+        return tuple(dict.fromkeys(tuple(c.settings.values()) for c in self.cases))
+
+    @property
+    def profiles(self) -> tuple[str, ...]:
+        """Traffic profiles, in the order of the cases."""
+        return tuple(dict.fromkeys(case.profile for case in self.cases))
+
+    @property
+    def directions(self) -> tuple[str, ...]:
+        """Directions, in the order of the cases."""
+        return tuple(dict.fromkeys(case.direction for case in self.cases))
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """Methods that gave a result."""
+        return tuple(dict.fromkeys(case.result.method for case in self.cases if case.result))
+
+    @property
+    def line_enforced(self) -> bool:
+        """Whether a share of line rate means anything here: False where every line is only declared."""
+        return not self.cases or any(case.line_enforced for case in self.cases)
+
+    @property
+    def rated(self) -> bool:
+        """Whether the numbers that stand for the cases are rates; else they are times, shares or counts."""
+        return all(case.headline.unit == "fps" for case in self.cases if case.headline)
+
+    @property
+    def shares(self) -> bool:
+        """Whether the numbers that stand for the cases have shares of a line rate that means anything."""
+        return self.line_enforced and self.rated
+
+    @property
+    def headline_names(self) -> tuple[str, ...]:
+        """What the headline numbers of this run are called."""
+        return tuple(dict.fromkeys(case.headline.name for case in self.cases if case.headline))
+
+    @property
+    def repeats(self) -> int:
+        """How often each case was to be run."""
+        return max((case.repeat or 1 for case in self.cases), default=1)
+
+    @cached_property
+    def places(self) -> Mapping[tuple[tuple[str, ...], str, str], tuple[CaseView, ...]]:
+        """The places of the matrix, each with its repeats: settings, profile and direction."""
+        found: dict[tuple[tuple[str, ...], str, str], list[CaseView]] = {}
+        for case in self.cases:
+            found.setdefault((tuple(case.settings.values()), case.profile, case.direction), []).append(case)
+        return {place: tuple(cases) for place, cases in found.items()}
+
+    def at(self, settings: tuple[str, ...], profile: str, direction: str) -> tuple[CaseView, ...]:
+        """The repeats of the case at a place of the matrix, of most runs one; none: there is no such case."""
+        return self.places.get((settings, profile, direction), ())
+
+
+COUNTS = (
+    "intended",
+    "offered",
+    "received",
+    "lost",
+    "duplicates",
+    "out_of_order",
+    "corrupted",
+    "elsewhere",
+)
+"""Counts of a stream, in frames, that are summed over trials and printed."""
+
+
+ACROSS_WORKERS = ("duplicates", "out_of_order")
+"""Counts that one worker cannot make of a flow whose frames came in on another one, too."""
+
+
+def counts(result: TrialResult, stream: StreamResult) -> dict[str, int]:
+    """What was counted of a stream; what is not known is left out."""
+    unknown = ACROSS_WORKERS if result.health.split_flows else ()
+    return {name: getattr(stream, name) for name in COUNTS if name not in unknown}
+
+
+def totals(case: CaseView, scope: str) -> Mapping[str, int] | None:
+    """Counts of a scope over the trials a result rests on, those known of all; None: nothing to count."""
+    streams = case.streams_of(scope)
+    found = [
+        counts(trial.result, stream)
+        for trial in case.resting_trials
+        for stream in trial.result.streams
+        if scope == ALL or stream.name in streams
+    ]
+    if not found:
+        return None
+    known = [name for name in COUNTS if all(name in one for one in found)]
+    return {name: sum(one[name] for one in found) for name in known}
+
+
+def stream_results(case: CaseView) -> Iterator[tuple[TrialView, StreamResult]]:
+    """Every stream of every trial of a case."""
+    for trial in case.trials:
+        for stream in trial.result.streams:
+            yield trial, stream

@@ -1,0 +1,1 @@
+"""Statistics of latencies, losses and repeats."""

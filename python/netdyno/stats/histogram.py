@@ -1,0 +1,145 @@
+"""Reads HDR histograms (V2, deflate, base64) as the engine stores them.
+
+The format is HdrHistogram's: an outer header (cookie 0x1c849304, length, zlib stream); inside, big endian:
+cookie 0x1c849303, payload length, normalizing offset, significant digits, lowest and highest trackable
+value, conversion ratio (40 bytes); then counts in order of value as ZigZag LEB128 numbers of at most nine
+bytes, a negative one standing for that many empty counts.
+
+A record may come from a stranger: what is decoded is bounded in size and in time.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import struct
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from netdyno.values.outcome import Latency
+
+_COMPRESSED_V2 = 0x1C849304
+_ENCODED_V2 = 0x1C849303
+_HEADER_BYTES = 40
+_COOKIE_MASK = 0xFFFFFF0F
+"""The second lowest hex digit of a cookie tells the word size, which V2 does not use."""
+
+MOST_DIGITS = 5
+"""Of significance: what HdrHistogram allows at most. netdyno's own have 3."""
+MOST_BYTES = 1 << 19
+"""Of a histogram unpacked, twice what the counts of 3 digits up to 10 seconds can take."""
+_LAST_VALUE = (1 << 63) - 1
+"""No bucket of a histogram of 64-bit values ends above it."""
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Counts by the greatest value each bucket holds, ascending; empty buckets left out."""
+
+    buckets: tuple[tuple[int, int], ...]
+
+    @property
+    def count(self) -> int:
+        """Values recorded."""
+        return sum(n for _, n in self.buckets)
+
+    def percentile(self, share: Fraction) -> int | None:
+        """The value that `share` of the recorded ones do not exceed; None if too few were recorded to say.
+
+        Needs 10 / (1 - share) samples: 1,000 for the 99th percentile.
+        """
+        total = self.count
+        if total == 0 or (share < 1 and total * (1 - share) < 10):
+            return None
+        wanted = -(-total * share.numerator // share.denominator)
+        seen = 0
+        for value, n in self.buckets:
+            seen += n
+            if seen >= wanted:
+                return value
+        raise AssertionError("the counts of a histogram add up to its count")
+
+
+def percentiles(latency: Latency, shares: Iterable[Fraction]) -> list[int | None]:
+    """Percentiles of a stream's latency, ns, each None if too few were recorded to say.
+
+    A bucket stands for its upper end, which may lie above the greatest value there was: never said is more.
+    """
+    histogram = decode(latency.histogram)
+    found = [histogram.percentile(share) for share in shares]
+    return [None if value is None else min(value, latency.max_ns) for value in found]
+
+
+def decode(text: str) -> Histogram:
+    """A histogram from its stored form. Raises ValueError if it is not one."""
+    try:
+        blob = base64.b64decode(text[: 2 * MOST_BYTES], validate=True)
+        cookie, length = struct.unpack_from(">ii", blob)
+        if cookie & _COOKIE_MASK != _COMPRESSED_V2 & _COOKIE_MASK:
+            raise ValueError(f"not a compressed V2 HDR histogram: cookie {cookie:#x}")
+        unpacking = zlib.decompressobj()
+        inner = unpacking.decompress(blob[8 : 8 + length], MOST_BYTES)
+        cookie, payload, _, digits, lowest, _, _ = struct.unpack_from(">iiiiqqd", inner)
+    except (binascii.Error, struct.error, zlib.error) as error:
+        raise ValueError(f"not an HDR histogram: {error}") from error
+    if cookie & _COOKIE_MASK != _ENCODED_V2 & _COOKIE_MASK:
+        raise ValueError(f"not a V2 HDR histogram: cookie {cookie:#x}")
+    if unpacking.unconsumed_tail or not unpacking.eof:
+        raise ValueError(f"an HDR histogram that ends early or is longer than {MOST_BYTES} bytes")
+    if not (1 <= digits <= MOST_DIGITS and 1 <= lowest <= _LAST_VALUE >> 32):
+        raise ValueError(f"an HDR histogram of {digits} digits from {lowest} on")
+    if payload != len(inner) - _HEADER_BYTES:
+        raise ValueError(f"an HDR histogram of {payload} bytes in {len(inner) - _HEADER_BYTES}")
+    return _counts(inner[_HEADER_BYTES:], digits, lowest)
+
+
+def merge(histograms: Iterable[Histogram]) -> Histogram:
+    """The histogram of all values together. Percentiles are never averaged."""
+    total: dict[int, int] = {}
+    for histogram in histograms:
+        for value, n in histogram.buckets:
+            total[value] = total.get(value, 0) + n
+    return Histogram(tuple(sorted(total.items())))
+
+
+def _counts(payload: bytes, digits: int, lowest: int) -> Histogram:
+    unit = lowest.bit_length() - 1
+    # The smallest power of two that tells 2 * 10^digits values apart; the upper half of each bucket is used.
+    sub_bits = (2 * 10**digits - 1).bit_length()
+    half = 1 << (sub_bits - 1)
+    end = (65 - unit - sub_bits) * half  # of the counts, as _LAST_VALUE has it
+    # One loop with hardly a call: a report reads thousands of these, of some thousand counts each. What a
+    # count stands for changes at edges alone, of which the end is one.
+    buckets: list[tuple[int, int]] = []
+    append = buckets.append
+    index = raw = shift = 0
+    first, scale, edge = 1, unit, min(2 * half, end)
+    for byte in payload:
+        if shift == 0 and byte < 0x80:
+            raw = byte
+        elif shift == 56:  # the ninth byte carries eight bits
+            raw |= byte << 56
+            shift = 0
+        else:
+            raw |= (byte & 0x7F) << shift
+            if byte >= 0x80:
+                shift += 7
+                continue
+            shift = 0
+        if raw & 1:
+            index += (raw + 1) >> 1
+        else:
+            if raw:
+                if index >= edge:
+                    if index >= end:
+                        raise ValueError(f"an HDR histogram with counts beyond {_LAST_VALUE}")
+                    octave = index // half - 1
+                    first, scale, edge = 1 - octave * half, octave + unit, min((octave + 2) * half, end)
+                append((((index + first) << scale) - 1, raw >> 1))
+            index += 1
+        raw = 0
+    if shift:
+        raise ValueError("an HDR histogram ends within a number")
+    return Histogram(tuple(buckets))

@@ -1,0 +1,66 @@
+"""What a trial observed of a stream beyond counts: from the engine's words to values and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, TypeAlias, TypedDict
+
+from netdyno.stats.histogram import decode
+from netdyno.values.outcome import Gap, Gaps, Reordering, Silence, StreamResult, Variation
+
+Observation: TypeAlias = Gaps | Silence | Reordering | Variation
+
+
+class Observations(TypedDict):
+    """The fields of a `StreamResult` that are observations."""
+
+    gaps: Gaps | None
+    silence: Silence | None
+    order: Reordering | None
+    variation: Variation | None
+
+
+NAMES = tuple(Observations.__annotations__)
+
+
+def of_table(table: Mapping[str, Any]) -> Observations:
+    """Those in a table, which may hold more; what is not there was not asked.
+
+    TypeError if an observation has a field too few, too many, or of another kind.
+    """
+    found = {name: table[name] for name in NAMES if table.get(name) is not None}
+    gaps, silence = found.get("gaps"), found.get("silence")
+    order, variation = found.get("order"), found.get("variation")
+    return Observations(
+        gaps=None
+        if gaps is None
+        else _whole(Gaps(**{**gaps, "gaps": tuple(_whole(Gap(**gap)) for gap in gaps["gaps"])})),
+        silence=None if silence is None else _whole(Silence(**silence)),
+        order=None
+        if order is None
+        else _whole(Reordering(**{**order, "n_reordered": tuple(order["n_reordered"])})),
+        variation=None if variation is None else _whole(Variation(**variation)),
+    )
+
+
+def to_table(stream: StreamResult) -> dict[str, Any]:
+    """What was observed of a stream, for `of_table`; empty if nothing was."""
+    observed: dict[str, Observation | None] = {name: getattr(stream, name) for name in NAMES}
+    return {name: asdict(one) for name, one in observed.items() if one is not None}
+
+
+HISTOGRAMS = ("extents", "above", "below")
+
+
+def _whole(value: Any) -> Any:
+    """The value, all of whose numbers are whole ones and whose histograms can be read."""
+    for name, field in vars(value).items():
+        if name in HISTOGRAMS:
+            if field is not None:
+                decode(field)
+        elif name != "gaps":
+            numbers = field if isinstance(field, tuple) else (field,)
+            if not all(isinstance(number, int) for number in numbers):
+                raise TypeError(f"`{name}` of an observation is no whole number")
+    return value

@@ -1,0 +1,1 @@
+"""netdyno's own engine as a tester."""

@@ -1,0 +1,296 @@
+"""From a case and a trial to what the engine is handed, and from what it hands back to values.
+
+The shapes are those of crates/engine/src/spec.rs and result.rs. Nothing is left to a default there:
+the spec of a trial, with its seed, is the whole description of what was done.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from netdyno import modifiers
+from netdyno.devices import routes
+from netdyno.plan.matrix import Case, Stream, beside, streams
+from netdyno.store import observations
+from netdyno.values.health import CatchUp, Health, WorkerHealth
+from netdyno.values.load import Event, Segment, Trial
+from netdyno.values.outcome import (
+    Heard,
+    Lag,
+    Latency,
+    Phase,
+    PortResult,
+    Post,
+    Said,
+    StreamResult,
+    TrialResult,
+)
+from netdyno.values.rates import FCS, wire_bits
+from netdyno.verdict.neighbours import conflict, next_hop
+
+if TYPE_CHECKING:
+    from netdyno.devices.wiring import WiredPort, Wiring
+    from netdyno.plan import Plan
+    from netdyno.plan.classes import TrafficClass
+
+OVERTIME_NS = {"real": 100_000_000, "virtual": 1_000_000}
+"""By the clock late frames leave until this long after the schedule's end: as long as a pause of a tester
+may be that is made up for (methods.AWAY_NS). How late they were is judged, not the end. In virtual time
+nobody is kept from sending: what is late was more than the line carries, and stays unsent but for the last
+frames, which are due just before the end."""
+
+BROADCAST = "ff:ff:ff:ff:ff:ff"
+FIRST_STATION = "06:00:00:00:00:01"
+UNSET_MAC = "00:00:00:00:00:00"
+"""What stands in the destination until the engine fills in the peer or the resolved next hop."""
+
+
+def session_spec(wiring: Wiring, *cases: Case) -> dict[str, Any]:
+    """What is joined to what, opened for the frames of these cases; without any for common Ethernet's."""
+    sizes = [size for case in cases for size, _ in case.profile.mix.weights]
+    longest = max([*sizes, *(case.modifier.longest for case in cases)], default=None)
+    return {**wiring.session, **({} if longest is None else {"max_frame": longest - FCS})}
+
+
+def trial_spec(
+    plan: Plan, case: Case, wiring: Wiring, trial: Trial, *, secret: bool = False
+) -> dict[str, Any]:
+    """The whole trial: crates/engine/src/spec.rs, TrialSpec. secret: with what nobody may store."""
+    all_streams = streams(case, wiring)
+    words: Mapping[int, modifiers.Words] = {}
+    if case.modifier.words is not None:
+        words = case.modifier.words(scene(plan, case, wiring, trial), secret=secret)
+    silent = modifiers.Words()
+    flows = case.profile.flows if trial.flows is None else trial.flows
+    sent = [
+        {
+            "name": stream.name,
+            "tx_port": stream.place.tx,
+            "rx_port": stream.place.rx,
+            **_frames(case, wiring, stream, flows),
+            "sizes": [{"size": size, "weight": weight} for size, weight in case.profile.mix.weights],
+            "flows": 1 if stream.beside else flows,
+            "burst": 1 if stream.beside else _burst(case, wiring.ports[stream.place.tx], trial),
+            "schedule": _schedule(case, stream, trial),
+        }
+        for stream in (*all_streams, *beside(case, wiring))
+    ]
+    return {
+        "seed": case.seed,
+        "streams": sent,
+        "ports": [
+            {
+                "mac": port.mac,
+                "line_bps": port.rate_bps,
+                "ipv4": port.ipv4,
+                "ipv6": port.ipv6,
+                "gateway": _gateway(case, port),
+                "vlans": [vlan.spec() for vlan in port.vlans],
+                "messages": list(words.get(number, silent).messages),
+                "listens": list(words.get(number, silent).listens),
+                "behind": list(words.get(number, silent).behind),
+            }
+            for number, port in enumerate(wiring.ports)
+        ],
+        "resolve_ns": plan.trial.resolve.ns,
+        "poll_ns": plan.trial.poll.ns,
+        "catch_up_percent": int(plan.trial.catch_up.amount * 100),
+        "overtime_ns": OVERTIME_NS[wiring.clock],
+        "settle_ns": _settle_ns(plan, trial),
+        "drain_ns": plan.trial.drain.ns if trial.drain_ns is None else trial.drain_ns,
+        "sample_ns": plan.trial.sample.ns,
+        # What a bridge learns of the tester's ports takes room in the table that stations are to fill.
+        "learn": wiring.learn and not any(stream.to == "destinations" for stream in all_streams),
+        "verify": plan.trial.verify,
+        "observe": asdict(trial.observe),
+    }
+
+
+def scene(plan: Plan, case: Case, wiring: Wiring, trial: Trial) -> modifiers.Scene:
+    """Where a case's modifier speaks."""
+    first = streams(case, wiring)[0].place
+    return modifiers.Scene(
+        wiring, first.tx, first.rx, case.settings, _settle_ns(plan, trial), trial.duration_ns
+    )
+
+
+def _settle_ns(plan: Plan, trial: Trial) -> int:
+    return plan.trial.settle.ns if trial.settle_ns is None else trial.settle_ns
+
+
+def event_spec(event: Event, ports: Sequence[str]) -> dict[str, Any]:
+    """An event as a session is told it: crates/session/src/spec.rs, Event. ports: the tester's, by name."""
+    port = None if event.port is None else ports.index(event.port)
+    return {"at_ns": event.at_ns, "kind": event.kind, "port": port}
+
+
+def _burst(case: Case, port: WiredPort, trial: Trial) -> int:
+    """Frames of a burst; at a load above the line there are none, for nothing is between them."""
+    bits = wire_bits(case.profile.mix.mean)
+    most = max((rate for one in trial.segments for rate in (one.from_fps, one.to_fps)), default=Fraction(0))
+    asked = case.profile.burst if trial.burst is None else trial.burst
+    return 1 if most * bits > port.rate_bps else asked
+
+
+def _schedule(case: Case, stream: Stream, trial: Trial) -> list[dict[str, Any]]:
+    """Loads of a stream as L1 bits per second, rounded down: never more than was asked."""
+    own = trial.loads.get(stream.beside or stream.name)
+    part = case.modifier.share / (1 - case.modifier.share) if stream.beside else Fraction(1)
+    segments, share = (trial.segments, stream.place.share) if own is None else (own, part)
+    if not segments:
+        segments = (Segment("silent", trial.duration_ns, Fraction(0), Fraction(0)),)
+    bits = wire_bits(case.profile.mix.mean) * share
+    return [
+        {
+            "name": segment.name,
+            "duration_ns": segment.duration_ns,
+            "from_bps": (segment.from_fps * bits).__floor__(),
+            "to_bps": (segment.to_fps * bits).__floor__(),
+        }
+        for segment in segments
+    ]
+
+
+def _frames(case: Case, wiring: Wiring, stream: Stream, flows: int) -> dict[str, Any]:
+    """Header stack of one stream, and who its destination MAC is."""
+    place, reverse = stream.place, stream.reverse
+    port = wiring.ports[place.tx]
+    if stream.beside and case.modifier.headers is not None:
+        return {"headers": case.modifier.headers(case.profile, port.mac), "destination": "written"}
+    ends = (place.rx, place.tx) if reverse else (place.tx, place.rx)
+    stack = case.profile.between(*map(wiring.in_lab, ends), ports=wiring.lab_ports, reverse=reverse)
+    headers = [header.model_dump(mode="json") for header in stack]
+    if place.traffic:
+        _mark(headers, case.profile.classes[place.traffic])
+    if wiring.routes:
+        (network,) = (header for header in headers if header["type"] in ("ipv4", "ipv6"))
+        network["dst"] = {"list": routes.destinations(wiring.routes[wiring.in_lab(place.rx)], case.seed)}
+    outer = headers[0]
+    if stream.to:
+        outer["src"] = outer["dst"] = None
+    if stream.to == "sources":
+        outer["src"] = _stations(flows)
+    elif stream.to:
+        outer["dst"] = BROADCAST if stream.to == "all" else _stations(flows)
+    written = outer["dst"] is not None
+    if written and reverse and not stream.to and outer["src"] is not None:
+        outer["src"], outer["dst"] = outer["dst"], outer["src"]
+    for index, header in enumerate(headers):
+        if header["type"] == "ethernet":
+            # An inner Ethernet header (VXLAN) is never resolved: without addresses it carries ours.
+            header["src"] = header["src"] if header["src"] is not None else port.mac
+            header["dst"] = (
+                header["dst"] if header["dst"] is not None else (UNSET_MAC if index == 0 else port.mac)
+            )
+        if header["type"] == "gre" and header["key"] is None:
+            del header["key"]
+    hop = _next_hop(case, port)
+    destination: Any = "written" if written else "peer" if hop == "peer" else {"gateway": hop}
+    return {"headers": headers, "destination": destination}
+
+
+def _stations(count: int) -> dict[str, Any]:
+    """The MAC addresses of so many stations, a flow each. Locally administered, and none of a lab's own."""
+    return {"step": {"start": FIRST_STATION, "step": 1, "count": count}}
+
+
+def _mark(headers: list[dict[str, Any]], traffic: TrafficClass) -> None:
+    """Writes a class into the outermost header that has room for it."""
+    for field, kinds in (("dscp", ("ipv4", "ipv6")), ("pcp", ("vlan",))):
+        value = getattr(traffic, field)
+        outermost = next((header for header in headers if header["type"] in kinds), None)
+        if value is not None and outermost is not None:
+            outermost[field] = value
+
+
+def _next_hop(case: Case, port: WiredPort) -> str:
+    """Whom frames of the case's outermost network layer are addressed to: `peer` or an IP address."""
+    network = next((header.type for header in case.profile.stack if header.type in ("ipv4", "ipv6")), "ipv4")
+    return (port.destination_ipv6 if network == "ipv6" else None) or port.destination
+
+
+def _gateway(case: Case, port: WiredPort) -> str | None:
+    """The next hop a port makes itself known to, so that a router need not ask while traffic runs."""
+    hop = _next_hop(case, port)
+    ours = port.ipv6 if ":" in hop else port.ipv4
+    if ours is None and any(vlan.gateway == hop for vlan in port.vlans):
+        ours = next(vlan.address for vlan in port.vlans if vlan.gateway == hop)
+    written = case.profile.stack[0].model_dump(mode="json").get("dst") is not None
+    return None if hop == "peer" or ours is None or written else hop
+
+
+def read_result(json_text: str, apart: Collection[str] = ()) -> TrialResult:
+    """The engine's answer, `{"trial": TrialResult, "devices": [...]}`, as values.
+
+    apart: streams beside those that are measured. A field too few or too many is a bug, and raises.
+    """
+    answer = json.loads(json_text)
+    trial = answer["trial"]
+    found = [_stream(stream) for stream in trial["streams"]]
+    return TrialResult(
+        streams=tuple(stream for stream in found if stream.name not in apart),
+        beside=tuple(stream for stream in found if stream.name in apart),
+        ports=tuple(
+            _values(PortResult, port, "tx", "tx_bytes_series", "rx", "rx_bytes_series")
+            for port in trial["ports"]
+        ),
+        health=_health(trial["health"]),
+        phases=tuple(Phase(**phase) for phase in trial["phases"]),
+        sample_ns=trial["sample_ns"],
+        resolved=tuple((address, mac) for address, mac in trial["resolved"]),
+        invalid=tuple(trial["invalid"]),
+        devices=tuple(answer.get("devices", ())),
+        next_hops=tuple(next_hop(hop) for hop in trial.get("next_hops", ())),
+        conflicts=tuple(conflict(table) for table in trial.get("conflicts", ())),
+        post=_post(trial) if trial.get("said") or trial.get("heard") else None,
+    )
+
+
+def _post(trial: Mapping[str, Any]) -> Post:
+    return Post(
+        said=tuple(Said(**said) for said in trial["said"]),
+        heard=tuple(
+            Heard(
+                port=one["port"],
+                at_ns=one["at_ns"],
+                source=one["from"],
+                source_port=one["from_port"],
+                to_port=one["to_port"],
+                payload=bytes.fromhex(one["payload"]),
+            )
+            for one in trial["heard"]
+        ),
+        beyond=trial["heard_beyond"],
+        damaged=trial["heard_damaged"],
+    )
+
+
+def _health(table: Mapping[str, Any]) -> Health:
+    workers = tuple(WorkerHealth.of(worker) for worker in table.get("workers", ()))
+    caught = table.get("catch_up")
+    return Health(**{**table, "workers": workers, "catch_up": None if caught is None else CatchUp(**caught)})
+
+
+def _stream(table: Mapping[str, Any]) -> StreamResult:
+    latency, lag = table["latency"], table.get("lag")
+    stream: StreamResult = _values(
+        StreamResult,
+        {
+            **table,
+            "latency": None if latency is None else Latency(**latency),
+            "lag": None if lag is None else Lag(**lag),
+            **observations.of_table(table),
+        },
+        "tx",
+        "rx",
+        "arrived",
+    )
+    return stream
+
+
+def _values(kind: Any, table: Mapping[str, Any], *series: str) -> Any:
+    return kind(**{**table, **{name: tuple(table[name]) for name in series}})

@@ -1,0 +1,201 @@
+"""What a method found: values, tables and figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+HEADLINES: Mapping[str, str] = {
+    "throughput": "the highest load at which no frame was lost (RFC 1242, section 3.17)",
+    "ramp max Rx": "the best rate received in the rise or the hold, over at least 1,000 frames at line rate"
+    " and 1/120 of the rise; frames may be lost at it, so it is not a throughput",
+}
+"""What stands for a case whose method names nothing else (`Result.headlines`), as in records of before
+methods could: a value's name, and what it is."""
+
+
+Conformity: TypeAlias = Literal["unconditional", "conditional", "deviating"]
+"""How a result agrees with its standard, as RFC 2544 section 5 has it: every MUST and every SHOULD was
+heeded, every MUST but not every SHOULD, or not every MUST."""
+
+
+@dataclass(frozen=True)
+class Value:
+    """One number a method found.
+
+    name: the field's term, `ramp max Rx`, `throughput`, `knee`. scope: a stream's name, or `sum`.
+    number: exact, in `unit` (`fps`, `ns`). low, high: bounds, where the method gives any. searched: it is the
+    highest load that passed, of all streams at once; `high` is then the lowest that the device did not pass.
+    """
+
+    name: str
+    scope: str
+    number: Fraction | None
+    unit: str
+    low: Fraction | None = None
+    high: Fraction | None = None
+    note: str = ""
+    searched: bool = False
+    contradicted: str = ""
+    """Of a throughput: which later trials of the case lost frames at it or below, a clause; empty: none."""
+    of_frames: int | None = field(default=None, compare=False)
+    """Of a share of frames that were lost, of how many; None: it is no such share. Not stored."""
+
+    @property
+    def only_below(self) -> Fraction | None:
+        """Of a search in which no load passed: the lowest that was tried, for all that is known is that it is
+        below that."""
+        return self.high if self.searched and self.number == 0 else None
+
+    @property
+    def is_count_at_least(self) -> bool:
+        """Whether it is a lower bound that is no rate: nothing beside it says so, as a rate's limit does."""
+        return self.unit != "fps" and self.low is not None and self.low == self.number and self.high is None
+
+    def is_ended_by_others(self, together: Value | None) -> bool:
+        """Whether others ended the search of all: a lower bound, where what all have together is none."""
+        return self.searched and self.high is None and together is not None and together.high is not None
+
+
+Cell: TypeAlias = Fraction | str | None
+"""Of a table: an exact number in its column's unit, a text, or nothing, which was not measured."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table.
+
+    unit: `fps`; `ns`, a time; `at`, an instant, ns from the start of the traffic; `B`, a frame size;
+    `frames`; `bps`, of the layer its name says; `share` (of 1; shown per cent); or empty: text or a plain
+    number. at_throughput: whether its numbers are the throughput of the case, a load that is it, or follow
+    from it: what contradicts that is marked at them.
+    """
+
+    name: str
+    unit: str = ""
+    at_throughput: bool = False
+
+
+@dataclass(frozen=True)
+class Figure:
+    """How a table is drawn: one line for each column of `ys`, over the column `x`.
+
+    reference: those of the lines that were not measured (a line rate, what was asked for). x_range, y_range:
+    the ends of the axes where the standard forces them (RFC 2544 section 26.3: 0 to 100 %), in the columns'
+    units. log_x: for percentiles, 1/(1-p) grows tenfold from tick to tick. by: a column that tells lines
+    apart, one for each of its values.
+    """
+
+    x: str
+    ys: tuple[str, ...]
+    reference: tuple[str, ...] = ()
+    x_range: tuple[Fraction, Fraction] | None = None
+    y_range: tuple[Fraction, Fraction] | None = None
+    log_x: bool = False
+    by: str | None = None
+
+
+NOT_RUN = "not run"
+"""How the last cell of a row begins that is of nothing measured, the same for all cases."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a result, as its standard asks for it.
+
+    name: what it shows, `Frame loss rate`. caption: one sentence with the standard and what must be known to
+    read it. Tables of one name and the same columns, of several cases, are shown as one, with a column for
+    each axis in which the cases differ; figures likewise, with a line for each case. An axis that follows
+    from a column (the profile, where a column has the frame size) is left to it.
+    """
+
+    name: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    caption: str = ""
+    figure: Figure | None = None
+
+    def __post_init__(self) -> None:
+        """Raises ValueError if rows or figure do not fit the columns: of a method's bug, or of a stranger."""
+        units = {column.name: column.unit for column in self.columns}
+        if len(units) != len(self.columns):
+            raise ValueError(f"the table `{self.name}` has two columns of one name")
+        if any(len(row) != len(self.columns) for row in self.rows):
+            raise ValueError(f"the table `{self.name}` has a row of other than {len(self.columns)} cells")
+        if self.figure is not None:
+            self._check_figure(self.figure, units)
+
+    def _check_figure(self, figure: Figure, units: Mapping[str, str]) -> None:
+        what = f"the figure of the table `{self.name}`"
+        named = (figure.x, *figure.ys, *(() if figure.by is None else (figure.by,)))
+        for name in named:
+            if name not in units:
+                raise ValueError(f"{what} has no column `{name}`")
+        if len({units[name] for name in figure.ys}) != 1:
+            raise ValueError(f"{what} draws no column, or columns of several units")
+        if not set(figure.reference) <= set(figure.ys):
+            raise ValueError(f"{what} has a reference line that it does not draw")
+        if figure.log_x and units[figure.x] != "share":
+            raise ValueError(f"{what} has percentiles that are no shares")
+        if any(ends is not None and not ends[0] < ends[1] for ends in (figure.x_range, figure.y_range)):
+            raise ValueError(f"{what} has an axis that ends before it begins")
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a method found, with the numbers (from 0) of the trials in this case it rests on."""
+
+    method: str
+    values: tuple[Value, ...]
+    trials: tuple[int, ...]
+    compliance: tuple[str, ...] = ()
+    """Deviations from what the standard requires (MUST, or the procedure itself), each one a sentence."""
+    notes: tuple[str, ...] = field(default=())
+    tables: tuple[Table, ...] = ()
+    recommended: tuple[str, ...] = ()
+    """What it recommends (SHOULD) and was not done, each one a sentence."""
+    standard: str = ""
+    """Which one, `RFC 2544 section 26.1`; the method's own unless it says another. Empty: there is none."""
+    headlines: Mapping[str, str] = field(default_factory=lambda: dict(HEADLINES))
+    """Names of the values that stand for the case, judged and shown, each with what it is, a clause. Of
+    several that a case has the first one stands in tables of all cases."""
+    rests: Mapping[str, tuple[int, ...]] = field(default_factory=dict, compare=False)
+    """Of headlines that rest on other trials than `trials`, those. Not stored: only verdicts ask."""
+
+    def resting(self, headline: str) -> tuple[int, ...]:
+        """The numbers of the trials that a headline rests on."""
+        return self.rests.get(headline, self.trials)
+
+    @property
+    def judged(self) -> tuple[str, ...]:
+        """Names of the headlines that the case has, each of which gets a verdict; the first one first."""
+        names = {value.name for value in self.values}
+        return tuple(name for name in self.headlines if name in names)
+
+    def value(self, name: str, scope: str) -> Value | None:
+        """The value of that name and scope, if there is one."""
+        return self._by_name.get((name, scope))
+
+    @cached_property
+    def _by_name(self) -> Mapping[tuple[str, str], Value]:
+        """Of several values of one name and scope the first one."""
+        return {(one.name, one.scope): one for one in reversed(self.values)}
+
+    @property
+    def conformity(self) -> Conformity | None:
+        """How it agrees with its standard; None: there is none."""
+        if not self.standard:
+            return None
+        return "deviating" if self.compliance else "conditional" if self.recommended else "unconditional"
+
+    def headline(self, scopes: Sequence[str]) -> Value | None:
+        """The value that stands for the first of these scopes that has one; its number may be missing."""
+        for name in self.headlines:
+            for scope in scopes:
+                value = self.value(name, scope)
+                if value is not None:
+                    return value
+        return None

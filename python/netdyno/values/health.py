@@ -1,0 +1,90 @@
+"""How well the tester itself did in a trial."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class WorkerHealth:
+    """How one thread of the tester did while there was traffic (real time)."""
+
+    core: int | None
+    """The core it was kept on, if it was."""
+    core_share_ppm: int | None
+    rounds: int
+    longest_gap_ns: int
+    frames: int
+    """Sent and received."""
+    busy_ns: int
+    """Time of the rounds in which it moved frames: over `frames`, what one cost."""
+    tx_frames: tuple[int, ...] = ()
+    """Sent from its queue of each port since traffic began, in the order of the ports; empty: not noted."""
+    rx_frames: tuple[int, ...] = ()
+    """Received there: who spreads frames over queues is the card, the kernel or the peer."""
+
+    @classmethod
+    def of(cls, table: Mapping[str, Any]) -> WorkerHealth:
+        """From the engine's JSON, or a store's."""
+        counts = {name: tuple(table.get(name, ())) for name in ("tx_frames", "rx_frames")}
+        return cls(**{**table, **counts})
+
+
+@dataclass(frozen=True)
+class CatchUp:
+    """How the tester made up for pauses (real time); see crates/engine/src/result.rs."""
+
+    percent: int
+    """The highest rate at which it may, per cent of the intended one."""
+    pauses: int
+    longest_ns: int
+    """The longest a frame had been due when the tester came back to it."""
+    frames: int
+    """Sent faster than intended between a pause and being on time again: at another load."""
+    longest_run: int
+    """The most of them after one pause."""
+    most_in_round: int
+    """The most frames that one worker handed to one port in one round of its loop; the next may follow at
+    once."""
+
+
+@dataclass(frozen=True)
+class Health:
+    """How well the tester itself did."""
+
+    unsent: int
+    latest_departure_ns: int
+    longest_gap_ns: int
+    rx_dropped: int
+    tx_full: int
+    core_share_ppm: int | None
+    split_flows: int = 0
+    """Flows whose frames came to several workers: order and copies are not known from one to the other."""
+    workers: tuple[WorkerHealth, ...] = ()
+    threads: int = 0
+    """Threads that never slept, workers and emulated devices; `cores` is what they had between them."""
+    cores: int = 0
+    tx_dropped: int = 0
+    """Frames offered that the tester's kernel or driver dropped before the wire, as far as these say so."""
+    rx_full: int = 0
+    """Looks that found a port's ring full: what came before them and found no room, nobody counted."""
+    rx_full_ns: int | None = None
+    """The time before those looks, of all rings together; None in an older record."""
+    tx_ahead: int = 0
+    """The most frames that were still to leave the machine when a port was handed further ones."""
+    tx_ahead_ns: int | None = None
+    """What these take on their line at most: so much of a latency may be the tester's own queue."""
+    unheard: int = 0
+    """Frames that are no test frames and came so many at once that they were not listened to or answered."""
+    rx_too_long: int = 0
+    """Frames longer than any that was sent, which nobody looked into: test frames that are missing may be
+    joined in them."""
+    catch_up: CatchUp | None = None
+    """None in virtual time, and in a record of an older version."""
+
+    @property
+    def made_up(self) -> int:
+        """Frames that left at another load than the intended one, to make up for pauses."""
+        return 0 if self.catch_up is None else self.catch_up.frames

@@ -1,0 +1,112 @@
+"""The load a method asks for: segments, trials, and what else happens while traffic runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Literal, TypeAlias
+
+LEAST_DRAIN_NS = 200_000_000
+"""A rehearsal waits this long for what is on its way, unless the plan asks for less: 1024 frames at 10 kpps
+take half of it."""
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A stretch of time in which the load of every sending stream is constant or changes linearly.
+
+    from_fps, to_fps: frames per second of each sending stream (each direction). For a mix, of
+    frames of average size: the engine holds the L1 load, not the frame gap.
+    """
+
+    name: str
+    duration_ns: int
+    from_fps: Fraction
+    to_fps: Fraction
+
+
+EventKind: TypeAlias = Literal["reset", "link-down", "link-up", "forget"]
+"""What can be asked of a device while traffic runs: a reset (of all of it), a link down or up, and to forget
+the addresses and neighbours it has learned."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something asked of the device while traffic runs. The tester has no part in it.
+
+    at_ns: from the begin of traffic. port: the tester port whose link it is about; None: every one.
+    """
+
+    at_ns: int
+    kind: EventKind
+    port: str | None = None
+
+
+@dataclass(frozen=True)
+class Happened:
+    """An event as it came about, ns from the begin of traffic: the device was asked at from_ns and had done
+    it, or said so, by until_ns. In virtual time both are when it was to be."""
+
+    event: Event
+    from_ns: int
+    until_ns: int
+
+    @classmethod
+    def of(cls, table: Mapping[str, Any]) -> Happened:
+        """From a store's JSON; TypeError or KeyError if a field is too few or too many."""
+        return cls(Event(**table["event"]), **{name: at for name, at in table.items() if name != "event"})
+
+
+@dataclass(frozen=True)
+class Observe:
+    """What a trial observes of each stream beyond counts and latency; see crates/engine/src/spec.rs.
+
+    timed_from_ns: only frames that departed so long after traffic began are timed. gaps: date so many gaps,
+    the first ones and the last, and the longest silence (0: none). bridge: missing frames with no more than
+    so many others between them are in one gap. order: how far frames came out of order (RFC 4737).
+    variation: how latency varies from frame to frame (RFC 5481).
+    """
+
+    timed_from_ns: int = 0
+    gaps: int = 0
+    bridge: int = 0
+    order: bool = False
+    variation: bool = False
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a method asks for: the load over time, and what else differs from the case and its plan."""
+
+    name: str
+    segments: tuple[Segment, ...]
+    """The load of every sending port; its streams have their shares of it (`Situation.shares`)."""
+    loads: Mapping[str, tuple[Segment, ...]] = field(default_factory=dict)
+    """Streams whose own load is another, by name, in frames per second of that stream; none: it is silent."""
+    burst: int | None = None
+    """Frames of a burst; None: the profile's."""
+    settle_ns: int | None = None
+    """None: the plan's, as is the drain."""
+    drain_ns: int | None = None
+    events: tuple[Event, ...] = ()
+    """What happens to the device meanwhile, in order of time."""
+    observe: Observe = Observe()
+    flows: int | None = None
+    """Flows of each stream, from the first one on; None: the profile's."""
+    stands: bool = False
+    """Whether it counts whatever pauses its tester made, as one of hours does; its method tells of them."""
+
+    @property
+    def duration_ns(self) -> int:
+        """Time with traffic, without resolving, settling and draining."""
+        return max(sum(segment.duration_ns for segment in load) for load in self._loads)
+
+    @property
+    def constant(self) -> bool:
+        """Whether each stream holds a load for a time, or several one after the other, and none rises."""
+        return all(segment.from_fps == segment.to_fps for load in self._loads for segment in load)
+
+    @property
+    def _loads(self) -> tuple[tuple[Segment, ...], ...]:
+        return (self.segments, *self.loads.values())

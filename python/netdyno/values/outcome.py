@@ -1,0 +1,378 @@
+"""What one trial found: counts per stream and port, never ratios."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from netdyno.values.health import Health
+from netdyno.values.load import Happened
+
+
+@dataclass(frozen=True)
+class Latency:
+    """One-way latency of one stream, first bit out to last bit in (FILO), ns."""
+
+    count: int
+    min_ns: int
+    sum_ns: int
+    max_ns: int
+    over: int
+    negative: int
+    histogram: str
+    """HDR histogram, ns, V2 deflate, base64."""
+
+
+@dataclass(frozen=True)
+class Lag:
+    """How much later than intended the frames of one stream left, ns."""
+
+    count: int
+    min_ns: int
+    sum_ns: int
+    max_ns: int
+    over: int
+    histogram: str
+    """As that of the latency."""
+    late: int
+    """Frames later than `limit_ns`: with any of them the latency is that of another load than intended."""
+    limit_ns: int
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Frames of a stream, numbered from 0 in order of departure, that did not arrive intact.
+
+    Frame k is number `k // flows` of flow `k % flows`. frames: how many of `first` to `last` are missing, all
+    of them unless `Observe.bridge` was set. first_ns, last_ns: when these were due to depart, from the start
+    of traffic.
+    """
+
+    first: int
+    last: int
+    frames: int
+    first_ns: int
+    last_ns: int
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """When frames of a stream were lost or corrupted: the first gaps and, at the end, the last.
+
+    further: gaps between those and the last, and the frames missing in them.
+    """
+
+    gaps: tuple[Gap, ...]
+    further: int
+    further_frames: int
+
+    @property
+    def frames(self) -> int:
+        """Missing in all gaps, kept or not."""
+        return self.further_frames + sum(gap.frames for gap in self.gaps)
+
+
+@dataclass(frozen=True)
+class Silence:
+    """A time in which no frame of a stream arrived: the arrivals before and after it, ns of the traffic."""
+
+    from_ns: int
+    until_ns: int
+
+
+@dataclass(frozen=True)
+class Reordering:
+    """How far frames came out of order, in the sequence of their flow (RFC 4737).
+
+    The ratio is `out_of_order / received`. placed: frames whose extent is known (section 4.2); unplaced: the
+    others. extents: HDR histogram. n_reordered: for n = 1, 2, ... how many frames are n-reordered (section
+    5.2).
+    """
+
+    placed: int
+    extent_sum: int
+    extent_max: int
+    extents: str | None
+    unplaced: int
+    n_reordered: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Variation:
+    """Latency of a frame less that of the one its stream sent before it, where both arrived (RFC 5481), ns.
+
+    above, below: HDR histograms of the differences that are not negative, and of the others without their
+    sign; None without any. over: beyond their range.
+    """
+
+    pairs: int
+    min_ns: int
+    max_ns: int
+    sum_ns: int
+    over: int
+    above: str | None
+    below: str | None
+
+
+@dataclass(frozen=True)
+class StreamResult:
+    """Counts of one stream; see crates/engine/src/result.rs for what each one counts."""
+
+    name: str
+    intended: int
+    offered: int
+    offered_bytes: int
+    received: int
+    received_bytes: int
+    duplicates: int
+    elsewhere: int
+    out_of_order: int
+    corrupted: int
+    lost: int
+    beyond_window: int
+    flows_received: int
+    latency: Latency | None
+    tx: tuple[int, ...]
+    rx: tuple[int, ...]
+    arrived: tuple[int, ...]
+    first_loss_ns: int | None
+    lag: Lag | None = None
+    """Actual less intended departure; None if nothing was sent, or in a record of an older version."""
+    gaps: Gaps | None = None
+    """None if that was not asked, as the next three."""
+    silence: Silence | None = None
+    """The longest; None also if fewer than two frames arrived, or what several workers kept does not tell."""
+    order: Reordering | None = None
+    variation: Variation | None = None
+    """None also if no two neighbours arrived."""
+
+    @property
+    def missing(self) -> int:
+        """Frames sent that did not come back intact: lost (signed) or corrupted. What loss is, everywhere."""
+        return self.lost + self.corrupted
+
+    @property
+    def last_loss_ns(self) -> int | None:
+        """When the last frame that did not arrive intact was due (RFC 2544 section 26.5, timestamp B).
+
+        None if all did, or gaps were not asked for.
+        """
+        return self.gaps.gaps[-1].last_ns if self.gaps and self.gaps.gaps else None
+
+
+@dataclass(frozen=True)
+class PortResult:
+    """Counts of one tester port."""
+
+    name: str
+    tx_frames: int
+    tx_bytes: int
+    rx_frames: int
+    rx_bytes: int
+    foreign: int
+    tx: tuple[int, ...]
+    tx_bytes_series: tuple[int, ...]
+    rx: tuple[int, ...]
+    rx_bytes_series: tuple[int, ...]
+    stale: int = 0
+    """Test frames of an earlier trial, which counted them as lost: a device still held them when it ended."""
+    own_frames: int = 0
+    """Of the frames sent, the tester's own: ARP, ND, echo replies, what bridges learn from."""
+
+
+@dataclass(frozen=True)
+class HopChange:
+    """A next hop's MAC address became another one; ns from the start of traffic."""
+
+    at_ns: int
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
+class HopSilence:
+    """A next hop did not answer; ns from the start of traffic. until_ns: None, to the end."""
+
+    from_ns: int
+    until_ns: int | None
+
+
+@dataclass(frozen=True)
+class NextHop:
+    """A next hop of a tester port during a trial; see crates/engine/src/result.rs."""
+
+    port: str
+    vlans: tuple[int, ...]
+    address: str
+    mac: str | None
+    polls: int
+    heard: int
+    changes: tuple[HopChange, ...]
+    further_changes: int
+    silences: tuple[HopSilence, ...]
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """Another box claimed an address of the tester's."""
+
+    port: str
+    address: str
+    mac: str
+
+
+@dataclass(frozen=True)
+class Said:
+    """A frame of a message of the tester's own, and when it left, ns from the start of traffic."""
+
+    message: int
+    number: int
+    at_ns: int
+
+
+@dataclass(frozen=True)
+class Heard:
+    """A UDP datagram that came to a tester port for the tester, and when, ns from the start of traffic."""
+
+    port: int
+    at_ns: int
+    source: str
+    source_port: int
+    to_port: int
+    payload: bytes
+
+
+@dataclass(frozen=True)
+class Post:
+    """What the tester said of its own and heard. beyond: not kept; damaged: of a wrong checksum."""
+
+    said: tuple[Said, ...] = ()
+    heard: tuple[Heard, ...] = ()
+    beyond: int = 0
+    damaged: int = 0
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """What came of queries to the device in a trial (a modifier).
+
+    wrong: answers that were none, or had numbers that cannot be; findings: some of them in words. longest_ns:
+    from a query to its answer. taken: unicast frames the device says it took in from its first answer to its
+    last, and offered: those it was sent, the queries among both; None: not known.
+    """
+
+    port: str
+    sent: int
+    answered: int
+    wrong: int
+    findings: tuple[str, ...] = ()
+    longest_ns: int | None = None
+    taken: int | None = None
+    offered: int | None = None
+
+    @classmethod
+    def of(cls, table: Mapping[str, Any]) -> Exchange:
+        """From a store's JSON; TypeError or KeyError if a field is too few or too many."""
+        return cls(**{**table, "findings": tuple(table["findings"])})
+
+
+@dataclass(frozen=True)
+class InterfaceResult:
+    """What the interface under a tester port counted while a trial ran, frames unless a name says otherwise.
+
+    counters: the kernel's, that moved. driver: those the driver adds, under its own names. kinds: those of
+    both that speak of something amiss, by what in words (`no room to receive`, `pause received`, `damaged on
+    the line`). Several may tell of one frame. downs: how often the link went down. waited_ns: how long its
+    line was waited for before the trial began.
+    """
+
+    port: str
+    interface: str
+    counters: Mapping[str, int] = field(default_factory=dict)
+    driver: Mapping[str, int] = field(default_factory=dict)
+    kinds: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    downs: int = 0
+    waited_ns: int = 0
+
+    @property
+    def not_received(self) -> int:
+        """Frames the line brought and the card or its driver dropped for want of room: at least so many."""
+        return self.most("no room to receive")
+
+    @property
+    def not_sent(self) -> int:
+        """Frames the card or its driver was given and did not put on the line: at least so many."""
+        return self.most("not sent")
+
+    @property
+    def paused(self) -> int:
+        """Pause frames that came: the device held the tester back, if the card obeys them."""
+        return self.most("pause received")
+
+    def most(self, kind: str) -> int:
+        """The highest of the counters of a kind; 0 if none moved."""
+        return max(self.kinds.get(kind, {}).values(), default=0)
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A phase as executed, ns from the start of the trial."""
+
+    name: str
+    start_ns: int
+    duration_ns: int
+
+
+@dataclass(frozen=True)
+class TrialResult:
+    """What one trial found: counts, never ratios."""
+
+    streams: tuple[StreamResult, ...]
+    ports: tuple[PortResult, ...]
+    health: Health
+    phases: tuple[Phase, ...]
+    sample_ns: int
+    resolved: tuple[tuple[str, str], ...]
+    invalid: tuple[str, ...]
+    devices: tuple[Mapping[str, Any], ...] = ()
+    """Counters of emulated devices (crates/dut/src/spec.rs, DeviceCounters)."""
+    interfaces: tuple[InterfaceResult, ...] = ()
+    """What the interfaces under the ports counted; of those ports that have one."""
+    next_hops: tuple[NextHop, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    happened: tuple[Happened, ...] = ()
+    """What happened to the device, and when it really did."""
+    started: datetime | None = None
+    """By the clock on the wall, when its first phase began; None in virtual time."""
+    beside: tuple[StreamResult, ...] = ()
+    """Counts of what was sent in place of some of their frames (a modifier), by which nothing is judged."""
+    exchange: Exchange | None = None
+    """What came of queries to the device beside them (a modifier)."""
+    post: Post | None = field(default=None, repr=False)
+    """What the tester said of its own and heard: for `exchange` to be made of, and not stored."""
+
+    def dated(self, started: datetime) -> TrialResult:
+        """The same, begun then; unless it was in virtual time, which has no such clock."""
+        return self if self.health.catch_up is None else replace(self, started=started)
+
+    @property
+    def began(self) -> bool:
+        """Whether any of its phases came: False where a port had no peer for as long as it waits for one."""
+        return any(phase.duration_ns for phase in self.phases)
+
+    @property
+    def dropped(self) -> int:
+        """Frames the tester had no room for: its ports, and before them its cards."""
+        return self.health.rx_dropped + sum(one.not_received for one in self.interfaces)
+
+    @property
+    def not_sent(self) -> int:
+        """Frames offered that the tester's kernel, driver or card dropped; a frame may be in both counts."""
+        return max(self.health.tx_dropped, sum(one.not_sent for one in self.interfaces))
+
+    @property
+    def lost(self) -> int:
+        """Frames lost over all streams, signed."""
+        return sum(stream.lost for stream in self.streams)

@@ -1,0 +1,211 @@
+"""The arithmetic of rates, sizes and layers, in exact fractions.
+
+A frame of L bytes (destination address through FCS, tags counted) takes L + 20 bytes of the line:
+preamble 7, start delimiter 1, minimum gap 12. Nothing is rounded here; printing rounds.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from typing import Any
+
+from netdyno.values.mixes import mix_of_text, read_mix
+from netdyno.values.units import (
+    FrameRate,
+    GoodputRate,
+    L1Rate,
+    L2Rate,
+    L3Rate,
+    Load,
+    Percent,
+    UnitError,
+    decimal,
+)
+
+WIRE_OVERHEAD = 20
+"""Bytes a frame takes on the line beyond its own: preamble and start delimiter 8, minimum gap 12."""
+
+FCS = 4
+"""Bytes of the frame check sequence."""
+
+ETHERNET = 14
+"""Bytes of an untagged Ethernet header."""
+
+TAG = 4
+"""Bytes of one VLAN tag."""
+
+Size = int | Fraction
+"""Bytes of a frame with FCS and tags; a fraction for the average of a mix."""
+
+BitRate = L1Rate | L2Rate
+
+
+def wire_bits(size: Size) -> Fraction:
+    """Bits of line time one frame takes."""
+    return Fraction(8 * (size + WIRE_OVERHEAD))
+
+
+def line_rate(rate: L1Rate, size: Size) -> FrameRate:
+    """The most frames per second one direction of a line carries, RFC 2544 section 20 unrounded."""
+    return FrameRate(rate.amount / wire_bits(size))
+
+
+def l1(frames: FrameRate, size: Size) -> L1Rate:
+    """L1 rate of this many frames."""
+    return L1Rate(frames.amount * wire_bits(size))
+
+
+def l2(frames: FrameRate, size: Size) -> L2Rate:
+    """L2 rate of this many frames."""
+    return L2Rate(frames.amount * 8 * size)
+
+
+def l3(frames: FrameRate, size: Size, tags: int = 0) -> L3Rate:
+    """L3 rate of this many frames; `size` counts the tags."""
+    return L3Rate(frames.amount * 8 * ip_length(size, tags))
+
+
+def overhead(frames: FrameRate) -> L1Rate:
+    """What the line spends on preambles and gaps alone."""
+    return L1Rate(frames.amount * 8 * WIRE_OVERHEAD)
+
+
+def l1_of_l2(rate: L2Rate, frames: FrameRate) -> L1Rate:
+    """The L1 rate of an L2 rate, by the frame rate counted with it."""
+    return L1Rate(rate.amount + overhead(frames).amount)
+
+
+def fps(rate: FrameRate | L1Rate | L2Rate, size: Size) -> FrameRate:
+    """Frames per second of a rate given in any layer."""
+    match rate:
+        case L1Rate():
+            return line_rate(rate, size)
+        case L2Rate():
+            return FrameRate(rate.amount / (8 * size))
+        case _:
+            return rate
+
+
+def load_fps(load: Load, *, line: L1Rate, size: Size) -> FrameRate:
+    """Frames per second of a load on a line, for frames of this (average) size."""
+    if isinstance(load.amount, Percent):
+        return line_rate(line, size) * load.amount.amount
+    return fps(load.amount, size)
+
+
+def share_of_line(received: FrameRate, line: L1Rate, size: Size) -> Fraction:
+    """Utilisation: received frames over the most the line carries; 1 is 100 %."""
+    return received / line_rate(line, size)
+
+
+def l2_share(size: Size) -> Fraction:
+    """L2 rate over L1 rate when frames stand back to back: what a switch shows of a full line."""
+    return Fraction(size) / (size + WIRE_OVERHEAD)
+
+
+def loss_ratio(sent: int, received: int) -> Fraction:
+    """Lost frames over sent frames; signed: negative if more came out than went in."""
+    return Fraction(sent - received, sent)
+
+
+def tag_loss(size: Size, offered: L1Rate, trunk: L1Rate, extra: int) -> Fraction:
+    """Share of frames lost when lines full of frames meet a trunk on which each is `extra` bytes longer."""
+    brought = line_rate(offered, size)
+    return max(Fraction(0), 1 - line_rate(trunk, size + extra) / brought)
+
+
+def ip_length(size: Size, tags: int = 0) -> Size:
+    """Total length of the IP packet in a frame (RFC 2544 appendix C.2.6.4: frame - 18 when untagged)."""
+    return size - ETHERNET - FCS - TAG * tags
+
+
+def udp_length(size: Size, tags: int = 0) -> Size:
+    """UDP length in an IPv4 frame without options. The table in RFC 2544 is 0x40 low for 256 to 1280."""
+    return ip_length(size, tags) - 20
+
+
+def tcp_goodput(line: L1Rate, mtu: int, *, options: int = 0, tags: int = 0) -> GoodputRate:
+    """The most TCP payload a line carries in one direction: IPv4, full segments, no loss.
+
+    options: bytes of TCP options in every segment (timestamps take 12).
+    """
+    frame = mtu + ETHERNET + FCS + TAG * tags
+    return GoodputRate(line_rate(line, frame).amount * 8 * (mtu - 40 - options))
+
+
+def burst_gap(size: int, line: L1Rate, *, load: Fraction, burst: int) -> Fraction:
+    """Seconds between bursts of `burst` frames at a load, RFC 2889 appendix A.1 (its example has no IFG)."""
+    return ((1 / load - 1) * burst * (96 + 64 + 8 * size) + 96) / line.amount
+
+
+def geometric_mean(low: Fraction, high: Fraction) -> Fraction:
+    """Square root of the product, to 40 digits: the middle of a range searched in ratios."""
+    with localcontext() as context:
+        context.prec = 40
+        product = low * high
+        return Fraction((Decimal(product.numerator) / Decimal(product.denominator)).sqrt())
+
+
+def time_for(frames: int, rate: FrameRate) -> Fraction:
+    """Seconds this many frames take at a rate."""
+    return frames / rate.amount
+
+
+def rate_table(rate: str | FrameRate | L1Rate | L2Rate, size: object, tags: int = 0) -> dict[str, Any]:
+    """What a rate is in every layer, for a size or a mix: the answer of `netdyno rate`.
+
+    rate: `10Gbps` (L1 unless L2 is said), `14.88Mpps`. size: `64B`, a mix's name, `64:28,594:16`, or
+    `{64: 28, 594: 16}`, as text too; of untagged frames. tags: VLAN tags, each of which makes every
+    frame 4 bytes longer. Raises Problem or Problems. Plain values only, so that it can be printed as JSON:
+    numbers are exact fractions as text (`312500000/21`), `printed` is what a person reads.
+    """
+    load = Load.parse(rate) if isinstance(rate, str) else Load(rate)
+    if isinstance(load.amount, Percent):
+        raise UnitError(
+            str(rate),
+            "is a share, and there is no line here to take it of",
+            "give a rate: `10Gbps`, `14.88Mpps`",
+        )
+    if not 0 <= tags <= 8:
+        raise UnitError(str(tags), "is not a number of VLAN tags", "give 0 to 8")
+    mix = mix_of_text(size) if isinstance(size, str) else read_mix(size)
+    mean = mix.mean + TAG * tags
+    frames = fps(load.amount, mean)
+    rows = []
+    for untagged, weight in mix.weights:
+        wire = untagged + TAG * tags
+        part = frames * Fraction(weight, mix.total)
+        rows.append({"size": untagged, "tagged_size": wire, "weight": weight, **_layers(part, wire, tags)})
+    return {
+        "rate": str(load),
+        "mix": mix.name,
+        "genome": mix.genome,
+        "tags": tags,
+        "mean_size": {"exact": str(mean), "printed": f"{decimal(mean, 4)} B"},
+        **_layers(frames, mean, tags),
+        "sizes": rows,
+    }
+
+
+def _frames(rate: Fraction) -> str:
+    return f"{decimal(rate, 2 if rate >= 1 else 9)} fps"
+
+
+def _bits(rate: Fraction) -> str:
+    """Bits per second with the prefix that fits, to a thousandth of a bit or nine decimals: `100 Gbit/s`."""
+    for factor, prefix, places in ((10**9, "G", 9), (10**6, "M", 6), (10**3, "k", 3)):
+        if rate >= factor:
+            return f"{decimal(rate / factor, places)} {prefix}bit/s"
+    return f"{decimal(rate, 3)} bit/s"
+
+
+def _layers(frames: FrameRate, size: Size, tags: int) -> dict[str, dict[str, str]]:
+    rates = (l1(frames, size), l2(frames, size), l3(frames, size, tags))
+    table = {"fps": {"exact": str(frames.amount), "printed": _frames(frames.amount)}}
+    for rate in rates:
+        table[rate.layer] = {
+            "exact": str(rate.amount),
+            "printed": _bits(rate.amount),
+        }
+    return table

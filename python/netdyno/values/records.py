@@ -1,0 +1,181 @@
+"""What a stored run holds, as plain values. Reports are made from these alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from netdyno.values.finding import Result
+from netdyno.values.load import Segment
+from netdyno.values.outcome import TrialResult
+from netdyno.values.proven import Proven
+from netdyno.values.situation import Situation
+from netdyno.values.verdict import Limit
+
+CaseState: TypeAlias = Literal["pending", "running", "done", "interrupted", "failed"]
+RunState: TypeAlias = Literal["running", "done", "interrupted", "failed"]
+TrialState: TypeAlias = Literal["done", "invalid", "cancelled"]
+
+
+RESUMED = "resumed with"
+"""Among a run's versions: those that were others when it went on."""
+
+
+@dataclass(frozen=True)
+class RunHead:
+    """What is known of a run before its first case."""
+
+    name: str
+    """Short name of the plan, as in the folder's: `asr9006`."""
+    title: str
+    plan: str
+    """The plan file's text."""
+    plan_path: str
+    lab: str
+    """The lab file's text; empty if the plan holds its lab."""
+    scale: Fraction
+    """Every duration of the plan was multiplied by this; 1: none was."""
+    only: Mapping[str, str]
+    """Values of the matrix that were chosen with `--only`; empty: all of it was run."""
+    seed: int
+    versions: Mapping[str, str]
+    """netdyno, engine, python, sqlite, kernel, cpu; and `RESUMED`, if the run went on with others."""
+
+
+@dataclass(frozen=True)
+class CaseHead:
+    """What is known of a case before it runs."""
+
+    number: int
+    """From 0, in the order of the matrix."""
+    name: str
+    axes: Mapping[str, str]
+    """Axis of the matrix to value, in the plan's order: `{"forwarding": "ipv4", ...}`."""
+    kind: str
+    """`emulated/asr9006`."""
+    kind_title: str
+    """`emulated Cisco ASR9006`."""
+    emulated: bool
+    settings: Mapping[str, str]
+    method: str
+    parameters: str
+    """The method's parameters, JSON."""
+    seed: int
+    repeat: int = 1
+    """From 1, of the cases of one name."""
+
+
+@dataclass(frozen=True)
+class CaseWiring:
+    """What is known of a case once its lab is wired."""
+
+    clock: Literal["virtual", "real"]
+    situation: Situation
+    enforced_rate: bool
+    """False: the line rate is declared and nothing enforces it (veth)."""
+    notes: tuple[str, ...]
+    session: str
+    """The session spec, JSON."""
+    proven: Proven | None = None
+    """What a calibration proved of the tester with these ports and frames; None: nothing."""
+
+
+@dataclass(frozen=True)
+class StoredCalibration:
+    """A calibration that cases of the run rest on, copied here whole."""
+
+    id: str
+    document: str
+    """JSON (netdyno.calibration.document)."""
+
+
+@dataclass(frozen=True)
+class StoredVerdict:
+    """Who was the limit on a value of one scope (a stream's name, or `sum`)."""
+
+    scope: str
+    limit: Limit
+    reason: str
+    value: str = ""
+    """The name of the value, one of the case's headlines. Empty: the first of them, as in records of before
+    each had a verdict of its own."""
+
+
+@dataclass(frozen=True)
+class StoredGoal:
+    """A goal of the plan, judged on one case. passed is None if it could not be judged."""
+
+    name: str
+    passed: bool | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class StoredTrial:
+    """One trial as it was asked for and as it went. An invalid one was repeated: see `attempt`."""
+
+    case: int
+    number: int
+    attempt: int
+    name: str
+    state: TrialState
+    segments: tuple[Segment, ...]
+    spec: str
+    """The trial spec the engine was given, JSON."""
+    result: TrialResult
+    started: datetime
+    ended: datetime
+
+
+@dataclass(frozen=True)
+class StoredCase:
+    """One case of the matrix. `trials` of a run reads its trials."""
+
+    head: CaseHead
+    state: CaseState
+    wiring: CaseWiring | None
+    """None until the lab of the case was wired."""
+    result: Result | None
+    """None until the method has ended."""
+    verdicts: tuple[StoredVerdict, ...] = ()
+    """Those on the first headline come first."""
+    goals: tuple[StoredGoal, ...] = ()
+    error: str | None = None
+    hint: str | None = None
+    started: datetime | None = None
+    ended: datetime | None = None
+
+    def verdict(self, scope: str, value: str = "") -> StoredVerdict | None:
+        """The verdict on a value of one scope, if there is one; on the first headline if none is named."""
+        for verdict in self.verdicts:
+            if verdict.scope == scope and value in ("", verdict.value):
+                return verdict
+        return None
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """One line of `netdyno list`."""
+
+    folder: Path
+    head: RunHead
+    state: RunState
+    started: datetime
+    ended: datetime | None
+    cases: int
+    done: int
+    failed: int
+    limits: Mapping[str, int] = field(default_factory=dict)
+    """Limit to number of verdicts of scope `sum`."""
+
+
+@dataclass(frozen=True)
+class UnreadableRun:
+    """A folder with a record that cannot be read: damaged, of a newer netdyno, or none of ours."""
+
+    folder: Path
+    reason: str

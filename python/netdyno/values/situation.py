@@ -1,0 +1,147 @@
+"""What a method may know of its case: streams, lines, frame sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a stream runs: its ports, by number, what it is asked for of the load, and its class of traffic,
+    if the profile has classes."""
+
+    tx: int
+    rx: int
+    share: Fraction = Fraction(1)
+    """Its share of its sending port's load, times `line`."""
+    traffic: str = ""
+    group: str = ""
+    """Its port group, if the plan has groups."""
+    line: Fraction = Fraction(1)
+    """Its line (its group's slowest) over that of the slowest group: a load is the same part of each."""
+    card: str = ""
+    """What its sending port shares with others in the device, as far as the plan says."""
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What a method may know of its case.
+
+    Loads are per port and direction: what a port sends, its streams together. Of port groups whose lines
+    differ the load of the slowest; each port is asked for as large a part of its own line.
+    """
+
+    streams: tuple[str, ...]
+    """Names of the sending streams: one for uni, two for bidir, n * (n - 1) of a full mesh of n ports."""
+    line_fps: Fraction
+    """The most frames per second one direction of a port can carry: the slowest link on the path."""
+    mean_size: Fraction
+    """Average frame size, bytes, FCS counted."""
+    flow_ceiling_fps: Fraction | None = None
+    """With one flow over a group: what one member carries. None: no such ceiling."""
+    mixed_receivers: tuple[int, ...] = ()
+    """Of a mix of sizes: each stream's receiving port, which receives that stream alone. Not stored.
+
+    What comes back of a mix need not be the mix, so how full the line was takes the port's bytes.
+    """
+    burst: int = 1
+    """Frames of a burst: a window of time may hold so many more or less than the rate says. Not stored."""
+    places: tuple[Place, ...] = ()
+    """Where each of `streams` runs; empty in a record of an older version: each has its ports to itself."""
+
+    lines: tuple[Fraction, ...] = ()
+    """The most frames per second that each port's link carries, by the port's number. Not stored; empty: a
+    stream's ports have lines of one rate."""
+    enforced: bool = True
+    """Whether something holds the ports to these rates. Not stored."""
+    waits_ns: tuple[int, int] | None = None
+    """How long the plan waits before and behind the traffic of a trial, settle and drain. Not stored; None:
+    as long as the trials did."""
+    asked: bool = True
+    """Whether the device does what a trial's events ask of it; of one that is simply there nobody knows how.
+    Not stored."""
+    by_hand: bool = True
+    """Whether somebody can do something to the device while a trial runs; not in virtual time. Not stored."""
+
+    tags: int = 0
+    """VLAN tags of each frame. Not stored."""
+    beside: Fraction = Fraction(0)
+    """The part of each stream's place on the line that a modifier's frames take. Not stored."""
+
+    @cached_property
+    def _numbers(self) -> Mapping[str, int]:
+        """Each stream's number. A full mesh of 64 ports has 4,032, and each is asked for again and again."""
+        return {name: number for number, name in enumerate(self.streams)}
+
+    @cached_property
+    def groups(self) -> tuple[str, ...]:
+        """Names of its port groups, if it has several."""
+        found = tuple(dict.fromkeys(place.group for place in self.places))
+        return found if len(found) > 1 else ()
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """What values are of: each stream, each of several groups, and `sum`."""
+        return (*self.streams, *self.groups, "sum")
+
+    def members(self, scope: str) -> tuple[int, ...]:
+        """The numbers of a scope's streams."""
+        if scope == "sum":
+            return tuple(range(len(self.streams)))
+        if scope in self.groups:
+            return tuple(number for number, place in enumerate(self.places) if place.group == scope)
+        return (self._numbers[scope],)
+
+    def share(self, scope: str) -> Fraction:
+        """A scope's part of what a port is asked for: of a stream its share, of several their sum."""
+        members = self.members(scope)
+        if not self.places:
+            return Fraction(len(members))
+        return sum((self.places[member].share for member in members), Fraction(0))
+
+    def line(self, scope: str) -> Fraction:
+        """The most frames per second that can come of a scope.
+
+        Of a stream what its port can send of it beside its others; of several what the receiving ports take.
+        """
+        share = self.share(scope)
+        if scope not in self._numbers and self.places:
+            taken = {self.places[member].rx: self.places[member].line for member in self.members(scope)}
+            share = min(share, sum(taken.values(), Fraction(0)))
+        return self.line_fps * share
+
+    def in_fps(self, stream: str) -> Fraction:
+        """The most frames per second that the link of a stream's sending port carries."""
+        if not self.lines or not self.places:
+            return self.port_fps(stream)
+        return self.lines[self.places[self._numbers[stream]].tx]
+
+    def out_fps(self, stream: str) -> Fraction:
+        """The same of its receiving port."""
+        if not self.lines or not self.places:
+            return self.port_fps(stream)
+        return self.lines[self.places[self._numbers[stream]].rx]
+
+    @cached_property
+    def _received(self) -> Mapping[int, tuple[int, Fraction]]:
+        """Of each receiving port, how many streams come to it, and their shares together."""
+        found: dict[int, tuple[int, Fraction]] = {}
+        for place in self.places:
+            count, share = found.get(place.rx, (0, Fraction(0)))
+            found[place.rx] = (count + 1, share + place.share)
+        return found
+
+    def crowd(self, stream: str) -> tuple[int, Fraction]:
+        """How many streams a stream's receiving port gets, and their load together in terms of its own."""
+        if not self.places or stream not in self._numbers:
+            return 1, Fraction(1)
+        place = self.places[self._numbers[stream]]
+        count, share = self._received[place.rx]
+        return count, share / place.share
+
+    def port_fps(self, stream: str) -> Fraction:
+        """What a load of the whole line is to a stream's sending port: its group's slowest line."""
+        return self.line_fps * (self.places[self._numbers[stream]].line if self.places else Fraction(1))

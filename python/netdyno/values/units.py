@@ -1,0 +1,297 @@
+"""Units as network engineers write them: exact, in text and back.
+
+`10Gbps`, `9.5 Gbit/s L2`, `14.88Mpps`, `80%`, `64B`, `120s`. Prefixes are decimal. Numbers are exact
+fractions; nothing here is a float. Every value prints back what was understood, layer included.
+
+Rates of different layers are different types: dividing, adding or comparing L1 with L2 raises
+`LayerMixError` instead of giving the plausible wrong number (30.28 Gbit/s of L2 is not 38 % of
+80 Gbit/s of L1).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, Self
+
+from netdyno.values.quantities import (
+    NUMBER,
+    LayerMixError,
+    Quantity,
+    UnitError,
+    Written,
+    decimal,
+    split,
+    unknown_unit,
+)
+
+__all__ = [
+    "DEFAULT_LAYER",
+    "Duration",
+    "FrameRate",
+    "FrameSize",
+    "GoodputRate",
+    "L1Rate",
+    "L2Rate",
+    "L3Rate",
+    "LayerMixError",
+    "Load",
+    "Percent",
+    "PositiveDuration",
+    "Quantity",
+    "UnitError",
+    "bit_rate",
+    "decimal",
+]
+
+DEFAULT_LAYER = "L1"
+"""What a bit rate means when the layer is not said. This is the one place where it is decided: line
+rates are L1 rates, and a load in per cent is a share of them."""
+
+_PREFIXES = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+
+
+def _prefixed(*names: str) -> dict[str, Fraction]:
+    return {prefix + name: Fraction(factor) for name in names for prefix, factor in _PREFIXES.items()}
+
+
+class FrameRate(Quantity):
+    """Frames per second, of each direction."""
+
+    what = "frame rate"
+    units = _prefixed("pps", "fps", "frames/s", "packets/s")
+    hinted = ("pps", "kpps", "Mpps", "Gpps")
+    examples = ("14.88Mpps", "1kpps", "100000fps")
+    description = "Frames per second of each direction: `14.88Mpps`, `1kpps`."
+
+
+class _BitRate(Quantity):
+    units = _prefixed("bps", "bit/s", "b/s")
+    hinted = ("bps", "kbps", "Mbps", "Gbps", "Tbps")
+    layer: ClassVar[str]
+
+    @classmethod
+    def slip(cls, number: str, unit: str) -> tuple[str, str] | None:
+        if re.fullmatch(r"[kMGT]i(bps|bit/s|b/s|pps|fps)", unit):
+            return "has a binary prefix", f"prefixes are decimal: `{number}{unit[0]}{unit[2:]}`"
+        if re.fullmatch(r"[kKmMgGtT]?B(ps|/s)", unit):
+            bits = unit.replace("B", "b", 1)
+            return "counts bytes (`B`), and rates count bits", f"eight times the number, in `{bits}`"
+        return None
+
+    def __str__(self) -> str:
+        return f"{super().__str__()} {self.layer}"
+
+
+class L1Rate(_BitRate):
+    """Bits per second on the wire: frames with FCS, preamble, start delimiter and minimum gap."""
+
+    what = "L1 bit rate"
+    layer = "L1"
+    suffixes = ("L1",)
+    examples = ("10Gbps", "9.5Gbit/s", "100Mbps L1")
+    description = f"L1 bits per second (frame, preamble, gap); {DEFAULT_LAYER} unless said: `10Gbps`."
+
+    @classmethod
+    def parse(cls, text: object) -> L1Rate:
+        rate = bit_rate(text)
+        if not isinstance(rate, L1Rate):
+            raise UnitError(
+                text,
+                "is an L2 rate where an L1 rate is needed",
+                "a link's rate is what its line carries: `10Gbps`",
+            )
+        return rate
+
+
+class L2Rate(_BitRate):
+    """Bits per second of frames, first byte of the destination address through FCS."""
+
+    what = "L2 bit rate"
+    layer = "L2"
+    suffixes = ("L2",)
+    examples = ("9.28Gbps L2",)
+    description = "L2 bits per second (frames with FCS): `9.28Gbps L2`."
+
+    @classmethod
+    def parse(cls, text: object) -> L2Rate:
+        rate = bit_rate(text)
+        if not isinstance(rate, L2Rate):
+            raise UnitError(text, "is an L1 rate where an L2 rate is needed", "say the layer: `9.28Gbps L2`")
+        return rate
+
+
+class L3Rate(_BitRate):
+    """Bits per second of IP packets, header included. Computed, never asked for."""
+
+    what = "L3 bit rate"
+    layer = "L3"
+
+
+class GoodputRate(_BitRate):
+    """Bits per second of transport payload."""
+
+    what = "goodput"
+    layer = "L4"
+
+
+class Percent(Quantity):
+    """A share: of the line rate where a load is meant. `amount` is 1 for 100 %."""
+
+    what = "percentage"
+    units = {"%": Fraction(1, 100)}  # noqa: RUF012
+    examples = ("80%", "99.5%")
+    description = "A share, `80%`; for a load: of the L1 line rate of the slowest link."
+
+
+class FrameSize(Quantity):
+    """Bytes of a frame, destination address through FCS (RFC 1242 section 3.5), tags included."""
+
+    what = "frame size"
+    units = {name: Fraction(1) for name in ("B", "bytes", "byte")}  # noqa: RUF012
+    examples = ("64B", "1518B")
+    description = "Bytes of a frame with its FCS and tags: `64B`."
+
+    @classmethod
+    def _of(cls, text: object, amount: Fraction) -> Self:
+        if amount == 0:
+            raise UnitError(text, "is no frame at all", "Ethernet frames have at least 64 bytes: `64B`")
+        if amount.denominator != 1:
+            raise UnitError(text, "is not a whole number of bytes", "a frame has whole bytes: `64B`")
+        return cls(amount)
+
+    @classmethod
+    def slip(cls, number: str, unit: str) -> tuple[str, str] | None:
+        if unit == "b":
+            return "is in bits (`b`), and a frame size is in bytes", f"write `{number}B`"
+        if unit.lower() in ("kb", "k", "kib"):
+            return "is not a frame size in plain bytes", "write all its bytes, as in `9000B`"
+        return None
+
+    @property
+    def octets(self) -> int:
+        """The size as an integer."""
+        return int(self.amount)
+
+
+class Duration(Quantity):
+    """A time, in whole nanoseconds. `amount` is in seconds."""
+
+    what = "duration"
+    units = {  # noqa: RUF012
+        "s": Fraction(1),
+        "sec": Fraction(1),
+        "ns": Fraction(1, 10**9),
+        "us": Fraction(1, 10**6),
+        "\N{MICRO SIGN}s": Fraction(1, 10**6),
+        "ms": Fraction(1, 1000),
+        "min": Fraction(60),
+        "h": Fraction(3600),
+    }
+    printed = ("s", "ms", "us", "ns")
+    examples = ("120s", "500ms", "2min")
+    description = "A time: `120s`, `500ms`, `30us`, `2min`, `1h`."
+
+    @classmethod
+    def _of(cls, text: object, amount: Fraction) -> Self:
+        if (amount * 10**9).denominator != 1:
+            raise UnitError(text, "is not a whole number of nanoseconds", "a nanosecond is the finest step")
+        if amount > 366 * 86400:
+            raise UnitError(text, "is more than a year", "give a shorter time, such as `12h`")
+        return cls(amount)
+
+    @classmethod
+    def of_ns(cls, ns: int) -> Self:
+        """From nanoseconds."""
+        return cls(Fraction(ns, 10**9))
+
+    @property
+    def ns(self) -> int:
+        """The time in nanoseconds; exact for whatever was parsed."""
+        return round(self.amount * 10**9)
+
+
+class PositiveDuration(Duration):
+    """A time that is not zero: a phase with traffic."""
+
+    description = "A time longer than zero: `120s`, `500ms`, `2min`."
+
+    @classmethod
+    def _of(cls, text: object, amount: Fraction) -> Self:
+        if amount == 0:
+            raise UnitError(
+                text,
+                "is no time at all",
+                "give a duration longer than zero, such as `30s`, or leave the phase out",
+            )
+        return super()._of(text, amount)
+
+
+@dataclass(frozen=True)
+class Load(Written):
+    """How much to send in each direction: frames or bits per second, or a share of the line rate."""
+
+    examples: ClassVar[tuple[str, ...]] = ("80%", "14.88Mpps", "9.5Gbps", "9Gbps L2")
+    description: ClassVar[str] = (
+        "Load of each direction: frames/s, bits/s (L1 unless said), share of the line."
+    )
+
+    amount: FrameRate | L1Rate | L2Rate | Percent
+
+    @classmethod
+    def parse(cls, text: object) -> Self:
+        """From `14.88Mpps`, `9.5Gbps`, `9Gbps L2` or `80%`."""
+        number, unit = split(text, "load", cls.examples)
+        if unit in Percent.units:
+            return cls(Percent(number / 100))
+        if unit in FrameRate.units:
+            return cls(FrameRate(number * FrameRate.units[unit]))
+        if _layered(unit)[0] in L1Rate.units:
+            return cls(bit_rate(text))
+        raise unknown_unit(text, unit, FrameRate, L1Rate, Percent, what="load")
+
+    def __str__(self) -> str:
+        return str(self.amount)
+
+    @classmethod
+    def pattern(cls) -> str:
+        units = [*Percent.units, *FrameRate.units]
+        rates = "|".join(re.escape(unit) for unit in L1Rate.units)
+        return f"^{NUMBER} ?(?:{'|'.join(re.escape(unit) for unit in units)}|(?:{rates})(?: ?(?:L1|L2))?)$"
+
+
+class PositiveLoad(Load):
+    """A load that is not zero: one that something is sent at."""
+
+    @classmethod
+    def parse(cls, text: object) -> Self:
+        load = super().parse(text)
+        if load.amount.amount == 0:
+            raise UnitError(text, "is no load at all", "give a load above zero, such as `50%` or `1kpps`")
+        return load
+
+
+def bit_rate(text: object) -> L1Rate | L2Rate:
+    """A bit rate with its layer: `10Gbps`, `10GbpsL1`, `9.28 Gbit/s L2`."""
+    number, rest = split(text, "bit rate", L1Rate.examples)
+    unit, layer = _layered(rest)
+    if unit not in L1Rate.units:
+        raise unknown_unit(text, unit, L1Rate)
+    amount = number * L1Rate.units[unit]
+    match layer or DEFAULT_LAYER:
+        case "L1":
+            return L1Rate(amount)
+        case "L2":
+            return L2Rate(amount)
+        case other:
+            raise UnitError(
+                text,
+                f"names the layer {other}, which a load cannot be given in",
+                "say L1 or L2, or give frames: `1Mpps`",
+            )
+
+
+def _layered(unit: str) -> tuple[str, str | None]:
+    found = re.fullmatch(r"(.*?)\s*([Ll][0-9])", unit, re.DOTALL)
+    return (found[1], found[2].upper()) if found else (unit, None)

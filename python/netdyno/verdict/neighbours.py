@@ -1,0 +1,72 @@
+"""What became of the tester's neighbours during trials: from the engine's words to values to sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from netdyno.values.outcome import Conflict, HopChange, HopSilence, NextHop, TrialResult
+
+
+def next_hop(table: Mapping[str, Any]) -> NextHop:
+    """A next hop as the engine and the store write it; TypeError if a field is too few or too many."""
+    return NextHop(
+        **{
+            **table,
+            "vlans": tuple(table["vlans"]),
+            "changes": tuple(HopChange(**change) for change in table["changes"]),
+            "silences": tuple(HopSilence(**silence) for silence in table["silences"]),
+        }
+    )
+
+
+def conflict(table: Mapping[str, Any]) -> Conflict:
+    """A conflict as the engine and the store write it."""
+    return Conflict(**table)
+
+
+def sentences(trials: Iterable[tuple[int, TrialResult]]) -> tuple[str, ...]:
+    """What a reader must know of the neighbours in these trials (number, result), a sentence each.
+
+    Of each neighbour and kind of incident the first is told, and how many followed.
+    """
+    found: dict[tuple[str, ...], list[str]] = {}
+    for number, result in trials:
+        for hop in result.next_hops:
+            named = who(hop)
+            for change in hop.changes:
+                when = f"{seconds(change.at_ns)} into trial {number}"
+                found.setdefault(("change", named), []).append(
+                    f"{named} became {change.after} {when} (it was {change.before}): the stream followed it"
+                )
+            if hop.further_changes:
+                found.setdefault(("change", named), []).extend([""] * hop.further_changes)
+            for silence in hop.silences:
+                end = "to its end" if silence.until_ns is None else f"until {seconds(silence.until_ns)}"
+                found.setdefault(("silence", named), []).append(
+                    f"{named} did not answer when asked whether it is there, from"
+                    f" {seconds(silence.from_ns)} into trial {number} {end}:"
+                    " the stream went on to the MAC address it had"
+                )
+        for conflict in result.conflicts:
+            told = f"{conflict.mac} claims {conflict.address}, the tester's address on `{conflict.port}`"
+            found.setdefault(("conflict", conflict.port, conflict.address), []).append(
+                f"{told}, in trial {number}: give the tester an address nobody else has"
+            )
+    return tuple(_first(told) for told in found.values())
+
+
+def _first(told: list[str]) -> str:
+    more = len(told) - 1
+    return told[0] + (f" (and {more} more time{'s' if more > 1 else ''})" if more else "")
+
+
+def who(hop: NextHop) -> str:
+    """A next hop as a reader knows it."""
+    on = f" on VLAN {'.'.join(str(vlan) for vlan in hop.vlans)}" if hop.vlans else ""
+    return f"next hop {hop.address} of `{hop.port}`{on}"
+
+
+def seconds(ns: int) -> str:
+    """`12.3 s`."""
+    return f"{ns / 1e9:.1f} s"

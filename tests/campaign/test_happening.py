@@ -1,0 +1,86 @@
+"""What is asked of a real device while a trial runs, against a session and a device of a few lines."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from fractions import Fraction
+from types import SimpleNamespace
+from typing import Any
+
+from emulated import plan, wired
+from netdyno.campaign.events import Course
+from netdyno.values.health import Health
+from netdyno.values.load import Event, Segment, Trial
+from netdyno.values.outcome import TrialResult
+
+MS = 10**6
+
+
+@dataclass
+class Clockwork:
+    """A session whose clock is moved by who waits: traffic from 10 ms on, for 100 ms, and 20 ms of drain."""
+
+    now_ns: int = 0
+    began: bool = True
+    asked: list[tuple[int, str]] = field(default_factory=list)
+
+    def start(self, spec: str, events: str = "") -> None:
+        assert events == "", "a real device is asked in time"
+
+    def wait(self, seconds: float) -> bool:
+        self.now_ns = min(self.now_ns + max(int(seconds * 1e9), 1), 130 * MS)
+        return self.now_ns == 130 * MS
+
+    def snapshot(self) -> str:
+        sending = self.began and self.now_ns >= 10 * MS
+        phase = "traffic" if sending else "settle"
+        return json.dumps({"phase": phase, "elapsed_ns": self.now_ns, "total_ns": 130 * MS})
+
+
+def course(session: Clockwork, *events: Event) -> tuple[Course, Trial]:
+    _, wiring = wired(plan("emulated/cross-connect", "size: 64B"))
+    real: Any = SimpleNamespace(
+        clock="real",
+        ports=wiring.ports,
+        ask=lambda kind, port: session.asked.append((session.now_ns, kind)),
+    )
+    load = Fraction(1)
+    trial = Trial("trial", (Segment("traffic", 100 * MS, load, load),), events=events)
+    made = Course(session, real, trial)  # type: ignore[arg-type]
+    made.start(json.dumps({"drain_ns": 20 * MS}))
+    return made, trial
+
+
+def happened(made: Course) -> list[tuple[Event, int]]:
+    health = Health(0, 0, 0, 0, 0, None)
+    result = made.told(TrialResult((), (), health, (), sample_ns=1, resolved=(), invalid=()))
+    return [(one.event, one.from_ns) for one in result.happened]
+
+
+def test_an_event_happens_when_it_is_due() -> None:
+    session = Clockwork()
+    made, _ = course(session, Event(30 * MS, "reset"))
+    assert made.wait(60)
+    ((at_ns, kind),) = session.asked
+    assert kind == "reset"
+    assert at_ns - 10 * MS - 30 * MS in range(MS)
+
+
+def test_what_is_due_after_the_end_happens_at_the_end_and_is_told_so() -> None:
+    """A stored trial is taken up again only if all that its plan asks for happened in it; and no link stays
+    down for the next trial."""
+    session = Clockwork()
+    made, trial = course(session, Event(30 * MS, "link-down"), Event(500 * MS, "link-up"))
+    assert made.wait(60)
+    assert [kind for _, kind in session.asked] == ["link-down", "link-up"]
+    found = happened(made)
+    assert tuple(event for event, _ in found) == trial.events
+    assert found[1][1] == 120 * MS, "the end of the drain, from the begin of traffic"
+
+
+def test_nothing_happens_in_a_trial_that_never_sent() -> None:
+    session = Clockwork(began=False)
+    made, _ = course(session, Event(30 * MS, "link-down"))
+    assert made.wait(60)
+    assert (session.asked, happened(made)) == ([], [])

@@ -1,0 +1,432 @@
+"""The command line: help at once, one clear line for each mistake, exit codes, data on stdout only."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import json
+import os
+import pty
+import shutil
+import sqlite3
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from campaigns import ENVIRONMENT, SEARCH, finish, write_plan
+from netdyno.cli import catalogue
+from netdyno.cli.app import main
+from netdyno.methods import METHODS
+from netdyno.plan.models import GoalText
+from netdyno.reports import REPORTS
+from netdyno.store import FILE
+from pydantic import TypeAdapter
+
+COMMANDS = ("run", "check", "schema", "rate", "list", "report", "kinds", "methods", "reports", "version")
+
+
+def netdyno(
+    *arguments: object, cwd: Path | None = None, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "netdyno", *map(str, arguments)],
+        env={**ENVIRONMENT, **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=cwd,
+    )
+
+
+def said(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """The same in this process, which has imported all: of commands that only say something."""
+    written = ["netdyno", *map(str, arguments)]
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        contextlib.chdir(cwd or Path.cwd()),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        patch.setattr(sys, "argv", written)
+        with pytest.raises(SystemExit) as ended:
+            main()
+    assert isinstance(ended.value.code, int)
+    return subprocess.CompletedProcess(written, ended.value.code, out.getvalue(), err.getvalue())
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs")
+    return finish("run", write_plan(folder), folder / "runs")[1]
+
+
+def test_help_needs_little_more_than_python_itself() -> None:
+    """Against a bare interpreter on the same machine, in turns, so that a busy machine slows both."""
+
+    def seconds(*command: str) -> float:
+        began = time.perf_counter()
+        subprocess.run([sys.executable, *command], env=ENVIRONMENT, capture_output=True, check=True)
+        return time.perf_counter() - began
+
+    rounds = [(seconds("-c", "import click"), seconds("-m", "netdyno", "--help")) for _ in range(7)]
+    bare, ours = (statistics.median(column) for column in zip(*rounds, strict=True))
+    assert ours < 2 * bare + 0.05
+
+
+def test_help_imports_nothing_slow() -> None:
+    code = "import sys; sys.argv = ['netdyno', '--help']; import netdyno.cli; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=ENVIRONMENT, capture_output=True, text=True, check=True
+    )
+    assert not {"pydantic", "ruamel.yaml", "rich", "altair", "sqlite3", "netdyno._engine"} & set(
+        done.stdout.split()
+    )
+
+
+@pytest.mark.parametrize(
+    "command",
+    [[], ["dut"], ["dut", "serve"], *([name] for name in COMMANDS)],
+)
+def test_every_command_has_help(command: list[str]) -> None:
+    done = netdyno(*command, "--help")
+    assert done.returncode == 0
+    assert done.stdout.startswith("Usage:")
+    assert done.stderr == ""
+
+
+# Mistakes
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["run"], "give a plan"),
+        (["run", "nothing.yaml"], "nothing.yaml"),
+        (["run", "{plan}", "--report", "htm"], "did you mean `html`"),
+        (["run", "{plan}", "--scale", "2"], "is not a fraction"),
+        (["run", "{plan}", "--scale", "0"], "is not a fraction"),
+        (["run", "{plan}", "--only", "direction"], "is not AXIS=VALUE"),
+        (["run", "{plan}", "--only", "direction=sideways", "--dry-run"], "has no value `sideways`"),
+        (["run", "{plan}", "--only", "colour=red", "--dry-run"], "no axis `colour`"),
+        (["run", "--resume", "{folder}", "--scale", "1/2"], "--resume goes without"),
+        (["run", "--resume", "{folder}"], "no such file"),
+        (["report", "{folder}"], "no such file"),
+        (["report", "{folder}", "--as", "pdf"], "there is no report `pdf`"),
+        (["check", "nothing.yaml"], "nothing.yaml"),
+        (["rate", "10Gbp", "64B"], "did you mean `Gbps`"),
+        (["rate", "80%", "64B"], "no line here"),
+        (["rate", "10Gbps", "-5B"], "is negative"),
+        (["rate", "10,5Gbps", "64B"], "`10.5Gbps`"),
+        (["rate", "10Gbps", "{{}}"], "a mix without sizes"),
+        (["rate", "10Gbps", "64B", "--tags", "9"], "9"),
+        (["runn"], "No such command"),
+        (["list", "--format", "xml"], "xml"),
+    ],
+)
+def test_a_mistake_is_one_error_a_hint_and_exit_code_2(
+    arguments: list[str], words: str, tmp_path: Path
+) -> None:
+    plan = write_plan(tmp_path)
+    filled = [argument.format(plan=plan, folder=tmp_path) for argument in arguments]
+    done = said(*filled, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == ""
+    assert done.stderr.startswith("error: ")
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "runs").exists()
+
+
+def test_every_mistake_of_a_plan_is_told_with_its_place(tmp_path: Path) -> None:
+    plan = write_plan(tmp_path, SEARCH.replace("10Gbps", "10Gbp").replace("direction", "direktion"))
+    done = said("check", plan)
+    assert done.returncode == 2
+    errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    assert len(errors) == 3
+    assert all(line.startswith(f"error: {plan}:") for line in errors)
+    assert "hint: did you mean" in done.stderr
+
+
+# What it prints
+
+
+def test_check_says_what_would_be_run(tmp_path: Path) -> None:
+    done = said("check", write_plan(tmp_path))
+    assert done.returncode == 0
+    assert "8 cases" in done.stdout
+    assert done.stderr == ""
+
+
+def test_check_warns_of_cores_and_workers_this_machine_has_not(tmp_path: Path) -> None:
+    """Not an error: another machine may run it. Virtual time takes one core whatever a plan says."""
+    text = SEARCH.replace("emulated/asr9006", "linux/router").replace(
+        "  forwarding: [l2-xconnect, ipv4]\n", ""
+    )
+    for named, told in (("workers: 60", "asks for 60 workers"), ("cores: [0, 1023]", "names core 1023")):
+        done = said("check", write_plan(tmp_path, text.replace("kind: netdyno", f"kind: netdyno, {named}")))
+        assert done.returncode == 0
+        assert done.stderr.startswith(f"warning: the plan {told}, and this process may use ")
+        assert done.stderr.endswith("it can be run on another machine only\n")
+    virtual = SEARCH.replace("kind: netdyno", "kind: netdyno, workers: 60")
+    assert said("check", write_plan(tmp_path, virtual)).stderr == ""
+
+
+def test_one_is_not_several(tmp_path: Path) -> None:
+    one = write_plan(tmp_path, SEARCH + "only: [{forwarding: ipv4, profile: 64b, direction: uni}]\n")
+    assert ": 1 case, " in said("check", one).stdout
+    assert said("run", one, "--dry-run", cwd=tmp_path).stderr.startswith("1 case, ")
+    few = SEARCH.replace("kind: netdyno", "kind: netdyno, workers: 2, cores: [0]")
+    assert "2 workers on 1 core\n" in said("check", write_plan(tmp_path, few)).stderr
+
+
+def test_a_mistake_is_broken_between_words_on_a_terminal(tmp_path: Path) -> None:
+    """And is one line where a program reads it."""
+    plan = write_plan(tmp_path, SEARCH.replace("10Gbps", "10Gbp"))
+    ours, terminal = pty.openpty()
+    environment = {**ENVIRONMENT, "COLUMNS": "60"}
+    command = [sys.executable, "-m", "netdyno", "check", str(plan)]
+    done = subprocess.run(command, stderr=terminal, env=environment, stdout=subprocess.DEVNULL)
+    os.close(terminal)
+    told = os.read(ours, 1 << 16).decode().replace("\r\n", "\n")
+    os.close(ours)
+    assert done.returncode == 2
+    lines = told.splitlines()
+    assert all(len(line) <= 60 or " " not in line.strip() for line in lines), lines
+    assert " ".join(told.split()) == " ".join(said("check", plan).stderr.split())
+
+
+def test_list_takes_the_folder_as_run_does(tmp_path: Path) -> None:
+    done = said("list", "--out", tmp_path / "elsewhere")
+    assert done.stderr == f"no runs in {tmp_path}/elsewhere\n"
+    assert said("list", tmp_path, "--out", tmp_path).returncode == 2
+
+
+def test_a_full_disk_is_named_with_what_helps(tmp_path: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full, which takes nothing as a full disk does")
+    code, folder, _ = finish("run", write_plan(tmp_path), tmp_path / "runs")
+    assert code == 0
+    done = netdyno("report", folder, "--as", "csv", "--output", "/dev/full")
+    assert done.returncode == 3
+    assert done.stderr.startswith("error: /dev/full: No space left on device\nhint: ")
+
+
+def test_a_dry_run_starts_nothing(tmp_path: Path) -> None:
+    done = said("run", write_plan(tmp_path), "--dry-run", "--only", "direction=uni", cwd=tmp_path)
+    assert done.returncode == 0
+    assert len(done.stdout.splitlines()) == 4
+    assert "nothing was started" in done.stderr
+    assert not (tmp_path / "runs").exists()
+
+
+def test_rates_are_those_of_rfc_5180_appendix_a_1() -> None:
+    for size, rate in ((64, 14_880_952), (128, 8_445_945), (1518, 812_743), (9216, 135_339)):
+        done = said("rate", "10Gbps", f"{size}B", "--format", "json")
+        (numerator, _, denominator) = json.loads(done.stdout)["fps"]["exact"].partition("/")
+        assert int(numerator) // int(denominator or 1) == rate
+
+
+@pytest.mark.parametrize("form", ["table", "json", "csv", "md"])
+def test_a_rate_in_every_format(form: str) -> None:
+    done = said("rate", "10Gbps", "imix/bench", "--format", form)
+    assert done.returncode == 0
+    assert "3267973.86" in done.stdout
+
+
+@pytest.mark.parametrize(("command", "names"), [("methods", METHODS), ("reports", REPORTS)])
+def test_the_tables_are_listed(command: str, names: dict[str, object]) -> None:
+    listed = json.loads(said(command, "--format", "json").stdout)
+    assert [row[command[:-1]] for row in listed] == list(names)
+
+
+def test_kinds_are_listed_with_their_settings() -> None:
+    rows = list(csv.DictReader(io.StringIO(said("kinds", "--format", "csv").stdout)))
+    asr = next(row for row in rows if row["kind"] == "emulated/asr9006")
+    assert asr["emulated"] == "yes"
+    assert "forwarding: l2-xconnect, bridge-domain, ipv4" in asr["settings"]
+
+
+def test_parameters_and_goals_are_listed() -> None:
+    table = said("methods").stdout
+    for word in ("warmup", "threshold", "30s at 1kpps", "maximum", "throughput >= 95%", "loss <= 0.1%"):
+        assert word in table
+    rows = list(csv.DictReader(io.StringIO(said("methods", "--format", "csv").stdout)))
+    written = {(row["method"], row["parameter"]) for row in rows}
+    assert written == {
+        (name, info.alias or field)
+        for name, method in METHODS.items()
+        for field, info in method.parameters.model_fields.items()
+    }
+    assert all(row["meaning"] and row["default"] and row["written as"] for row in rows)
+
+
+def test_what_the_reference_says_of_methods_is_what_the_models_say() -> None:
+    """docs/reference.md: the tables of parameters and goals, whole."""
+    text = (Path(__file__).parents[2] / "docs" / "reference.md").read_text(encoding="utf-8")
+    for parameter in catalogue.parameters():
+        cells = (f"`{parameter.name}`", parameter.kind, parameter.default, parameter.meaning)
+        section = text[text.index(f"### {parameter.method}\n") :]
+        assert f"| {' | '.join(cells)} |" in section[: section.index("\n#", 5)]
+    for goal in catalogue.goals():
+        assert f"| `{goal.value}` | {goal.meaning} | `{goal.example}` |" in text
+        assert TypeAdapter(GoalText).validate_python(goal.example).value == goal.value
+
+
+def test_without_a_command_it_helps() -> None:
+    done = netdyno()
+    assert done.returncode == 0
+    assert done.stdout.startswith("Usage:")
+    assert done.stderr == ""
+    assert netdyno("--version").stdout.startswith("netdyno")
+
+
+def test_a_mix_may_be_written_as_in_a_plan() -> None:
+    short = json.loads(said("rate", "10Gbps", "64:7,594:4", "--format", "json").stdout)
+    assert json.loads(said("rate", "10Gbps", "{64: 7, 594: 4}", "--format", "json").stdout) == short
+    assert [row["weight"] for row in short["sizes"]] == [7, 4]
+
+
+def test_rates_have_the_prefix_that_fits() -> None:
+    assert "100 Gbit/s" in said("rate", "100Gbps", "64B").stdout
+    assert "672 bit/s" in said("rate", "1pps", "64B").stdout, "84 bytes"
+
+
+@pytest.mark.parametrize("width", [80, 132])
+def test_a_piped_report_heeds_columns(width: int, finished: Path) -> None:
+    lines = netdyno("report", finished, COLUMNS=str(width)).stdout.splitlines()
+    assert all(len(line) <= width for line in lines)
+
+
+def test_runs_are_listed(finished: Path) -> None:
+    (row,) = json.loads(netdyno("list", finished.parent, "--format", "json").stdout)
+    assert row["run"] == str(finished)
+    assert (row["state"], row["cases"], row["done"], row["failed"]) == ("done", "8", "8", "0")
+    assert row["limits"] == "device:4 line:4"
+    assert row["started"].endswith("Z")
+    nothing = netdyno("list", finished.parent / "nowhere")
+    assert (nothing.returncode, nothing.stdout) == (0, "")
+
+
+def test_a_record_from_elsewhere_is_listed_but_steers_nothing(finished: Path, tmp_path: Path) -> None:
+    """One with control characters in its title, one that is cut off."""
+    for name in ("evil", "torn"):
+        shutil.copytree(finished, tmp_path / name)
+    connection = sqlite3.connect(tmp_path / "evil" / FILE)
+    connection.execute("UPDATE run SET title = ?", ("\x1b]0;mine\x07 title\x9b2J",))
+    connection.commit()
+    connection.close()
+    os.truncate(tmp_path / "torn" / FILE, 5000)
+    for form in ("md", "table", "csv"):
+        done = netdyno("list", tmp_path, "--format", form)
+        assert not set(done.stdout + done.stderr) & {"\x1b", "\x07", "\x9b"}
+        assert done.returncode == 0
+    rows = json.loads(netdyno("list", tmp_path, "--format", "json").stdout)
+    assert [(Path(row["run"]).name, row["state"]) for row in rows] == [
+        ("evil", "done"),
+        ("torn", "unreadable"),
+    ]
+    (told,) = done.stderr.splitlines()
+    assert told.startswith(f"error: {tmp_path / 'torn'}")
+
+
+@pytest.mark.parametrize("name", ["terminal", "markdown", "csv", "json"])
+def test_reports_go_to_stdout_or_into_a_file(name: str, finished: Path, tmp_path: Path) -> None:
+    done = netdyno("report", finished, "--as", name)
+    assert done.returncode == 0, done.stderr
+    assert "64b" in done.stdout
+    assert "\x1b" not in done.stdout
+    file = tmp_path / "report"
+    assert netdyno("report", finished, "--as", name, "-o", file).stdout == ""
+    assert file.read_text() == done.stdout
+
+
+def test_a_reader_that_goes_away_is_no_error(finished: Path) -> None:
+    command = f"{sys.executable} -m netdyno report {finished} --as json | head -c 1"
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command], env=ENVIRONMENT, capture_output=True, text=True
+    )
+    assert "Traceback" not in done.stderr
+    assert "error" not in done.stderr
+
+
+def test_without_an_engine_it_says_so(tmp_path: Path) -> None:
+    """Exit code 3: could not measure."""
+    code = (
+        "import sys, netdyno.campaign.run as run, netdyno.cli as cli\n"
+        "run.ENGINE = 'no_engine_here'\n"
+        "run.run.__defaults__ = ('no_engine_here',)\n"
+        f"sys.argv = ['netdyno', 'run', {str(write_plan(tmp_path))!r}, '--out', {str(tmp_path / 'runs')!r}]\n"
+        "cli.main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], env=ENVIRONMENT, capture_output=True, text=True)
+    assert done.returncode == 3
+    assert done.stderr.startswith("error: the engine cannot be loaded")
+    assert not list((tmp_path / "runs").glob("*")) if (tmp_path / "runs").exists() else True
+
+
+def test_colour_only_when_wanted(finished: Path) -> None:
+    assert "\x1b" in netdyno("report", finished, FORCE_COLOR="1").stdout
+    assert "\x1b" not in netdyno("report", finished, FORCE_COLOR="1", NO_COLOR="1").stdout
+
+
+@pytest.mark.parametrize(
+    ("environment", "coloured"),
+    [({"TERM": "xterm"}, True), ({"TERM": "dumb"}, False), ({"TERM": "xterm", "NO_COLOR": "1"}, False)],
+)
+def test_a_terminal_that_knows_no_colour_gets_none(
+    environment: dict[str, str], coloured: bool, finished: Path
+) -> None:
+    master, slave = pty.openpty()
+    kept = {name: value for name, value in ENVIRONMENT.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
+    command = [sys.executable, "-m", "netdyno", "report", str(finished)]
+    with subprocess.Popen(command, env={**kept, **environment}, stdout=slave) as process:
+        os.close(slave)
+        seen = b""
+        with contextlib.suppress(OSError):  # EIO: the other end is closed
+            while part := os.read(master, 65536):
+                seen += part
+    os.close(master)
+    assert process.returncode == 0
+    assert b"64b" in seen
+    assert (b"\x1b" in seen) == coloured
+
+
+EXTERNAL = (
+    SEARCH.replace("emulated/asr9006", "external")
+    .replace("  forwarding: [l2-xconnect, ipv4]\n", "")
+    .replace("rate: 10Gbps}", "rate: 10Gbps, interface: eth77}", 1)
+)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="opens packet sockets")
+@pytest.mark.parametrize("included", [False, True])
+def test_an_interface_that_is_not_there_is_told_once_and_nothing_begins(
+    included: bool, tmp_path: Path
+) -> None:
+    text, place = EXTERNAL, "small.yaml:5:"
+    if included:
+        (begin, end), place = (text.index("lab:"), text.index("traffic:")), "lab.yaml:3:"
+        (tmp_path / "lab.yaml").write_text(text[begin:end].replace("\n  ", "\n")[5:])
+        text = text[:begin] + "lab: lab.yaml\n" + text[end:]
+    done = netdyno("run", write_plan(tmp_path, text), "--out", tmp_path / "runs")
+    assert done.returncode == 3, done.stderr
+    error, hint = done.stderr.splitlines()
+    assert place in error
+    assert "there is no interface `eth77` on this machine" in error
+    assert "there is no interface `east`" in error
+    assert hint.startswith("hint: ")
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+@pytest.mark.parametrize("command", ["kinds", "methods", "reports", "rate 10Gbps imix/bench --tags 1"])
+def test_listings_fit_the_terminal_and_lose_nothing(command: str, width: int) -> None:
+    whole = netdyno(*command.split(), COLUMNS="").stdout
+    fitted = netdyno(*command.split(), COLUMNS=str(width)).stdout
+    assert max(map(len, fitted.splitlines())) <= width
+    assert sorted("".join(fitted.split())) == sorted("".join(whole.split()))

@@ -1,0 +1,246 @@
+"""Who may import what: the layers of docs/design.md, read from the sources.
+
+A module counts as imported by any import statement, also one inside a function or for type checkers only, and
+by a string that names it: a module loaded through its name is no way around a contract.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "python" / "netdyno"
+
+LAYERS = (
+    "errors",
+    "values",
+    "stats",
+    "ports",
+    "devices",
+    "modifiers",
+    "methods",
+    "plan",
+    "verdict",
+    "store",
+    "testers",
+    "calibration",
+    "campaign",
+    "reports",
+    "cli",
+)
+"""Bottom first: a package imports only itself and those before it."""
+
+NOT: Mapping[str, tuple[str, ...]] = {
+    "stats": ("plan",),
+    "devices": ("stats",),
+    "methods": ("ports", "devices"),
+    "verdict": ("ports", "devices", "modifiers"),
+    "store": ("ports", "devices", "modifiers", "methods", "plan"),
+    "reports": ("ports", "devices", "modifiers", "methods", "testers", "campaign"),
+}
+"""Packages below one that it may not import all the same."""
+
+ENGINE = "netdyno._engine"
+LOADER = "netdyno.testers"
+"""The only package that may name the engine."""
+
+ELSEWHERE: Mapping[str, tuple[str, ...]] = {
+    # A module of somebody else's, or of Python's: the packages that may import it.
+    "sqlite3": ("store",),
+    "ruamel": ("plan",),
+    "altair": ("reports",),
+    "vl_convert": ("reports",),
+    "jinja2": ("reports",),
+    "click": ("cli",),
+    "rich": ("cli", "reports"),
+    "socket": ("ports", "devices"),
+    "subprocess": ("ports", "devices"),
+    "multiprocessing": ("campaign",),
+    "time": ("ports", "devices", "store", "testers", "calibration", "campaign", "cli"),
+}
+
+LOADS_BY_NAME = ("reports/__init__.py", "testers/__init__.py")
+"""Where a table of names is loaded; each name in it is a string, and so counted."""
+
+
+BROKEN = {
+    "calibration/bench.py: loads a module by a computed name",
+    "calibration/clocks.py: loads a module by a computed name",
+    "calibration/faults.py: loads a module by a computed name",
+    "calibration/receiving.py: loads a module by a computed name",
+    "calibration/suite.py: imports netdyno.cli.calibration_table",
+    "campaign/run.py: imports netdyno._engine",
+    "campaign/run.py: imports sqlite3",
+    "campaign/run.py: loads a module by a computed name",
+    "cli/serve.py: loads a module by a computed name",
+    "methods/wrap/routes.py: imports netdyno.devices.routes",
+    "methods/wrap/routes.py: imports netdyno.plan",
+    "methods/wrap/routes.py: imports netdyno.plan.matrix",
+    "modifiers/__init__.py: imports netdyno.plan",
+    "modifiers/broadcast.py: imports netdyno.plan.traffic",
+    "modifiers/filters.py: imports netdyno.plan",
+    "modifiers/filters.py: imports netdyno.plan.matrix",
+    "modifiers/filters.py: imports netdyno.plan.patterns",
+    "modifiers/filters.py: imports netdyno.plan.traffic",
+    "modifiers/management.py: imports netdyno.plan.patterns",
+    "modifiers/modifier.py: imports netdyno.plan.patterns",
+    "modifiers/modifier.py: imports netdyno.plan.traffic",
+    "modifiers/routing.py: imports netdyno.plan.traffic",
+    "ports/backends.py: imports netdyno.devices.wiring",
+    "ports/memif.py: loads a module by a computed name",
+    "ports/threads.py: imports netdyno.devices.wiring",
+    "ports/watch.py: imports netdyno.devices",
+    "ports/watch.py: imports netdyno.devices.linux.counts",
+    "verdict/evidence.py: imports netdyno.calibration",
+}
+"""Imports that still break a contract; each goes with the next step of the redesign."""
+
+
+def modules(package: Path) -> dict[str, Path]:
+    """Every module below a package's folder, by its dotted name."""
+    found = {}
+    for path in sorted(package.rglob("*.py")):
+        parts = path.relative_to(package.parent).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imported(path: Path, known: Mapping[str, Path]) -> Iterator[tuple[int, str]]:
+    """Line and dotted name of every module that a file imports or names in a string."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{path}:{node.lineno}: a relative import"
+            assert node.module is not None
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                yield node.lineno, inner if inner in known or inner == ENGINE else node.module
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            if node.value in known or node.value == ENGINE:
+                yield node.lineno, node.value
+        elif isinstance(node, ast.JoinedStr):
+            first = node.values[0]
+            if isinstance(first, ast.Constant) and str(first.value).startswith("netdyno."):
+                yield node.lineno, str(first.value).rstrip(".")
+
+
+def loads_by_name(path: Path) -> Iterator[int]:
+    """Lines of a file that load a module whose name is computed."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if not isinstance(node, ast.Call):
+            continue
+        called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if called in ("import_module", "__import__", "exec", "eval", "spec_from_file_location"):
+            literal = node.args and isinstance(node.args[0], ast.Constant)
+            if not literal:
+                yield node.lineno
+
+
+def layer(module: str) -> str:
+    """`values` of `netdyno.values.load`; empty for `netdyno` itself."""
+    return [*module.split("."), ""][1]
+
+
+def violations(package: Path) -> list[str]:
+    """Each import that breaks a rule, `campaign/run.py:3: imports netdyno.cli`."""
+    known = modules(package)
+    found = []
+    for module, path in known.items():
+        own = layer(module)
+        where = path.relative_to(package)
+        for line, name in imported(path, known):
+            told = f"{where}:{line}: imports {name}"
+            top = name.split(".")[0]
+            if name == ENGINE:
+                if not f"{module}.".startswith(f"{LOADER}."):
+                    found.append(told)
+            elif top == "netdyno":
+                other = layer(name)
+                upward = own in LAYERS and other in LAYERS and LAYERS.index(other) > LAYERS.index(own)
+                if upward or other in NOT.get(own, ()):
+                    found.append(told)
+            elif top in ELSEWHERE and own not in ELSEWHERE[top]:
+                found.append(told)
+        if str(where) not in LOADS_BY_NAME:
+            found += [f"{where}:{line}: loads a module by a computed name" for line in loads_by_name(path)]
+    return found
+
+
+def test_every_layer_is_there_and_nothing_else() -> None:
+    here = {path.stem if path.is_file() else path.name for path in PACKAGE.iterdir()}
+    assert here - {"__pycache__", "_engine", "_engine.abi3"} == {*LAYERS, "__init__", "__main__", "py"}
+
+
+def test_every_contract_matches_a_file() -> None:
+    known = modules(PACKAGE)
+    for name in LAYERS:
+        assert any(layer(module) == name for module in known), name
+    assert LOADER in known
+    for packages in (*ELSEWHERE.values(), *NOT.values(), NOT):
+        assert set(packages) <= set(LAYERS)
+    for name in LOADS_BY_NAME:
+        assert (PACKAGE / name).is_file(), name
+
+
+def test_no_module_breaks_a_contract() -> None:
+    found = {one.split(":")[0] + one[one.index(": ") :] for one in violations(PACKAGE)}
+    assert not found - BROKEN, "\n".join(violations(PACKAGE))
+    assert not BROKEN - found, "no longer broken: take them out of BROKEN"
+
+
+WAYS = (
+    "import {module}",
+    "from {module} import name",
+    "def late() -> None:\n    import {module}",
+    "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from {module} import name",
+    "from importlib import import_module\nimport_module('{module}')",
+    "from importlib import import_module\nNAME = '{module}'\nimport_module(NAME)",
+)
+"""How a module may be imported, plainly or in disguise."""
+
+
+def planted(folder: Path, owner: str, text: str) -> list[str]:
+    """The violations in a package of empty layers, one of which has a module with this text."""
+    package = folder / "netdyno"
+    for name in LAYERS:
+        (package / name).mkdir(parents=True)
+        (package / name / "__init__.py").touch()
+    (package / owner / "planted.py").write_text(text)
+    return [one for one in violations(package) if one.startswith(f"{owner}/planted.py")]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("owner", "above"), list(pairwise(LAYERS)))
+def test_an_import_of_the_layer_above_is_found(owner: str, above: str, way: str, tmp_path: Path) -> None:
+    assert planted(tmp_path, owner, way.format(module=f"netdyno.{above}"))
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("owner", "other"), [(owner, other) for owner in NOT for other in NOT[owner]])
+def test_an_import_that_is_ruled_out_below_is_found(owner: str, other: str, way: str, tmp_path: Path) -> None:
+    assert planted(tmp_path, owner, way.format(module=f"netdyno.{other}"))
+
+
+@pytest.mark.parametrize(("below", "owner"), list(pairwise(LAYERS)))
+def test_an_import_of_the_layer_below_is_allowed(below: str, owner: str, tmp_path: Path) -> None:
+    assert below in NOT.get(owner, ()) or not planted(tmp_path, owner, f"from netdyno.{below} import name")
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("owner", [name for name in LAYERS if name != "testers"])
+def test_an_import_of_the_engine_is_found(owner: str, way: str, tmp_path: Path) -> None:
+    assert planted(tmp_path, owner, way.format(module=ENGINE))
+
+
+@pytest.mark.parametrize("module", ELSEWHERE)
+def test_an_import_of_somebody_elses_module_is_found(module: str, tmp_path: Path) -> None:
+    owner = next(name for name in LAYERS if name not in ELSEWHERE[module])
+    assert planted(tmp_path, owner, f"import {module}")
+    allowed = ELSEWHERE[module][0]
+    assert not planted(tmp_path / "allowed", allowed, f"import {module}")

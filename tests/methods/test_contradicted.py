@@ -1,0 +1,281 @@
+"""A throughput at which a later trial of the same case lost frames says so, by name.
+
+A device forwards 1,000 frames a second and holds 100: a trial of a second passes at 1,100, one of two seconds
+at that load loses 100 of its 2,200 frames. So what is found and what contradicts it are known beforehand.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from netdyno.campaign import run as runner
+from netdyno.cli.live import PlainView, watcher
+from netdyno.methods import METHODS, back_to_back, delay_variation, recovery, reset
+from netdyno.methods import latency as latency_method
+from netdyno.methods.latency import LatencyParameters
+from netdyno.methods.wrap.contradicted import checked
+from netdyno.plan import parse
+from netdyno.reports import REPORTS
+from netdyno.reports.model import grid
+from netdyno.reports.model.from_store import view
+from netdyno.reports.model.view import AT_THE_THROUGHPUT
+from netdyno.store import open_run
+from netdyno.values.finding import Result, Value
+from netdyno.values.situation import Situation
+from tendevices import Device, drive, finite_queue, wall
+
+LINE = Fraction(10_000)
+
+
+def latency(device: Device, *streams: str, **changes: Any) -> Result:
+    """Latency in `changes` at a throughput of trials of a second, told of what contradicts that."""
+    situation = Situation(streams or ("a",), LINE, Fraction(64))
+    written: dict[str, Any] = {"repeats": 3, "duration": "2s", "after": "0s"}
+    written |= {"throughput": {"duration": "1s"}, **changes}
+    method = METHODS["latency"].start(LatencyParameters.model_validate(written), situation)
+    return drive(checked(method, situation), device, situation)[0]
+
+
+def value(result: Result, scope: str, name: str = "throughput") -> Value:
+    found = result.value(name, scope)
+    assert found is not None
+    return found
+
+
+def test_a_throughput_that_its_own_latency_trials_lose_frames_at_is_contradicted() -> None:
+    result = latency(finite_queue(1000, 100))
+    assert value(result, "a").number == 1100
+    clause = "frames were lost at it or below in 3 trials, first in `latency 1` at 1100 fps: 100 of 2200"
+    assert value(result, "a").contradicted == value(result, "sum").contradicted == clause
+    assert result.notes.count(f"throughput: {clause}") == 1
+
+
+def test_trials_as_long_as_the_search_contradict_nothing() -> None:
+    result = latency(finite_queue(1000, 100), duration="1s")
+    assert value(result, "a").number == 1100
+    assert not any(one.contradicted for one in result.values)
+
+
+def test_a_device_without_a_queue_is_not_contradicted() -> None:
+    result = latency(wall(1000))
+    assert value(result, "a").number == 1000
+    assert not any(one.contradicted for one in result.values)
+
+
+def test_each_stream_is_contradicted_by_its_own_frames() -> None:
+    queue, plenty = finite_queue(1000, 100), wall(5000)
+    result = latency(lambda fps, s, stream: (queue if stream == "b" else plenty)(fps, s, stream), "a", "b")
+    assert value(result, "a").number == value(result, "b").number == 1100
+    assert value(result, "a").contradicted == ""
+    assert value(result, "b").contradicted.endswith("at 1100 fps: 100 of 2200")
+    assert value(result, "sum").contradicted.endswith("at 2200 fps: 100 of 4400")
+
+
+def test_a_throughput_that_the_plan_gives_is_contradicted_too() -> None:
+    result = latency(finite_queue(1000, 100), throughput="2kpps", repeats=1)
+    given = value(result, "a", "throughput, given")
+    assert given.contradicted == "frames were lost at it or below in `latency 1` at 2000 fps: 1900 of 4000"
+
+
+def test_a_tester_that_falls_short_contradicts_nothing() -> None:
+    """What it sends then is another load."""
+
+    def device(fps: Fraction, seconds: Fraction, stream: str) -> tuple[int, int]:
+        sent = int(fps * seconds)
+        return (sent, min(sent, 1100)) if seconds == 1 else (sent - 50, sent - 60)
+
+    assert not any(one.contradicted for one in latency(device).values)
+
+
+PLAN = """\
+title: A queue
+lab:
+  nodes: {tester: {kind: netdyno}, dut: {kind: emulated/router, settings: {capacity: 10kpps}}}
+  links:
+    - {endpoints: ["tester:west", "dut:d0"], rate: 100Mbps}
+    - {endpoints: ["tester:east", "dut:d1"], rate: 100Mbps}
+traffic: {small: {size: 64B}}
+matrix: {direction: [uni]}
+method: {latency: {repeats: 2, duration: 2s, after: 0s, throughput: {duration: %s}}}
+trial: {settle: 100ms, drain: 200ms, sample: 1ms}
+goals: [throughput >= 5kpps]
+"""
+HELD = 1025
+"""What an emulated port holds (docs/labs.md): 1,024 wait and one is served."""
+
+
+@pytest.fixture(scope="module")
+def short(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, dict[str, str]]:
+    pytest.importorskip("netdyno._engine", reason="the engine is not built")
+    return ran("1s", tmp_path_factory.mktemp("short"))
+
+
+def ran(duration: str, place: Path) -> tuple[Result, dict[str, str]]:
+    outcome = runner.run(parse(PLAN % duration), place, watcher(), runner.Selection())
+    with open_run(outcome.folder) as run:
+        shown = view(run)
+        assert run.cases[0].result is not None
+        return run.cases[0].result, {name: REPORTS[name].render(shown) for name in REPORTS}
+
+
+def test_an_emulated_device_with_a_queue_is_seen_through(short: tuple[Result, dict[str, str]]) -> None:
+    """10,000 frames a second and 1,025 held: a second passes up to 11,025, two lose what is above 10,512."""
+    result, _ = short
+    found = value(result, "sum")
+    assert found.number is not None
+    assert 10_000 + HELD - Fraction(14881, 100) <= found.number <= 10_000 + HELD
+    told = re.fullmatch(
+        r"frames were lost at it or below in 2 trials, first in `latency 1` at \d+ fps: (\d+) of (\d+)",
+        found.contradicted,
+    )
+    assert told is not None, found.contradicted
+    lost, sent = map(int, told.groups())
+    assert abs(sent - 2 * found.number) <= 1
+    assert abs(lost - (sent - 2 * 10_000 - HELD)) <= 2
+
+
+def test_a_short_trial_says_what_of_it_a_queue_held(short: tuple[Result, dict[str, str]]) -> None:
+    result, _ = short
+    rate = value(result, "sum").number
+    assert rate is not None
+    (said,) = (one for one in result.recommended if "came only when all had left" in one)
+    told = re.search(r": (\d+) of (\d+) frames of `west-east` .* held is (\d+) fps", said)
+    assert told is not None, said
+    held, sent, fps = map(int, told.groups())
+    assert abs(sent - rate) <= 1
+    # All but the 10,000 of the second; ten a millisecond, which is a sample.
+    assert rate - 10_000 - 12 <= held <= rate - 10_000 + 2
+    assert abs(fps - held) <= 1
+
+
+def test_every_report_marks_it(short: tuple[Result, dict[str, str]]) -> None:
+    result, pages = short
+    clause = value(result, "sum").contradicted
+    for name in ("terminal", "markdown", "html"):
+        page = " ".join(re.sub(r"<[^>]*>|[\\]", "", pages[name]).replace("&gt;", ">").split())
+        assert f"contradicted: throughput: {clause}".replace("`", "") in page.replace("`", ""), name
+    shown = json.loads(pages["json"])["cases"][0]["values"]
+    (one,) = (one for one in shown if (one["value"], one["scope"]) == ("throughput", "sum"))
+    assert one["contradicted"] == clause
+    assert clause in pages["csv"]
+
+
+def test_progress_says_it_whatever_stands_for_the_case(tmp_path: Path) -> None:
+    """Of one stream and of two: the latency is one at that throughput."""
+    pytest.importorskip("netdyno._engine", reason="the engine is not built")
+    stream = io.StringIO()
+    plan = parse((PLAN % "1s").replace("[uni]", "[uni, bidir]"))
+    outcome = runner.run(plan, tmp_path, PlainView(stream), runner.Selection())
+    with open_run(outcome.folder) as run:
+        shown = view(run)
+    lines = stream.getvalue().splitlines()
+    assert len(shown.cases) == 2
+    for case in shown.cases:
+        (place,) = (n for n, line in enumerate(lines) if f"] {case.name}: " in line)
+        assert case.headline is not None
+        assert f": {case.headline.name} {grid.number(case.headline)}, limit: {case.limit()}" in lines[place]
+        assert lines[place + 1] == f"    contradicted: throughput: {case.contradiction('sum')}"
+
+
+FOOTNOTE = "the throughput, or what was measured at it or follows from it"
+STARRED = r"[0-9][0-9.,]*(?: [a-zA-Z]+)? \*"
+
+
+def rows_of(page: str, heading: str) -> list[list[str]]:
+    """The rows of a Markdown table below a heading, cell by cell, the first with the columns' names."""
+    below = page.split(f"## {heading}\n", 1)[1].split("\n## ", 1)[0]
+    lines = [line for line in below.splitlines() if line.startswith("|") and not line.startswith("|-")]
+    return [[cell.strip().replace("\\", "") for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+
+
+def test_every_table_that_stands_on_it_is_marked(
+    short: tuple[Result, dict[str, str]], tmp_path: Path
+) -> None:
+    """By what RFC 2544 section 26.2 measures at the throughput."""
+    _, pages = short
+    heading, row = rows_of(pages["markdown"], "Latency")
+    told = dict(zip(heading, row, strict=True))
+    assert [name for name, cell in told.items() if cell.endswith("*")] == ["load (pps)"]
+    assert re.search(r"\| +[0-9.]+ ms \\\* +\|", pages["markdown"]), "the latency of the case"
+    for name in ("terminal", "markdown", "html"):
+        page = " ".join(re.sub(r"<[^>]*>|[\\]", "", pages[name]).split())
+        assert page.count(f"*: {FOOTNOTE}") == 1, name
+    below = pages["tables"].split("Latency\n", 1)[1].splitlines()
+    assert below[0].endswith(",contradicted")
+    assert below[1].endswith(",load")
+    (table,) = json.loads(pages["json"])["cases"][0]["tables"]
+    assert table["contradicted_columns"] == [["load"]]
+
+
+BURSTS = """\
+method:
+  rfc2544:
+    throughput: {duration: 1s}
+    latency: {repeats: 1, duration: 2s, after: 0s}
+    frame-loss: {duration: 100ms}
+    back-to-back: {repeats: 1, quiet: 200ms, longest: 1s}
+    recovery: {repeats: 1}
+    reset: null
+"""
+
+
+def test_the_tables_of_all_six_tests_are_marked(tmp_path: Path) -> None:
+    text = re.sub(r"method: .*\n", BURSTS, PLAN).replace("throughput >= 5kpps", "throughput >= 1kpps")
+    outcome = runner.run(parse(text), tmp_path, watcher(), runner.Selection())
+    with open_run(outcome.folder) as run:
+        shown = view(run)
+    page = REPORTS["markdown"].render(shown)
+    marked = {}
+    for name in ("Throughput", "Latency", "Frame loss rate", "Back-to-back frames", "System recovery"):
+        heading, *rows = rows_of(page, name)
+        marked[name] = {
+            column for row in rows for column, cell in zip(heading, row, strict=True) if cell.endswith("*")
+        }
+    assert marked == {
+        "Throughput": {"throughput (pps)", "of the line", "passed (pps)"},
+        "Latency": {"load (pps)"},
+        # Its loads are shares of the line, whatever the throughput is.
+        "Frame loss rate": set(),
+        "Back-to-back frames": {"corrected buffer time", "throughput (pps)"},
+        "System recovery": {"overload (pps)", "then (pps)"},
+    }
+    # RFC 2544 section 26.1: the text beside it "SHOULD indicate the protocol, data stream format, and type of
+    # media used"; sections 26.2 to 26.5 have columns or lines for media and types of data streams.
+
+    told = "Protocol, data stream and media: Ethernet, IPv4, UDP; evenly spaced frames, 65,536 flows"
+    for name in marked:
+        below = page.split(f"## {name}\n", 1)[1].split("\n## ", 1)[0]
+        assert below.count(f"{told}; emulated Ethernet lines of 100.00 Mbps.") == 1, name
+    values = {
+        one["value"]: "contradicted" in one
+        for one in json.loads(REPORTS["json"].render(shown))["cases"][0]["values"]
+    }
+    assert {name for name, doubt in values.items() if doubt} == {
+        *("throughput", "latency", "buffer time", "recovery time"),
+    }
+
+
+def test_the_values_that_stand_on_a_throughput_are_those_of_the_methods() -> None:
+    """Of methods that take a throughput as known; a longest burst and a loss curve need none."""
+    told = {name for method in (latency_method, recovery, reset) for name in method.HEADLINE}
+    told |= {delay_variation.PDV, *delay_variation.IPDV, back_to_back.BUFFER}
+    assert told == set(AT_THE_THROUGHPUT)
+
+
+def test_a_goal_is_not_met_by_it(short: tuple[Result, dict[str, str]]) -> None:
+    """It asks for a load below that at which frames were lost: nobody can say."""
+    (goal,) = json.loads(short[1]["json"])["cases"][0]["goals"]
+    assert goal["passed"] is None
+    assert "longer trials would tell" in goal["reason"]
+
+
+def test_a_trial_in_which_a_queue_is_no_more_than_a_step_says_nothing(tmp_path: Path) -> None:
+    """1,025 frames in 10 s are 102 fps, and the search knows the rate to 149."""
+    result, _ = ran("10s", tmp_path)
+    assert not any("came only when" in one for one in (*result.recommended, *result.notes))

@@ -1,0 +1,74 @@
+"""Searches whose trials are too short to fill a queue say what of their number it held."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from netdyno.campaign import run as runner
+from netdyno.cli.live import watcher
+from netdyno.plan import parse
+from netdyno.store import open_run
+
+CAPACITY = 10_000
+HELD = 1025
+"""Frames the device keeps beside those it forwards: 1,024 in its queue, and one that it works on."""
+
+SEARCHES = {
+    "ndr": "ndr: {goals: {NDR: csit-ndr}}",
+    "bisection": "bisection: {duration: 1s, width: 200pps, repeats: 0}",
+    "throughput": "throughput: {duration: 1s, width: 200pps}",
+}
+
+
+def found(method: str, tmp_path: Path) -> tuple[Fraction, tuple[str, ...]]:
+    """The number, frames per second, and the notes."""
+    pytest.importorskip("netdyno._engine", reason="the engine is not built")
+    asked = parse(f"""\
+title: A queue
+lab:
+  nodes: {{tester: {{kind: netdyno}}, dut: {{kind: emulated/router}}}}
+  links:
+    - {{endpoints: ["tester:west", "dut:d0"], rate: 20Mbps}}
+    - {{endpoints: ["tester:east", "dut:d1"], rate: 20Mbps}}
+traffic: {{it: {{size: 64B, flows: 1}}}}
+matrix: {{capacity: [{CAPACITY // 1000}kpps], direction: [uni]}}
+method: {{{method}}}
+trial: {{sample: 1ms, settle: 1ms, drain: 200ms}}
+""")
+    outcome = runner.run(asked, tmp_path, watcher(), runner.Selection())
+    with open_run(outcome.folder) as run:
+        (case,) = run.cases
+        assert case.result is not None, outcome
+        number = case.result.values[0].number
+        assert number is not None
+        return number, case.result.notes
+
+
+@pytest.mark.parametrize("method", SEARCHES)
+def test_a_search_of_short_trials_says_what_a_queue_held(method: str, tmp_path: Path) -> None:
+    """A second at 11,025 fps passes a device of 10,000: 1,025 frames wait when the last one has left."""
+    number, notes = found(SEARCHES[method], tmp_path)
+    assert CAPACITY < number <= CAPACITY + HELD
+    (said,) = (note for note in notes if "came only when all had left" in note)
+    told = re.search(r": (\d+) of (\d+) frames of `west-east` .* held is (\d+) fps", said)
+    assert told is not None, said
+    held, sent, fps = map(int, told.groups())
+    assert abs(sent - number) <= 1
+    # All but what it forwards in the second; ten frames a millisecond, which is a sample.
+    assert abs(held - (sent - CAPACITY)) <= 12
+    assert abs(fps - held) <= 1
+
+
+@pytest.mark.parametrize("method", ["ndr", "bisection"])
+def test_one_of_long_trials_has_nothing_to_say(method: str, tmp_path: Path) -> None:
+    """In a minute 1,025 frames are 17 a second, less than the load is known to."""
+    longer = {
+        "ndr": "ndr: {goals: {NDR: {loss: 0%, exceed: 0%, duration: 60s, sum: 60s, width: 1%}}}",
+        "bisection": "bisection: {duration: 60s, width: 100pps, repeats: 0}",
+    }
+    number, notes = found(longer[method], tmp_path)
+    assert number <= CAPACITY + 100
+    assert [note for note in notes if "came only when all had left" in note] == []

@@ -1,0 +1,544 @@
+"""The tester measured by itself: what is found of known limits, what is kept, and when it holds no longer."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from netdyno.calibration import Calibration, CalibrationError, shelf
+from netdyno.calibration.document import Check, Traffic
+from netdyno.calibration.effort import QUICK
+from netdyno.calibration.ports import default_plan
+from netdyno.calibration.search import Ask, Told, most_without_loss
+from netdyno.calibration.traffic import distinct, key
+from netdyno.cli.app import cli
+from netdyno.plan import parse
+from netdyno.plan.matrix import cases
+from netdyno.store import StoredCase, open_run
+
+ROOT = Path(__file__).parents[2]
+
+
+# The search for the most frames without loss, against a port of which the limit is known.
+
+
+def searched(
+    ceiling: int, resolution: Fraction, passes: Callable[[Fraction, bool], bool], sends: int
+) -> tuple[Fraction | None, list[Ask]]:
+    search = most_without_loss(Fraction(ceiling), resolution)
+    asked = [next(search)]
+    while True:
+        fps = asked[-1].fps
+        try:
+            told = Told(passes(fps, asked[-1].confirming), min(fps, Fraction(sends)))
+            asked.append(search.send(told))
+        except StopIteration as stop:
+            return stop.value, asked
+
+
+@pytest.mark.parametrize("limit", [1, 7_919, 350_000, 13_500_000, 199_999_999])
+@pytest.mark.parametrize("sends", [Fraction(1, 3), Fraction(1), Fraction(3, 2)])
+def test_the_most_without_loss_is_found_to_the_resolution(limit: int, sends: Fraction) -> None:
+    resolution = Fraction(1, 20)
+    most, asked = searched(300_000_000, resolution, lambda fps, _: fps <= limit, max(1, round(limit * sends)))
+    assert most is not None
+    assert most <= limit
+    assert limit - most <= resolution * limit + 1
+    assert asked[-1].confirming
+    assert asked[-1].fps == most
+    assert len(asked) < 45, "halving from the ceiling at worst"
+
+
+def test_a_full_line_is_confirmed_at_once_and_never_exceeded() -> None:
+    most, asked = searched(14_880_952, Fraction(1, 50), lambda fps, _: True, 20_000_000)
+    assert most == 14_880_952
+    assert [ask.confirming for ask in asked] == [False, True]
+
+
+def test_what_does_not_hold_for_longer_is_not_proven() -> None:
+    """A load that passes a short trial and fails a long one, and all below 1 Mpps hold."""
+    passes = lambda fps, long: fps <= 2_000_000 and not (long and fps > 1_000_000)  # noqa: E731
+    most, asked = searched(300_000_000, Fraction(1, 10), passes, 2_000_000)
+    assert most is not None
+    assert most <= 1_000_000
+    assert asked[-1].confirming
+    none, _ = searched(300_000_000, Fraction(1, 10), lambda fps, long: not long, 1_000_000)
+    assert none is None
+
+
+# What is kept.
+
+
+def calibration(**changes: object) -> Calibration:
+    traffic = Traffic("aa", "64b / uni", Fraction(13_500_000, 7), None, 800, 40_000, Fraction(3, 2))
+    plain = Calibration(
+        id="2026-11-22T0350Z-ab12",
+        made_at=datetime(2026, 11, 22, 3, 50, tzinfo=UTC),
+        effort="quick",
+        how="a ring",
+        ports=("one", "two"),
+        basis={"kernel": "6.1", "eth1: driver": "ixgbe"},
+        machine={},
+        checks=(),
+        traffic=(traffic,),
+    )
+    return replace(plain, **changes)  # type: ignore[arg-type]
+
+
+def test_a_calibration_is_read_as_it_was_written_and_appears_whole(tmp_path: Path) -> None:
+    file = shelf.save(tmp_path, calibration())
+    assert file == tmp_path / "calibrations" / "2026-11-22T0350Z-ab12.json"
+    assert [path.name for path in file.parent.iterdir()] == [file.name]
+    (file.parent / "other.json").write_text('{"format": 2}')
+    (file.parent / "newer.json").write_text(file.read_text().replace('"format": 2', '"format": 99'))
+    found, wrong = shelf.load(tmp_path)
+    assert found == [calibration()]
+    assert len(wrong) == 2
+    assert "newer netdyno" in wrong[0]
+    assert "not a calibration" in wrong[1]
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "said"),
+    [
+        ({"kernel": "6.1"}, {"kernel": "6.2"}, "kernel is now 6.2, it was 6.1"),
+        ({"MTU": "9000"}, {}, "MTU is now gone, it was 9000"),
+        ({}, {"firmware": "8.3"}, "firmware is now 8.3, it was not there"),
+        ({"kernel": "6.1"}, {"kernel": "6.1"}, None),
+        (
+            {"eth1: opened as": "zero-copy"},
+            {"eth1: opened as": "copy"},
+            "eth1: opened as is now copy, it was zero-copy",
+        ),
+        # Not known before the port is open: no reason to doubt, when a backend is chosen.
+        ({"eth1: opened as": "zero-copy"}, {}, None),
+    ],
+)
+def test_it_expires_when_what_it_rests_on_changes(
+    was: dict[str, str], now: dict[str, str], said: str
+) -> None:
+    assert shelf.expired(was, now) == said
+
+
+def test_the_newest_that_holds_is_taken_and_else_the_reason_is_given() -> None:
+    older = calibration(id="older", made_at=datetime(2026, 11, 1, tzinfo=UTC))
+    newer = calibration(basis={"kernel": "5.10", "eth1: driver": "ixgbe"})
+    now = dict(older.basis)
+    found = shelf.proven([older, newer], ("one", "two"), "aa", now)
+    assert found is not None
+    assert (found.id, found.expired) == ("older", None)
+    assert found.holds
+    found = shelf.proven([newer], ("one", "two"), "aa", now)
+    assert found is not None
+    assert not found.holds
+    assert found.expired == "kernel is now 6.1, it was 5.10"
+    assert shelf.proven([older], ("two", "one"), "aa", now) is None, "other ports"
+    assert shelf.proven([older], ("one", "two"), "bb", now) is None, "other traffic"
+
+
+def test_an_old_one_is_said_to_be_old() -> None:
+    proven = shelf.proven([calibration()], ("one", "two"), "aa", calibration().basis)
+    assert proven is not None
+    made = calibration().made_at
+    assert shelf.age_note(proven, made + timedelta(days=30)) is None
+    assert "31 days old" in (shelf.age_note(proven, made + timedelta(days=31)) or "")
+
+
+# Which traffic is the same work.
+
+PLAN = """
+title: One
+lab:
+  nodes: {{tester: {{kind: netdyno}}, dut: {{kind: emulated/cross-connect}}}}
+  links:
+    - {{endpoints: ["tester:west", "dut:a"], rate: 10Gbps}}
+    - {{endpoints: ["tester:east", "dut:b"], rate: 10Gbps}}
+traffic: {{one: {profile}}}
+matrix: {{profile: [one], direction: [{direction}]}}
+method: {{throughput: {{}}}}
+"""
+
+
+def key_of(profile: str, direction: str = "uni", *, verify: bool = True) -> str:
+    (case,) = cases(parse(PLAN.format(profile=profile, direction=direction)))
+    return key(case, verify=verify)
+
+
+def test_addresses_make_no_other_traffic_and_all_else_does() -> None:
+    plain = key_of("{size: 64B}")
+    assert key_of("{size: 64B, addresses: rfc2544}") == plain
+    others = [
+        key_of("{size: 65B}"),
+        key_of("{size: {64: 1, 65: 1}}"),
+        key_of("{size: 64B, flows: 1}"),
+        key_of("{size: 76B}"),
+        key_of("{size: 76B, protocol: tcp}"),
+        key_of("{size: 68B, vlan: 10}"),
+        key_of("{size: 68B, vlan: {vid: {step: {start: 1, step: 1, count: 9}}}}"),
+        key_of("{size: 64B}", "bidir"),
+        key_of("{size: 64B}", verify=False),
+    ]
+    assert len({plain, *others}) == 1 + len(others)
+
+
+def test_each_traffic_of_a_matrix_is_measured_once() -> None:
+    chosen = cases(default_plan(quick=False))
+    assert len(distinct((*chosen, *chosen), verify=True)) == len(chosen) == 6
+
+
+# The real thing, in little time: what is told must be true, however rough.
+
+LITTLE = replace(
+    QUICK,
+    trial_ns=40_000_000,
+    confirm_ns=60_000_000,
+    soak_ns=100_000_000,
+    watch_s=0.05,
+    resolution=Fraction(1, 4),
+    spare=12,
+)
+
+
+@pytest.fixture
+def little(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("netdyno.calibration.effort.QUICK", LITTLE)
+
+
+def calibrated(*arguments: str) -> tuple[Result, Calibration]:
+    done = CliRunner().invoke(cli, ["calibrate", "--quick", "--format", "json", *arguments])
+    assert done.exit_code in (0, 1), done.output + str(done.exception)
+    return done, Calibration.from_json(done.stdout)
+
+
+def test_each_check_is_told_as_it_ends(little: None, tmp_path: Path) -> None:
+    done, found = calibrated("--backend", "ring", "--out", str(tmp_path))
+    told = [line.split()[:2] for line in done.stderr.splitlines() if line.startswith("  ")]
+    marks = {"pass": "pass", "warn": "WARN", "fail": "FAIL", "n/a": "n/a"}
+    assert sorted(told) == sorted([marks[check.mark], check.name] for check in found.checks)
+
+
+def no_contradiction(found: Calibration) -> None:
+    """What must be so on any machine, however busy."""
+    assert found.complete
+    numbers = {check.name for check in found.checks}
+    assert numbers == {f"C{number}" for number in range(11)}
+    for check in found.checks:
+        assert check.mark in ("pass", "warn", "fail", "n/a")
+        assert check.reason or check.mark == "pass", check
+        # A busy machine is warned of; nothing is miscounted on it, and no fault missed or made up.
+        if check.name == "C1":
+            assert check.mark == "pass", check
+        if check.title == "loopback":
+            assert check.mark == "pass" or "kept from its core" in check.reason, check
+        # The device of C10 has a thread of its own, which may be kept from its core; it blames nobody then.
+        if check.name == "C10":
+            assert check.mark == "pass" or "kept from its core" in check.reason, check
+    for one in found.traffic:
+        if one.max_fps is None:
+            # Nothing passes on a machine that is too busy; then that is said.
+            (most,) = (check for check in found.checks if (check.name, check.scope) == ("C3", one.name))
+            assert most.mark == "fail"
+            assert "kept from its core" in most.reason, most
+            continue
+        assert one.max_fps > 0
+        for point in one.points:
+            assert 0 < point.fps <= one.max_fps
+            times = (point.latency_min_ns, point.latency_p50_ns, point.latency_p99_ns, point.latency_p999_ns)
+            told = [time for time in times if time is not None]
+            assert told == sorted(told)
+            assert point.longest_burst <= point.frames
+
+
+@pytest.mark.usefixtures("little")
+def test_a_ring_is_calibrated_and_kept_beside_the_runs(tmp_path: Path) -> None:
+    done, found = calibrated("--backend", "ring", "--out", str(tmp_path))
+    no_contradiction(found)
+    assert shelf.load(tmp_path) == ([found], [])
+    assert [one.name for one in found.traffic] == ["64b / uni", "64b / bidir"]
+    assert "as fast as it goes" in done.stderr
+    assert found.id in done.stderr
+    assert found.machine["before"]["watch"]
+    assert found.machine["after"]["watch"]
+    (alone,) = (check for check in found.checks if check.name == "C4")
+    assert alone.mark == "n/a"
+    assert "one thread" in alone.reason
+
+
+def test_the_longest_frames_are_calibrated_where_no_line_is_enforced(little: None, tmp_path: Path) -> None:
+    """As many of them as nobody can send would be more bits than the engine takes."""
+    plan = tmp_path / "plan.yaml"
+    plan.write_text(
+        textwrap.dedent(f"""
+        title: Jumbo frames over a memif
+        lab:
+          nodes: {{tester: {{kind: netdyno}}, dut: {{kind: external}}}}
+          links:
+            - {{endpoints: ["tester:w", "dut:a"], rate: 10Gbps, backend: memif, socket: {tmp_path}/s, id: 0}}
+            - {{endpoints: ["tester:e", "dut:b"], rate: 10Gbps, backend: memif, socket: {tmp_path}/s, id: 1}}
+        traffic: {{9000b: {{size: 9000B}}}}
+        matrix: {{profile: [9000b], direction: [uni]}}
+        method: {{throughput: {{duration: 1s}}}}
+        """)
+    )
+    done, found = calibrated(str(plan), "--out", str(tmp_path))
+    no_contradiction(found)
+    assert [one.name for one in found.traffic] == ["9000b / uni"], done.stderr
+
+
+def test_what_runs_in_virtual_time_needs_none(tmp_path: Path) -> None:
+    plan = str(ROOT / "examples" / "asr9006.yaml")
+    done = CliRunner().invoke(cli, ["calibrate", plan, "--out", str(tmp_path)])
+    assert done.exit_code == 0
+    assert "nothing to calibrate" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "give a plan"),
+        (["--ports", "lo"], "two ends"),
+        (["--ports", "lo,lo"], "two ends"),
+        (["--backend", "af_packet"], "give a plan"),
+        (["--backend", "ring", "--soak", "soon"], "--soak"),
+    ],
+)
+def test_mistakes_are_told_before_anything_runs(arguments: list[str], said: str) -> None:
+    done = CliRunner().invoke(cli, ["calibrate", *arguments])
+    assert done.exit_code == 2
+    assert said in done.output
+
+
+def interrupted(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_interrupted_before_any_traffic_it_says_that_nothing_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("netdyno.calibration.clocks.look", interrupted)
+    monkeypatch.setattr("sys.argv", ["netdyno", "calibrate", "--backend", "ring", "--out", "my runs"])
+    done = CliRunner().invoke(cli, ["calibrate", "--backend", "ring", "--quick", "--out", str(tmp_path)])
+    assert done.exit_code == 130
+    assert "interrupted before any traffic was measured: nothing is kept" in done.stderr
+    assert "`netdyno calibrate --backend ring --out 'my runs'` begins again" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.usefixtures("little")
+def test_interrupted_later_it_says_what_is_kept_and_what_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # What comes second for the first of two kinds of traffic.
+    monkeypatch.setattr("netdyno.calibration.traffic_checks.soaked", interrupted)
+    done = CliRunner().invoke(cli, ["calibrate", "--backend", "ring", "--quick", "--out", str(tmp_path)])
+    assert done.exit_code == 130
+    assert "measured: 64b / uni\n" in done.stderr
+    (missing,) = (line for line in done.stderr.splitlines() if line.startswith("missing: "))
+    assert missing.startswith("missing: 64b / bidir, ")
+    assert "faults of known number (C10)" in missing
+    ((kept,), wrong) = shelf.load(tmp_path)
+    assert not wrong
+    assert not kept.complete
+    assert [one.name for one in kept.traffic] == ["64b / uni"]
+
+
+def test_an_interrupted_calibration_proves_nothing() -> None:
+    for whole in (True, False):
+        kept = calibration(complete=whole)
+        proven = shelf.proven([kept], kept.ports, kept.traffic[0].key, kept.basis)
+        assert proven is not None
+        assert proven.holds == whole
+        assert proven.expired == (None if whole else "it was interrupted before its last checks")
+
+
+def test_where_nothing_can_be_kept_nothing_is_measured(tmp_path: Path) -> None:
+    (tmp_path / "runs").write_text("a file")
+    done = CliRunner().invoke(cli, ["calibrate", "--backend", "ring", "--out", str(tmp_path / "runs")])
+    assert isinstance(done.exception, CalibrationError)
+    assert "nothing can be kept there" in done.exception.message
+    assert done.exception.hint == "`--out` names another folder"
+    assert done.stdout == done.stderr == ""
+
+
+def test_a_stranger_is_no_calibration() -> None:
+    for text in ("", "[]", "{}", json.dumps({"format": 2, "id": 3}), '{"format": "x"}'):
+        with pytest.raises(CalibrationError, match="not a calibration"):
+            Calibration.from_json(text)
+
+
+needs_root = pytest.mark.skipif(
+    os.getuid() != 0 or shutil.which("ip", path="/usr/sbin:/usr/bin:/sbin:/bin") is None,
+    reason="wants root and `ip` (apt-get install iproute2)",
+)
+
+VETH = """
+title: One veth pair
+lab:
+  nodes: {tester: {kind: netdyno}, dut: {kind: linux/router}}
+  links:
+    - {endpoints: ["tester:west", "dut:d0"], rate: 10Gbps}
+    - {endpoints: ["tester:east", "dut:d1"], rate: 10Gbps}
+traffic: {64b: {size: 64B, flows: 16}, mix: {size: {64: 1, 1518: 1}, flows: 16}}
+matrix: {profile: [64b, mix], direction: [bidir]}
+method: {throughput: {}}
+"""
+
+
+@needs_root
+@pytest.mark.usefixtures("little")
+def test_a_veth_pair_is_calibrated_in_a_namespace_that_is_gone_afterwards(tmp_path: Path) -> None:
+    (tmp_path / "plan.yaml").write_text(VETH)
+    before = os.stat("/proc/self/ns/net").st_ino, socket.if_nameindex()
+    _, found = calibrated(str(tmp_path / "plan.yaml"), "--out", str(tmp_path))
+    assert (os.stat("/proc/self/ns/net").st_ino, socket.if_nameindex()) == before
+    no_contradiction(found)
+    assert [one.name for one in found.traffic] == ["64b / bidir", "mix / bidir"]
+    assert found.basis["p0: driver"] == found.basis["p1: driver"] == "veth"
+    assert found.basis["p0: MTU"] == "9000"
+    assert found.basis["workers"] == "1"
+    assert "One veth pair" in found.how
+    # veth counts what it was handed, which has no FCS: 60 bytes of a frame of 64.
+    counted = [check for check in found.checks if check.name == "C1"]
+    assert [check.title for check in counted] == ["frame accounting, 64 B", "frame accounting, 1518 B"]
+    for check in counted:
+        # Of the 2000 a busy machine may keep some from being sent; none is miscounted.
+        told = r"(\d+) sent, \1 received; drivers: \1 in, \1 out, bytes without FCS"
+        assert re.fullmatch(told, check.value), check.value
+    (alone,) = (check for check in found.checks if check.name == "C4")
+    assert alone.mark in ("pass", "warn"), alone
+
+
+@needs_root
+def test_ports_that_do_not_face_each_other_are_named() -> None:
+    """Two interfaces of which each leads elsewhere."""
+    from netdyno.devices.linux import namespaces
+
+    def ip(command: str) -> None:
+        subprocess.run(["ip", *command.split()], check=True, env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"})
+
+    with namespaces.tester_namespace():
+        for name in ("a", "b"):
+            ip(f"link add {name}0 type veth peer name {name}1")
+            for end in ("0", "1"):
+                ip(f"link set {name}{end} arp off up")
+        done = CliRunner().invoke(cli, ["calibrate", "--quick", "--ports", "a0,b0"])
+        error = done.exception
+        assert isinstance(error, CalibrationError), done.output
+        assert "do not face each other" in error.message
+        assert error.hint is not None
+        assert "plug a cable" in error.hint
+        done = CliRunner().invoke(cli, ["calibrate", "--quick", "--ports", "a0,nothere"])
+        assert "nothere" in str(done.exception)
+
+
+# What a run makes of it.
+
+ASKING = """
+title: A Linux router, asked for what nobody can send
+lab:
+  nodes: {tester: {kind: netdyno}, dut: {kind: linux/router}}
+  links:
+    - {endpoints: ["tester:west", "dut:d0"], rate: 10Gbps}
+    - {endpoints: ["tester:east", "dut:d1"], rate: 10Gbps}
+traffic: {64b: {size: 64B, flows: 16}}
+matrix: {profile: [64b], direction: [uni]}
+method: {throughput: {maximum: 14Mpps, width: 1Mpps, duration: 100ms}}
+trial: {settle: 0s, drain: 100ms, sample: 10ms}
+"""
+
+
+def netdyno(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "netdyno", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+
+def ran(plan: Path, runs: Path) -> StoredCase:
+    """The only case of a plan, run beside the calibrations."""
+    done = netdyno("run", plan, "--out", runs)
+    (newest,) = (path for path in runs.iterdir() if path.name != shelf.FOLDER)
+    assert done.returncode in (0, 3, 4), done.stdout + done.stderr
+    with open_run(newest) as stored:
+        (case,) = stored.cases
+        return case
+
+
+@needs_root
+@pytest.mark.usefixtures("little")
+def test_a_plan_that_asks_for_more_than_was_proven_is_answered_with_a_lower_bound(tmp_path: Path) -> None:
+    plan, runs = tmp_path / "plan.yaml", tmp_path / "runs"
+    plan.write_text(ASKING)
+    _, found = calibrated(str(plan), "--out", str(runs))
+    case = ran(plan, runs)
+    assert case.wiring is not None
+    proven = case.wiring.proven
+    assert proven is not None
+    failed = [f"{check.name}: {check.reason}" for check in found.checks if check.mark == "fail"]
+    if proven.expired is not None and failed:
+        pytest.skip(f"the machine was too busy for a proof: {'; '.join(failed)}")
+    assert (proven.id, proven.expired, proven.max_fps) == (found.id, None, found.traffic[0].max_fps)
+    assert not any("Not calibrated" in note for note in case.wiring.notes)
+    # Whatever came of it: 14 Mpps is beyond a veth pair by far, and no device is blamed for that.
+    for verdict in case.verdicts:
+        assert verdict.limit in ("tester", "receiver", "inconclusive"), verdict
+        assert "lower bound" in verdict.reason or verdict.limit != "tester", verdict
+    (folder,) = (path for path in runs.iterdir() if path.name != shelf.FOLDER)
+    with open_run(folder) as stored:
+        (kept,) = stored.calibrations
+        assert Calibration.from_json(kept.document) == found, "the run holds its own copy"
+    shutil.rmtree(runs / shelf.FOLDER)
+    for name in ("terminal", "markdown", "html", "json"):
+        told = netdyno("report", folder, "--as", name)
+        assert told.returncode == 0
+        assert found.id in told.stdout, f"{name} is made from the store alone"
+
+    # One that holds no longer is named with what has changed.
+    other = tmp_path / "other"
+    shelf.save(other, replace(found, basis={**found.basis, "kernel": "2.6.32"}))
+    plan.write_text(ASKING.replace("maximum: 14Mpps, width: 1Mpps", "maximum: 1kpps, width: 1kpps"))
+    case = ran(plan, other)
+    assert case.wiring is not None
+    assert case.wiring.proven is not None
+    changed = f"kernel is now {found.basis['kernel']}, it was 2.6.32"
+    assert case.wiring.proven.expired == changed
+    assert any(found.id in note and changed in note for note in case.wiring.notes)
+
+
+@needs_root
+def test_a_run_without_a_calibration_says_so_once(tmp_path: Path) -> None:
+    plan, runs = tmp_path / "plan.yaml", tmp_path / "runs"
+    plan.write_text(ASKING.replace("maximum: 14Mpps, width: 1Mpps", "maximum: 1kpps, width: 100pps"))
+    case = ran(plan, runs)
+    assert case.wiring is not None
+    assert case.wiring.proven is None
+    (note,) = (note for note in case.wiring.notes if "calibrate" in note)
+    assert f"netdyno calibrate {plan}" in note
+    assert {verdict.limit for verdict in case.verdicts} <= {"inconclusive", "tester", "receiver"}
+
+
+@pytest.mark.parametrize(("name", "scope", "holds"), [("C5", "64b / uni", False), ("C5", "imix / uni", True)])
+def test_a_calibration_whose_own_check_failed_proves_nothing_for_that_traffic(
+    name: str, scope: str, holds: bool
+) -> None:
+    check = Check(name, "soak", scope, "9 frames lost", "none lost", "fail", "frames were lost at 99 % of C3")
+    traffic = Traffic("key", "64b / uni", Fraction(1_000_000), None, None, None, None)
+    made = calibration(checks=(check,), traffic=(traffic,))
+    found = shelf.proven([made], made.ports, "key", made.basis)
+    assert found is not None
+    assert found.holds is holds
+    assert (found.expired is None) is holds
+    if not holds:
+        assert found.expired == "its check C5 (soak) failed"

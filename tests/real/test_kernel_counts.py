@@ -1,0 +1,128 @@
+"""What a Linux device's own kernel counted in a trial, and where a report says it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from netdyno.campaign import run as runner
+from netdyno.cli.live import watcher
+from netdyno.devices.linux import device
+from netdyno.devices.linux.counts import moved, read
+from netdyno.plan import parse
+from netdyno.reports.model import health
+from netdyno.reports.model.from_store import view
+from netdyno.store import open_run
+from netdyno.values.load import Segment, Trial
+from netdyno.values.outcome import TrialResult
+from netdyno.values.situation import Situation
+from tendevices import measure, wall
+
+SAID = """\
+Inter-|   Receive                                                |  Transmit
+ face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed
+    lo:       0       0    0    0    0     0          0         0        0       0    0    0    0     0       0          0
+    d0: 2096760   34946    0   17    0     0          0         0       42       1    0    0    0     0       0          0
+    d1:     120       2    0    0    0     0          0         0  2096682   34945    0    0    0     0       0          0
+Ip: Forwarding DefaultTTL InReceives InHdrErrors InAddrErrors ForwDatagrams InUnknownProtos InDiscards OutNoRoutes
+Ip: 1 64 34944 0 0 34930 0 0 14
+Icmp: InMsgs InErrors
+Icmp: 0 0
+"""  # noqa: E501
+"""As Linux 6.1 has them (net/core/net-procfs.c, net/ipv4/proc.c), cut off on the right."""
+
+
+def test_the_kernel_s_files_are_read() -> None:
+    found = read(SAID, ("d0", "d1"))
+    assert list(found) == ["d0", "d1", "ip"]
+    assert (found["d0"]["rx_packets"], found["d0"]["rx_dropped"], found["d0"]["tx_packets"]) == (34946, 17, 1)
+    assert (found["d1"]["rx_bytes"], found["d1"]["tx_bytes"]) == (120, 2096682)
+    assert found["ip"]["OutNoRoutes"] == 14
+    assert "DefaultTTL" not in found["ip"]
+
+
+def test_only_what_moved_is_of_the_trial() -> None:
+    later = SAID.replace("   17 ", "   20 ").replace("0 0 14", "0 0 9")
+    before, after = read(SAID, ("d0",)), read(later, ("d0",))
+    assert moved(before, after) == {
+        "name": "the device's kernel",
+        "ports": [{"name": "d0", "rx_dropped": 3}],
+        "ip": {},
+    }
+
+
+def lossy() -> TrialResult:
+    """Ten frames of a hundred are lost."""
+    load = (Segment("t", 10**9, Fraction(100), Fraction(100)),)
+    return measure(Trial("x", load), wall(90), Situation(("a",), Fraction(1000), Fraction(64)))
+
+
+def test_its_drops_stand_beside_what_was_lost() -> None:
+    port = {"name": "d0", "rx_packets": 93, "rx_dropped": 7}
+    kernel = {"name": "k", "ports": [port], "ip": {"OutNoRoutes": 3}}
+    (told,) = (
+        finding.sentence
+        for finding in health.findings([replace(lossy(), devices=(kernel,))])
+        if finding.kind == "device's kernel"
+    )
+    assert told == (
+        "10 frames lost, of which the device's own kernel counted rx_dropped of d0 7, OutNoRoutes of IPv4 3"
+        " (several may be of one frame)"
+    )
+
+
+def test_a_kernel_that_dropped_nothing_says_so_and_a_model_has_none() -> None:
+    kernel = {"name": "k", "ports": [{"name": "d0", "rx_packets": 100}], "ip": {"InReceives": 100}}
+    sentences = [one.sentence for one in health.findings([replace(lossy(), devices=(kernel,))])]
+    assert "10 frames lost, of which the device's own kernel counted none of them as dropped" in sentences
+    assert not [one for one in health.findings([lossy()]) if one.kind == "device's kernel"]
+
+
+PLAN = """\
+title: Counts
+lab:
+  nodes: {tester: {kind: netdyno}, dut: {kind: linux/router}}
+  links:
+    - {endpoints: ["tester:west", "dut:d0"], rate: 1Gbps}
+    - {endpoints: ["tester:east", "dut:d1"], rate: 1Gbps}
+traffic: {small: {size: 64B}}
+matrix: {direction: [uni]}
+method: {frame-loss: {duration: 100ms, maximum: 1kpps}}
+trial: {settle: 10ms, drain: 100ms, sample: 10ms}
+"""
+
+
+@pytest.mark.skipif(
+    os.getuid() != 0 or shutil.which("ip", path=device.SEARCH) is None, reason="wants root and iproute2"
+)
+def test_what_came_through_a_linux_router_its_kernel_has_counted(tmp_path: Path) -> None:
+    pytest.importorskip("netdyno._engine", reason="the engine is not built")
+    outcome = runner.run(parse(PLAN), tmp_path, watcher(), runner.Selection())
+    with open_run(outcome.folder) as run:
+        trials = [trial.result for trial in view(run).cases[0].trials]
+    assert trials
+    for trial in trials:
+        (kernel,), (stream,) = trial.devices, trial.streams
+        west, east = kernel["ports"]
+        assert stream.received > 0
+        assert west["rx_packets"] >= stream.received
+        assert east["tx_packets"] >= stream.received
+        assert kernel["ip"]["ForwDatagrams"] >= stream.received
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        {"ip": 3},
+        {"ip": None, "ports": 3},
+        {"ip": {"drops": "many"}, "ports": [3, {}, {"name": 5, "rx_dropped": None}]},
+    ],
+)
+def test_a_record_from_elsewhere_hurts_no_report(kernel: dict[str, Any]) -> None:
+    sentences = [one.sentence for one in health.findings([replace(lossy(), devices=(kernel,))])]
+    assert "10 frames lost, of which the device's own kernel counted none of them as dropped" in sentences

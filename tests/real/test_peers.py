@@ -1,0 +1,190 @@
+"""Ports with a peer of their own: a device that connects to us stays connected from case to case."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import testpmd
+from netdyno.errors import NotMeasuredError
+from netdyno.ports import memif as peers
+from netdyno.store import open_run
+
+PLAN = """\
+title: testpmd as a client
+lab:
+  nodes: {{tester: {{kind: netdyno}}, dut: {{kind: external}}}}
+  links:
+    - {{endpoints: ["tester:west", "dut:a"], rate: 10Gbps, backend: memif, socket: {0}, role: server, id: 0}}
+    - {{endpoints: ["tester:east", "dut:b"], rate: 10Gbps, backend: memif, socket: {0}, role: server, id: 1}}
+traffic: {{4000b: {{size: 4000B}}, 1518b: {{size: 1518B}}, 64b: {{size: 64B}}, 2052b: {{size: 2052B}}}}
+matrix: {{profile: [4000b, 1518b, 64b, 2052b], direction: [uni]}}
+method: {{ramp: {{warmup: 200ms at 1kpps, ramp: 1s to 1%, hold: 200ms}}}}
+trial: {{settle: 50ms, drain: 200ms}}
+"""
+
+
+def test_a_testpmd_that_connects_once_is_measured_in_every_case(tmp_path: Path) -> None:
+    """DPDK's client looks for its server when it is started and never again; started seconds after us."""
+    testpmd.skip_without()
+    listens = tmp_path / "dut.sock"
+    (tmp_path / "plan.yaml").write_text(PLAN.format(listens))
+    vdevs = [
+        f"--vdev=net_memif{number},role=client,id={number},socket={listens},socket-abstract=no"
+        for number in (0, 1)
+    ]
+    run = [
+        sys.executable,
+        "-m",
+        "netdyno",
+        "run",
+        str(tmp_path / "plan.yaml"),
+        "--out",
+        str(tmp_path / "runs"),
+    ]
+    with subprocess.Popen(run, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as netdyno:
+        testpmd.wait_for(listens)
+        # Longer than an engine waits at a time: whoever starts the other one by hand takes as long.
+        time.sleep(6)
+        command = ["dpdk-testpmd", "-l", "0,1", "--no-pci", "--no-huge", "-m", "128", "--no-telemetry"]
+        command += ["--file-prefix", "peers", *vdevs, "--", "--forward-mode=io", "--no-mlockall"]
+        with testpmd.running([*command, "--total-num-mbufs=4096"], tmp_path):
+            try:
+                _, told = netdyno.communicate(timeout=testpmd.DEADLINE_S)
+            finally:
+                netdyno.kill()
+    assert "start it now" in told, told
+    (folder,) = (path for path in (tmp_path / "runs").iterdir() if (path / "run.sqlite").exists())
+    with open_run(folder) as stored:
+        assert [case.state for case in stored.cases] == ["done"] * 4, told
+        for case in stored.cases:
+            (trial,) = stored.trials(case.head.number)
+            (stream,) = trial.result.streams
+            assert stream.received > 0
+            # None came joined to another, and so longer than any that was sent.
+            health = trial.result.health
+            assert (health.rx_dropped, health.rx_too_long) == (0, 0), case.head.name
+
+
+def memif(role: str, **more: Any) -> dict[str, Any]:
+    port = {"name": "west", "backend": {"kind": "memif", "socket": "/tmp/x.sock", "role": role, "id": 7}}
+    return {"ports": [port], **more}
+
+
+class Engine(ModuleType):
+    """An engine that notes what is opened and closed."""
+
+    def __init__(self) -> None:
+        super().__init__("noting_engine")
+        self.noted: list[str] = []
+        noted = self.noted
+
+        class Session:
+            def __init__(self, spec: str) -> None:
+                self.id = json.loads(spec)["ports"][0]["backend"].get("id")
+                noted.append(f"open {self.id}")
+
+            def close(self) -> None:
+                noted.append(f"close {self.id}")
+
+        self.Session = Session
+
+
+@pytest.fixture
+def engine(monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
+    engine = Engine()
+    monkeypatch.setitem(sys.modules, engine.__name__, engine)
+    yield engine
+    peers.close()
+
+
+def test_a_session_with_peers_stays_open_until_another_is_wanted(engine: Engine) -> None:
+    spec = memif("server")
+    for _ in range(2):
+        with peers.session(engine.__name__, spec):
+            pass
+    with pytest.raises(NotMeasuredError), peers.session(engine.__name__, spec):
+        raise NotMeasuredError("nobody came")
+    assert engine.noted == ["open 7"]
+    other = {"ports": [{"name": "west", "backend": {"kind": "af_packet", "interface": "eth1"}}]}
+    with peers.session(engine.__name__, other):
+        assert engine.noted == ["open 7", "close 7", "open None"]
+    assert engine.noted[-1] == "close None"
+
+
+def test_a_session_in_which_something_broke_is_not_used_again(engine: Engine) -> None:
+    with pytest.raises(RuntimeError), peers.session(engine.__name__, memif("client")):
+        raise RuntimeError("a bug")
+    assert engine.noted == ["open 7", "close 7"]
+
+
+def test_who_did_not_come_in_one_case_is_not_waited_for_as_long_in_the_next(
+    monkeypatch: pytest.MonkeyPatch, engine: Engine
+) -> None:
+    clock = [100.0]
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    why = ["port `west` is gone: no peer within 5000 ms: nobody has connected to `/tmp/x.sock`"]
+    with peers.session(engine.__name__, memif("server")):
+        first = peers.Peers(memif("server"))
+        assert first.patient(why)
+        clock[0] += peers.PATIENCE_S - 1
+        assert first.patient(why)
+        clock[0] += 1
+        assert not first.patient(why)
+        assert not peers.Peers(memif("server")).patient(why)
+    peers.close()
+    # Who calls for a server has looked for it before, and waits no longer than the engine does.
+    assert not peers.Peers(memif("client")).patient(why)
+    assert peers.Peers(memif("server")).patient(why)
+
+
+def test_what_is_waited_for_is_named_and_why_it_is_not_there() -> None:
+    told = peers.Peers(memif("server"))
+    assert told.waiting == (
+        "listening for the device as a memif client at /tmp/x.sock (`west` id 7); start it now, it has 60 s"
+    )
+    assert told.patient(
+        ["port `west` is gone: no peer within 5000 ms: the connection at `/tmp/x.sock` failed: no"]
+    )
+    assert told.waiting.endswith("; so far the connection at `/tmp/x.sock` failed: no")
+    assert not peers.Peers({"ports": [{"name": "west", "backend": {"kind": "ring"}}]})
+
+
+def test_a_peer_with_too_few_queues_is_told_how_to_have_more() -> None:
+    reason = "port `west` is gone: no peer within 5000 ms: the connection failed: peer: Invalid ring index"
+    hint = peers.Peers(memif("client", workers=2)).hint([reason])
+    assert hint is not None
+    assert "`--rxq=2 --txq=2`" in hint
+    assert "`workers: 1`" in hint
+    assert "start netdyno first" in (peers.Peers(memif("server")).hint(["nobody has connected"]) or "")
+
+
+def test_the_file_of_a_peer_that_was_killed_is_to_be_removed(tmp_path: Path) -> None:
+    """What the system says of a socket whose owner has gone and left its file."""
+    place = str(tmp_path / "dut.sock")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as owner:
+        owner.bind(place)
+        owner.listen()
+    with (
+        socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as caller,
+        pytest.raises(ConnectionRefusedError) as caught,
+    ):
+        caller.connect(place)
+    gone = "port `west` is gone: no peer within 5000 ms: nobody listens at `{}` ({} (os error {}))"
+    refused = gone.format(place, caught.value.strerror, caught.value.errno)
+    device = peers.Peers(memif("client"))
+    assert f"remove it (`rm {place}`) and start the device again" in (device.hint([refused]) or "")
+    missing = gone.format(place, os.strerror(errno.ENOENT), errno.ENOENT)
+    assert "start the device first" in (device.hint([missing]) or "")
+    # An abstract name has no file.
+    assert "start the device first" in (device.hint([refused.replace(place, "@dut")]) or "")

@@ -1,0 +1,100 @@
+"""Addresses on VLANs of a link: from the plan to what the engine is told, and what cannot be."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from netdyno.errors import PlanErrors
+from netdyno.plan import parse
+from netdyno.plan.matrix import cases
+from netdyno.testers.netdyno.spec import trial_spec
+from netdyno.values.load import Segment, Trial
+
+PLAN = """\
+title: A router with subinterfaces
+lab:
+  nodes: {{tester: {{kind: netdyno}}, dut: {{kind: external}}}}
+  links:
+    - endpoints: ["tester:west", "dut:a"]
+      rate: 10Gbps
+      vlans: {vlans}
+    - {{endpoints: ["tester:east", "dut:b"], rate: 10Gbps, address: 192.0.2.2/30, gateway: 192.0.2.1}}
+traffic:
+  tagged: {{size: 128B, flows: 2, headers: [{{type: ethernet}}, {{type: vlan, vid: {{list: [10, 20]}}}},
+    {{type: ipv4, src: 16.0.0.1, dst: 48.0.0.1}}, {{type: udp, sport: {{list: [1, 2]}}, dport: 7}}]}}
+matrix: {{profile: [tagged], direction: [uni]}}
+method: {{throughput: {{duration: 1s}}}}
+"""
+TWO = (
+    "[{vlan: 10, address: 10.0.10.2/24, gateway: 10.0.10.1},"
+    " {vlan: [{vid: 100, tpid: 0x88a8}, 20], address: '2001:db8::2/64', gateway: '2001:db8::1'}]"
+)
+
+
+def spec(vlans: str) -> dict[str, Any]:
+    plan = parse(PLAN.format(vlans=vlans))
+    (case,) = cases(plan)
+    wiring = plan.kind.wire(plan.lab.links, case.settings)
+    return trial_spec(plan, case, wiring, Trial("t", (Segment("s", 10**9, Fraction(1), Fraction(1)),)))
+
+
+def test_each_vlan_has_its_address_and_its_next_hop() -> None:
+    found = spec(TWO)
+    west, east = found["ports"]
+    assert west["vlans"] == [
+        {"tags": [{"vid": 10, "tpid": 0x8100}], "ipv4": "10.0.10.2", "gateway": "10.0.10.1"},
+        {
+            "tags": [{"vid": 100, "tpid": 0x88A8}, {"vid": 20, "tpid": 0x8100}],
+            "ipv6": "2001:db8::2",
+            "gateway": "2001:db8::1",
+        },
+    ]
+    assert (west["ipv4"], east["vlans"]) == (None, [])
+    # Without an address untagged, the next hop is one of a VLAN; the engine takes that of each frame's own.
+    assert found["streams"][0]["destination"] == {"gateway": "10.0.10.1"}
+
+
+def test_the_engine_takes_what_it_is_told() -> None:
+    """On ports that lead nowhere: nobody answers, and it has asked for each next hop on its VLAN."""
+    engine = pytest.importorskip("netdyno._engine", reason="the engine is not built")
+    ports = [{"name": name, "backend": {"kind": "null"}} for name in ("west", "east")]
+    session = engine.Session(json.dumps({"clock": "real", "ports": ports}))
+    found = spec("[{vlan: 10, address: 10.0.10.2/24, gateway: 10.0.10.1},"
+                 " {vlan: 20, address: 10.0.20.2/24, gateway: 10.0.20.1}]")  # fmt: skip
+    session.start(json.dumps({**found, "resolve_ns": 10**7, "settle_ns": 0, "drain_ns": 0}))
+    assert session.wait(30)
+    trial = json.loads(session.result())["trial"]
+    session.close()
+    assert trial["invalid"]
+    assert any("10.0.10.1" in why for why in trial["invalid"]), trial["invalid"]
+    asked = {(tuple(hop["vlans"]), hop["address"]) for hop in trial["next_hops"] if hop["port"] == "west"}
+    assert asked == {((10,), "10.0.10.1"), ((20,), "10.0.20.1")}
+
+
+@pytest.mark.parametrize(
+    ("vlans", "words"),
+    [
+        ("[{vlan: 10, address: 10.0.10.2/24}]", "`gateway` of `vlans` is missing"),
+        ("[{vlan: 10, address: 10.0.10.2, gateway: 10.0.10.1}]", "is not an address with its prefix length"),
+        ("[{vlan: 5000, address: 10.0.10.2/24, gateway: 10.0.10.1}]", "`5000` is no VLAN"),
+        ("[{vlan: 10, address: 10.0.10.2/24, gateway: '2001:db8::1'}]", "different IP versions"),
+        (
+            "[{vlan: {vid: {list: [1, 2]}}, address: 10.0.10.2/24, gateway: 10.0.10.1}]",
+            "an address is on one VLAN",
+        ),
+        (
+            "[{vlan: 10, address: 10.0.10.2/24, gateway: 10.0.10.1},"
+            " {vlan: 10, address: 10.0.10.3/24, gateway: 10.0.10.1}]",
+            "this VLAN has an address already",
+        ),
+    ],
+)
+def test_what_cannot_be_an_address_on_a_vlan_is_told_with_its_place(vlans: str, words: str) -> None:
+    with pytest.raises(PlanErrors) as caught:
+        parse(PLAN.format(vlans=vlans))
+    (error,) = caught.value.errors
+    assert words in error.message
+    assert error.line == 7

@@ -1,0 +1,299 @@
+"""The HTML page as text: self-contained, escaped, complete. tests/reports/test_browser.py opens it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import altair
+import jsonschema
+import pytest
+from netdyno.reports import REPORTS
+from netdyno.reports.figures.figures import figures
+from netdyno.reports.formats import bundle
+from netdyno.reports.model.from_store import view
+from netdyno.reports.model.view import RunView
+from netdyno.store import open_run
+from report_sample import SMALL, Asked, Sample, article, write
+
+HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&</title>"
+
+
+class Page(HTMLParser):
+    """Elements, attributes and the text outside scripts and styles."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.words: list[str] = []
+        self.scripts: list[str] = []
+        self._within = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        self._within = tag
+        if tag == "script":
+            self.scripts.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._within = ""
+
+    def handle_data(self, data: str) -> None:
+        if self._within == "script":
+            self.scripts[-1] += data
+        elif self._within != "style":
+            self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.words).split())
+
+
+def rendered(folder: object, sample: Sample) -> tuple[RunView, str]:
+    with write(folder, sample) as run:  # type: ignore[arg-type]
+        found = view(run)
+    return found, REPORTS["html"].render(found)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[RunView, str, Page]:
+    run, text = rendered(tmp_path_factory.mktemp("whole"), article((30, 120, 30)))
+    return run, text, Page(text)
+
+
+def test_the_page_loads_nothing(whole: tuple[RunView, str, Page]) -> None:
+    _, text, page = whole
+    for tag, attributes in page.elements:
+        assert tag not in ("link", "iframe", "object", "embed", "base", "form", "img"), tag
+        for name, value in attributes.items():
+            if name in ("src", "href", "action", "poster", "data", "srcset", "xlink:href"):
+                assert value is not None
+                assert value.startswith("#"), f"{tag} {name}={value}"
+    # Namespaces and schema names are not addresses to load; nothing else may look like one.
+    addresses = set(re.findall(r"https?://[^\s\"'`<>)\\]+", text))
+    names = (
+        "http://www.w3.org/",
+        "https://vega.github.io/schema/",
+        "https://github.com/vega/vega-lite/issues",
+    )
+    assert {address for address in addresses if not address.startswith(names)} == set()
+    assert "@import" not in text
+    assert "url(http" not in text
+
+
+def test_the_policy_allows_these_scripts_and_nothing_else(whole: tuple[RunView, str, Page]) -> None:
+    _, _, page = whole
+    policy = next(
+        a["content"]
+        for tag, a in page.elements
+        if tag == "meta" and a.get("http-equiv") == "Content-Security-Policy"
+    )
+    assert policy is not None
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert "unsafe-eval" not in policy
+    assert "unsafe-inline" not in policy.split("style-src")[0]
+    kinds = [attributes.get("type") for tag, attributes in page.elements if tag == "script"]
+    for kind, script in zip(kinds, page.scripts, strict=True):
+        if kind != "application/json":
+            digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+            assert f"'sha256-{digest}'" in policy
+
+
+def test_every_case_and_every_limit_is_there(whole: tuple[RunView, str, Page]) -> None:
+    run, _, page = whole
+    ids = {attributes.get("id") for _, attributes in page.elements}
+    for case in run.cases:
+        assert f"case-{case.number}" in ids
+        assert case.name in page.text
+        assert case.verdict() is not None
+    summaries = sum(tag == "summary" for tag, _ in page.elements)
+    assert summaries == len(run.cases) == 48
+    limits = [a["class"] for tag, a in page.elements if tag == "span" and "limit-" in (a.get("class") or "")]
+    assert len(limits) >= 48 * 4, "in a table, below a figure, in the summary of the case and by each value"
+
+
+def test_figures_are_checked_against_vega_lite(whole: tuple[RunView, str, Page]) -> None:
+    run, text, _ = whole
+    drawn = figures(run)
+    assert [figure.profile for figure in drawn] == ["1514b", "imix", "64b-multi", "64b-single"]
+    for figure in drawn:
+        for spec in (figure.live, figure.still):
+            altair.HConcatChart.validate(spec)
+        assert f'data-spec="{figure.key}"' in text
+    assert text.count("<svg") >= len(drawn)
+
+
+def test_a_wrong_figure_would_be_found(whole: tuple[RunView, str, Page]) -> None:
+    spec = json.loads(json.dumps(figures(whole[0])[0].live))
+    spec["hconcat"][0]["vconcat"][0]["layer"][0]["mark"] = {"type": "no such mark"}
+    with pytest.raises(jsonschema.ValidationError):
+        altair.HConcatChart.validate(spec)
+
+
+def test_lines_differ_by_more_than_colour(whole: tuple[RunView, str, Page]) -> None:
+    rows = figures(whole[0])[2].live["datasets"]["rows0"]
+    looks = {row["case"]: (row["colour"], row["dash"]) for row in rows}
+    assert len(looks) == len(set(looks.values())) == 6
+    assert {dash for _, dash in looks.values()} == {"plain", "lacp"}
+
+
+def test_lines_that_coincide_take_turns_with_their_dots(whole: tuple[RunView, str, Page]) -> None:
+    data = figures(whole[0])[1].live["datasets"]
+    lines = [rows for rows in data.values() if rows and "loss" in rows[0]]
+    every, dots = lines[0], lines[1]
+    assert len(dots) < len(every) / 8
+    looks = {(row["case"], row["colour"]) for row in every}
+    assert {(row["case"], row["colour"]) for row in dots} == looks, "each line has dots"
+    plain = [(row["x"], row["y"]) for row in dots if row["dash"] == "plain"]
+    assert len(plain) == len(set(plain)), "no dot hides another where the lines are one"
+
+
+def extent(run: RunView) -> tuple[float, list[float]]:
+    """The upper end of the first panel's x axis, and the line rates drawn in it."""
+    spec = figures(run)[0].live
+    layers = spec["hconcat"][0]["vconcat"][0]["layer"]
+    top = next(
+        layer["encoding"]["x"]["scale"]["domain"][1]
+        for layer in layers
+        if "domain" in layer.get("encoding", {}).get("x", {}).get("scale", {})
+    )
+    drawn = [
+        row["x"]
+        for layer in layers
+        if isinstance(layer["mark"], dict) and layer["mark"].get("strokeDash") == [2, 3]
+        for row in spec["datasets"][layer["data"]["name"]]
+    ]
+    return top, drawn
+
+
+def test_axes_follow_the_data_and_not_a_line_far_away(tmp_path: object) -> None:
+    sample = replace(SMALL, cases=SMALL.cases[2:3])
+    run, _ = rendered(tmp_path, sample)
+    top, drawn = extent(run)
+    assert drawn == [pytest.approx(14.880952)], "64 B at 10 Gbit/s, RFC 5180 appendix A.1"
+    assert top == pytest.approx(1.02 * 14.880952)
+    (case,) = run.cases
+    assert case.line_fps is not None
+    far = replace(run, cases=(replace(case, line_fps=10 * case.line_fps, line_enforced=False),))
+    top, drawn = extent(far)
+    assert drawn == []
+    assert top == pytest.approx(1.02 * 14.880952, rel=1e-6)
+
+
+def test_a_line_that_nothing_enforces_gets_no_colour(tmp_path: object) -> None:
+    run, _ = rendered(tmp_path, SMALL)
+    bare = replace(run, cases=tuple(replace(case, line_enforced=False) for case in run.cases))
+    text = REPORTS["html"].render(bare)
+    heat = text[text.index('<table class="heat">') :]
+    heat = heat[: heat.index("</table>")]
+    assert not re.search(r'class="h[0-9]"', heat)
+    assert "14.66 Mpps" in heat
+    assert "Share of line rate" not in text
+
+
+def test_seldom_counts_and_latencies_of_nothing_are_told(tmp_path: object) -> None:
+    run, usual = rendered(tmp_path, replace(SMALL, cases=SMALL.cases[2:3]))
+    assert usual.count("Too late to tell from copies") == 1, "in the terms alone"
+    (case,) = run.cases
+    (trial,) = case.trials
+    (stream,) = trial.result.streams
+    assert stream.latency is not None
+    late = replace(stream, beyond_window=12_345, latency=replace(stream.latency, min_ns=0))
+    result = replace(trial.result, streams=(late,))
+    changed = replace(case, clock="real", trials=(replace(trial, result=result),))
+    assert "12345 frames came too late" in REPORTS["markdown"].render(replace(run, cases=(changed,)))
+    page = Page(REPORTS["html"].render(replace(run, cases=(changed,))))
+    assert "12 345" in page.text, "thin spaces count as spaces here"
+    assert page.text.count("Too late to tell from copies") == 2
+    assert "below the clock's resolution" in page.text
+    assert "not the latency of the device alone" in page.text
+
+
+def test_a_sentence_of_the_page_has_no_backticks(tmp_path: object) -> None:
+    """Names are set as code, also those of trials in the statement of compliance."""
+    run, _ = rendered(tmp_path, SMALL)
+    first, *others = run.cases
+    assert first.result is not None
+    deviating = replace(first.result, compliance=("the trial `latency 1` was one of its own",))
+    page = REPORTS["html"].render(replace(run, cases=(replace(first, result=deviating), *others)))
+    assert "<code>latency 1</code> was one of its own" in page
+    assert "`latency 1`" not in page
+
+
+def test_text_of_the_plan_cannot_become_markup(tmp_path: object) -> None:
+    axes = {**SMALL.cases[0].axes, "forwarding": HOSTILE}
+    sample = replace(
+        SMALL, cases=(Asked(axes, 14_000_000),), title=HOSTILE, device=HOSTILE, plan=HOSTILE, notes=(HOSTILE,)
+    )
+    _, text = rendered(tmp_path, sample)
+    page = Page(text)
+    assert not [tag for tag, attributes in page.elements if tag == "img" or "onerror" in attributes]
+    assert sum(tag == "script" for tag, _ in page.elements) == 3, (
+        "the bundle, the page's own, one figure's data"
+    )
+    for script in page.scripts[:1]:
+        assert "alert(1)" in json.dumps(json.loads(script)), "as data it is kept as it was"
+    assert "alert(1)" in page.text
+
+
+def test_the_48_cases_fit_in_4_megabytes(tmp_path: object) -> None:
+    _, text = rendered(tmp_path, article())
+    assert len(text.encode()) < 4_000_000
+
+
+def test_what_an_interface_had_no_room_for_is_told_and_escaped(tmp_path: Path) -> None:
+    write(tmp_path, SMALL).close()
+    counted = [
+        {
+            "port": "west",
+            "interface": HOSTILE,
+            "counters": {"rx_packets": 9},
+            "driver": {"rx_no_dma_resources": 1234, "rx_queue_0_packets": 9},
+            "kinds": {"no room to receive": {"rx_no_dma_resources": 1234}},
+            "downs": 0,
+        }
+    ]
+    with closing(sqlite3.connect(tmp_path / "run.sqlite")) as record:
+        record.execute("UPDATE trials SET interfaces = ?", (json.dumps(counted),))
+        record.commit()
+    with open_run(tmp_path) as run:
+        text = REPORTS["html"].render(view(run))
+    page = Page(text)
+    assert f"Interface {HOSTILE} of west: no room to receive (rx_no_dma_resources 1 234)" in page.text
+    assert "rx_queue_0_packets" not in page.text, "what is not amiss is left to the JSON report"
+    assert "<img src=x" not in text
+
+
+def test_the_script_is_made_once_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+
+    def make() -> str:
+        made.append(f"draw('{bundle.EDITOR_URL}')")
+        return made[-1]
+
+    monkeypatch.setattr("vl_convert.javascript_bundle", make)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert [bundle.script() for _ in range(3)] == ["draw('about:blank')"] * 3
+    assert len(made) == 1
+    (kept,) = (tmp_path / "netdyno").iterdir()
+    assert kept.read_text() == made[0]
+
+
+@pytest.mark.parametrize("cache", ["file", "file/below", "relative"])
+def test_where_nothing_can_be_kept_the_script_is_made_anew(
+    cache: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("vl_convert.javascript_bundle", lambda: "draw()")
+    monkeypatch.setenv("XDG_CACHE_HOME", cache if cache == "relative" else str(tmp_path / cache))
+    assert [bundle.script() for _ in range(2)] == ["draw()"] * 2
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]

@@ -1,0 +1,146 @@
+"""Small campaigns on the fake engine, run in processes of their own.
+
+Also a program: `python campaigns.py run PLAN OUT` and `python campaigns.py resume FOLDER`. It prints the
+outcome's exit code and folder. CAMPAIGN_ENGINE names another engine than the fake one.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import netdyno
+
+SEARCH = """\
+title: A small search
+lab:
+  nodes: {tester: {kind: netdyno}, dut: {kind: emulated/asr9006}}
+  links:
+    - {endpoints: ["tester:west", "dut:Te0/1/0/0"], rate: 10Gbps}
+    - {endpoints: ["tester:east", "dut:Te0/2/0/0"], rate: 10Gbps}
+traffic:
+  64b: {size: 64B, flows: 64}
+  512b: {size: 512B, flows: 64}
+matrix:
+  forwarding: [l2-xconnect, ipv4]
+  profile: [64b, 512b]
+  direction: [uni, bidir]
+method: {throughput: {duration: 10ms, width: 1%}}
+trial: {sample: 1ms, settle: 0s, drain: 0s}
+"""
+
+TWO = SEARCH.replace("[l2-xconnect, ipv4]", "[ipv4]").replace("[64b, 512b]", "[64b]")
+"""Two cases, one of two streams."""
+
+ONE = TWO.replace("[uni, bidir]", "[uni]")
+"""A single case: one worker to start."""
+
+ENVIRONMENT = {
+    **os.environ,
+    "PYTHONPATH": os.pathsep.join(
+        [
+            str(Path(__file__).parent),
+            str(Path(netdyno.__file__).parent.parent),
+            os.environ.get("PYTHONPATH", ""),
+        ]
+    ),
+}
+
+
+def write_plan(folder: Path, text: str = SEARCH) -> Path:
+    """The plan as a file."""
+    path = folder / "small.yaml"
+    path.write_text(text)
+    return path
+
+
+PATIENCE_S = 30
+
+
+@contextmanager
+def served_router(folder: Path, *settings: str) -> Iterator[None]:
+    """An emulated router in a process of its own, with memifs `west.sock` and `east.sock` in a folder."""
+    ports = [option for name in ("west", "east") for option in ("--memif", f"{name}={folder / name}.sock")]
+    chosen = [option for setting in settings for option in ("--setting", setting)]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "netdyno", "dut", "serve", "emulated/router", *ports, *chosen],
+        env=ENVIRONMENT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stderr is not None
+        for name in ("west", "east"):
+            assert process.stderr.readline().startswith(f"{name} listens at")
+        yield
+    finally:
+        process.kill()
+        process.communicate(timeout=PATIENCE_S)
+
+
+def start(*arguments: object, **environment: str) -> subprocess.Popen[str]:
+    """The program, in a session of its own so that a signal can be sent to all of it."""
+    return subprocess.Popen(
+        [sys.executable, __file__, *map(str, arguments)],
+        env={**ENVIRONMENT, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def finish(*arguments: object, **environment: str) -> tuple[int, Path, str]:
+    """Exit code, folder and stderr of the program."""
+    process = start(*arguments, **environment)
+    out, err = process.communicate(timeout=120)
+    code, folder = out.split(maxsplit=1)
+    return int(code), Path(folder.strip()), err
+
+
+def wait_for(condition: object, seconds: float = 30.0) -> None:
+    """Waits until a condition holds."""
+    assert callable(condition)
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it never came to be"
+        time.sleep(0.005)
+
+
+def gone(group: int) -> bool:
+    """Whether no process of a session is left."""
+    try:
+        os.killpg(group, signal.SIG_DFL)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def main() -> None:
+    """The program."""
+    # Here, for its workers import this file and have no use for them.
+    from netdyno.campaign import run as runner
+    from netdyno.cli import live
+    from netdyno.plan import load
+
+    what, *arguments = sys.argv[1:]
+    watcher = live.watcher()
+    engine = os.environ.get("CAMPAIGN_ENGINE", "fake_engine")
+    if what == "run":
+        outcome = runner.run(
+            load(Path(arguments[0])), Path(arguments[1]), watcher, runner.Selection(), engine=engine
+        )
+    else:
+        outcome = runner.resume(Path(arguments[0]), watcher, engine=engine)
+    print(outcome.exit_code, outcome.folder)
+
+
+if __name__ == "__main__":
+    main()

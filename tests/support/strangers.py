@@ -1,0 +1,228 @@
+"""Methods against devices and testers that are not as they should be: the plans, and how each is run.
+
+The device is emulated and runs in virtual time; what a tester does wrong is done to its counts afterwards,
+for in virtual time it does nothing wrong itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from methodlab import follow, text
+from netdyno.devices import KINDS
+from netdyno.methods import METHODS
+from netdyno.methods.wrap.late import watched
+from netdyno.plan import parse
+from netdyno.plan.matrix import cases, situation
+from netdyno.testers.netdyno.spec import session_spec
+from netdyno.values.finding import Result
+from netdyno.values.load import Trial
+from netdyno.values.outcome import StreamResult, TrialResult
+from netdyno.values.situation import Situation
+from netdyno.values.verdict import Verdict
+from netdyno.verdict import Evidence, judge
+
+SEARCH = "throughput: {duration: 10ms, width: 5%}"
+GOAL = "exceed: 0%, duration: 10ms, sum: 10ms, initial: 10ms, width: 5%"
+SETTINGS = {
+    "latency": "repeats: 2, duration: 10ms, after: 0s",
+    "frame-loss": "duration: 10ms",
+    "back-to-back": "repeats: 2, longest: 10ms, quiet: 50ms",
+    "recovery": "repeats: 1, overload: 10ms, watch: 10ms",
+    "reset": "before: 10ms, watch: 20ms, repeats: 2",
+}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How a method is asked for, and the most trials it may take. more: the rest of the plan."""
+
+    parameters: str
+    most: int
+    more: Mapping[str, Any]
+
+
+def _asked(parameters: str, most: int, **more: Any) -> Asked:
+    return Asked(parameters, most, more)
+
+
+# A search of 20 steps: the maximum, and 21 halved until 1 is left, 5 times.
+HALVINGS = 1 + 5
+
+ASKED: Mapping[str, Asked] = {
+    "ramp": _asked("warmup: null, ramp: 40ms to 100%, hold: 10ms", 1),
+    "throughput": _asked("duration: 10ms, width: 5%", HALVINGS),
+    "ndr": _asked(
+        f"goals: {{NDR: {{loss: 0%, {GOAL}}}, PDR: {{loss: 1%, {GOAL}}}}}, minimum: 5%, warmup: 0s,"
+        " trials: 60",
+        60,
+    ),
+    "bisection": _asked("duration: 10ms, width: 5%, repeats: 1", 2 * HALVINGS),
+    "latency": _asked(f"{SEARCH}, {SETTINGS['latency']}", HALVINGS + 2),
+    "frame-loss": _asked(SETTINGS["frame-loss"], 10),
+    "back-to-back": _asked(f"{SEARCH}, {SETTINGS['back-to-back']}", HALVINGS + 2 * 22),
+    "recovery": _asked(f"{SEARCH}, {SETTINGS['recovery']}", HALVINGS + 1),
+    "reset": _asked(f"{SEARCH}, {SETTINGS['reset']}", HALVINGS + 2),
+    "rfc2544": _asked(
+        f"{SEARCH}, " + ", ".join(f"{name}: {{{given}}}" for name, given in SETTINGS.items()),
+        HALVINGS + 2 + 10 + 2 * 22 + 1 + 2,
+    ),
+    "sweep": _asked("loads: [10%, 50%, 100%], duration: 10ms", 3),
+    "max-forwarding-rate": _asked(f"{SEARCH}, duration: 10ms, step: 20%", HALVINGS + 5),
+    "congestion": _asked("duration: 10ms", 1, links=4, matrix=""),
+    "address-caching": _asked(
+        "maximum: 50, learning: 10kpps, test: 10kpps, pause: 10ms, forget: true", 7, links=3, matrix=""
+    ),
+    "address-learning-rate": _asked(
+        "addresses: 50, maximum: 100kpps, width: 10kpps, test: 10kpps, pause: 10ms, forget: true",
+        5,
+        links=3,
+        matrix="",
+    ),
+    "broadcast": _asked("duration: 10ms, width: 5%", HALVINGS + 1, links=3, matrix=""),
+    "soak": _asked("load: 50%, duration: 40ms, part: 10ms", 4),
+    "delay-variation": _asked(f"{SEARCH}, duration: 10ms, repeats: 2", HALVINGS + 2),
+    "errored-frames": _asked("duration: 10ms", 3),
+    "order": _asked("load: 50%, duration: 20ms, repeats: 2", 2),
+    "microburst": _asked(
+        "repeats: 2, quiet: 50ms, longest: 10ms",
+        2 * 22,
+        links=3,
+        matrix="pattern: [many-to-one], direction: [uni]",
+    ),
+    "y1564": _asked(
+        "step: 10ms, performance: 20ms, services: {all: {cir: 40%, eir: 20%, cbs: 3000B}}", 4 + 1 + 1 + 1 + 1
+    ),
+}
+
+Change = Callable[[dict[str, Any]], None]
+Spoil = Callable[[int, Trial, TrialResult, Situation], TrialResult]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of it."""
+
+    result: Result
+    verdicts: Mapping[str, Mapping[str, Verdict]]
+    trials: tuple[Trial, ...]
+    outcomes: tuple[TrialResult, ...]
+
+    @property
+    def texts(self) -> list[str]:
+        """All that a reader is told."""
+        told = [one.reason for each in self.verdicts.values() for one in each.values()]
+        return [*told, *(value.note for value in self.result.values), *self.result.notes]
+
+
+def measured(
+    name: str,
+    change: Change = lambda device: None,
+    spoil: Spoil = lambda number, trial, outcome, known: outcome,
+    drain: str = "20ms",
+) -> Outcome:
+    """A method on a device that is changed, with counts that are spoiled."""
+    asked = ASKED[name]
+    plan = parse(
+        text(
+            f"{name}: {{{asked.parameters}}}",
+            **{
+                "rate": "100Mbps",
+                "trial": f"sample: 1ms, settle: 1ms, drain: {drain}",
+                "profile": "size: 64B, flows: 10",
+                **asked.more,
+            },
+        )
+    )
+    (case,) = cases(plan)
+    wiring = KINDS[plan.lab.kind].wire(plan.lab.links, case.settings)
+    spec = session_spec(wiring, case)
+    change(spec["devices"][0])
+    known = situation(case, wiring)
+    trials: list[Trial] = []
+    outcomes: list[TrialResult] = []
+
+    def told(trial: Trial, outcome: TrialResult) -> TrialResult:
+        trials.append(trial)
+        assert len(trials) <= asked.most, f"more than {asked.most} trials: {[one.name for one in trials]}"
+        outcomes.append(spoil(len(outcomes), trial, outcome, known))
+        return outcomes[-1]
+
+    method = watched(METHODS[plan.method].start(plan.parameters, known))
+    result = follow(method, plan, case, wiring, spec, told)
+
+    def evidence(headline: str) -> Evidence:
+        resting = result.resting(headline)
+        return Evidence(
+            known,
+            "virtual",
+            True,
+            tuple(outcomes[number] for number in resting),
+            tuple(trials[number].duration_ns for number in resting),
+        )
+
+    verdicts = {name: judge(result, evidence(name), name) for name in result.judged}
+    return Outcome(result, verdicts, tuple(trials), tuple(outcomes))
+
+
+def every(fault: Any, every: int = 1, first: int = 0) -> Change:
+    """A fault at frames `first`, `first + every`, ... of each port."""
+    when = {"every": {"every": every, "first": first}}
+    return lambda device: device.update(impairments=[{"port": None, "fault": fault, "when": when}])
+
+
+def starves_from(first: int) -> Spoil:
+    """From that trial on the tester sends half of what it is to, and all of that comes back."""
+
+    def spoil(number: int, trial: Trial, outcome: TrialResult, known: Situation) -> TrialResult:
+        if number < first:
+            return outcome
+        streams = tuple(_halved(one) for one in outcome.streams)
+        unsent = sum(one.intended - one.offered for one in streams)
+        ports = tuple(
+            replace(one, rx=tuple(count // 2 for count in one.rx), rx_frames=one.rx_frames // 2)
+            for one in outcome.ports
+        )
+        return replace(outcome, streams=streams, ports=ports, health=replace(outcome.health, unsent=unsent))
+
+    return spoil
+
+
+def _halved(one: StreamResult) -> StreamResult:
+    tx, rx, arrived = (tuple(count // 2 for count in series) for series in (one.tx, one.rx, one.arrived))
+    sent = sum(tx)
+    received = min(sum(arrived), sent)
+    return replace(
+        one,
+        offered=sent,
+        received=received,
+        lost=sent - received - one.corrupted,
+        tx=tx,
+        rx=rx,
+        arrived=arrived,
+    )
+
+
+def loses_between(low: float, high: float) -> Spoil:
+    """A tenth of each stream is lost if its port's highest load is between these shares of the line."""
+
+    def spoil(number: int, trial: Trial, outcome: TrialResult, known: Situation) -> TrialResult:
+        loads = [one for segments in (trial.segments, *trial.loads.values()) for one in segments]
+        most = max(max(one.from_fps, one.to_fps) for one in loads)
+        if not low <= most / known.line_fps <= high:
+            return outcome
+        streams = tuple(
+            replace(
+                one,
+                received=one.received - one.received // 10,
+                lost=one.lost + one.received // 10,
+                rx=tuple(count - count // 10 for count in one.rx),
+                arrived=tuple(count - count // 10 for count in one.arrived),
+            )
+            for one in outcome.streams
+        )
+        return replace(outcome, streams=streams)
+
+    return spoil

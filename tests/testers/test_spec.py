@@ -1,0 +1,357 @@
+# ruff: noqa: E501 (header stacks are quoted as a plan has them)
+"""The spec of a trial against the engine's own definition of it: the Rust sources are the reference."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import fields
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from netdyno.plan import Plan, load, parse
+from netdyno.plan.matrix import cases, situation
+from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
+from netdyno.values import outcome
+from netdyno.values.health import CatchUp, Health, WorkerHealth
+from netdyno.values.load import Observe, Segment, Trial
+from netdyno.values.outcome import (
+    Conflict,
+    Gap,
+    Gaps,
+    HopChange,
+    HopSilence,
+    Lag,
+    Latency,
+    NextHop,
+    Phase,
+    PortResult,
+    Reordering,
+    Silence,
+    StreamResult,
+    Variation,
+)
+
+ROOT = Path(__file__).parents[2]
+ARTICLE = ROOT / "examples" / "asr9006.yaml"
+
+
+def rust_fields(file: str, name: str) -> set[str]:
+    """The names of a struct's or an enum variant's fields, as the source has them."""
+    text = (ROOT / "crates" / file).read_text()
+    body = re.search(
+        rf"(?:pub struct |^    ){name} \{{\n(.*?)\n(?:\}}|    \}})", text, re.DOTALL | re.MULTILINE
+    )
+    assert body, name
+    return set(re.findall(r"^\s+(?:pub )?([a-z0-9_]+): ", body[1], re.MULTILINE))
+
+
+SPEC = "engine/src/spec.rs"
+
+
+def specs(plan: Plan, *segments: Segment) -> dict[str, dict[str, Any]]:
+    trial = Trial("trial", segments)
+    return {
+        case.name: trial_spec(plan, case, plan.kind.wire(plan.lab.links, case.settings), trial)
+        for case in cases(plan)
+    }
+
+
+def segment(case_line_fps: Fraction, name: str = "ramp") -> Segment:
+    return Segment(name, 10**9, Fraction(0), case_line_fps)
+
+
+def test_every_field_is_the_engines_and_none_is_left_out() -> None:
+    spec = specs(load(ARTICLE), segment(Fraction(1000)))["ipv4 / lacp / imix / bidir"]
+    assert set(spec) == rust_fields(SPEC, "TrialSpec")
+    for port in spec["ports"]:
+        assert set(port) == rust_fields(SPEC, "TesterPortSpec")
+    for stream in spec["streams"]:
+        assert set(stream) == rust_fields(SPEC, "StreamSpec")
+        assert [set(size) for size in stream["sizes"]] == [rust_fields(SPEC, "SizeSpec")] * 3
+        assert [set(part) for part in stream["schedule"]] == [rust_fields(SPEC, "Segment")]
+    assert set(spec["observe"]) == rust_fields(SPEC, "Observe")
+    assert json.loads(json.dumps(spec)) == spec
+
+
+def test_what_is_observed_has_the_engines_fields() -> None:
+    for name in ("Gap", "Gaps", "Silence", "Reordering", "Variation"):
+        assert {field.name for field in fields(getattr(outcome, name))} == rust_fields(
+            "engine/src/result.rs", name
+        )
+    plan = load(ARTICLE)
+    case = cases(plan)[0]
+    wanted = Observe(timed_from_ns=7, gaps=3, bridge=2, order=True, variation=True)
+    trial = Trial("x", (segment(Fraction(1000)),), observe=wanted)
+    spec = trial_spec(plan, case, plan.kind.wire(plan.lab.links, case.settings), trial)
+    assert spec["observe"] == {"timed_from_ns": 7, "gaps": 3, "bridge": 2, "order": True, "variation": True}
+
+
+# Tags are for what forwards them; the emulated router refuses them.
+ALL_WAYS = "[l2-xconnect, bridge-domain, ipv4]"
+
+
+def test_every_header_is_the_frames() -> None:
+    stack = """[{type: ethernet}, {type: vlan, vid: {list: [1, 2]}, tpid: 0x88a8, pcp: 5}, {type: mpls, label: 16},
+      {type: ipv4, src: 1.1.1.1, dst: {random: {min: 2.0.0.0, max: 2.0.255.255}}}, {type: udp, sport: {step: {start: 1, step: 1, count: 9}}, dport: 4789},
+      {type: vxlan, vni: 7}, {type: ethernet}, {type: ipv6, src: 2001:2::1, dst: "2001:2:0:8000::1"}, {type: gre, key: 9},
+      {type: ipv4, src: 1.1.1.1, dst: 2.2.2.2}, {type: tcp, sport: 1, dport: 2}]"""
+    text = re.sub(
+        r"(?s)traffic:.*?matrix:",
+        f"traffic:\n  1514b: {{size: 1514B, flows: 2, headers: {stack}}}\nmatrix:",
+        ARTICLE.read_text(),
+    )
+    text = text.replace("[1514b, imix, 64b-multi, 64b-single]", "[1514b]").replace(ALL_WAYS, "[l2-xconnect]")
+    spec = specs(parse(text), segment(Fraction(1000)))["l2-xconnect / plain / 1514b / bidir"]
+    there, back = (stream["headers"] for stream in spec["streams"])
+    for header in there:
+        variant = {"ipv4": "Ipv4", "ipv6": "Ipv6"}.get(header["type"], header["type"].capitalize())
+        assert set(header) - {"type"} == rust_fields("frame/src/spec.rs", variant), header["type"]
+    assert there[1] == {"type": "vlan", "vid": {"list": [1, 2]}, "tpid": 34984, "pcp": 5, "dei": False}
+    assert there[4]["sport"] == {"step": {"start": 1, "step": 1, "count": 9}}
+    for outward, homeward in zip(there, back, strict=True):
+        if outward["type"] in ("ipv4", "ipv6"):
+            assert (outward["src"], outward["dst"]) == (homeward["dst"], homeward["src"])
+
+
+def test_the_articles_traffic() -> None:
+    found = specs(load(ARTICLE), segment(Fraction(1000)))
+    single = found["ipv4 / plain / 64b-single / bidir"]
+    there, back = single["streams"]
+    assert (there["name"], there["tx_port"], there["rx_port"]) == ("west-east", 0, 1)
+    assert (back["name"], back["tx_port"], back["rx_port"]) == ("east-west", 1, 0)
+    assert [header["type"] for header in there["headers"]] == ["ethernet", "ipv4", "udp"]
+    assert (there["headers"][1]["src"], there["headers"][1]["dst"]) == ("16.0.0.1", "48.0.0.1")
+    assert (back["headers"][1]["src"], back["headers"][1]["dst"]) == ("48.0.0.1", "16.0.0.1")
+    assert (there["headers"][2]["sport"], there["headers"][2]["dport"]) == (1025, 12)
+    assert there["headers"][0]["src"] == single["ports"][0]["mac"]
+    # A router is the next hop; through a cross connect the far port is.
+    assert set(there["destination"]) == {"gateway"}
+    assert found["l2-xconnect / plain / imix / uni"]["streams"][0]["destination"] == "peer"
+
+    multi = found["ipv4 / plain / 64b-multi / uni"]["streams"][0]
+    assert multi["flows"] == 65536
+    # Each drawn from its own /8 without the two ends, and neither tied to the other by a common seed.
+    assert multi["headers"][1]["src"] == {"random": {"min": "16.0.0.1", "max": "16.255.255.254"}}
+    assert multi["headers"][1]["dst"] == {"random": {"min": "48.0.0.1", "max": "48.255.255.254"}}
+    assert found["ipv4 / plain / imix / uni"]["streams"][0]["sizes"] == [
+        {"size": 68, "weight": 28},
+        {"size": 590, "weight": 16},
+        {"size": 1514, "weight": 4},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "share", "bps"),
+    [
+        ("ipv4 / plain / 64b-multi / uni", Fraction(1), 10_000_000_000),
+        ("ipv4 / plain / imix / uni", Fraction(1), 10_000_000_000),
+        ("ipv4 / lacp / 1514b / bidir", Fraction(1), 20_000_000_000),
+        # A third of a line is 3,333,333,333.3 bit/s: rounded down.
+        ("ipv4 / plain / imix / bidir", Fraction(1, 3), 3_333_333_333),
+    ],
+)
+def test_loads_are_whole_bits_of_the_line(name: str, share: Fraction, bps: int) -> None:
+    plan = load(ARTICLE)
+    case = next(case for case in cases(plan) if case.name == name)
+    wiring = plan.kind.wire(plan.lab.links, case.settings)
+    line = situation(case, wiring).line_fps
+    spec = trial_spec(plan, case, wiring, Trial("x", (segment(line * share),)))
+    assert {stream["schedule"][0]["to_bps"] for stream in spec["streams"]} == {bps}
+    assert spec["streams"][0]["schedule"][0]["from_bps"] == 0
+
+
+def test_bursts_leave_at_the_rate_of_their_line_and_catching_up_is_as_the_plan_says() -> None:
+    text = ARTICLE.read_text().replace("{size: imix/bench,", "{size: imix/bench, burst: 32,")
+    assert "burst: 32" in text
+    text = text.replace("\nmatrix:", "\ntrial: {catch_up: 150%}\nmatrix:", 1)
+    plan = parse(text, name="asr9006")
+    for fps, burst in ((Fraction(1000), 32), (Fraction(10**9), 1)):
+        found = specs(plan, segment(fps))
+        assert {spec["catch_up_percent"] for spec in found.values()} == {150}
+        imix = found["ipv4 / lacp / imix / bidir"]
+        assert [stream["burst"] for stream in imix["streams"]] == [burst] * 2
+        # Two members of 10 Gbit/s each.
+        assert [port["line_bps"] for port in imix["ports"]] == [20 * 10**9] * 2
+        assert {stream["burst"] for stream in found["ipv4 / lacp / 64b-multi / uni"]["streams"]} == {1}
+
+
+def test_a_rate_in_frames_is_whole_bits_too() -> None:
+    """1,000 frames of 64 B are 672,000 bits of line; of imix/bench 3,060,000."""
+    found = specs(load(ARTICLE), segment(Fraction(1000), "warmup"))
+    assert found["ipv4 / plain / 64b-multi / uni"]["streams"][0]["schedule"][0]["to_bps"] == 672_000
+    assert found["ipv4 / plain / imix / uni"]["streams"][0]["schedule"][0]["to_bps"] == 3_060_000
+
+
+def test_short_forms() -> None:
+    text = re.sub(
+        r"(?s)traffic:.*?matrix:",
+        "traffic:\n"
+        "  tagged: {size: 128B, flows: 1, vlan: [{vid: 100, tpid: 0x88a8}, 200], protocol: tcp}\n"
+        "  six: {size: 128B, flows: 1, ip: 6}\n"
+        "  bench: {size: 128B, flows: 100, addresses: rfc2544}\n"
+        "  own: {size: 128B, flows: 100, addresses: {source: 10.0.0.0/24, destination: 10.0.1.0/31}}\nmatrix:",
+        ARTICLE.read_text(),
+    ).replace("[1514b, imix, 64b-multi, 64b-single]", "[tagged, six, bench, own]")
+    text = text.replace(ALL_WAYS, "[l2-xconnect]")
+    found = specs(parse(text), segment(Fraction(1000)))
+    tagged = found["l2-xconnect / plain / tagged / uni"]["streams"][0]["headers"]
+    assert [(header["vid"], header["tpid"]) for header in tagged[1:3]] == [(100, 0x88A8), (200, 0x8100)]
+    assert tagged[-1] == {"type": "tcp", "sport": 1025, "dport": 12, "flags": 0x10}
+    six = found["l2-xconnect / plain / six / uni"]["streams"][0]["headers"][1]
+    assert (six["type"], six["src"], six["dst"]) == ("ipv6", "2001:2::1", "2001:2:0:8000::1")
+    # RFC 2544 appendix C.2.2 and C.2.6.4: 198.18/15 in two halves, 0xC020 to the echo port.
+    bench = found["l2-xconnect / plain / bench / uni"]["streams"][0]["headers"]
+    assert bench[1]["src"] == {"random": {"min": "198.18.0.1", "max": "198.18.255.254"}}
+    assert bench[1]["dst"] == {"random": {"min": "198.19.0.1", "max": "198.19.255.254"}}
+    assert (bench[2]["sport"], bench[2]["dport"]) == (0xC020, 7)
+    own = found["l2-xconnect / plain / own / uni"]["streams"][0]["headers"][1]
+    assert own["src"] == {"random": {"min": "10.0.0.1", "max": "10.0.0.254"}}
+    assert own["dst"] == {"random": {"min": "10.0.1.0", "max": "10.0.1.1"}}
+
+
+def test_a_destination_that_is_written_stays() -> None:
+    stack = '[{type: ethernet, src: "02:00:00:00:00:01", dst: 0200.0000.0002}, {type: ipv4, src: 1.1.1.1, dst: 2.2.2.2}, {type: echo}]'
+    text = re.sub(
+        r"(?s)traffic:.*?matrix:",
+        f"traffic:\n  a: {{size: 64B, flows: 1, headers: {stack}}}\nmatrix:",
+        ARTICLE.read_text(),
+    )
+    spec = specs(parse(text.replace("[1514b, imix, 64b-multi, 64b-single]", "[a]")), segment(Fraction(1)))
+    there, back = spec["ipv4 / plain / a / bidir"]["streams"]
+    assert there["destination"] == back["destination"] == "written"
+    assert (there["headers"][0]["src"], there["headers"][0]["dst"]) == (
+        "02:00:00:00:00:01",
+        "02:00:00:00:00:02",
+    )
+    assert (back["headers"][0]["src"], back["headers"][0]["dst"]) == (
+        "02:00:00:00:00:02",
+        "02:00:00:00:00:01",
+    )
+
+
+def test_the_session_is_the_wirings() -> None:
+    plan = load(ARTICLE)
+    wiring = plan.kind.wire(plan.lab.links, cases(plan)[0].settings)
+    session = session_spec(wiring)
+    assert session["clock"] == "virtual"
+    assert [port["name"] for port in session["ports"]] == ["west", "east"]
+    assert "max_frame" not in session
+
+
+def test_the_session_is_opened_for_the_longest_frame_of_its_cases() -> None:
+    plan = load(ARTICLE)
+    found = {dict(case.choices)["profile"]: case for case in cases(plan)}
+    wiring = plan.kind.wire(plan.lab.links, cases(plan)[0].settings)
+    # Without FCS, of frames of 1514 and 64 bytes; the mix has 1514 too.
+    longest = {name: session_spec(wiring, case)["max_frame"] for name, case in found.items()}
+    assert longest == {"1514b": 1510, "imix": 1510, "64b-multi": 60, "64b-single": 60}
+    assert session_spec(wiring, found["64b-single"], found["imix"])["max_frame"] == 1510
+
+
+RESULT = "engine/src/result.rs"
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        (StreamResult, "StreamResult"),
+        (PortResult, "PortResult"),
+        (Health, "Health"),
+        (WorkerHealth, "WorkerHealth"),
+        (CatchUp, "CatchUp"),
+        (Lag, "Lag"),
+        (Latency, "Latency"),
+        (Phase, "PhaseResult"),
+        (NextHop, "NextHopResult"),
+        (HopChange, "HopChange"),
+        (HopSilence, "HopSilence"),
+        (Conflict, "ConflictResult"),
+    ],
+)
+def test_results_have_the_engines_fields(kind: Any, name: str) -> None:
+    assert {field.name for field in fields(kind)} == rust_fields(RESULT, name)
+
+
+def test_a_result_is_read() -> None:
+    series = {"tx": [1, 2], "rx": [0, 3]}
+    stream = dict.fromkeys(rust_fields(RESULT, "StreamResult"), 0) | series | {
+        "name": "west-east", "lost": -2, "arrived": [1, 2], "first_loss_ns": None,
+        "latency": {"count": 1, "min_ns": 1, "sum_ns": 2**70, "max_ns": 3, "over": 0, "negative": 0, "histogram": "x"},
+        "lag": dict.fromkeys(rust_fields(RESULT, "Lag"), 7),
+        "gaps": {"gaps": [dict.fromkeys(rust_fields(RESULT, "Gap"), 8)], "further": 9, "further_frames": 10},
+        "silence": dict.fromkeys(rust_fields(RESULT, "Silence"), 11),
+        "order": dict.fromkeys(rust_fields(RESULT, "Reordering"), 12) | {"extents": None, "n_reordered": [3, 2]},
+        "variation": dict.fromkeys(rust_fields(RESULT, "Variation"), 13) | {"above": None, "below": None},
+    }  # fmt: skip
+    port = (
+        dict.fromkeys(rust_fields(RESULT, "PortResult"), 0)
+        | series
+        | {"name": "west", "tx_bytes_series": [5], "rx_bytes_series": [6]}
+    )
+    worker = dict.fromkeys(rust_fields(RESULT, "WorkerHealth"), 0) | {"tx_frames": [5], "rx_frames": [6]}
+    caught = dict.fromkeys(rust_fields(RESULT, "CatchUp"), 3)
+    health = dict.fromkeys(rust_fields(RESULT, "Health"), 0) | {"workers": [worker], "catch_up": caught}
+    answer = {
+        "trial": {
+            "streams": [stream], "ports": [port], "health": health,
+            "phases": [{"name": "ramp", "start_ns": 1, "duration_ns": 2}], "sample_ns": 10**8,
+            "resolved": [["100.64.0.1", "02:00:00:00:00:09"]], "invalid": ["because"],
+        },
+        "devices": [{"box_drops": 7}],
+    }  # fmt: skip
+    result = read_result(json.dumps(answer))
+    assert result.lost == -2
+    assert result.streams[0].arrived == (1, 2)
+    assert result.streams[0].latency is not None
+    assert result.streams[0].latency.sum_ns == 2**70
+    assert result.streams[0].gaps == Gaps((Gap(8, 8, 8, 8, 8),), 9, 10)
+    assert result.streams[0].silence == Silence(11, 11)
+    assert result.streams[0].order == Reordering(12, 12, 12, None, 12, (3, 2))
+    assert result.streams[0].variation == Variation(13, 13, 13, 13, 13, None, None)
+    assert result.ports[0].rx_bytes_series == (6,)
+    assert result.phases == (Phase("ramp", 1, 2),)
+    assert result.resolved == (("100.64.0.1", "02:00:00:00:00:09"),)
+    assert result.devices[0]["box_drops"] == 7
+    assert result.health.made_up == 3
+    answer["trial"]["surprise"] = 1
+    stream["surprise"] = 1
+    with pytest.raises(TypeError):
+        read_result(json.dumps(answer))
+
+
+STACK = """[{type: ethernet}, {type: vlan, vid: {list: [1, 2]}, tpid: 0x88a8, pcp: 5}, {type: mpls, label: 16},
+      {type: ipv4, src: 1.1.1.1, dst: {random: {min: 2.0.0.0, max: 2.0.255.255}}},
+      {type: udp, sport: {step: {start: 1, step: 1, count: 9}}, dport: 4789}, {type: vxlan, vni: 7},
+      {type: ethernet}, {type: ipv6, src: 2001:2::1, dst: "2001:2:0:8000::1"}, {type: gre, key: 9},
+      {type: ipv4, src: 1.1.1.1, dst: 2.2.2.2}, {type: tcp, sport: 1, dport: 2}]"""
+
+
+def test_the_engine_takes_every_spec_and_its_result_is_read() -> None:
+    """Short forms, whole stacks, IPv6 and own mixes, through the emulated cross connect, unharmed."""
+    engine = pytest.importorskip("netdyno._engine")
+    text = re.sub(
+        r"(?s)traffic:.*?matrix:",
+        "traffic:\n"
+        "  six: {size: 128B, flows: 500, ip: 6}\n"
+        "  tcp: {size: 128B, flows: 500, protocol: tcp, vlan: [{vid: 100, tpid: 0x88a8}, 200]}\n"
+        f"  stack: {{size: 512B, flows: 4, headers: {STACK}}}\n"
+        "  bench: {size: 64B, flows: 100, addresses: rfc2544}\n"
+        "  own: {size: {64: 1, 128: 1}, flows: 1}\nmatrix:",
+        ARTICLE.read_text(),
+    ).replace("[1514b, imix, 64b-multi, 64b-single]", "[six, tcp, stack, bench, own]")
+    plan = parse(text + "\nonly: [{forwarding: l2-xconnect, lag: plain}]\n")
+    for case in cases(plan):
+        wiring = plan.kind.wire(plan.lab.links, case.settings)
+        rise = Segment("ramp", 2 * 10**6, Fraction(0), situation(case, wiring).line_fps / 10)
+        session = engine.Session(json.dumps(session_spec(wiring)))
+        session.start(json.dumps(trial_spec(plan, case, wiring, Trial("ramp", (rise,)))))
+        assert session.wait(20.0)
+        result = read_result(session.result())
+        session.close()
+        assert result.invalid == ()
+        for stream in result.streams:
+            assert stream.offered == stream.received > 0, case.name
+            assert stream.flows_received == case.profile.flows, case.name

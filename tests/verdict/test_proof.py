@@ -1,0 +1,206 @@
+"""A device is blamed only by a tester that was proven to do better."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from fractions import Fraction
+
+import pytest
+from netdyno.calibration import Proven
+from netdyno.methods import METHODS, starved
+from netdyno.methods.throughput import ThroughputParameters
+from netdyno.values.finding import Result, Value
+from netdyno.values.load import Segment, Trial
+from netdyno.values.outcome import Phase
+from netdyno.verdict import Evidence, judge
+from tendevices import measure, passes_everything, wall
+from test_verdict import LINE, UNI
+
+FIVE = 5_000_000
+
+
+def proven(most: int | None, expired: str | None = None) -> Proven:
+    exact = None if most is None else Fraction(most)
+    return Proven("c1", datetime(2026, 11, 21, tzinfo=UTC), exact, expired=expired)
+
+
+def judged(
+    number: int, given: Proven | None, *, clock: str = "real", capacity: int = FIVE, high: int | None = None
+) -> tuple[str, str]:
+    """The verdict on a rate found at a device of such a capacity, offered a full line for a second."""
+    found = measure(Trial("t", (Segment("traffic", 10**9, LINE, LINE),)), wall(capacity), UNI)
+    upper = None if high is None else Fraction(high)
+    value = Value("a rate", "west-east", Fraction(number), "fps", high=upper, searched=high is not None)
+    evidence = Evidence(UNI, clock, True, (found,), (10**9,), given)  # type: ignore[arg-type]
+    verdict = judge(Result("m", (value,), (0,)), evidence, "a rate")["west-east"]
+    return verdict.limit, verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("most", "expected"),
+    [
+        (5_500_000, "device"),  # 110 % of the result
+        (5_499_999, "inconclusive"),
+        (5_263_158, "inconclusive"),  # 95 % of this is less than the result
+        (5_263_157, "tester"),
+        (FIVE, "tester"),
+        (4_000_000, "tester"),  # more than was proven is a lower bound all the more
+        (9_900_000, "device"),
+    ],
+)
+def test_a_device_is_named_from_110_percent_on_and_a_result_near_the_proof_is_the_testers(
+    most: int, expected: str
+) -> None:
+    limit, reason = judged(FIVE, proven(most))
+    assert limit == expected, reason
+    if limit == "tester":
+        assert "lower bound" in reason
+
+
+def test_a_tester_proven_to_fill_the_line_may_name_a_device_close_to_it() -> None:
+    """Nobody can be proven to pass 110 % of 95 % of a line."""
+    assert judged(9_600_000, proven(9_900_000), capacity=9_600_000)[0] == "device"
+    assert judged(9_600_000, proven(9_899_999), capacity=9_600_000)[0] == "tester"
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (None, "not calibrated: "),
+        (proven(9_900_000, expired="the kernel is now 6.1.0, it was 5.10.0"), "the kernel is now 6.1.0"),
+        (proven(None), "no load that the tester passes"),
+    ],
+)
+def test_without_a_proof_that_holds_nobody_is_blamed(given: Proven | None, words: str) -> None:
+    limit, reason = judged(FIVE, given)
+    assert (limit, words in reason) == ("inconclusive", True), reason
+    assert judged(FIVE, given, clock="virtual")[0] == "device"
+
+
+def test_a_search_is_believed_only_if_the_load_that_failed_was_proven_too() -> None:
+    """From 5 to below 9 Mpps: the loss was at 9, and that the tester can do 6 says nothing of it."""
+    assert judged(FIVE, proven(6_000_000), high=9_000_000)[0] == "inconclusive"
+    assert judged(FIVE, proven(9_000_000), high=9_000_000)[0] == "device"
+
+
+def test_nothing_lost_near_the_proof_is_the_testers_lower_bound() -> None:
+    offered = measure(Trial("t", (Segment("traffic", 10**9, LINE / 2, LINE / 2),)), passes_everything(), UNI)
+    value = Value("ramp max Rx", "west-east", LINE / 2, "fps")
+    for most, expected in ((5_200_000, "tester"), (6_000_000, "inconclusive")):
+        evidence = Evidence(UNI, "real", True, (offered,), (10**9,), proven(most))
+        assert judge(Result("m", (value,), (0,)), evidence)["west-east"].limit == expected
+
+
+def test_a_full_line_needs_no_proof() -> None:
+    assert judged(10_000_000, None, capacity=10_000_000)[0] == "line"
+
+
+def test_sending_that_took_longer_was_a_lower_rate() -> None:
+    """RFC 2544 offers a rate for a time; all frames in twice the time are half the rate."""
+    found = measure(Trial("t", (Segment("traffic", 10**9, LINE, LINE),)), passes_everything(), UNI)
+
+    def lasting(ns: int) -> str | None:
+        phases = (Phase("settle", 0, 10**9), Phase("traffic", 10**9, ns), Phase("drain", 10**9 + ns, 10**9))
+        return starved(replace(found, phases=phases), 10**9)
+
+    assert lasting(10**9) is None
+    # Half a millisecond is no more than a pause of the machine, whatever the share.
+    assert lasting(10**9 + 500_000) is None
+    assert "0.501 ms longer than the 1000 ms" in str(lasting(10**9 + 501_000))
+
+
+def test_a_minute_is_held_to_a_hundredth_of_a_percent() -> None:
+    """0.01 % of 60 s are 6 ms: what was sent in 60.059 s was slower by 982 ppm."""
+    minute = 60 * 10**9
+    found = measure(Trial("t", (Segment("traffic", minute, LINE, LINE),)), passes_everything(), UNI)
+
+    def lasting(ns: int, unsent: int = 0) -> str | None:
+        (stream,) = found.streams
+        short = replace(stream, offered=stream.offered - unsent)
+        return starved(replace(found, streams=(short,), phases=(Phase("traffic", 0, ns),)), minute)
+
+    assert lasting(minute + 6_000_000) is None
+    assert "6.001 ms longer than the 60000 ms" in str(lasting(minute + 6_001_000))
+    assert "59 ms longer" in str(lasting(minute + 59_000_000))
+    # Neither alone is too much: 0.006 % of the frames, and 0.006 % of the time.
+    left = int(LINE) * 60 * 6 // 100_000
+    assert (lasting(minute, left), lasting(minute + 3_600_000)) == (None, None)
+    assert f"3.6 ms longer than the 60000 ms it was to and left {left} of" in str(
+        lasting(minute + 3_600_000, left)
+    )
+
+
+def test_a_search_passes_no_load_that_took_longer_to_send() -> None:
+    parameters = ThroughputParameters.model_validate({"duration": "1s", "width": "10%"})
+    method = METHODS["throughput"].start(parameters, UNI)
+    trial = next(method)
+    for _ in range(100):
+        found = measure(trial, passes_everything(), UNI)
+        twice = tuple(replace(phase, duration_ns=2 * 10**9) for phase in found.phases)
+        try:
+            trial = method.send(replace(found, phases=twice))
+        except StopIteration as stop:
+            (value, _) = stop.value.values
+            break
+    assert value.number is None
+    assert "longer than" in value.note
+
+
+# Times and shares, which are measured at a load and are none themselves
+
+
+def timed(ns: int | None, given: Proven | None, *, clock: str = "real", unit: str = "ns") -> tuple[str, str]:
+    """The verdict on a time measured at a full line that a device passes."""
+    found = measure(Trial("t", (Segment("traffic", 10**9, LINE, LINE),)), passes_everything(), UNI)
+    exact = None if ns is None else Fraction(ns)
+    value = Value("latency", "west-east", exact, unit, note="no frame was timed")
+    result = Result("m", (value,), (0,), headlines={"latency": "the median"})
+    verdict = judge(result, Evidence(UNI, clock, True, (found,), (10**9,), given))  # type: ignore[arg-type]
+    assert verdict.keys() == {"west-east"}
+    return verdict["west-east"].limit, verdict["west-east"].reason
+
+
+FLOOR = replace(proven(int(LINE)), latency_floor_ns=20_000, latency_noise_ns=5_000)
+
+
+@pytest.mark.parametrize(
+    ("ns", "given", "clock", "expected", "why"),
+    [
+        (25_001, FLOOR, "real", "device", "sent all it was asked to"),
+        (25_000, FLOOR, "real", "tester", "no longer than the tester's own latency, 25000 ns"),
+        (25_001, None, "real", "inconclusive", "not calibrated"),
+        (
+            25_001,
+            replace(FLOOR, expired="the kernel is another"),
+            "real",
+            "inconclusive",
+            "the kernel is another",
+        ),
+        (25_001, replace(FLOOR, latency_floor_ns=None), "real", "inconclusive", "found no latency"),
+        (25_001, replace(FLOOR, max_fps=LINE - 1), "real", "inconclusive", "up to 9999999 fps only"),
+        (None, FLOOR, "real", "inconclusive", "no frame was timed"),
+        (1, None, "virtual", "device", "sent all it was asked to"),
+    ],
+)
+def test_a_time_is_the_devices_as_far_as_it_is_longer_than_the_testers_own(
+    ns: int | None, given: Proven | None, clock: str, expected: str, why: str
+) -> None:
+    limit, reason = timed(ns, given, clock=clock)
+    assert limit == expected, reason
+    assert why in reason
+
+
+def test_a_share_needs_no_latency_of_the_tester() -> None:
+    assert timed(1, replace(FLOOR, latency_floor_ns=None), unit="share")[0] == "device"
+
+
+def test_a_time_at_a_load_that_was_not_offered_is_the_testers() -> None:
+    found = measure(Trial("t", (Segment("traffic", 10**9, LINE, LINE),)), passes_everything(), UNI)
+    (stream,) = found.streams
+    short = replace(found, streams=(replace(stream, intended=stream.intended * 2),))
+    value = Value("latency", "sum", Fraction(10**6), "ns")
+    result = Result("m", (value,), (0,), headlines={"latency": "the median"})
+    verdict = judge(result, Evidence(UNI, "real", True, (short,), (10**9,), FLOOR))["sum"]
+    assert verdict.limit == "tester"
+    assert "at another load than was asked for" in verdict.reason

@@ -1,0 +1,178 @@
+"""Who was the limit where a loss is the result: nobody of none, the line of what it has no room for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from methodlab import run_here, text
+from netdyno.methods import METHODS
+from netdyno.methods.parts.procedure import constant
+from netdyno.plan import Goal, parse
+from netdyno.store import StoredCase, open_run
+from netdyno.values.finding import Result, Value
+from netdyno.values.outcome import TrialResult
+from netdyno.values.situation import Place, Situation
+from netdyno.values.units import Load
+from netdyno.verdict import Evidence, judge, judge_goal
+from tendevices import Device, drive, measure, passes_everything, wall
+
+LINE = Fraction(10_000_000)
+TWO_TO_ONE = Situation(
+    ("a-c", "b-c"), LINE, Fraction(64), places=(Place(0, 2), Place(1, 2)), lines=(LINE, LINE, LINE)
+)
+ONE = Situation(("a-b",), LINE, Fraction(64), places=(Place(0, 1),))
+SECOND = 10**9
+
+
+def judged(
+    device: Device,
+    situation: Situation,
+    *,
+    clock: Literal["virtual", "real"] = "virtual",
+    enforced: bool = True,
+    load: str = "100%",
+) -> tuple[Result, dict[str, tuple[str, str]]]:
+    """The loss at one load, and who limited each stream's and all together."""
+    method = METHODS["frame-loss"]
+    parameters = method.parameters(duration="1s", maximum=load, step="10%")
+    result, outcomes = drive(method.start(parameters, situation), device, situation)
+    evidence = Evidence(situation, clock, enforced, (outcomes[0],), (SECOND,))
+    return result, {scope: (one.limit, one.reason) for scope, one in judge(result, evidence).items()}
+
+
+def to_one(share: Fraction, queue: int = 0) -> Device:
+    """Two senders meet at one line: each has so much of it, and what a queue held comes besides."""
+    return lambda fps, seconds, stream: (
+        int(fps * seconds),
+        min(int(fps * seconds), int(share * LINE * seconds) + queue),
+    )
+
+
+@pytest.mark.parametrize("clock", ["virtual", "real"])
+def test_a_loss_of_nothing_has_no_limit_and_needs_no_calibration(clock: Literal["virtual", "real"]) -> None:
+    _, verdicts = judged(passes_everything(), ONE, clock=clock)
+    assert verdicts["a-b"] == ("none", "none of 10,000,000 frames was lost: nothing limited it")
+
+
+def test_one_direction_that_loses_is_the_limit_of_both() -> None:
+    both = Situation(("a-b", "b-a"), LINE, Fraction(64), places=(Place(0, 1), Place(1, 0)))
+
+    def lopsided(fps: Fraction, seconds: Fraction, stream: str) -> tuple[int, int]:
+        return (wall(8_000_000) if stream == "b-a" else passes_everything())(fps, seconds, stream)
+
+    _, verdicts = judged(lopsided, both)
+    assert {scope: limit for scope, (limit, _) in verdicts.items()} == {
+        "a-b": "none",
+        "b-a": "device",
+        "sum": "device",
+    }
+
+
+@pytest.mark.parametrize(
+    ("share", "queue", "limit"),
+    [
+        (Fraction(1, 2), 0, "line"),
+        (Fraction(1, 2), 1000, "line"),
+        (Fraction(99, 200), 0, "line"),
+        (Fraction(98, 200), 0, "device"),
+        (Fraction(1, 4), 0, "device"),
+    ],
+)
+def test_what_a_full_line_has_no_room_for_is_the_lines(share: Fraction, queue: int, limit: str) -> None:
+    """200 % are sent to one line. From 99 % of it on it is full."""
+    _, verdicts = judged(to_one(share, queue), TWO_TO_ONE)
+    assert {found for found, _ in verdicts.values()} == {limit}
+    if limit == "line":
+        came = float(200 * share + Fraction(2 * queue * 100, LINE))
+        assert (
+            f"200 % of what the line out carries were sent to it, and {came:g} % came" in verdicts["a-c"][1]
+        )
+
+
+def test_a_device_that_loses_on_a_line_with_room_is_the_limit() -> None:
+    """100 % are sent, and 99.5 % come: no line is to blame for the rest."""
+    _, verdicts = judged(wall(9_950_000), ONE)
+    assert verdicts["a-b"][0] == "device"
+
+
+def test_a_line_out_that_is_faster_is_not_full_of_what_slower_ones_bring() -> None:
+    """Two ports of 10 Mpps meet at one of 40: a line of 10 would be full, and this one is not."""
+    faster = replace(TWO_TO_ONE, lines=(LINE, LINE, 4 * LINE))
+    _, verdicts = judged(to_one(Fraction(1, 2)), faster)
+    assert verdicts["sum"][0] == "device"
+
+
+def test_a_line_that_nothing_enforces_is_no_reason() -> None:
+    _, verdicts = judged(to_one(Fraction(1, 2)), TWO_TO_ONE, clock="real", enforced=False)
+    assert verdicts["sum"][0] == "inconclusive"
+
+
+def goal(bound: str, operator: str = "<=") -> Goal:
+    return Goal("loss", operator, Load.parse(bound))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("frames", "lost", "wanted", "expected"),
+    [
+        (3_000, 0, goal("0.1%"), True),
+        (2_999, 0, goal("0.1%"), None),
+        (3_001, 0, goal("0.1%", "<"), True),
+        (1_000, 0, goal("0.0001%"), None),
+        (1_000, 0, goal("0%"), True),
+        (1_000, 1, goal("0.1%"), True),
+        (1_000, 2, goal("0.1%"), False),
+        (1_000, 1, goal("0%"), False),
+    ],
+)
+@pytest.mark.parametrize("name", ["loss ratio", "throughput"])
+def test_a_goal_for_the_loss_is_met_by_frames_enough(
+    name: str, frames: int, lost: int, wanted: Goal, expected: bool | None
+) -> None:
+    """Rule of three: none of N lost is no more than 3/N at 95 %. A goal of no loss is about these frames."""
+    trial: TrialResult = measure(
+        constant("trial", Fraction(frames), SECOND), lambda *_: (frames, frames - lost), ONE
+    )
+    value = Value(name, "a-b", Fraction(lost, frames), "share", of_frames=frames)
+    if name == "throughput":
+        value = Value(name, "a-b", Fraction(frames), "fps", high=Fraction(2 * frames), searched=True)
+    result = Result("soak", (value,), (0,), headlines={name: "it"})
+    evidence = Evidence(ONE, "virtual", True, (trial,), (SECOND,))
+    found = judge_goal(wanted, result, judge(result, evidence), evidence)
+    assert found.passed is expected, found.reason
+    if expected is None and not lost:
+        assert "would tell" in found.reason
+
+
+def test_how_many_frames_would_tell() -> None:
+    trial = measure(constant("trial", Fraction(1000), SECOND), passes_everything(), ONE)
+    value = Value("loss ratio", "a-b", Fraction(0), "share", of_frames=1000)
+    result = Result("soak", (value,), (0,), headlines={"loss ratio": "it"})
+    evidence = Evidence(ONE, "virtual", True, (trial,), (SECOND,))
+    found = judge_goal(goal("0.0001%"), result, judge(result, evidence), evidence)
+    assert "that shows no less than 0.3 % at 95 %: 3,000,000 frames would tell" in found.reason
+
+
+def limits(tmp_path: Path, plan: str) -> tuple[StoredCase, dict[str, tuple[str, str]]]:
+    """Of the whole product on emulated devices."""
+    outcome = run_here(parse(plan), tmp_path)
+    with open_run(outcome.folder) as run:
+        (case,) = run.cases
+        return case, {one.value: (one.limit, one.reason) for one in case.verdicts}
+
+
+def test_of_a_congested_bridge_the_line_is_the_limit_and_nothing_of_the_other_port(tmp_path: Path) -> None:
+    pytest.importorskip("netdyno._engine", reason="the engine is not built")
+    plan = text("congestion: {duration: 200ms}", links=4, matrix="direction: [uni]")
+    case, found = limits(tmp_path, plan)
+    assert found["loss at the uncongested port"][0] == "none"
+    limit, reason = found["loss at the congested port"]
+    assert limit == "line"
+    assert "150 % of what the line out carries" in reason
+    assert case.result is not None
+    numbers: dict[str, Any] = {value.name: value.number for value in case.result.values}
+    assert numbers["loss at the uncongested port"] == 0
+    assert Fraction(32, 100) < numbers["loss at the congested port"] < Fraction(1, 3)
