@@ -1,6 +1,6 @@
 //! When frames depart: against published rates, closed forms, and a slow oracle in whole numbers.
 
-use netdyno_engine::schedule::Schedule;
+use netdyno_engine::Schedule;
 use netdyno_engine::spec::{Segment, SizeSpec};
 use proptest::prelude::*;
 

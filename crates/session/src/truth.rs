@@ -5,7 +5,7 @@ use crate::error::SessionError;
 use crate::spec::SessionSpec;
 use netdyno_dut::spec::DeviceSpec;
 use netdyno_dut::truth::{Departures, Flow, Offered, expect};
-use netdyno_engine::schedule::Schedule;
+use netdyno_engine::Schedule;
 use netdyno_engine::spec::{StreamSpec, TrialSpec};
 use netdyno_engine::stream_seed;
 use netdyno_frame::mix;

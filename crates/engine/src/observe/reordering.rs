@@ -5,7 +5,7 @@
 //! earliest one was that it should have preceded (section 4.2): that is the one that skipped it, so what must be remembered
 //! are skips. It is n-reordered if the n arrivals right before it all have higher numbers (section 5.3).
 
-use crate::latency::Timing;
+use super::latency::Timing;
 use crate::result;
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;

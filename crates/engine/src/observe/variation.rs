@@ -4,7 +4,7 @@
 //! Neighbours are frames that the stream sent one after the other, of whatever flows, in whatever order they arrive. Frames
 //! whose neighbour is lost have no difference to it.
 
-use crate::latency::Timing;
+use super::latency::Timing;
 use crate::result;
 
 /// Frames remembered, all streams together: a frame finds its neighbour if fewer than its stream's share of them were sent

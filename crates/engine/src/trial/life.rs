@@ -1,7 +1,7 @@
 //! What a trial does to stay on the network: it announces its addresses, polls its next hops, and follows them.
 
+use super::course::Answer;
 use super::{ANSWER_PS, Stage, Trial};
-use crate::course::Answer;
 use crate::host::same_vlans;
 
 impl Trial {

@@ -13,11 +13,11 @@
 //! Bits are counted in units of 1/(2*10^12) bit, so that `load * picoseconds` and the trapezium under a
 //! ramp are both whole numbers.
 
-use crate::share::{Share, Walk};
+use super::share::{Share, Walk};
 use crate::spec::{Segment, SizeSpec};
 use std::sync::Arc;
 
-pub use crate::departures::{BLOCK, Departures};
+use super::departures::Departures;
 
 /// Preamble, SFD and inter-frame gap: what a frame takes on the line beyond its FCS-counted size.
 pub const L1_OVERHEAD_BYTES: u64 = 20;

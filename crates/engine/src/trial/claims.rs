@@ -1,9 +1,9 @@
 //! Which of the frames that come in are a trial's, in words that a port understands that shares its interface with the
 //! kernel: test frames, and what is asked of or answered to the tester as a host. All others stay the kernel's.
 
-use crate::compile::stream_seed;
+use super::compile::stream_seed;
 use crate::host::Network;
-use crate::signature::Signature;
+use crate::receive::Signature;
 use crate::spec::{Destination, StreamSpec, TrialSpec};
 use netdyno_frame::nd::{ALL_NODES, link_local};
 use netdyno_frame::parse::{Layers, Packet, ethertype, parse, protocol};

@@ -1,10 +1,10 @@
 //! The receiving side: whose frame it is, whether it is new, in order, intact, and how long it took.
 
-use crate::latency::Timing;
+use super::signature::Signature;
 use crate::observe::Observer;
-use crate::order::{Flows, Order};
-use crate::series::Series;
-use crate::signature::Signature;
+use crate::observe::Series;
+use crate::observe::Timing;
+use crate::observe::{Flows, Order};
 use netdyno_frame::checksum::verify_frame;
 use netdyno_frame::lanes::{LANES, Probes, are_plain_and_intact};
 use netdyno_frame::parse::parse;

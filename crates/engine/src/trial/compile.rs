@@ -1,17 +1,17 @@
 //! From a trial's specification to what sends and receives it, with every mistake named.
 
+use super::Hop;
+use super::script::Script;
+use super::worker::Worker;
 use crate::error::SpecError;
 use crate::host::{self, Host, same_vlans};
 use crate::observe::{Ledger, Losses, MOST_GAPS, Observer};
+use crate::receive::Signature;
 use crate::receive::{Arrivals, Receiver};
-use crate::schedule::Schedule;
-use crate::script::Script;
-use crate::share::deal;
-use crate::signature::Signature;
+use crate::send::Schedule;
+use crate::send::deal;
+use crate::send::{Lane, Sender};
 use crate::spec::{Destination, StreamSpec, TesterPortSpec, TrialSpec, VlanSpec};
-use crate::transmit::{Lane, Sender};
-use crate::trial::Hop;
-use crate::worker::Worker;
 use netdyno_frame::parse::Tag;
 use netdyno_frame::template::Template;
 use netdyno_frame::{FCS_BYTES, mix};

@@ -1,6 +1,6 @@
 //! The load that a worker's sender has come to on its port: what it sends itself, beside what other workers send there.
 
-use crate::schedule::Schedule;
+use super::schedule::Schedule;
 
 /// The most frames that a worker hands to a port in a round by the clock before the others have their turn, and so those that
 /// may leave at once after a pause.

@@ -2,7 +2,7 @@
 
 use crate::receive::Receiver;
 use crate::result::WorkerHealth;
-use crate::transmit::Sender;
+use crate::send::Sender;
 use netdyno_io::port::{Port, PortCounters, PortError};
 use netdyno_io::time::Instant;
 

@@ -1,8 +1,8 @@
 //! The departures of a schedule one after the other, computed in blocks.
 
-use crate::ramp::{self, UNITS_PER_BYTE};
-use crate::schedule::Schedule;
-use crate::share::Walk;
+use super::ramp::{self, UNITS_PER_BYTE};
+use super::schedule::Schedule;
+use super::share::Walk;
 use std::sync::Arc;
 
 /// Frames whose departures are computed at once, so that the square roots of a ramp run side by side.
@@ -365,7 +365,7 @@ fn after(time: (u64, u64), step: (u64, u64), modulus: u64) -> (u64, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::share::deal;
+    use crate::send::share::deal;
     use crate::spec::{Segment, SizeSpec};
     use proptest::prelude::*;
 

@@ -10,7 +10,7 @@
 //! within one is time of the line, which does not run faster: a second bucket, of frames at the line's rate, is for them, and
 //! only the gaps between bursts are shorter.
 
-use crate::load::{AT_ONCE_FRAMES, Load};
+use super::load::{AT_ONCE_FRAMES, Load};
 use crate::result::CatchUp;
 
 /// What may be sent.

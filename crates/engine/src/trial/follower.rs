@@ -1,7 +1,7 @@
 //! A worker that follows the lead of a trial on a core of its own (real time).
 
-use crate::course::Course;
-use crate::worker::Worker;
+use super::course::Course;
+use super::worker::Worker;
 use netdyno_io::drive::Node;
 use netdyno_io::port::PortError;
 use netdyno_io::time::Instant;

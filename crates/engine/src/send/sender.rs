@@ -1,13 +1,14 @@
 //! The sending side of one port: its streams merged by departure, its line used by one frame at a time.
 
-use crate::lag::Lag;
-use crate::load::{AT_ONCE_FRAMES, Load, Part, room, shortest_at_once_ps};
-use crate::pace::{Leave, Pace};
+use super::departures::{BLOCK, Departures};
+use super::lag::Lag;
+use super::load::{AT_ONCE_FRAMES, Load, Part, room, shortest_at_once_ps};
+use super::pace::{Leave, Pace};
+use super::schedule::Schedule;
+use super::share::{Share, Walk};
+use crate::observe::Series;
 use crate::result::CatchUp;
-use crate::schedule::{BLOCK, Departures, Schedule};
-use crate::script::Which;
-use crate::series::Series;
-use crate::share::{Share, Walk};
+use crate::trial::Which;
 use netdyno_frame::spec::Mac;
 use netdyno_frame::template::{Cursor, Slots, Template};
 use netdyno_io::port::{Burst, MIN_SLOT_BYTES, Port, PortError, PortInfo, WIRE_OVERHEAD_BYTES};

@@ -1,17 +1,17 @@
 //! From a finished trial to its result: counts only.
 
+use super::worker::Worker;
+use super::{Stage, Trial};
 use crate::host::NextHop;
+use crate::observe::First;
 use crate::observe::Observer;
-use crate::order::First;
 use crate::receive::Arrivals;
 use crate::result::{
     CatchUp, ConflictResult, Gap, Gaps, Health, HeardResult, HopChange, HopSilence, NextHopResult, PhaseResult, PortResult, SaidResult,
     Silence, StreamResult, TrialResult,
 };
+use crate::send::{Lane, Sender};
 use crate::spec::TrialSpec;
-use crate::transmit::{Lane, Sender};
-use crate::trial::{Stage, Trial};
-use crate::worker::Worker;
 use netdyno_frame::FCS_BYTES;
 use netdyno_io::port::{PortCounters, WIRE_OVERHEAD_BYTES};
 

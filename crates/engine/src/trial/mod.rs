@@ -1,24 +1,35 @@
 //! A trial: resolve and learn, settle, transmit by schedule, stop, drain, read (RFC 2544 section 23).
 
+mod claims;
+mod compile;
+mod course;
+mod follower;
 mod life;
+mod progress;
+mod report;
+mod script;
+mod worker;
 
-use crate::course::{Answer, Course};
+pub use claims::claims;
+pub use compile::stream_seed;
+pub use follower::Follower;
+pub use progress::{PortSnapshot, Progress, Snapshot};
+pub(crate) use script::Which;
+
 use crate::error::SpecError;
-use crate::follower::Follower;
 use crate::host::Host;
-use crate::progress::Progress;
 use crate::result::TrialResult;
-use crate::script::Script;
+use crate::send::Sender;
 use crate::spec::TrialSpec;
-use crate::transmit::Sender;
-use crate::worker::Worker;
-use crate::{compile, report};
+use course::{Answer, Course};
 use netdyno_frame::parse::Tag;
 use netdyno_io::drive::Node;
 use netdyno_io::port::{Port, PortError};
 use netdyno_io::time::Instant;
+use script::Script;
 use std::net::IpAddr;
 use std::sync::Arc;
+use worker::Worker;
 
 /// Questions for a next hop are repeated this often.
 const RETRY_PS: u64 = 250_000_000_000;

@@ -4,9 +4,10 @@
 //! one intended, and what a user of the intended load would have waited (response time) is up to the lag more. So both
 //! are kept, and how many frames were so late that the latencies beside them are tainted.
 
-use crate::latency::Timing;
+use super::departures::BLOCK;
+use super::schedule::Schedule;
+use crate::observe::Timing;
 use crate::result::Lag as Found;
-use crate::schedule::{BLOCK, Schedule};
 
 /// Frames later than this are late at any load, ps.
 const LATE_PS: u64 = 10_000_000;
