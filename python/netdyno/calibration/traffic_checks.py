@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 NOBODY_FPS = Fraction(300_000_000)
 """No core sends so many: where nothing enforces a line, the search begins here."""
 HIGHEST_BPS = 10**13
-"""Nor so many bits (L1); the engine takes no higher load (crates/engine/src/compile.rs)."""
+"""Nor so many bits (L1); the engine takes no higher load (crates/engine/src/trial/compile/limits.rs)."""
 
 ACCOUNTED = 1_000
 """Frames of each size that are counted one by one."""

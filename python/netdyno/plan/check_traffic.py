@@ -13,7 +13,7 @@ STACK = {"ip", "protocol", "vlan", "addresses", "headers"}
 
 
 MOST_FLOWS = 2**27
-"""The most flows of a trial, all streams together: crates/engine/src/compile.rs, MOST_FLOWS."""
+"""The most flows of a trial, all streams together: crates/engine/src/trial/compile/streams.rs, MOST_FLOWS."""
 
 
 def profiles(source: Source, raw: object) -> dict[str, Profile]:

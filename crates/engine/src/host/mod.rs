@@ -12,8 +12,8 @@ use netdyno_frame::icmp;
 use netdyno_frame::nd::{Message, Neighbour};
 use netdyno_frame::parse::{Tag, ethertype, parse, protocol};
 use netdyno_frame::spec::Mac;
-pub use own::tag;
 use own::{Addresses, Own};
+pub use own::{same_vlans, tag};
 pub use post::{Network, Post};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -314,11 +314,6 @@ impl Host {
         frame.extend_from_slice(b"netdyno learning");
         frame
     }
-}
-
-/// Tags of the same VLANs; priorities may differ in an answer.
-pub fn same_vlans(a: &[Tag], b: &[Tag]) -> bool {
-    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.tpid == b.tpid && a.vid() == b.vid())
 }
 
 fn is_group(Mac(mac): Mac) -> bool {

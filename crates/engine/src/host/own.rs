@@ -1,6 +1,5 @@
 //! The addresses a tester port answers for, VLAN by VLAN.
 
-use super::same_vlans;
 use crate::spec::{TagSpec, TesterPortSpec};
 use netdyno_frame::nd::link_local;
 use netdyno_frame::parse::Tag;
@@ -113,4 +112,9 @@ pub fn tag(spec: &TagSpec) -> Result<Tag, String> {
         tpid: spec.tpid,
         tci: spec.vid,
     })
+}
+
+/// Tags of the same VLANs; priorities may differ in an answer.
+pub fn same_vlans(a: &[Tag], b: &[Tag]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.tpid == b.tpid && a.vid() == b.vid())
 }

@@ -1,7 +1,9 @@
 //! The receiving side: which stream a frame belongs to, whether it is new and intact, and how long it took.
 
+mod arrivals;
 mod receiver;
 mod signature;
 
-pub(crate) use receiver::{Arrivals, Receiver};
+pub(crate) use arrivals::Arrivals;
+pub(crate) use receiver::Receiver;
 pub(crate) use signature::Signature;

@@ -1,12 +1,11 @@
 //! The departures of a schedule one after the other, computed in blocks.
 
+use super::block::BLOCK;
+use super::bursts::{Gather, after};
 use super::ramp::{self, UNITS_PER_BYTE};
 use super::schedule::Schedule;
-use super::share::Walk;
+use super::share::{Share, Walk};
 use std::sync::Arc;
-
-/// Frames whose departures are computed at once, so that the square roots of a ramp run side by side.
-pub const BLOCK: usize = 128;
 
 /// Frames that nobody wants are computed all the same if they are fewer.
 const WORTH_SKIPPING: u64 = BLOCK as u64 / 2;
@@ -35,50 +34,17 @@ enum Pace {
     Done,
 }
 
-/// Gathers frames into bursts, in order.
-#[derive(Clone, Debug)]
-struct Gather {
-    /// Frames of a burst.
-    frames: u64,
-    /// Whole picoseconds and remainder of one frame of each size on the line.
-    steps: Arc<[(u64, u64)]>,
-    modulus: u64,
-    /// The number in its burst of the next frame.
-    place: u64,
-    /// When the burst began, and how far the line has come since, with the remainder carried.
-    start: u64,
-    since: (u64, u64),
-}
-
-impl Gather {
-    /// The bursts of `schedule`, if it has any.
-    fn of(schedule: &Schedule) -> Option<Self> {
-        let bursts = schedule.bursts?;
-        let modulus = 2 * bursts.line_bps;
-        let step = |units: &u64| (units.checked_div(modulus).unwrap_or(0), units.checked_rem(modulus).unwrap_or(0));
-        Some(Self {
-            frames: bursts.frames,
-            steps: schedule.units.iter().map(step).collect(),
-            modulus: modulus.max(1),
-            place: 0,
-            start: 0,
-            since: (0, 0),
-        })
+impl Schedule {
+    /// The departures from the beginning.
+    #[must_use]
+    pub fn departures(&self) -> Departures {
+        Departures::new(self.clone(), None)
     }
 
-    /// From when frames of these sizes would depart one by one to when they do in bursts.
-    fn gather(&mut self, times: &mut [u64], sizes: &[u8]) {
-        for (time, &size) in times.iter_mut().zip(sizes) {
-            if self.place == 0 {
-                (self.start, self.since) = (*time, (0, 0));
-            }
-            *time = self.start + self.since.0;
-            self.since = after(self.since, self.steps[usize::from(size)], self.modulus);
-            self.place += 1;
-            if self.place == self.frames {
-                self.place = 0;
-            }
-        }
+    /// Those of the frames of `share`.
+    #[must_use]
+    pub(super) fn departures_of(&self, share: Share) -> Departures {
+        Departures::new(self.clone(), (!share.is_all()).then(|| Walk::new(share)))
     }
 }
 
@@ -103,9 +69,9 @@ pub struct Departures {
 
 impl Departures {
     /// Those of `schedule`, from the beginning: of all frames, or of those `wanted` goes through.
-    pub(crate) fn new(schedule: Schedule, wanted: Option<Walk>) -> Self {
+    pub(super) fn new(schedule: Schedule, wanted: Option<Walk>) -> Self {
         let mut departures = Self {
-            gather: Gather::of(&schedule),
+            gather: schedule.bursts.map(|bursts| Gather::new(bursts, &schedule.units)),
             schedule,
             place: 0,
             stretch: usize::MAX,
@@ -123,7 +89,7 @@ impl Departures {
     }
 
     /// None at all.
-    pub(crate) fn none() -> Self {
+    pub(super) fn none() -> Self {
         Self::new(Schedule::new(&[], &[], &[]), None)
     }
 
@@ -352,14 +318,6 @@ impl Departures {
         self.place = (self.place + cycle * BLOCK - (BLOCK - self.len)) % cycle;
         due.checked_sub(stretch.units())
     }
-}
-
-/// `step` after `time`, both whole picoseconds and a rest below `modulus`.
-#[inline]
-fn after(time: (u64, u64), step: (u64, u64), modulus: u64) -> (u64, u64) {
-    let rest = time.1 + step.1;
-    let over = rest >= modulus;
-    (time.0 + step.0 + u64::from(over), if over { rest - modulus } else { rest })
 }
 
 #[cfg(test)]

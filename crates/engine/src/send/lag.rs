@@ -4,7 +4,7 @@
 //! one intended, and what a user of the intended load would have waited (response time) is up to the lag more. So both
 //! are kept, and how many frames were so late that the latencies beside them are tainted.
 
-use super::departures::BLOCK;
+use super::block::BLOCK;
 use super::schedule::Schedule;
 use crate::observe::Timing;
 use crate::result::Lag as Found;

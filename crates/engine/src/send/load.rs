@@ -4,7 +4,7 @@ use super::schedule::Schedule;
 
 /// The most frames that a worker hands to a port in a round by the clock before the others have their turn, and so those that
 /// may leave at once after a pause.
-pub(crate) const AT_ONCE_FRAMES: u64 = 512;
+pub(super) const AT_ONCE_FRAMES: u64 = 512;
 /// Less than so much behind is no pause: rounds take their time, and a call to the system may take this long. ps.
 const AT_ONCE_PS: u64 = 1_000_000_000;
 

@@ -1,14 +1,21 @@
 //! The sending side of a port: when each frame departs, what it holds, and how late it leaves.
 
+mod block;
+mod bursts;
 mod departures;
 mod lag;
+mod lane;
 mod load;
+mod own;
 mod pace;
 mod ramp;
 mod schedule;
 mod sender;
 mod share;
+mod stretch;
 
+pub(crate) use lane::Lane;
+pub(crate) use own::Which;
 pub use schedule::Schedule;
-pub(crate) use sender::{Lane, Sender};
+pub(crate) use sender::Sender;
 pub(crate) use share::deal;

@@ -34,8 +34,8 @@
 //! A block has one bound, that of its last frame: times grow, and with a falling load roots shrink, also as computed,
 //! because rounding is monotonic.
 
-use super::departures::BLOCK;
-use super::schedule::{Stretch, UNITS_PER_BIT};
+use super::block::BLOCK;
+use super::stretch::{Stretch, UNITS_PER_BIT};
 
 // The x87 keeps more digits than it shows: sums would round twice.
 #[cfg(all(target_arch = "x86", not(target_feature = "sse2")))]

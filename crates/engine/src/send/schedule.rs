@@ -13,113 +13,26 @@
 //! Bits are counted in units of 1/(2*10^12) bit, so that `load * picoseconds` and the trapezium under a
 //! ramp are both whole numbers.
 
-use super::share::{Share, Walk};
+use super::bursts::Bursts;
+use super::stretch::{Stretch, UNITS_PER_BIT};
 use crate::spec::{Segment, SizeSpec};
 use std::sync::Arc;
-
-use super::departures::Departures;
 
 /// Preamble, SFD and inter-frame gap: what a frame takes on the line beyond its FCS-counted size.
 pub const L1_OVERHEAD_BYTES: u64 = 20;
 
-/// Units of load in one bit.
-pub(crate) const UNITS_PER_BIT: u64 = 2_000_000_000_000;
-
-/// One segment in picoseconds, with where it begins.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Stretch {
-    pub start_ps: u64,
-    pub duration_ps: u64,
-    pub from: u64,
-    pub to: u64,
-}
-
-impl Stretch {
-    /// Units of load offered by the whole stretch: the trapezium.
-    pub fn units(&self) -> u128 {
-        u128::from(self.from + self.to) * u128::from(self.duration_ps)
-    }
-
-    /// The load `t_ps` from the start of the schedule, of times before and behind the stretch that at its beginning and end.
-    fn bps_at(&self, t_ps: u64) -> u64 {
-        let into = u128::from(t_ps.saturating_sub(self.start_ps).min(self.duration_ps));
-        let bend = (u128::from(self.from.abs_diff(self.to)) * into).checked_div(u128::from(self.duration_ps));
-        let bend = bend.unwrap_or(0) as u64;
-        if self.to >= self.from { self.from + bend } else { self.from - bend }
-    }
-
-    /// Units offered by `t` picoseconds into the stretch, rounded up: a frame has departed before `t`
-    /// exactly if fewer than these were needed before it.
-    pub fn units_by(&self, t: u64) -> u128 {
-        let (t_wide, whole) = (u128::from(t), u128::from(self.duration_ps));
-        let even = 2 * u128::from(self.from) * t_wide;
-        let (quotient, rest) = (t_wide * t_wide / whole, t_wide * t_wide % whole);
-        let rise = u128::from(self.from.abs_diff(self.to));
-        let curve = rise * quotient;
-        if self.to >= self.from {
-            even + curve + (rise * rest).div_ceil(whole)
-        } else {
-            even - curve - rise * rest / whole
-        }
-    }
-
-    /// The last picosecond by which at most `due` units have been offered, by bisection in 192 bits.
-    /// Slow and plain; the fast path in [`Departures`] is checked against it.
-    pub fn invert(&self, due: u128) -> u64 {
-        let asked = mul_wide(due, self.duration_ps);
-        let (mut low, mut high) = (0, self.duration_ps);
-        while low < high {
-            let middle = low + (high - low).div_ceil(2);
-            let inner = 2 * u128::from(self.from) * u128::from(self.duration_ps);
-            let bend = u128::from(self.from.abs_diff(self.to)) * u128::from(middle);
-            let inner = if self.to >= self.from { inner + bend } else { inner - bend };
-            if mul_wide(inner, middle) <= asked {
-                low = middle
-            } else {
-                high = middle - 1
-            }
-        }
-        low
-    }
-}
-
-/// `a * b` as (high, low), for comparing.
-fn mul_wide(a: u128, b: u64) -> (u128, u128) {
-    let low = (a & u128::from(u64::MAX)) * u128::from(b);
-    let high = (a >> 64) * u128::from(b) + (low >> 64);
-    (high >> 64, (high << 64) | (low & u128::from(u64::MAX)))
-}
-
 /// The load of one stream over time, and the sizes it is made of.
 #[derive(Clone, Debug)]
 pub struct Schedule {
-    pub(crate) stretches: Arc<[Stretch]>,
+    pub(super) stretches: Arc<[Stretch]>,
     /// Size index of frame k, over and over.
-    pub(crate) order: Arc<[u8]>,
+    pub(super) order: Arc<[u8]>,
     /// Units of load of one frame of each size.
-    pub(crate) units: Arc<[u64]>,
+    pub(super) units: Arc<[u64]>,
     /// Bytes on the line of the frames of the order before each place, and of all.
     ahead: Arc<[u64]>,
     /// If frames depart in bursts.
-    pub(crate) bursts: Option<Bursts>,
-}
-
-/// Frames that depart together, back to back.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Bursts {
-    /// How many; more than one.
-    pub frames: u64,
-    /// Where the port spaces them itself: how long its line takes for one of them, of sizes on average; 0 elsewhere.
-    pub frame_ps: u64,
-    /// Their line, L1 bits per second; 0 where the port spaces them itself and is handed them at once.
-    pub line_bps: u64,
-}
-
-impl Bursts {
-    /// Time on the line of so many units of load, rounded down.
-    fn line_ps(&self, units: u128) -> u64 {
-        units.checked_div(2 * u128::from(self.line_bps)).unwrap_or(0) as u64
-    }
+    pub(super) bursts: Option<Bursts>,
 }
 
 impl Schedule {
@@ -180,7 +93,7 @@ impl Schedule {
     /// How long frame `number` waits for the line behind the frames of its burst; ps, 0 unless they are handed over at once.
     #[inline]
     #[must_use]
-    pub(crate) fn wait_ps(&self, number: u64) -> u64 {
+    pub(super) fn wait_ps(&self, number: u64) -> u64 {
         match self.bursts {
             Some(Bursts { frames, frame_ps, .. }) if frame_ps > 0 => number % frames * frame_ps,
             _ => 0,
@@ -189,26 +102,26 @@ impl Schedule {
 
     /// How many frames are in a burst; 1 if there are none.
     #[must_use]
-    pub(crate) fn burst_frames(&self) -> u64 {
+    pub(super) fn burst_frames(&self) -> u64 {
         self.bursts.map_or(1, |bursts| bursts.frames)
     }
 
     /// How far bursts are apart at a load of `bps`; ps, 0 if there are none.
     #[must_use]
-    pub(crate) fn step_ps(&self, bps: u64) -> u64 {
+    pub(super) fn step_ps(&self, bps: u64) -> u64 {
         self.bursts.map_or(0, |bursts| self.gap_ps(bps).saturating_mul(bursts.frames))
     }
 
     /// The line of the bursts whose frames do not depart at once, L1 bits per second; 0 if there are none.
     #[must_use]
-    pub(crate) fn bursts_bps(&self) -> u64 {
+    pub(super) fn bursts_bps(&self) -> u64 {
         self.bursts.map_or(0, |bursts| bursts.line_bps)
     }
 
     /// The shortest time in which more than `frames` frames fall due at a load of `bps`, from the first of a burst on; ps,
     /// `u64::MAX` without a load.
     #[must_use]
-    pub(crate) fn time_of_ps(&self, frames: u64, bps: u64) -> u64 {
+    pub(super) fn time_of_ps(&self, frames: u64, bps: u64) -> u64 {
         match self.bursts {
             Some(bursts) if bursts.line_bps > 0 => {
                 let within = (frames % bursts.frames) * self.gap_ps(bursts.line_bps);
@@ -220,7 +133,7 @@ impl Schedule {
 
     /// How long the line takes for a burst that is handed over at once; ps, 0 if none is.
     #[must_use]
-    pub(crate) fn burst_ps(&self) -> u64 {
+    pub(super) fn burst_ps(&self) -> u64 {
         self.bursts.map_or(0, |bursts| bursts.frames * bursts.frame_ps)
     }
 
@@ -232,7 +145,7 @@ impl Schedule {
 
     /// The time from one frame to the next at the highest load, of sizes on average; ps, `u64::MAX` without a load.
     #[must_use]
-    pub(crate) fn shortest_gap_ps(&self) -> u64 {
+    pub(super) fn shortest_gap_ps(&self) -> u64 {
         self.gap_ps(self.highest_bps())
     }
 
@@ -244,21 +157,21 @@ impl Schedule {
 
     /// The lowest load but silence, L1 bits per second; that of a ramp from nothing is 0.
     #[must_use]
-    pub(crate) fn lowest_bps(&self) -> u64 {
+    pub(super) fn lowest_bps(&self) -> u64 {
         let loads = self.stretches.iter().filter(|stretch| stretch.from.max(stretch.to) > 0);
         loads.map(|stretch| stretch.from.min(stretch.to)).min().unwrap_or(0)
     }
 
     /// The load `t_ps` from the start, L1 bits per second; behind the end that at the end.
     #[must_use]
-    pub(crate) fn bps_at(&self, t_ps: u64) -> u64 {
+    pub(super) fn bps_at(&self, t_ps: u64) -> u64 {
         let stretch = self.stretches.iter().rev().find(|stretch| stretch.start_ps <= t_ps);
         stretch.map_or(0, |stretch| stretch.bps_at(t_ps))
     }
 
     /// The highest load between two times from the start, both included, L1 bits per second; 0 behind the end.
     #[must_use]
-    pub(crate) fn highest_bps_within(&self, from_ps: u64, until_ps: u64) -> u64 {
+    pub(super) fn highest_bps_within(&self, from_ps: u64, until_ps: u64) -> u64 {
         let within = |stretch: &&Stretch| stretch.start_ps <= until_ps && stretch.start_ps + stretch.duration_ps > from_ps;
         let within = self.stretches.iter().filter(within);
         within
@@ -268,7 +181,7 @@ impl Schedule {
     }
 
     /// The time from one frame to the next at a load of `bps`, of sizes on average; ps, `u64::MAX` without a load.
-    pub(crate) fn gap_ps(&self, bps: u64) -> u64 {
+    pub(super) fn gap_ps(&self, bps: u64) -> u64 {
         let frames = self.order.len() as u64;
         let round = self.units_from(0, frames);
         let gap = round.checked_div(2 * u128::from(bps) * u128::from(frames));
@@ -335,7 +248,7 @@ impl Schedule {
     }
 
     /// Units of load of `count` frames from place `place` of the order on.
-    pub(crate) fn units_from(&self, place: usize, count: u64) -> u128 {
+    pub(super) fn units_from(&self, place: usize, count: u64) -> u128 {
         let cycle = self.order.len() as u64;
         let by = |number: u64| {
             u128::from(self.ahead[cycle as usize]) * u128::from(number / cycle) + u128::from(self.ahead[(number % cycle) as usize])
@@ -356,17 +269,5 @@ impl Schedule {
             left = left.saturating_sub(u128::from(self.units[usize::from(size)]));
         }
         frames
-    }
-
-    /// The departures from the beginning.
-    #[must_use]
-    pub fn departures(&self) -> Departures {
-        Departures::new(self.clone(), None)
-    }
-
-    /// Those of the frames of `share`.
-    #[must_use]
-    pub(crate) fn departures_of(&self, share: Share) -> Departures {
-        Departures::new(self.clone(), (!share.is_all()).then(|| Walk::new(share)))
     }
 }

@@ -5,7 +5,7 @@
 //! by turn: all are at work at any time, and each writes its frames many at once. What is sent, and when, is that of one
 //! worker: the shares of all workers are disjoint and together everything.
 
-use super::departures::BLOCK;
+use super::block::BLOCK;
 
 /// The runs of a stream's flows that one worker takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -23,7 +23,7 @@ enum Stage {
 
 /// One worker of a trial beside the lead.
 pub struct Follower {
-    pub(crate) worker: Worker,
+    pub(super) worker: Worker,
     number: usize,
     course: Arc<Course>,
     stage: Stage,
@@ -47,7 +47,7 @@ impl std::fmt::Debug for Follower {
 
 impl Follower {
     /// Follower `number`, counted from 0, of a trial whose test frames depart for `length_ps` at most.
-    pub(crate) fn new(number: usize, worker: Worker, course: Arc<Course>, length_ps: u64, sample_ps: u64, samples: usize) -> Self {
+    pub(super) fn new(number: usize, worker: Worker, course: Arc<Course>, length_ps: u64, sample_ps: u64, samples: usize) -> Self {
         Self {
             worker,
             number,

@@ -91,16 +91,16 @@ impl Progress {
         }
     }
 
-    pub(crate) fn at(&self, phase: usize, elapsed_ns: u64) {
+    pub(super) fn at(&self, phase: usize, elapsed_ns: u64) {
         self.phase.store(phase, Ordering::Relaxed);
         self.elapsed_ns.store(elapsed_ns, Ordering::Relaxed);
     }
 
-    pub(crate) fn expect(&self, total_ns: u64) {
+    pub(super) fn expect(&self, total_ns: u64) {
         self.total_ns.store(total_ns, Ordering::Relaxed);
     }
 
-    pub(crate) fn port(&self, index: usize, counters: [u64; 4]) {
+    pub(super) fn port(&self, index: usize, counters: [u64; 4]) {
         for (cell, value) in self.ports[index].1.iter().zip(counters) {
             cell.store(value, Ordering::Relaxed);
         }

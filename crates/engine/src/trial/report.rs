@@ -1,64 +1,29 @@
 //! From a finished trial to its result: counts only.
 
+use super::Trial;
+use super::phases::phases;
 use super::worker::Worker;
-use super::{Stage, Trial};
 use crate::host::NextHop;
 use crate::observe::First;
 use crate::observe::Observer;
 use crate::receive::Arrivals;
 use crate::result::{
-    CatchUp, ConflictResult, Gap, Gaps, Health, HeardResult, HopChange, HopSilence, NextHopResult, PhaseResult, PortResult, SaidResult,
-    Silence, StreamResult, TrialResult,
+    CatchUp, ConflictResult, Gap, Gaps, Health, HeardResult, HopChange, HopSilence, NextHopResult, PortResult, SaidResult, Silence,
+    StreamResult, TrialResult,
 };
 use crate::send::{Lane, Sender};
-use crate::spec::TrialSpec;
 use netdyno_frame::FCS_BYTES;
 use netdyno_io::port::{PortCounters, WIRE_OVERHEAD_BYTES};
 
-/// The names of the phases: before traffic, the segments, after it.
-pub fn phase_names(spec: &TrialSpec) -> Vec<String> {
-    let segments = longest_schedule(spec).iter().map(|segment| segment.name.clone());
-    let before = ["resolve", "settle"].map(str::to_owned);
-    before
-        .into_iter()
-        .chain(segments)
-        .chain(["drain", "done"].map(str::to_owned))
-        .collect()
-}
-
-/// The phases of traffic are those of the first stream with the longest schedule.
-fn longest_schedule(spec: &TrialSpec) -> &[crate::spec::Segment] {
-    let length = |segments: &[crate::spec::Segment]| segments.iter().map(|segment| segment.duration_ns).sum::<u64>();
-    let mut longest: &[_] = &[];
-    for stream in &spec.streams {
-        if longest.is_empty() || length(&stream.schedule) > length(longest) {
-            longest = &stream.schedule;
-        }
-    }
-    longest
-}
-
-/// The phase (index into [`phase_names`]) at `now`, and `now` or the end of the trial.
-pub fn phase_at(trial: &Trial, stage: Stage, now: u64) -> (usize, u64) {
-    let segments = longest_schedule(&trial.spec);
-    match stage {
-        Stage::New | Stage::Resolve { .. } => (0, now),
-        Stage::Settle { .. } | Stage::Muster { .. } => (1, now),
-        Stage::Traffic => {
-            let mut end = trial.times.traffic;
-            let past = segments.iter().take_while(|segment| {
-                end += segment.duration_ns * 1000;
-                end <= now
-            });
-            (2 + past.count().min(segments.len().saturating_sub(1)), now)
-        }
-        Stage::Drain { .. } => (2 + segments.len(), now),
-        Stage::Done => (3 + segments.len(), trial.times.ended),
+impl Trial {
+    /// What the trial found, once it has finished.
+    #[must_use]
+    pub fn result(&self) -> TrialResult {
+        result(self)
     }
 }
 
-/// What the trial found.
-pub fn result(trial: &Trial) -> TrialResult {
+fn result(trial: &Trial) -> TrialResult {
     let mut invalid = trial.invalid.clone();
     let streams: Vec<StreamResult> = (0..trial.spec.streams.len()).map(|index| stream(trial, index)).collect();
     for stream in &streams {
@@ -85,7 +50,7 @@ pub fn result(trial: &Trial) -> TrialResult {
         health: health(trial, &streams),
         streams,
         ports: (0..trial.hosts.len()).map(|index| port(trial, index)).collect(),
-        phases: phases(trial),
+        phases: phases(&trial.spec, &trial.times),
         sample_ns: trial.spec.sample_ns,
         resolved: trial
             .hosts
@@ -359,30 +324,4 @@ fn cut_and_missing(trial: &Trial, index: usize) -> u64 {
         u64::from(here) * lane.offered.saturating_sub(arrivals.received + arrivals.corrupted)
     });
     counted(trial, index).rx_cut.min(missing.sum())
-}
-
-fn phases(trial: &Trial) -> Vec<PhaseResult> {
-    let times = &trial.times;
-    let mut phases = Vec::new();
-    let mut add = |name: &str, from: u64, until: u64| {
-        phases.push(PhaseResult {
-            name: name.to_owned(),
-            start_ns: from.saturating_sub(times.began) / 1000,
-            duration_ns: until.saturating_sub(from) / 1000,
-        });
-    };
-    add("resolve", times.began, times.resolved);
-    add("settle", times.resolved, times.traffic);
-    let mut from = times.traffic;
-    let segments = longest_schedule(&trial.spec);
-    for (index, segment) in segments.iter().enumerate() {
-        // What could not be sent in time belongs to the last segment.
-        let last = if index + 1 == segments.len() { times.drain } else { times.stopped };
-        let planned = from + segment.duration_ns * 1000;
-        let until = if index + 1 == segments.len() { last } else { planned.min(last) };
-        add(&segment.name, from.min(until), until);
-        from = planned;
-    }
-    add("drain", times.drain, times.ended);
-    phases
 }

@@ -3,6 +3,7 @@
 
 use crate::error::SpecError;
 use crate::host::Host;
+use crate::send::Which;
 use crate::spec::{MessageSpec, TrialSpec};
 use netdyno_frame::spec::Mac;
 use netdyno_io::port::PortInfo;
@@ -16,15 +17,6 @@ const SHORTEST_NS: u64 = 1_000_000;
 const LATEST_NS: u64 = 31 * 86_400 * 1_000_000_000;
 /// Bytes of a number in a message.
 const NUMBER: usize = 4;
-
-/// Which frame of which message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Which {
-    /// The message, counted over all ports in their order.
-    pub message: u32,
-    /// The frame, counted from 0.
-    pub number: u32,
-}
 
 /// A frame that is due.
 #[derive(Debug)]

@@ -1,0 +1,221 @@
+//! One stream at the port that sends it: where it stands, and what was sent of it.
+
+use super::departures::Departures;
+use super::lag::Lag;
+use super::load::Part;
+use super::schedule::Schedule;
+use super::share::{Share, Walk};
+use crate::observe::Series;
+use netdyno_frame::spec::Mac;
+use netdyno_frame::template::{Cursor, Slots, Template};
+use netdyno_io::port::{Burst, PortInfo, WIRE_OVERHEAD_BYTES};
+use netdyno_io::time::Instant;
+use std::ops::Range;
+
+/// Bytes of the FCS, which no slot holds and every count does.
+const FCS_BYTES: u64 = netdyno_frame::FCS_BYTES as u64;
+
+/// A stream as its sending port sees it.
+#[derive(Debug)]
+pub struct Lane {
+    /// Index of the stream in the trial.
+    pub stream: usize,
+    /// What its frames look like.
+    pub template: Template,
+    pub(super) cursor: Cursor,
+    /// At the first frame that was not sent.
+    pub(super) walk: Walk,
+    /// At the first frame that was not written.
+    pub(super) ahead: Walk,
+    pub(super) schedule: Schedule,
+    pub(super) departures: Departures,
+    /// Per size: frame size, FCS counted.
+    pub(super) sizes: Vec<u64>,
+    /// Per size: time on the line, in picoseconds rounded down; 0 on a port without a rate.
+    pub(super) line_ps: Vec<u64>,
+    /// How long the line may be busy with bursts that other streams hand over at once, ps.
+    pub(super) others_wait_ps: u64,
+    /// How long it is with a frame (or burst) of each of them (exact time only), ps.
+    pub(super) others_frame_ps: u64,
+    pub(super) flows: u64,
+    /// How many of them are in its share of the stream, if it has any.
+    pub(super) own_flows: u64,
+    /// Where other workers came to in their shares of it, when all is over.
+    others: Vec<Walk>,
+    /// Frames sent.
+    pub offered: u64,
+    /// Bytes sent, FCS counted.
+    pub offered_bytes: u64,
+    /// Frames sent per sample.
+    pub tx: Series,
+    /// How late they left.
+    pub lag: Lag,
+    /// In the burst that is counted: frames, and how late the latest of them left.
+    pub(super) burst: (u64, u64),
+    /// Where its frames will go, while a change of it waits.
+    pub(super) moves_to: Option<Mac>,
+}
+
+impl Lane {
+    /// A stream that sends the frames of `template` that are in `share`, if it has any, by `schedule` on a port of kind
+    /// `info`.
+    #[must_use]
+    pub fn new(stream: usize, template: Template, schedule: Schedule, sizes: &[u32], share: Option<Share>, info: &PortInfo) -> Self {
+        let line_ps = sizes
+            .iter()
+            .map(|&size| {
+                let bits = u64::from(size).max(64) * 8 + (WIRE_OVERHEAD_BYTES - FCS_BYTES) * 8;
+                bits.checked_mul(1_000_000_000_000)
+                    .and_then(|scaled| scaled.checked_div(info.rate_bps))
+                    .unwrap_or(0)
+            })
+            .collect();
+        let walk = Walk::new(share.unwrap_or(Share::all(template.flows())));
+        let mut cursor = template.cursor();
+        template.seek(&mut cursor, walk.number());
+        let flows = u64::from(template.flows());
+        let own_flows = share.map_or(0, |share| u64::from(share.count()));
+        Self {
+            stream,
+            cursor,
+            walk,
+            ahead: walk,
+            others_wait_ps: 0,
+            others_frame_ps: 0,
+            flows,
+            template,
+            own_flows,
+            others: Vec::new(),
+            lag: Lag::new(&schedule, own_flows, flows),
+            burst: (0, 0),
+            moves_to: None,
+            departures: share.map_or_else(Departures::none, |share| schedule.departures_of(share)),
+            schedule,
+            sizes: sizes.iter().map(|&size| u64::from(size)).collect(),
+            line_ps,
+            offered: 0,
+            offered_bytes: 0,
+            tx: Series::new(0, 1, 1),
+        }
+    }
+
+    /// One more than the highest sequence number sent in any flow, by a worker that sends all of the stream.
+    #[must_use]
+    pub fn sequences(&self) -> u32 {
+        self.offered.div_ceil(self.flows) as u32
+    }
+
+    /// As [`Self::sequences`], when all workers have sent everything.
+    #[must_use]
+    pub fn sequences_in_all(&self) -> u32 {
+        self.schedule.frames().div_ceil(self.flows) as u32
+    }
+
+    /// How many frames of flow `flow`, counted from the first of the stream, were sent.
+    #[must_use]
+    pub fn sent(&self, flow: u32) -> u64 {
+        let mut walks = (self.own_flows > 0).then_some(&self.walk).into_iter().chain(&self.others);
+        walks.find_map(|walk| walk.passed(flow)).unwrap_or(0)
+    }
+
+    /// Of the numbers of its frames, counted in order of departure: all below the first were sent, by whichever worker, and
+    /// none from the second on.
+    #[must_use]
+    pub fn sent_between(&self) -> (u64, u64) {
+        let walks = (self.own_flows > 0).then_some(&self.walk).into_iter().chain(&self.others);
+        let (low, high) = walks.fold((u64::MAX, 0), |(low, high), walk| (low.min(walk.number()), high.max(walk.number())));
+        (low.min(high), high)
+    }
+
+    /// Adds what another worker sent of the same stream.
+    pub(super) fn absorb(&mut self, other: &Self) {
+        self.offered += other.offered;
+        self.offered_bytes += other.offered_bytes;
+        self.tx.absorb(&other.tx);
+        self.lag.absorb(&other.lag);
+        self.others.extend((other.own_flows > 0).then_some(other.walk));
+    }
+
+    /// Writes the first `at.len()` frames of the block into `burst`, departing at `at`.
+    pub(super) fn write(&mut self, burst: &mut Burst<'_>, at: &[u64]) {
+        let (template, cursor, sizes) = (&self.template, &mut self.cursor, self.departures.block().1);
+        let mut first = 0;
+        while first < at.len() {
+            let run = self.ahead.left().min((at.len() - first) as u64) as usize;
+            let (sizes, at) = (&sizes[first..][..run], &at[first..][..run]);
+            template.write_burst(cursor, sizes, at, &mut Lent { burst, first, at });
+            first += run;
+            if self.ahead.pass(run as u64) {
+                template.seek(cursor, self.ahead.number());
+            }
+        }
+    }
+
+    /// Goes past a frame just written.
+    #[inline]
+    pub(super) fn pass(&mut self) {
+        if self.ahead.pass(1) {
+            self.template.seek(&mut self.cursor, self.ahead.number());
+        }
+    }
+
+    /// Goes back to the first frame that was not sent.
+    pub(super) fn back(&mut self) {
+        self.ahead = self.walk;
+        self.template.seek(&mut self.cursor, self.walk.number());
+    }
+
+    /// How long its frame `number` waits for the line behind others that are handed over at once with it, at most: so much
+    /// later than it says it may leave without being late (by the clock), ps.
+    #[inline]
+    pub(super) fn wait_ps(&self, number: u64) -> u64 {
+        self.others_wait_ps + self.schedule.wait_ps(number)
+    }
+
+    /// The most its line takes for what it has due at one instant: a frame, or all of a burst; ps, 0 if it never sends.
+    pub(super) fn longest_ps(&self) -> u64 {
+        let frame_ps = self.line_ps.iter().max().copied().unwrap_or(0);
+        if self.schedule.frames() == 0 {
+            0
+        } else {
+            frame_ps * self.schedule.burst_frames()
+        }
+    }
+
+    /// Its part of the load of its port.
+    pub(super) fn part(&self) -> Part<'_> {
+        let next_ps = self.departures.peek();
+        Part {
+            schedule: &self.schedule,
+            own: self.own_flows,
+            flows: self.flows,
+            next_ps: (next_ps != u64::MAX).then_some(next_ps),
+        }
+    }
+
+    /// Its load over time.
+    #[must_use]
+    pub fn schedule(&self) -> &Schedule {
+        &self.schedule
+    }
+}
+
+/// A burst that a template fills.
+struct Lent<'a, 'b> {
+    burst: &'a mut Burst<'b>,
+    /// The place of its first frame in the burst.
+    first: usize,
+    at: &'a [u64],
+}
+
+impl Slots for Lent<'_, '_> {
+    #[inline]
+    fn each(&mut self, frames: Range<usize>, mut write: impl FnMut(usize, &mut [u8]) -> usize) {
+        let departures = self.at[frames.clone()].iter().map(|&ps| Instant { ps });
+        let mut place = 0;
+        self.burst.fill(self.first + frames.start, departures, |slot| {
+            place += 1;
+            write(place - 1, slot)
+        });
+    }
+}

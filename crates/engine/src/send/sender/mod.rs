@@ -1,0 +1,361 @@
+//! The sending side of one port: its streams merged by departure, its line used by one frame at a time.
+
+mod burst;
+
+use super::block::BLOCK;
+use super::lane::Lane;
+use super::load::{AT_ONCE_FRAMES, Load, room, shortest_at_once_ps};
+use super::own::{Kind, Own, What, Which};
+use super::pace::{Leave, Pace};
+use crate::observe::Series;
+use crate::result::CatchUp;
+use netdyno_frame::spec::Mac;
+use netdyno_io::port::{MIN_SLOT_BYTES, Port, PortError, PortInfo, WIRE_OVERHEAD_BYTES};
+use netdyno_io::time::Instant;
+use std::collections::VecDeque;
+
+/// Bytes of the FCS, which no slot holds and every count does.
+const FCS_BYTES: u64 = netdyno_frame::FCS_BYTES as u64;
+
+/// Own frames a port sends in a round by the clock before the streams have their turn: neighbours wait for their answers
+/// less long than a sender that is behind its schedule may need, and whoever floods it with questions must not stop it.
+const OWN_A_ROUND: usize = 16;
+
+/// The sending side of one port.
+#[derive(Debug)]
+pub struct Sender {
+    /// The streams it sends.
+    pub lanes: Vec<Lane>,
+    /// Which of them is the only one with anything to send, if there is one.
+    only: Option<usize>,
+    /// Whether it sends no more than a part of some stream.
+    has_parts: bool,
+    own: VecDeque<Own>,
+    /// How many of them are answers.
+    answers: usize,
+    /// Own frames sent.
+    pub own_frames: u64,
+    /// Messages among them, and when they left.
+    pub said: Vec<(Which, u64)>,
+    exact: bool,
+    rate_bps: u64,
+    /// Its line, as far as anybody knows it and it carries what is sent; else 0.
+    line_bps: u64,
+    /// The line at whose rate it spaces bursts itself; 0 without any.
+    bursts_bps: u64,
+    /// Whether frames are handed over in bursts at once, so that some wait for their line.
+    waits: bool,
+    /// How it makes up for pauses of the tester.
+    pace: Pace,
+    /// Start of traffic; lanes count from here.
+    start_ps: u64,
+    /// When the line is free again (exact time only).
+    free_ps: u64,
+    /// Departure of the last test frame.
+    pub last_departure_ps: u64,
+    /// The most a frame departed after its time.
+    pub latest_ps: u64,
+    /// The most one of the burst did that was written last (exact time only).
+    burst_ps: u64,
+    /// Frames sent, test and own.
+    pub frames: u64,
+    /// Their bytes, FCS counted.
+    pub bytes: u64,
+    /// Test frames per sample.
+    pub tx: Series,
+    /// Their bytes per sample.
+    pub tx_bytes: Series,
+    at: [u64; BLOCK],
+    lane_of: [u8; BLOCK],
+    /// Places in the lanes' blocks while a burst is merged.
+    places: Vec<usize>,
+}
+
+impl Sender {
+    /// The sending side of a port of kind `info`, for `lanes`. After a pause it catches up at `percent` of its load, and no
+    /// faster than its line: `line_bps`, where the port does not know it; 0 is unknown.
+    #[must_use]
+    pub fn new(mut lanes: Vec<Lane>, info: &PortInfo, percent: u32, line_bps: u64) -> Self {
+        let highest: u64 = lanes.iter().map(|lane| lane.schedule.highest_bps()).sum();
+        let lowest: u64 = lanes.iter().map(|lane| lane.schedule.lowest_bps()).sum();
+        let line = match (info.rate_bps, line_bps) {
+            (0, declared) => declared,
+            (known, _) => known,
+        };
+        // A line that is said to carry less than is sent is none.
+        let line_bps = if line >= highest { line } else { 0 };
+        let bursts_ps: u64 = lanes.iter().map(|lane| lane.schedule.burst_ps()).sum();
+        for lane in &mut lanes {
+            lane.others_wait_ps = bursts_ps - lane.schedule.burst_ps();
+        }
+        if info.exact_time {
+            let all_ps: u64 = lanes.iter().map(Lane::longest_ps).sum();
+            for lane in &mut lanes {
+                lane.others_frame_ps = all_ps - lane.longest_ps();
+                lane.lag.beside(lane.others_frame_ps);
+            }
+        }
+        let limit_ps = shortest_at_once_ps(lanes.iter().map(Lane::part));
+        let mut sending = (0..lanes.len()).filter(|&lane| lanes[lane].departures.peek() != u64::MAX);
+        Self {
+            only: sending.next().filter(|_| sending.next().is_none()),
+            places: vec![0; lanes.len()],
+            has_parts: lanes.iter().any(|lane| (1..lane.flows).contains(&lane.own_flows)),
+            own: VecDeque::new(),
+            answers: 0,
+            own_frames: 0,
+            said: Vec::new(),
+            exact: info.exact_time,
+            rate_bps: info.rate_bps,
+            line_bps,
+            bursts_bps: lanes.iter().map(|lane| lane.schedule.bursts_bps()).max().unwrap_or(0),
+            waits: bursts_ps > 0,
+            pace: Pace::new(percent, room(line_bps, lowest), limit_ps),
+            start_ps: u64::MAX,
+            free_ps: 0,
+            last_departure_ps: 0,
+            latest_ps: 0,
+            burst_ps: 0,
+            frames: 0,
+            bytes: 0,
+            tx: Series::new(0, 1, 1),
+            tx_bytes: Series::new(0, 1, 1),
+            at: [0; BLOCK],
+            lane_of: [0; BLOCK],
+            lanes,
+        }
+    }
+
+    /// How it made up for pauses; nobody keeps it from sending in virtual time.
+    #[must_use]
+    pub fn catch_up(&self) -> Option<&CatchUp> {
+        (!self.exact).then(|| self.pace.found())
+    }
+
+    /// Adds what another worker sent on the same port.
+    pub fn absorb(&mut self, other: &Self) {
+        for (lane, other) in self.lanes.iter_mut().zip(&other.lanes) {
+            lane.absorb(other);
+        }
+        self.last_departure_ps = self.last_departure_ps.max(other.last_departure_ps);
+        self.latest_ps = self.latest_ps.max(other.latest_ps);
+        self.pace.absorb(&other.pace);
+        self.own_frames += other.own_frames;
+        self.frames += other.frames;
+        self.bytes += other.bytes;
+        self.tx.absorb(&other.tx);
+        self.tx_bytes.absorb(&other.tx_bytes);
+    }
+
+    /// Traffic starts at `start_ps`, counted in `samples` samples of `sample_ps`.
+    pub fn begin(&mut self, start_ps: u64, sample_ps: u64, samples: usize) {
+        let series = Series::new(start_ps, sample_ps, samples);
+        self.start_ps = start_ps;
+        self.tx = series.clone();
+        self.tx_bytes = series.clone();
+        for lane in &mut self.lanes {
+            lane.tx = series.clone();
+        }
+    }
+
+    /// Sends `bytes` at `at_ps`, or as soon after it as the line is free. Own frames go in order of time.
+    pub fn own(&mut self, at_ps: u64, bytes: Vec<u8>) {
+        self.queue(at_ps, bytes, Kind::Plain);
+    }
+
+    /// As [`Self::own`], of a frame that answers another.
+    pub fn answer(&mut self, at_ps: u64, bytes: Vec<u8>) {
+        self.queue(at_ps, bytes, Kind::Answer);
+    }
+
+    /// As [`Self::own`], of a message of the script.
+    pub fn say(&mut self, at_ps: u64, which: Which, bytes: Vec<u8>) {
+        self.queue(at_ps, bytes, Kind::Message(which));
+    }
+
+    fn queue(&mut self, at_ps: u64, mut bytes: Vec<u8>, kind: Kind) {
+        // Short frames are padded here: not every port does it.
+        bytes.resize(bytes.len().max(MIN_SLOT_BYTES as usize), 0);
+        self.answers += usize::from(kind == Kind::Answer);
+        self.plan(at_ps, What::Frame { bytes, kind });
+    }
+
+    /// The frames of lane `lane` that depart at or after `at_ps` go to `mac`. A change of the lane that waits already keeps
+    /// its time and takes this address: of two boxes that quarrel about one, no more than the last word waits.
+    pub fn redirect(&mut self, at_ps: u64, lane: usize, mac: Mac) {
+        if self.lanes[lane].moves_to.replace(mac).is_none() {
+            self.plan(at_ps, What::Redirect { lane });
+        }
+    }
+
+    fn plan(&mut self, at_ps: u64, what: What) {
+        let place = self.own.partition_point(|own| own.at_ps <= at_ps);
+        self.own.insert(place, Own { at_ps, what });
+    }
+
+    /// Whether anything beside the streams waits for its time.
+    #[must_use]
+    pub fn has_plans(&self) -> bool {
+        !self.own.is_empty()
+    }
+
+    /// Answers that wait to be sent.
+    #[must_use]
+    pub fn answers_waiting(&self) -> usize {
+        self.answers
+    }
+
+    /// Whether every frame of every stream has been sent.
+    #[must_use]
+    pub fn done(&self) -> bool {
+        self.lanes.iter().all(|lane| lane.departures.peek() == u64::MAX)
+    }
+
+    /// When the next frame should depart, if `traffic` is on or an own frame waits.
+    #[must_use]
+    pub fn next_departure(&self, traffic: bool) -> Option<u64> {
+        let own = self.own.front().map(|frame| frame.at_ps);
+        let test = traffic.then(|| self.next_test()).flatten();
+        let next = own.into_iter().chain(test).min()?;
+        Some(if self.exact { next.max(self.free_ps) } else { next })
+    }
+
+    fn next_test(&self) -> Option<u64> {
+        let next = self.lanes.iter().map(|lane| lane.departures.peek()).min()?;
+        (next != u64::MAX).then(|| self.start_ps + next)
+    }
+
+    /// Sends what is due at or before `now`: own frames and, up to `until_ps`, test frames, by the clock as many as a round
+    /// hands over. Stops early when the port has no room. By the clock, what is late leaves no faster than it may.
+    ///
+    /// # Errors
+    /// If the port is gone or the system refuses.
+    pub fn send(&mut self, port: &mut dyn Port, now: Instant, until_ps: Option<u64>) -> Result<(), PortError> {
+        if self.exact || until_ps.is_none() {
+            let all = Leave {
+                until_ps: now.ps,
+                frames: u64::MAX,
+            };
+            return self.send_due(port, now, all, until_ps);
+        }
+        let (before, sent) = (self.next_test().unwrap_or(u64::MAX), self.frames - self.own_frames);
+        let on_line_ps = self.next_on_line(before);
+        let (lanes, line_bps, bursts_bps, start_ps) = (&self.lanes, self.line_bps, self.bursts_bps, self.start_ps);
+        let mut leave = self.pace.leave(now.ps, before, on_line_ps, || {
+            let parts = lanes.iter().map(Lane::part);
+            Load::of(parts, line_bps, bursts_bps, before - start_ps, now.ps - start_ps)
+        });
+        leave.frames = leave.frames.min(AT_ONCE_FRAMES);
+        self.send_due(port, now, leave, until_ps)?;
+        let next = self.next_test().unwrap_or(u64::MAX);
+        let (on_line_ps, sent) = (self.next_on_line(next), self.frames - self.own_frames - sent);
+        self.pace.sent(now.ps, before, next, on_line_ps, sent);
+        Ok(())
+    }
+
+    /// When the line should come to the next test frame, which is due at `next`.
+    fn next_on_line(&self, next: u64) -> u64 {
+        if !self.waits || next == u64::MAX {
+            return next;
+        }
+        let more = self.lanes.iter().filter(|lane| lane.departures.peek() != u64::MAX);
+        more.map(|lane| self.start_ps + lane.departures.peek() + lane.wait_ps(lane.walk.number()))
+            .min()
+            .unwrap_or(next)
+    }
+
+    /// As [`Self::send`], with the test frames that may `leave`.
+    fn send_due(&mut self, port: &mut dyn Port, now: Instant, mut leave: Leave, until_ps: Option<u64>) -> Result<(), PortError> {
+        let mut own_at = u64::MAX;
+        if !self.exact {
+            for _ in 0..OWN_A_ROUND {
+                if self.own.front().is_none_or(|own| own.at_ps > now.ps) {
+                    break;
+                }
+                if !self.act(port, now, now.ps)? {
+                    return Ok(());
+                }
+            }
+        }
+        loop {
+            let room_ps = port.room_from().ps;
+            self.free_ps = self.free_ps.max(room_ps);
+            if self.exact {
+                own_at = self.own.front().map_or(u64::MAX, |own| own.at_ps);
+            }
+            // By the clock, what is late beyond all catching up stays unsent.
+            if let Some(until_ps) = until_ps.filter(|&until_ps| self.exact || now.ps <= until_ps) {
+                let bound = leave.until_ps.min(until_ps).min(own_at.saturating_sub(1));
+                if self
+                    .next_test()
+                    .is_some_and(|at| (if self.exact { at.max(self.free_ps) } else { at }) <= bound)
+                    && leave.frames > 0
+                {
+                    // By the clock, each burst says when it departs itself: the ports and bursts that had their turn
+                    // before it in this round took their time, and that is no latency of a device.
+                    let departure = if self.exact { now } else { port.time(now) };
+                    if (!self.exact && departure.ps > until_ps)
+                        || !self.burst(port, departure, bound, &mut leave.frames)? && !has_moved(port, room_ps)
+                    {
+                        return Ok(());
+                    }
+                    continue;
+                }
+            }
+            let at = own_at.max(self.free_ps);
+            if at > now.ps || !self.act(port, now, at)? && !has_moved(port, room_ps) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Does the first of what is to be done beside the streams; a frame departs at `at`. Whether there was room.
+    #[cold]
+    fn act(&mut self, port: &mut dyn Port, now: Instant, at: u64) -> Result<bool, PortError> {
+        match self.own.front().map(|own| &own.what) {
+            None => return Ok(false),
+            Some(&What::Redirect { lane }) => {
+                let lane = &mut self.lanes[lane];
+                if let Some(mac) = lane.moves_to.take() {
+                    lane.template.set_destination(mac);
+                }
+            }
+            Some(What::Frame { bytes, kind }) => {
+                let taken = port.transmit(now, 1, &mut |burst| {
+                    let room = burst.frame_mut(0);
+                    room[..bytes.len()].copy_from_slice(bytes);
+                    burst.set(0, bytes.len(), Instant { ps: at });
+                    1
+                })?;
+                if taken == 0 {
+                    return Ok(false);
+                }
+                let on_line = bytes.len() as u64 + WIRE_OVERHEAD_BYTES;
+                let busy_ps = (on_line * 8_000_000_000_000).checked_div(self.rate_bps).unwrap_or(0);
+                self.free_ps = at + busy_ps;
+                if self.exact && (at >= self.start_ps || matches!(kind, Kind::Message(_))) {
+                    // What it says of its own goes before a test frame, as another stream's frame does; before the first
+                    // one of all, too.
+                    for lane in &mut self.lanes {
+                        lane.lag.beside(lane.others_frame_ps + busy_ps);
+                    }
+                }
+                self.frames += 1;
+                self.own_frames += 1;
+                self.bytes += bytes.len() as u64 + FCS_BYTES;
+                match *kind {
+                    Kind::Plain => {}
+                    Kind::Answer => self.answers -= 1,
+                    Kind::Message(which) => self.said.push((which, at)),
+                }
+            }
+        }
+        self.own.pop_front();
+        Ok(true)
+    }
+}
+
+/// Whether the port takes frames from another time on than it did: one that had no room may yet have some now.
+fn has_moved(port: &dyn Port, room_ps: u64) -> bool {
+    port.room_from().ps > room_ps
+}

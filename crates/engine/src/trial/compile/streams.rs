@@ -1,0 +1,190 @@
+//! What each worker sends and receives of each stream.
+
+use super::limits::{HIGHEST_BPS, LONGEST_NS};
+use crate::error::SpecError;
+use crate::host::Host;
+use crate::observe::{Ledger, Losses, Observer};
+use crate::receive::{Arrivals, Receiver, Signature};
+use crate::send::{Lane, Schedule, Sender, deal};
+use crate::spec::{Destination, StreamSpec, TesterPortSpec, TrialSpec};
+use netdyno_frame::template::Template;
+use netdyno_frame::{FCS_BYTES, mix};
+use netdyno_io::port::PortInfo;
+use std::sync::{Arc, Mutex};
+
+/// The most flows of a trial, all streams together: 16 bytes each are 2 GiB.
+const MOST_FLOWS: u64 = 1 << 27;
+/// The most frames of one flow: the probe counts them in 32 bits, and one that began again at 0 would pass
+/// for a frame long gone.
+const MOST_FRAMES: u64 = u32::MAX as u64;
+/// The most streams one port sends.
+const MOST_LANES: usize = 256;
+
+/// What one worker sends, port by port, and what receives for it.
+pub type Sides = (Vec<Sender>, Receiver);
+
+/// The sides of each worker, the lead's apart.
+pub fn streams(spec: &TrialSpec, infos: &[PortInfo], hosts: &[Host], workers: usize) -> Result<(Sides, Vec<Sides>), SpecError> {
+    let flows: u64 = spec.streams.iter().map(|stream| u64::from(stream.flows)).sum();
+    // Each worker remembers all of them: any may come to its queue.
+    let most = MOST_FLOWS / workers as u64;
+    if flows > most {
+        let (by, hint) = match workers {
+            1 => (String::new(), "ask for fewer flows"),
+            _ => (format!(" by {workers} workers"), "ask for fewer flows or fewer workers"),
+        };
+        let why = format!("{flows} flows in all, at most {most} are told apart{by}");
+        return Err(SpecError::new("streams", why, hint));
+    }
+    let mut lanes: Vec<Vec<Vec<Lane>>> = (0..workers).map(|_| infos.iter().map(|_| Vec::new()).collect()).collect();
+    let mut arrivals: Vec<Vec<Arrivals>> = (0..workers).map(|_| Vec::new()).collect();
+    let mut loads = vec![0; workers];
+    let mut first_flow = 0;
+    for (index, stream) in spec.streams.iter().enumerate() {
+        let place = format!("streams[{index}] ({})", stream.name);
+        let (order, template) = template(spec, stream, index, infos, hosts, first_flow).map_err(|mut error| {
+            error.place = if error.place.is_empty() {
+                place.clone()
+            } else {
+                format!("{place}: {}", error.place)
+            };
+            error
+        })?;
+        let sizes: Vec<u32> = stream.sizes.iter().map(|size| size.size).collect();
+        let schedule = Schedule::new(&stream.schedule, &stream.sizes, &order);
+        let schedule = in_bursts(stream, schedule, &infos[stream.tx_port], &spec.ports[stream.tx_port]).map_err(|mut error| {
+            error.place = format!("{place}: {}", error.place);
+            error
+        })?;
+        let longest = schedule.frames().div_ceil(u64::from(stream.flows));
+        if longest > MOST_FRAMES {
+            let why = format!("{longest} frames in each flow, and a probe tells {MOST_FRAMES} apart");
+            return Err(SpecError::new(place, why, "ask for more flows, a lower load or a shorter trial"));
+        }
+        let signature = Signature::new(&template, sizes.len());
+        let observer = observer(spec, first_flow, stream.flows);
+        first_flow += stream.flows;
+        for (worker, share) in deal(stream.flows, schedule.frames(), &mut loads).into_iter().enumerate() {
+            arrivals[worker].push(Arrivals::new(stream.rx_port, first_flow, signature.clone(), observer()));
+            let (template, schedule) = (template.clone(), schedule.clone());
+            lanes[worker][stream.tx_port].push(Lane::new(index, template, schedule, &sizes, share, &infos[stream.tx_port]));
+        }
+    }
+    if let Some(port) = lanes[0].iter().position(|lanes| lanes.len() > MOST_LANES) {
+        let why = format!("{} streams are sent by it, at most {MOST_LANES} can be", lanes[0][port].len());
+        return Err(SpecError::new(format!("ports[{port}]"), why, "vary a field over flows instead"));
+    }
+    let mut sides = lanes.into_iter().zip(arrivals).map(|(lanes, arrivals)| {
+        let sender = |((lanes, info), port): ((_, _), &TesterPortSpec)| Sender::new(lanes, info, spec.catch_up_percent, port.line_bps);
+        let senders = lanes.into_iter().zip(infos).zip(&spec.ports).map(sender).collect();
+        (senders, Receiver::new(arrivals, infos.len(), spec.verify))
+    });
+    let lead = sides.next().expect("there is at least one worker");
+    Ok((lead, sides.collect()))
+}
+
+/// Makes what observes a stream for each of its workers, if anything is to be observed.
+fn observer(spec: &TrialSpec, first_flow: u32, flows: u32) -> impl Fn() -> Option<Observer> {
+    let (asked, streams) = (&spec.observe, spec.streams.len());
+    let losses = (asked.gaps > 0).then(|| Losses::new(asked.gaps, asked.bridge));
+    let ledger = losses.map(|losses| Arc::new(Mutex::new(Ledger::new(streams, losses))));
+    move || {
+        asked
+            .is_any()
+            .then(|| Observer::new(asked, streams, first_flow, flows, ledger.as_ref()))
+    }
+}
+
+/// The schedule in the bursts that the stream asks for, sent by a port of kind `info`.
+fn in_bursts(stream: &StreamSpec, schedule: Schedule, info: &PortInfo, port: &TesterPortSpec) -> Result<Schedule, SpecError> {
+    if stream.burst == 0 {
+        return Err(SpecError::new("burst", "a burst of no frames", "1 sends frames one by one"));
+    }
+    if stream.burst == 1 {
+        return Ok(schedule);
+    }
+    let line_bps = if info.rate_bps > 0 { info.rate_bps } else { port.line_bps };
+    if line_bps == 0 {
+        let why = format!(
+            "frames of a burst leave at line rate, and the rate of port `{}` is not known",
+            info.name
+        );
+        return Err(SpecError::new("burst", why, format!("say ports[{}].line_bps", stream.tx_port)));
+    }
+    if line_bps > HIGHEST_BPS {
+        let why = format!("the line of port `{}` is of {line_bps} bit/s, which is over 10 Tbit/s", info.name);
+        return Err(SpecError::new(
+            "burst",
+            why,
+            "send without bursts, or say what the line really carries",
+        ));
+    }
+    if schedule.highest_bps() > line_bps {
+        let why = format!("a load of {} bit/s on a line of {line_bps}", schedule.highest_bps());
+        return Err(SpecError::new("burst", why, "send less, or without bursts"));
+    }
+    // By the clock a line that is there spaces frames more exactly than we can, if it has all of them at once.
+    Ok(match !info.exact_time && info.rate_bps > 0 {
+        true => schedule.in_bursts_at_once(stream.burst, line_bps),
+        false => schedule.in_bursts(stream.burst, line_bps),
+    })
+}
+
+/// The seed of stream `index` of a trial: each stream draws numbers of its own.
+#[must_use]
+pub fn stream_seed(seed: u64, index: usize) -> u64 {
+    seed.wrapping_add((index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+}
+
+/// The order of sizes and the template of one stream.
+fn template(
+    spec: &TrialSpec,
+    stream: &StreamSpec,
+    index: usize,
+    infos: &[PortInfo],
+    hosts: &[Host],
+    first_flow: u32,
+) -> Result<(Vec<u8>, Template), SpecError> {
+    for (what, port) in [("tx_port", stream.tx_port), ("rx_port", stream.rx_port)] {
+        if port >= infos.len() {
+            let why = format!("there is no port {port}; ports are numbered 0 to {}", infos.len().saturating_sub(1));
+            return Err(SpecError::new(what, why, ""));
+        }
+    }
+    if stream.flows == 0 {
+        return Err(SpecError::new("flows", "no flows", "1 is the least"));
+    }
+    let sizes: Vec<u32> = stream.sizes.iter().map(|size| size.size).collect();
+    let weights: Vec<u32> = stream.sizes.iter().map(|size| size.weight).collect();
+    let order = mix::order(&weights);
+    if order.is_empty() {
+        let why = format!("{} sizes, none of which has a weight, or more than 256", sizes.len());
+        return Err(SpecError::new("sizes", why, "give at least one size a weight of 1"));
+    }
+    let tx = &infos[stream.tx_port];
+    if let Some(size) = sizes.iter().find(|&&size| size > tx.max_frame + FCS_BYTES) {
+        let why = format!(
+            "frames of {size} bytes do not fit port `{}`, which sends up to {}",
+            tx.name,
+            tx.max_frame + FCS_BYTES
+        );
+        return Err(SpecError::new("sizes", why, "raise the port's MTU or send smaller frames"));
+    }
+    let mut length: u64 = 0;
+    for (number, segment) in stream.schedule.iter().enumerate() {
+        length = length.saturating_add(segment.duration_ns);
+        if segment.from_bps.max(segment.to_bps) > HIGHEST_BPS || length > LONGEST_NS {
+            let place = format!("schedule[{number}] ({})", segment.name);
+            let why = "a load over 10 Tbit/s or a schedule of more than 31 days";
+            return Err(SpecError::new(place, why, "loads are bits per second, durations nanoseconds"));
+        }
+    }
+    let seed = stream_seed(spec.seed, index);
+    let mut template =
+        Template::new(&stream.headers, &sizes, stream.flows, seed).map_err(|error| SpecError::new("", error.to_string(), error.hint))?;
+    template.set_first_flow(first_flow);
+    if stream.destination == Destination::Peer {
+        template.set_destination(hosts[stream.rx_port].mac());
+    }
+    Ok((order, template))
+}

@@ -1,0 +1,168 @@
+//! One round of a trial: what is due is sent, what has arrived is received, and its stage is brought up to date.
+
+use super::Trial;
+use super::phases::phase_at;
+use super::stage::{ANSWER_PS, Stage};
+use netdyno_io::drive::Node;
+use netdyno_io::port::PortError;
+use netdyno_io::time::Instant;
+
+/// Answers (ARP, ND, echo) that wait on one port at most.
+const MOST_ANSWERS: usize = 256;
+
+impl Trial {
+    /// Ends the trial in order: stop, drain, read.
+    fn heed_cancel(&mut self, now: u64) {
+        if self.cancelled || !self.progress.is_cancelled() {
+            return;
+        }
+        self.cancelled = true;
+        self.script.stop();
+        match self.stage {
+            Stage::New | Stage::Resolve { .. } | Stage::Settle { .. } | Stage::Muster { .. } => {
+                self.invalid.push("cancelled before traffic began".to_owned());
+                self.end(now);
+            }
+            Stage::Traffic => {
+                self.course.halt();
+                self.halted_ps = Some(now);
+            }
+            Stage::Drain { .. } | Stage::Done => {}
+        }
+    }
+
+    /// Sends what is due on every port.
+    fn send(&mut self, now: Instant) -> Result<(), PortError> {
+        self.say(now.ps);
+        let is_on = self.stage == Stage::Traffic && self.halted_ps.is_none();
+        let until_ps = is_on.then_some(self.times.traffic + self.duration_ps + self.overtime_ps());
+        self.worker.send(now, until_ps)
+    }
+
+    /// Receives what has arrived on every port, and puts what is to be answered in the queue.
+    fn receive(&mut self, now: Instant) -> Result<(), PortError> {
+        let until_ps = match self.stage {
+            Stage::Drain { until_ps } => until_ps,
+            Stage::Done => self.times.ended,
+            _ => u64::MAX,
+        };
+        let answer_ps = if self.exact { ANSWER_PS } else { 0 };
+        let (hosts, heard, resolved_ps) = (&mut self.hosts, &mut self.heard, &mut self.times.resolved);
+        // Ports to which frames came that are no test frames, and when the last one did.
+        let mut strangers: Vec<(usize, u64)> = Vec::new();
+        let mut hear = |port: usize, frame: &[u8], at: u64| {
+            let host = &mut hosts[port];
+            let open = host.unanswered().count();
+            match strangers.iter_mut().find(|it| it.0 == port) {
+                Some((_, last)) => *last = at,
+                None => strangers.push((port, at)),
+            }
+            if let Some(answer) = host.hear(frame, at) {
+                heard.push((port, at, answer));
+            }
+            if host.unanswered().count() < open {
+                *resolved_ps = at.max(*resolved_ps);
+            }
+        };
+        self.worker.receive(now, until_ps, &mut hear)?;
+        for other in self.course.heard() {
+            hear(other.port, &other.frame, other.at_ps);
+        }
+        // Whoever asks more often than the port can answer is not answered each time: his questions must
+        // neither fill the memory nor take the line from the traffic.
+        for (port, at, answer) in self.heard.drain(..) {
+            let sender = &mut self.worker.senders[port];
+            if sender.answers_waiting() < MOST_ANSWERS {
+                sender.answer(at + answer_ps, answer);
+            } else {
+                self.unanswered += 1;
+            }
+        }
+        for (port, at) in strangers {
+            self.follow(port, at);
+        }
+        Ok(())
+    }
+
+    fn round(&mut self, now: Instant) -> Result<(), PortError> {
+        self.poll(now.ps);
+        // Sending first settles when the traffic ended, and with it until when arrivals count.
+        self.send(now)?;
+        let before = self.stage;
+        self.advance(now.ps);
+        if before != self.stage {
+            // Traffic that begins within this round is sent in it: the device must not be past its first frames.
+            self.send(now)?;
+            self.advance(now.ps);
+        }
+        self.receive(now)?;
+        let before = self.stage;
+        if matches!(before, Stage::Drain { until_ps } if now.ps >= until_ps) {
+            self.closing = true;
+        } else {
+            self.advance(now.ps);
+            if before != self.stage {
+                self.send(now)?;
+                self.advance(now.ps);
+            }
+        }
+        Ok(())
+    }
+
+    fn tell(&self, now: u64) {
+        let (phase, at) = phase_at(&self.spec, &self.times, self.stage, now);
+        self.progress.at(phase, at.saturating_sub(self.times.began) / 1000);
+        for index in 0..self.hosts.len() {
+            let (own, others) = (self.worker.moved_on(index), self.course.moved_on(index));
+            self.progress.port(index, std::array::from_fn(|place| own[place] + others[place]));
+        }
+    }
+}
+
+impl Node for Trial {
+    fn next_wakeup(&self) -> Option<Instant> {
+        let traffic = self.stage == Stage::Traffic;
+        let stage_ps = match self.stage {
+            Stage::New | Stage::Done => Some(0),
+            Stage::Resolve { ask_ps } => Some(ask_ps.min(self.times.began + self.spec.resolve_ns * 1000)),
+            Stage::Settle { until_ps } | Stage::Muster { until_ps } | Stage::Drain { until_ps } => Some(until_ps),
+            Stage::Traffic => Some(self.times.traffic + self.duration_ps),
+        };
+        let departures = self.worker.senders.iter().filter_map(|sender| sender.next_departure(traffic));
+        let arrivals = self.worker.ports.iter().filter_map(|port| port.next_arrival()).map(|at| at.ps);
+        let words = self.poll_ps.min(self.script.due_ps());
+        let words = Some(words).filter(|&ps| ps != u64::MAX);
+        departures
+            .chain(arrivals)
+            .chain(stage_ps)
+            .chain(words)
+            .min()
+            .map(|ps| Instant { ps })
+    }
+
+    fn step(&mut self, now: Instant) {
+        if self.finished {
+            return;
+        }
+        if !self.exact && self.stage == Stage::Traffic {
+            self.worker.turn(now.ps);
+        }
+        self.heed_cancel(now.ps);
+        let failed = self.round(now).err().map(|error| error.to_string());
+        let failures: Vec<String> = failed.into_iter().chain(self.course.failures()).collect();
+        if !failures.is_empty() {
+            self.invalid.extend(failures);
+            if self.stage == Stage::Traffic {
+                self.times.stopped = now.ps;
+                self.cancelled = true;
+            }
+            self.end(now.ps);
+            self.finished = true;
+        }
+        self.tell(now.ps);
+    }
+
+    fn finished(&self) -> bool {
+        self.finished
+    }
+}

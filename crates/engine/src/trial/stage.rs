@@ -1,0 +1,60 @@
+//! The stages of a trial, and the times that are fixed in them.
+
+use crate::spec::TrialSpec;
+use netdyno_frame::parse::Tag;
+use std::net::IpAddr;
+
+/// In virtual time answers leave this long after the question came in. A question is seen up to two rounds after it came,
+/// so that is how far time may advance in two of them: then answers find their place among frames not yet sent, whatever
+/// the round.
+pub const ANSWER_PS: u64 = 100_000_000;
+/// In real time traffic begins so long after that is said: all workers know of it by then, and the first frame is not late by
+/// what it takes to begin (10 us, which are 50 ppm of the rate of a trial of 200 ms).
+pub const AHEAD_PS: u64 = 1_000_000_000;
+
+/// The stage a trial is in, with when it ends or began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Not stepped yet.
+    New,
+    /// Waiting for next hops; the next questions are due at `ask_ps`.
+    Resolve { ask_ps: u64 },
+    /// Traffic starts at `until_ps`.
+    Settle { until_ps: u64 },
+    /// Waiting until all workers are ready for traffic, until `until_ps` at most.
+    Muster { until_ps: u64 },
+    /// By schedule.
+    Traffic,
+    /// Receiving until `until_ps`.
+    Drain { until_ps: u64 },
+    /// Over.
+    Done,
+}
+
+/// When the stages of a trial were, in picoseconds of the clock.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Times {
+    pub began: u64,
+    pub resolved: u64,
+    pub traffic: u64,
+    /// When sending stopped by schedule or by cancelling.
+    pub stopped: u64,
+    pub drain: u64,
+    pub ended: u64,
+}
+
+/// A stream that waits for its next hop.
+#[derive(Clone, Debug)]
+pub struct Hop {
+    pub port: usize,
+    pub lane: usize,
+    pub tags: Vec<Tag>,
+    pub address: IpAddr,
+}
+
+/// Length and number of the samples of a trial.
+pub fn samples(spec: &TrialSpec, duration_ps: u64) -> (u64, usize) {
+    let sample_ps = spec.sample_ns * 1000;
+    let samples = (duration_ps + spec.drain_ns * 1000).div_ceil(sample_ps).max(1);
+    (sample_ps, samples as usize)
+}

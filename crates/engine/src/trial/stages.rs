@@ -1,0 +1,229 @@
+//! How a trial goes from stage to stage.
+
+use super::Trial;
+use super::compile::learning_frames;
+use super::course::Answer;
+use super::stage::{AHEAD_PS, ANSWER_PS, Hop, Stage, samples};
+
+/// Questions for a next hop are repeated this often.
+const RETRY_PS: u64 = 250_000_000_000;
+/// Learning frames of one port are this far apart.
+const LEARNING_PS: u64 = 10_000_000;
+/// Several workers are ready for traffic so long after the lead calls at the latest. Each has a core to itself, so one that is
+/// not got no time for it at all.
+const MUSTER_PS: u64 = 2_000_000_000_000;
+
+impl Trial {
+    pub(super) fn end(&mut self, at: u64) {
+        // In drain the followers know when it ends.
+        if !matches!(self.stage, Stage::Drain { .. }) {
+            self.course.end();
+        }
+        // Stages that were not reached are empty ones, now.
+        let times = &mut self.times;
+        let missing: &mut [&mut u64] = match self.stage {
+            Stage::New | Stage::Resolve { .. } => &mut [&mut times.resolved, &mut times.traffic, &mut times.stopped, &mut times.drain],
+            Stage::Settle { .. } | Stage::Muster { .. } => &mut [&mut times.traffic, &mut times.stopped, &mut times.drain],
+            Stage::Traffic => &mut [&mut times.stopped, &mut times.drain],
+            Stage::Drain { .. } | Stage::Done => &mut [],
+        };
+        for time in missing {
+            **time = at;
+        }
+        self.times.ended = at;
+        self.stage = Stage::Done;
+    }
+
+    /// Whether every next hop has answered.
+    fn all_answered(&self) -> bool {
+        self.hosts.iter().all(|host| host.unanswered().next().is_none())
+    }
+
+    /// Goes through all stages that end at or before `now`.
+    pub(super) fn advance(&mut self, now: u64) {
+        loop {
+            match self.stage {
+                Stage::New => {
+                    self.times.began = now;
+                    self.announce(now);
+                    if self.all_answered() {
+                        self.settle(now);
+                    } else {
+                        self.stage = Stage::Resolve { ask_ps: now };
+                    }
+                }
+                Stage::Resolve { ask_ps } => {
+                    let limit = self.times.began + self.spec.resolve_ns * 1000;
+                    if self.all_answered() {
+                        // Not at the answer itself: in virtual time that is over when it is seen.
+                        self.settle(if self.exact { self.times.resolved + ANSWER_PS } else { now });
+                    } else if now >= limit {
+                        self.give_up(limit);
+                    } else if now >= ask_ps {
+                        for (host, sender) in self.hosts.iter().zip(&mut self.worker.senders) {
+                            for question in host.questions() {
+                                sender.own(ask_ps, question);
+                            }
+                        }
+                        self.stage = Stage::Resolve { ask_ps: ask_ps + RETRY_PS };
+                        return;
+                    } else {
+                        return;
+                    }
+                }
+                Stage::Settle { until_ps } if now >= until_ps => {
+                    if self.is_alone {
+                        self.begin(if self.exact { until_ps } else { now + AHEAD_PS });
+                    } else {
+                        self.course.call(self.answers());
+                        self.stage = Stage::Muster { until_ps: now + MUSTER_PS };
+                    }
+                }
+                Stage::Muster { until_ps } => {
+                    if self.course.not_ready().next().is_none() {
+                        self.begin(now + AHEAD_PS);
+                    } else if now >= until_ps {
+                        self.not_mustered(until_ps);
+                    } else {
+                        return;
+                    }
+                }
+                Stage::Traffic => {
+                    let end = self.times.traffic + self.duration_ps;
+                    let others = self.course.all_have_sent();
+                    if let Some(halted) = self.halted_ps {
+                        let Some(last) = others else { return };
+                        self.drain(halted, halted.max(last));
+                        continue;
+                    }
+                    if now < end {
+                        return;
+                    }
+                    if let (true, Some(last)) = (self.worker.is_done(), others) {
+                        self.drain(end, end.max(last).max(self.worker.last_departure_ps()));
+                    } else if now >= end + self.overtime_ps() {
+                        self.drain(end, end + self.overtime_ps());
+                    } else {
+                        return;
+                    }
+                }
+                Stage::Drain { until_ps } if now >= until_ps && self.closing => {
+                    self.end(until_ps);
+                    self.finished = true;
+                }
+                Stage::Settle { .. } | Stage::Drain { .. } => return,
+                Stage::Done => {
+                    self.finished = true;
+                    return;
+                }
+            }
+        }
+    }
+
+    fn give_up(&mut self, at: u64) {
+        for (host, port) in self.hosts.iter().zip(&self.worker.ports) {
+            for address in host.unanswered() {
+                let name = &port.info().name;
+                let waited = self.spec.resolve_ns / 1_000_000;
+                self.invalid
+                    .push(format!("next hop {address} did not answer on port `{name}` within {waited} ms"));
+            }
+        }
+        self.end(at);
+    }
+
+    /// Workers are missing when traffic should begin. Their part of it would be sent in one burst, if at all.
+    fn not_mustered(&mut self, at: u64) {
+        let waited = MUSTER_PS / 1_000_000_000;
+        for number in self.course.not_ready() {
+            // Numbered as in the results, where the lead is the first.
+            let worker = number + 2;
+            self.invalid.push(format!(
+                "worker {worker} of the tester was not ready for traffic within {waited} ms: its thread got no time on its core; keep \
+                 other programs off it, or ask for fewer workers"
+            ));
+        }
+        self.end(at);
+    }
+
+    fn settle(&mut self, at: u64) {
+        self.times.resolved = at;
+        self.keep_next_hops(at);
+        if let Some(why) = self.two_ways() {
+            self.invalid.push(why);
+            return self.end(at);
+        }
+        for hop in self.answers() {
+            self.worker.senders[hop.port].lanes[hop.lane].template.set_destination(hop.mac);
+        }
+        let mut learned = at;
+        if self.spec.learn {
+            for (port, frames) in learning_frames(&self.spec, &self.worker.senders, &self.hosts)
+                .into_iter()
+                .enumerate()
+            {
+                for (number, frame) in (0..).zip(frames) {
+                    let due = at + number * LEARNING_PS;
+                    learned = learned.max(due);
+                    self.worker.senders[port].own(due, frame);
+                }
+            }
+        }
+        let until_ps = learned + self.spec.settle_ns * 1000;
+        self.script.begin(until_ps);
+        self.stage = Stage::Settle { until_ps };
+    }
+
+    /// Why a stream has no one MAC address to go to: it is on several VLANs, where others answered.
+    fn two_ways(&self) -> Option<String> {
+        let answer = |hop: &Hop| self.hosts[hop.port].answer(&hop.tags, hop.address);
+        self.hops.iter().zip(self.hops.iter().skip(1)).find_map(|(one, other)| {
+            let (here, there) = (answer(one)?, answer(other)?);
+            let same = (one.port, one.lane) == (other.port, other.lane);
+            (same && here != there).then(|| {
+                let stream = self.worker.senders[one.port].lanes[one.lane].stream;
+                let on = |hop: &Hop| hop.tags.iter().map(|tag| tag.vid().to_string()).collect::<Vec<_>>().join(".");
+                format!(
+                    "stream `{}` is on VLAN {}, where its next hop is {here}, and on VLAN {}, where it is {there}: one stream goes to one \
+                     MAC address; give each VLAN a stream of its own",
+                    self.spec.streams[stream].name,
+                    on(one),
+                    on(other)
+                )
+            })
+        })
+    }
+
+    /// The next hops that have answered.
+    fn answers(&self) -> Vec<Answer> {
+        let answer = |hop: &Hop| {
+            let mac = self.hosts[hop.port].answer(&hop.tags, hop.address)?;
+            let (port, lane) = (hop.port, hop.lane);
+            Some(Answer { port, lane, mac })
+        };
+        self.hops.iter().filter_map(answer).collect()
+    }
+
+    fn begin(&mut self, at: u64) {
+        self.times.traffic = at;
+        self.script.begin(at);
+        let (sample_ps, samples) = samples(&self.spec, self.duration_ps);
+        self.worker.note_counters();
+        self.worker
+            .begin(at, at + self.duration_ps + self.overtime_ps(), sample_ps, samples);
+        // Last: from now on the others may send.
+        self.course.begin(at);
+        self.took_place = true;
+        self.stage = Stage::Traffic;
+        self.progress
+            .expect((at - self.times.began + self.duration_ps) / 1000 + self.spec.drain_ns);
+    }
+
+    fn drain(&mut self, stopped: u64, from: u64) {
+        self.times.stopped = stopped;
+        self.times.drain = from;
+        let until_ps = from + self.spec.drain_ns * 1000;
+        self.course.drain(until_ps);
+        self.stage = Stage::Drain { until_ps };
+    }
+}
