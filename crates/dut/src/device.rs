@@ -16,22 +16,18 @@
 //! common server and faults), they need not be merged there: see `straight.rs`.
 
 use crate::agent::Agent;
-use crate::bridge::{Bridge, Path};
-use crate::egress::{BURST, Delay, Held, Output, earliest};
-use crate::flight::Flight;
-use crate::happen::Course;
-use crate::impair::{self, HOLD_PS};
+use crate::bridge::Bridge;
+use crate::egress::{Delay, Output};
+use crate::flight::{BURST, Flight};
 use crate::ingress::{Input, Lane};
 use crate::limits::Limits;
 use crate::pool::Pool;
-use crate::router::{Router, Verdict};
+use crate::router::Router;
 use crate::service::Server;
+use crate::timeline::Timeline;
 use netdyno_io::drive::Node;
 use netdyno_io::port::Port;
 use netdyno_io::time::Instant;
-
-/// How many frames before its turn a frame's bytes are asked for: some hundred nanoseconds.
-const FETCHED_AHEAD: usize = 4;
 
 /// An emulated device.
 pub struct Device {
@@ -57,7 +53,7 @@ pub struct Device {
     /// Everything that reaches the switching point by now has been switched.
     pub(crate) horizon: u64,
     pub(crate) pool: Pool,
-    pub(crate) course: Course,
+    pub(crate) timeline: Timeline,
 }
 
 /// The switching point.
@@ -117,8 +113,8 @@ impl Node for Device {
     }
 
     fn step(&mut self, now: Instant) {
-        while self.course.next <= now.ps {
-            let at = self.course.next;
+        while self.timeline.next <= now.ps {
+            let at = self.timeline.next;
             self.advance(Instant { ps: at });
             self.happen(at);
         }
@@ -169,7 +165,7 @@ impl Device {
     /// When something happens to it next.
     #[must_use]
     pub fn next_event(&self) -> Instant {
-        Instant { ps: self.course.next }
+        Instant { ps: self.timeline.next }
     }
 
     /// Does all that is due by `now`, nothing happening to the device meanwhile.
@@ -204,7 +200,7 @@ impl Device {
         }
         let (from, input) = (&mut ports[port], &mut inputs[port]);
         input.floor = input.floor.max(self.horizon);
-        let deaf = self.course.is_deaf(port);
+        let deaf = self.timeline.is_deaf(port);
         // In virtual time all that has arrived must be seen before anything is decided. In real time a
         // bounded number, so that a flooded port does not keep the others waiting.
         let rounds = if from.info().exact_time { usize::MAX } else { 4 };
@@ -231,275 +227,11 @@ impl Device {
         if self.failed[port].is_some() {
             return;
         }
-        if self.course.is_down(port) {
+        if self.timeline.is_down(port) {
             return self.outputs[port].spill(now.ps, &mut self.pool);
         }
         if let Err(error) = self.outputs[port].transmit(&mut *self.ports[port], now, &mut self.pool) {
             self.failed[port] = Some(error.to_string());
         }
-    }
-
-    /// When something inside the device is due next, lines excepted.
-    fn next_internal(&self) -> u64 {
-        self.lanes.iter().fold(self.core.alarm, |next, lane| {
-            let shared = lane.shared.as_ref().map_or(u64::MAX, |shared| {
-                shared.next().min(shared.leaving.front().map_or(u64::MAX, |flight| flight.at))
-            });
-            next.min(lane.ready.front().map_or(u64::MAX, |flight| flight.at)).min(shared)
-        })
-    }
-
-    /// Advances servers and switching point in turn, never further apart than the delay.
-    fn switch_shared(&mut self, until: u64) {
-        loop {
-            // Nothing happens before the next event, so idle time is jumped over.
-            let idle_until = self.next_internal().saturating_sub(1).max(self.horizon);
-            let next = idle_until.saturating_add(self.core.delay.fixed).min(until);
-            self.serve(next);
-            self.switch_until(next);
-            self.horizon = self.horizon.max(next);
-            if next >= until {
-                return;
-            }
-        }
-    }
-
-    fn serve(&mut self, until: u64) {
-        let Self { lanes, outputs, pool, .. } = self;
-        for lane in lanes {
-            let Some(shared) = &mut lane.shared else { continue };
-            let output = &mut outputs[lane.port];
-            // What faults will do to a line is known only up to `until`.
-            let known = if output.impair.is_some() { until } else { u64::MAX };
-            if output.spread.single {
-                shared.serve::<false>(until, &mut lane.ready, pool);
-            } else {
-                shared.serve::<true>(until, &mut lane.ready, pool);
-            }
-            shared.leave(known, &mut output.members[lane.member], pool);
-        }
-    }
-
-    /// Switches all frames that reach the switching point by `until`.
-    fn switch_until(&mut self, until: u64) {
-        for port in 0..self.ports.len() {
-            if let Some(out) = self.straight[port] {
-                self.switch_straight(port, out, until);
-            }
-        }
-        if self.straight.iter().all(Option::is_some) {
-            return;
-        }
-        for (head, lane) in self.heads.iter_mut().zip(&self.lanes) {
-            *head = lane.ready.front().map_or(u64::MAX, |flight| flight.at);
-        }
-        loop {
-            let (first, t) = earliest(&self.heads);
-            if self.core.alarm <= t.min(until) {
-                self.ring(self.core.alarm);
-                continue;
-            }
-            if t > until {
-                break;
-            }
-            let lane = &mut self.lanes[first];
-            let (port, Some(flight)) = (lane.port, lane.ready.pop()) else {
-                break;
-            };
-            let waiting = lane.ready.records();
-            self.heads[first] = waiting.first().map_or(u64::MAX, |flight| flight.at);
-            if let Some(ahead) = waiting.get(FETCHED_AHEAD) {
-                self.pool.fetch(ahead.frame);
-            }
-            self.switch(port, flight);
-        }
-        for lane in &mut self.lanes {
-            lane.ready.tidy();
-        }
-    }
-
-    #[inline(always)]
-    fn switch(&mut self, port: usize, flight: Flight) {
-        let core = &mut self.core;
-        let mut t = flight.at;
-        if let Some(server) = &mut core.server {
-            match server.admit(t) {
-                Some(done) => t = done,
-                None => {
-                    core.count.box_drops += 1;
-                    return self.pool.give_back(flight.frame);
-                }
-            }
-        } else if let Some(limits) = &mut core.limits {
-            match limits.admit(port, flight) {
-                Some(done) => t = done,
-                None => return self.pool.give_back(flight.frame),
-            }
-        }
-        let flight = Flight { at: t, ..flight };
-        if let Some(agent) = &mut core.agent {
-            agent.take(port, self.pool.frame(flight.frame));
-        }
-        let dropped = match &mut core.forwarder {
-            Forwarder::CrossConnect(peers) => match peers[port] {
-                Some(out) => return self.pass(port, out, flight),
-                None => &mut core.count.no_route,
-            },
-            Forwarder::Bridge(bridge) => match bridge.forward(self.pool.frame(flight.frame), port, t) {
-                Path::To(out) => return self.pass(port, out, flight),
-                Path::Flood => return self.flood(port, flight),
-                Path::Filter => &mut core.count.filtered,
-            },
-            Forwarder::Router(router) => match router.forward(self.pool.frame_mut(flight.frame), port) {
-                Verdict::To(out) => {
-                    if let Some(agent) = &mut core.agent {
-                        agent.send(out, self.pool.frame(flight.frame));
-                    }
-                    return self.pass(port, out, flight);
-                }
-                Verdict::Answer => {
-                    if let Some(agent) = &mut core.agent {
-                        agent.send(port, self.pool.frame(flight.frame));
-                    }
-                    return self.leave(port, flight);
-                }
-                Verdict::Wait(neighbour) => return self.wait(neighbour, flight),
-                Verdict::Heard(heard) => {
-                    core.count.consumed += 1;
-                    self.pool.give_back(flight.frame);
-                    return self.heard(port, *heard, t);
-                }
-                Verdict::Query => return self.query(port, flight),
-                Verdict::Update => return self.update(port, flight),
-                Verdict::Consumed => &mut core.count.consumed,
-                Verdict::NoRoute => &mut core.count.no_route,
-                Verdict::Expired => &mut core.count.ttl_expired,
-                Verdict::Malformed => &mut core.count.malformed,
-            },
-        };
-        *dropped += 1;
-        self.pool.give_back(flight.frame);
-    }
-
-    /// To all ports but one.
-    #[cold]
-    pub(crate) fn flood(&mut self, port: usize, flight: Flight) {
-        let others: Vec<usize> = (0..self.ports.len()).filter(|out| *out != port).collect();
-        let Some((last, before)) = others.split_last() else {
-            self.core.count.filtered += 1;
-            return self.pool.give_back(flight.frame);
-        };
-        self.core.count.flooded += 1;
-        self.core.count.copies += before.len() as u64;
-        for out in before {
-            let frame = self.pool.duplicate(flight.frame);
-            self.pass(port, *out, Flight { frame, ..flight });
-        }
-        self.pass(port, *last, flight);
-    }
-
-    /// A frame that came in on `port` leaves the switching point at `flight.at` towards `out`.
-    #[inline(always)]
-    fn pass(&mut self, port: usize, out: usize, mut flight: Flight) {
-        if let Some(limits) = &mut self.core.limits {
-            match limits.cross(port, out, flight) {
-                Some(across) => flight.at = across,
-                None => return self.pool.give_back(flight.frame),
-            }
-        }
-        self.leave(out, flight);
-    }
-
-    /// A frame leaves the switching point at `flight.at` towards `out`.
-    #[inline(always)]
-    pub(crate) fn leave(&mut self, out: usize, flight: Flight) {
-        let output = &mut self.outputs[out];
-        let flight = output.delay(flight, self.core.delay);
-        if output.impair.is_some() {
-            return self.impair(out, flight);
-        }
-        self.depart(out, flight);
-    }
-
-    #[cold]
-    fn impair(&mut self, out: usize, flight: Flight) {
-        let Some(hit) = self.outputs[out].impair.as_mut().map(|impair| impair.next(flight.at)) else {
-            return;
-        };
-        if hit.lose {
-            return self.pool.give_back(flight.frame);
-        }
-        if let Some(draw) = hit.corrupt {
-            impair::flip(self.pool.frame_mut(flight.frame), draw);
-        }
-        if hit.stall > 0 {
-            for member in &mut self.outputs[out].members {
-                member.pause(flight.at, hit.stall);
-            }
-        }
-        for copy in 0..=hit.duplicates {
-            // The original goes last: until then its bytes are copied from.
-            let frame = if copy == hit.duplicates {
-                flight.frame
-            } else {
-                self.pool.duplicate(flight.frame)
-            };
-            let flight = Flight { frame, ..flight };
-            if hit.hold > 0 {
-                self.keep(out, flight, hit.hold);
-                continue;
-            }
-            if hit.reorder == 0 {
-                self.depart(out, flight);
-                continue;
-            }
-            // Let go at the switching point, behind which the delay comes once more.
-            let until = flight.at.saturating_add(HOLD_PS).saturating_sub(self.core.delay.fixed);
-            let left = hit.reorder;
-            self.outputs[out].held.push(Held { left, until, flight });
-            self.core.alarm = self.core.alarm.min(until);
-        }
-        if hit.reorder == 0 && hit.hold == 0 {
-            self.overtaken(out, flight.at);
-        }
-    }
-
-    /// A frame leaves the delay so much later than it would.
-    fn keep(&mut self, out: usize, flight: Flight, hold: u64) {
-        let at = flight.at.saturating_add(hold);
-        let kept = &mut self.outputs[out].kept;
-        let place = kept.partition_point(|other| other.at <= at);
-        kept.insert(place, Flight { at, ..flight });
-        self.core.alarm = self.core.alarm.min(at.saturating_sub(self.core.delay.fixed));
-    }
-
-    /// A frame has passed those held back: lets go which have been passed often enough.
-    fn overtaken(&mut self, out: usize, at: u64) {
-        let held = std::mem::take(&mut self.outputs[out].held);
-        for mut frame in held {
-            frame.left -= 1;
-            if frame.left == 0 {
-                self.depart(out, Flight { at, ..frame.flight });
-            } else {
-                self.outputs[out].held.push(frame);
-            }
-        }
-    }
-
-    /// Behind delay and faults: the choice of a member, then its shared server or its line.
-    #[inline(always)]
-    pub(crate) fn depart(&mut self, out: usize, flight: Flight) {
-        let output = &mut self.outputs[out];
-        let member = if output.spread.single {
-            0
-        } else {
-            output.spread.member(self.pool.frame(flight.frame))
-        };
-        if self.shared
-            && let Some(shared) = &mut self.lanes[self.inputs[out].first_lane + member].shared
-        {
-            return shared.outbound.push(flight);
-        }
-        output.members[member].enqueue(flight, &mut self.pool);
     }
 }

@@ -1,5 +1,8 @@
 //! A frame on its way through the device.
 
+/// Frames handed to a port at once.
+pub(crate) const BURST: usize = 256;
+
 /// Where a frame lies in the pool, and when it is due at its next stage. Two words, because that is how it is moved, many
 /// times over.
 #[derive(Clone, Copy, Debug, Default)]

@@ -6,60 +6,8 @@
 use crate::device::{Device, Forwarder};
 use crate::error::DeviceError;
 use crate::spec::EventKind;
+use crate::timeline::What;
 use netdyno_io::time::Instant;
-use std::collections::VecDeque;
-
-/// What is to happen, and what has happened and lasts.
-#[derive(Debug)]
-pub(crate) struct Course {
-    /// In order of time.
-    to_come: VecDeque<(u64, What)>,
-    /// When the first of them happens.
-    pub(crate) next: u64,
-    /// How long a reset lasts, picoseconds.
-    reset: u64,
-    /// Until when the device does nothing.
-    off_until: u64,
-    down: Vec<bool>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum What {
-    /// To one port, or to all.
-    Event(EventKind, Option<usize>),
-    /// The device has come back from a reset.
-    Back,
-}
-
-impl Course {
-    pub(crate) fn new(ports: usize, reset_ps: u64) -> Self {
-        Self {
-            to_come: VecDeque::new(),
-            next: u64::MAX,
-            reset: reset_ps,
-            off_until: 0,
-            down: vec![false; ports],
-        }
-    }
-
-    /// Whether what comes in on a port is lost.
-    #[inline]
-    pub(crate) fn is_deaf(&self, port: usize) -> bool {
-        self.off_until > 0 || self.down[port]
-    }
-
-    /// Whether what leaves by it is.
-    #[inline]
-    pub(crate) fn is_down(&self, port: usize) -> bool {
-        self.down[port]
-    }
-
-    fn put(&mut self, at: u64, what: What) {
-        let place = self.to_come.partition_point(|other| other.0 <= at);
-        self.to_come.insert(place, (at, what));
-        self.next = self.to_come[0].0;
-    }
-}
 
 impl Device {
     /// What is to happen from now on, instead of what was to happen before: when, what, and to which port (`None`: all). A
@@ -75,12 +23,12 @@ impl Device {
                 format!("there is no port {port}; the device has {ports}"),
             ));
         }
-        self.course.to_come.retain(|(_, what)| *what == What::Back);
-        self.course.next = self.course.to_come.front().map_or(u64::MAX, |first| first.0);
-        self.course.down.fill(false);
+        self.timeline.to_come.retain(|(_, what)| *what == What::Back);
+        self.timeline.next = self.timeline.to_come.front().map_or(u64::MAX, |first| first.0);
+        self.timeline.down.fill(false);
         for &(at, kind, port) in events {
             // What was decided before stays decided.
-            self.course.put(at.ps.max(self.horizon), What::Event(kind, port));
+            self.timeline.put(at.ps.max(self.horizon), What::Event(kind, port));
         }
         Ok(())
     }
@@ -88,10 +36,10 @@ impl Device {
     /// What is to happen at `t`, all before it having been done.
     #[cold]
     pub(crate) fn happen(&mut self, t: u64) {
-        while let Some(&(_, what)) = self.course.to_come.front().filter(|first| first.0 <= t) {
-            self.course.to_come.pop_front();
+        while let Some(&(_, what)) = self.timeline.to_come.front().filter(|first| first.0 <= t) {
+            self.timeline.to_come.pop_front();
             match what {
-                What::Back if self.course.off_until <= t => self.course.off_until = 0,
+                What::Back if self.timeline.off_until <= t => self.timeline.off_until = 0,
                 // Another reset came meanwhile.
                 What::Back => {}
                 What::Event(EventKind::Reset, _) => self.reset(t),
@@ -102,12 +50,12 @@ impl Device {
                 }
             }
         }
-        self.course.next = self.course.to_come.front().map_or(u64::MAX, |first| first.0);
+        self.timeline.next = self.timeline.to_come.front().map_or(u64::MAX, |first| first.0);
     }
 
     fn reset(&mut self, t: u64) {
         self.forget(None);
-        let until = t.saturating_add(self.course.reset);
+        let until = t.saturating_add(self.timeline.reset);
         let mut lost = 0;
         for lane in &mut self.lanes {
             lost += lane.clear(&mut self.pool);
@@ -120,17 +68,17 @@ impl Device {
         self.core.count.reset_drops += lost;
         self.core.agent.iter_mut().for_each(|agent| agent.restart(until));
         self.set_alarm();
-        if self.course.reset > 0 {
-            self.course.off_until = until;
-            self.course.put(until, What::Back);
+        if self.timeline.reset > 0 {
+            self.timeline.off_until = until;
+            self.timeline.put(until, What::Back);
         }
     }
 
     fn link(&mut self, port: usize, up: bool, t: u64) {
-        if self.course.down[port] != up {
+        if self.timeline.down[port] != up {
             return;
         }
-        self.course.down[port] = !up;
+        self.timeline.down[port] = !up;
         if up {
             return;
         }

@@ -8,17 +8,8 @@
 use crate::bridge::Path;
 use crate::device::{Device, Forwarder};
 use crate::flight::Flight;
-use crate::ingress::Lane;
+use crate::ingress::{Head, Lane};
 use crate::pool::Pool;
-
-/// What an input that waits knows of the frame at its head.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Head {
-    /// When it came in; in the queue is when it may go on.
-    came: Option<u64>,
-    /// Where it goes, once that is decided.
-    out: Option<usize>,
-}
 
 impl Lane {
     /// Loses what found no room by `t`, the frame at the head being there until then, and those that come at `t` if `also`.

@@ -1,8 +1,8 @@
 //! What a device can be asked: its own counters.
 
 use crate::device::{Count, Device};
-use crate::egress::Member;
 use crate::impair::Injected;
+use crate::member::Member;
 use crate::spec::{DeviceCounters, DevicePortCounters};
 
 impl Device {

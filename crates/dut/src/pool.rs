@@ -1,6 +1,7 @@
 //! The device's own memory for frames in flight: copied in once on arrival, copied out once on departure.
 
-use crate::flight::Frame;
+use crate::flight::{Flight, Frame};
+use crate::queue::Queue;
 use netdyno_io::region::prefetch;
 
 /// Frames up to this many bytes live in slots of one cache line: 64-byte frames, with a tag too.
@@ -116,6 +117,14 @@ impl Pool {
             &mut self.free_large
         };
         free.push(frame.slot());
+    }
+
+    /// Takes the slots of all frames of a queue back, which is empty then; how many frames there were.
+    pub(crate) fn give_back_all(&mut self, queue: &mut Queue<Flight>) -> u64 {
+        let frames = queue.len() as u64;
+        queue.records().iter().for_each(|flight| self.give_back(flight.frame));
+        queue.clear();
+        frames
     }
 
     /// Frames in the device now.

@@ -1,11 +1,13 @@
 //! From a specification to a router: addresses and routes are read, and each mistake names its field.
 
-use super::{Hop, Interface, Rip, Router, Trie};
+use super::neighbour::Neighbours;
+use super::network::{network, same_network_v4, same_network_v6};
+use super::rip::Rip;
+use super::{Hop, Interface, Router, place_of};
 use crate::error::DeviceError;
-use crate::lpm::Prefix;
-use crate::router::neighbour::Neighbours;
+use crate::lpm::{Prefix, Trie};
 use crate::spec::{DeviceSpec, Neighbour, Route};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::IpAddr;
 
 impl Router {
     /// `macs` are those of the ports.
@@ -110,15 +112,6 @@ impl Build {
     }
 }
 
-/// The number of a hop. A full table has many routes and few next hops; a device has few ports.
-pub(super) fn place_of(hops: &mut Vec<Hop>, hop: Hop) -> u32 {
-    let known = hops.iter().position(|known| *known == hop);
-    known.unwrap_or_else(|| {
-        hops.push(hop);
-        hops.len() - 1
-    }) as u32
-}
-
 fn interfaces(spec: &DeviceSpec, macs: &[u64]) -> Result<Vec<Interface>, DeviceError> {
     let mut interfaces = Vec::new();
     for (index, port) in spec.ports.iter().enumerate() {
@@ -150,24 +143,4 @@ fn address(text: &str) -> Option<IpAddr> {
 
 fn not_an_address(field: &str, part: &str, text: &str) -> DeviceError {
     DeviceError::new(format!("{field}.{part}"), format!("`{text}` is not an IP address"))
-}
-
-/// An address and a prefix length, as text has them.
-pub(crate) fn network(text: &str) -> Option<(IpAddr, u8)> {
-    let (ip, len) = text.split_once('/')?;
-    let ip: IpAddr = ip.parse().ok()?;
-    let len: u8 = len.parse().ok()?;
-    (len <= if ip.is_ipv4() { 32 } else { 128 }).then_some((ip, len))
-}
-
-/// Whether the first `len` bits agree.
-pub(super) fn same_network_v4(one: Ipv4Addr, other: Ipv4Addr, len: u8) -> bool {
-    let differing = u32::from(one) ^ u32::from(other);
-    len == 0 || differing >> (32 - len) == 0
-}
-
-/// Whether the first `len` bits agree.
-pub(super) fn same_network_v6(one: Ipv6Addr, other: Ipv6Addr, len: u8) -> bool {
-    let differing = u128::from(one) ^ u128::from(other);
-    len == 0 || differing >> (128 - len) == 0
 }

@@ -2,6 +2,7 @@
 
 mod build;
 pub(crate) mod neighbour;
+mod network;
 pub(crate) mod rip;
 
 use crate::agent;
@@ -16,7 +17,7 @@ use netdyno_frame::spec::Mac;
 use rip::{Rip, Update};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-pub(crate) use build::network;
+pub(crate) use network::network;
 
 /// Where a matching prefix leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +28,15 @@ enum Hop {
     Connected(usize),
     /// To the router itself.
     Local,
+}
+
+/// The number of a hop. A full table has many routes and few next hops; a device has few ports.
+fn place_of(hops: &mut Vec<Hop>, hop: Hop) -> u32 {
+    let known = hops.iter().position(|known| *known == hop);
+    known.unwrap_or_else(|| {
+        hops.push(hop);
+        hops.len() - 1
+    }) as u32
 }
 
 /// A router's port.
@@ -258,7 +268,7 @@ impl Router {
             return Verdict::Consumed;
         }
         // RFC 826: merge what is known already; add the sender only if we are the target.
-        let on_link = build::same_network_v4(arp.sender_ip, own, len);
+        let on_link = network::same_network_v4(arp.sender_ip, own, len);
         let sender = IpAddr::V4(arp.sender_ip);
         let answer = (arp.is_request() && arp.target_ip == own).then(|| arp.reply(bytes(interface.mac)).build());
         let learned = if on_link {
@@ -287,7 +297,7 @@ impl Router {
             return Some(Verdict::Consumed);
         }
         let answer = heard.reply(bytes(interface.mac), true).build();
-        let on_link = build::same_network_v6(heard.source, own, len) && heard.source != own;
+        let on_link = network::same_network_v6(heard.source, own, len) && heard.source != own;
         let mac = heard.link_layer.map(number).filter(|mac| !is_group(*mac));
         let learned = match mac {
             Some(mac) if on_link => self.whom(IpAddr::V6(heard.source), port, true).map(|index| (index, mac)),
@@ -316,7 +326,7 @@ impl Router {
         let (Some((own, len)), Some(update)) = (self.interfaces[port].v4, Update::read(frame)) else {
             return;
         };
-        let is_near = |address: Ipv4Addr| address != own && build::same_network_v4(address, own, len);
+        let is_near = |address: Ipv4Addr| address != own && network::same_network_v4(address, own, len);
         if !is_near(update.from) {
             return;
         }
@@ -361,7 +371,7 @@ impl Router {
     fn route(&mut self) {
         let Some(rip) = &self.rip else { return };
         let hops = &mut self.hops;
-        let prefixes = rip.prefixes(|neighbour| build::place_of(hops, Hop::Via(neighbour)));
+        let prefixes = rip.prefixes(|neighbour| place_of(hops, Hop::Via(neighbour)));
         self.v4 = Trie::new(&prefixes);
     }
 

@@ -208,7 +208,7 @@ impl Rip {
 
 /// Whether `address` is in the network.
 fn same(address: [u8; 4], network: Network) -> bool {
-    super::build::same_network_v4(address.into(), network.address.into(), network.len)
+    super::network::same_network_v4(address.into(), network.address.into(), network.len)
 }
 
 /// Whether a packet to `destination` by all its hosts, or by the routers among them, is for the router.

@@ -4,7 +4,7 @@
 //! that is alone on its egress port, and one fault; the rest is refused.
 
 use super::single::Passed;
-use super::{Expected, NoClosedForm, Offered, refuse};
+use super::stream::{Expected, NoClosedForm, Offered, refuse};
 use crate::spec::{DeviceSpec, Fault, Impairment, When};
 
 pub(crate) fn apply(spec: &DeviceSpec, streams: &[Offered], index: usize, passed: Passed) -> Result<Expected, NoClosedForm> {

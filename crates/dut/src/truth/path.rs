@@ -1,7 +1,7 @@
 //! The stages a stream passes, in order, as the specification names them.
 
 use super::ratio::{Ratio, SECOND};
-use super::{Departures, NoClosedForm, Offered, interval, refuse};
+use super::stream::{Departures, NoClosedForm, Offered, interval, refuse};
 use crate::spec::{BitRate, DeviceSpec, Forwarding, FrameRate, Layer};
 
 /// One stage.

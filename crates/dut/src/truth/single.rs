@@ -2,7 +2,7 @@
 
 use super::path::{Path, Stage};
 use super::ratio::Ratio;
-use super::{Departures, NoClosedForm, Offered, interval, refuse};
+use super::stream::{Departures, NoClosedForm, Offered, interval, refuse};
 use std::collections::VecDeque;
 
 /// Above this many frames the longest wait is not searched for and nothing is computed frame by frame.

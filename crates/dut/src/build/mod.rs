@@ -1,0 +1,151 @@
+//! From a specification to a device: every value is checked here, so that the pipeline need not.
+
+mod check;
+mod limits;
+mod ports;
+mod values;
+
+use crate::agent::Agent;
+use crate::bridge::Bridge;
+use crate::device::{Core, Count, Device, Forwarder};
+use crate::egress::Delay;
+use crate::error::{DeviceError, mac};
+use crate::pool::Pool;
+use crate::router::Router;
+use crate::spec::{DevicePortSpec, DeviceSpec, Forwarding};
+use crate::straight::outs;
+use crate::timeline::Timeline;
+use check::check;
+use limits::limits;
+use netdyno_frame::FCS_BYTES;
+use netdyno_io::port::Port;
+use ports::{input, lane, output};
+use values::{no_such_port, picoseconds, server};
+
+impl Device {
+    /// A device with the ports of `spec`, in its order; `max_frame` is the longest frame it takes, FCS not counted.
+    ///
+    /// # Errors
+    /// If a value of `spec` cannot be: the error names the field.
+    pub fn new(spec: DeviceSpec, ports: Vec<Box<dyn Port>>, max_frame: u32) -> Result<Self, DeviceError> {
+        check(&spec, &ports, max_frame)?;
+        let taken = spec.largest.map_or(max_frame, |largest| max_frame.min(largest - FCS_BYTES));
+        let own: Vec<u32> = spec.ports.iter().filter_map(address_of).collect();
+        let mut inputs = Vec::new();
+        let mut lanes = Vec::new();
+        let mut outputs = Vec::new();
+        for (index, port) in spec.ports.iter().enumerate() {
+            inputs.push(input(index, port, lanes.len(), taken)?);
+            for member in 0..port.members as usize {
+                lanes.push(lane(index, member, port, &own)?);
+            }
+            outputs.push(output(index, port, &spec, max_frame)?);
+        }
+        let limits = limits(&spec)?;
+        let core = Core {
+            server: if limits.is_some() {
+                None
+            } else {
+                server("box_fps".to_owned(), spec.box_fps, spec.box_queue)?
+            },
+            limits,
+            forwarder: forwarder(&spec)?,
+            agent: agent(&spec)?,
+            delay: Delay {
+                fixed: picoseconds("delay_ns", spec.delay_ns)?,
+                per_byte: spec.delay_per_byte_ps,
+            },
+            alarm: u64::MAX,
+            count: Count::default(),
+        };
+        let straight = outs(&core, &outputs, spec.head_of_line);
+        Ok(Self {
+            straight,
+            merged: Vec::new(),
+            names: spec.ports.iter().map(|port| port.name.clone()).collect(),
+            failed: vec![None; ports.len()],
+            ports,
+            inputs,
+            holding: spec.head_of_line,
+            shared: lanes.iter().any(|lane| lane.shared.is_some()),
+            heads: vec![u64::MAX; lanes.len()],
+            lanes,
+            outputs,
+            core,
+            horizon: 0,
+            // Our own ND messages must fit whatever the ports carry.
+            pool: Pool::new(max_frame as usize),
+            timeline: Timeline::new(spec.ports.len(), picoseconds("reset_ns", spec.reset_ns)?),
+        })
+    }
+}
+
+/// The IPv4 address of a router's port; what cannot be read is refused with the router.
+fn address_of(port: &DevicePortSpec) -> Option<u32> {
+    let (address, _) = port.ipv4.as_deref()?.split_once('/')?;
+    address.parse::<std::net::Ipv4Addr>().ok().map(u32::from)
+}
+
+/// The agent of a router, if it has one.
+fn agent(spec: &DeviceSpec) -> Result<Option<Box<Agent>>, DeviceError> {
+    let Some(agent) = &spec.agent else { return Ok(None) };
+    if !matches!(spec.forwarding, Forwarding::Router { .. }) {
+        return Err(DeviceError::new("agent", "only a router has addresses to be asked at"));
+    }
+    Ok(Some(Box::new(Agent::new(&agent.community, spec.ports.len()))))
+}
+
+fn forwarder(spec: &DeviceSpec) -> Result<Forwarder, DeviceError> {
+    if spec.rip && !matches!(spec.forwarding, Forwarding::Router { .. }) {
+        return Err(DeviceError::new("rip", "only a router learns routes"));
+    }
+    match &spec.forwarding {
+        Forwarding::CrossConnect { pairs } => cross_connect(spec, pairs),
+        Forwarding::Bridge {
+            ageing_ns,
+            table_limit,
+            learn_fps,
+        } => {
+            // A table is twice its limit; 16 M entries are half a gigabyte and more than any bridge has.
+            const LIMIT: u32 = 1 << 24;
+            if *table_limit > LIMIT {
+                return Err(DeviceError::new(
+                    "forwarding.table_limit",
+                    format!("{table_limit} addresses; at most {LIMIT}"),
+                ));
+            }
+            let bridge = Bridge::new(*table_limit, ageing_ns.saturating_mul(1000));
+            let learner = server("forwarding.learn_fps".to_owned(), *learn_fps, 0)?;
+            Ok(Forwarder::Bridge(Box::new(bridge.learning_by(learner))))
+        }
+        Forwarding::Router { routes, neighbours } => {
+            let macs = spec
+                .ports
+                .iter()
+                .enumerate()
+                .map(|(index, port)| mac(&format!("ports[{index}].mac"), &port.mac));
+            let macs = macs.collect::<Result<Vec<_>, _>>()?;
+            Ok(Forwarder::Router(Box::new(Router::new(spec, routes, neighbours, &macs)?)))
+        }
+    }
+}
+
+fn cross_connect(spec: &DeviceSpec, pairs: &[(usize, usize)]) -> Result<Forwarder, DeviceError> {
+    let mut peers: Vec<Option<usize>> = vec![None; spec.ports.len()];
+    for (index, &(one, other)) in pairs.iter().enumerate() {
+        let field = format!("forwarding.pairs[{index}]");
+        for (port, peer) in [(one, other), (other, one)] {
+            if port >= peers.len() {
+                return Err(no_such_port(field, port, spec));
+            }
+            if port == peer {
+                return Err(DeviceError::new(field, format!("port {port} with itself")));
+            }
+            if peers[port].is_some() {
+                return Err(DeviceError::new(field, format!("port {port} is in two pairs")));
+            }
+            peers[port] = Some(peer);
+        }
+    }
+    Ok(Forwarder::CrossConnect(peers.into()))
+}

@@ -1,0 +1,154 @@
+//! The switching point: frames of all ports in order of time, and where each one goes.
+
+use crate::bridge::Path;
+use crate::device::{Device, Forwarder};
+use crate::egress::earliest;
+use crate::flight::Flight;
+use crate::router::Verdict;
+
+/// How many frames before its turn a frame's bytes are asked for: some hundred nanoseconds.
+const FETCHED_AHEAD: usize = 4;
+
+impl Device {
+    /// When something inside the device is due next, lines excepted.
+    pub(crate) fn next_internal(&self) -> u64 {
+        self.lanes.iter().fold(self.core.alarm, |next, lane| {
+            let shared = lane.shared.as_ref().map_or(u64::MAX, |shared| {
+                shared.next().min(shared.leaving.front().map_or(u64::MAX, |flight| flight.at))
+            });
+            next.min(lane.ready.front().map_or(u64::MAX, |flight| flight.at)).min(shared)
+        })
+    }
+
+    /// Advances servers and switching point in turn, never further apart than the delay.
+    pub(crate) fn switch_shared(&mut self, until: u64) {
+        loop {
+            // Nothing happens before the next event, so idle time is jumped over.
+            let idle_until = self.next_internal().saturating_sub(1).max(self.horizon);
+            let next = idle_until.saturating_add(self.core.delay.fixed).min(until);
+            self.serve(next);
+            self.switch_until(next);
+            self.horizon = self.horizon.max(next);
+            if next >= until {
+                return;
+            }
+        }
+    }
+
+    fn serve(&mut self, until: u64) {
+        let Self { lanes, outputs, pool, .. } = self;
+        for lane in lanes {
+            let Some(shared) = &mut lane.shared else { continue };
+            let output = &mut outputs[lane.port];
+            // What faults will do to a line is known only up to `until`.
+            let known = if output.impair.is_some() { until } else { u64::MAX };
+            if output.spread.single {
+                shared.serve::<false>(until, &mut lane.ready, pool);
+            } else {
+                shared.serve::<true>(until, &mut lane.ready, pool);
+            }
+            shared.leave(known, &mut output.members[lane.member], pool);
+        }
+    }
+
+    /// Switches all frames that reach the switching point by `until`.
+    pub(crate) fn switch_until(&mut self, until: u64) {
+        for port in 0..self.ports.len() {
+            if let Some(out) = self.straight[port] {
+                self.switch_straight(port, out, until);
+            }
+        }
+        if self.straight.iter().all(Option::is_some) {
+            return;
+        }
+        for (head, lane) in self.heads.iter_mut().zip(&self.lanes) {
+            *head = lane.ready.front().map_or(u64::MAX, |flight| flight.at);
+        }
+        loop {
+            let (first, t) = earliest(&self.heads);
+            if self.core.alarm <= t.min(until) {
+                self.ring(self.core.alarm);
+                continue;
+            }
+            if t > until {
+                break;
+            }
+            let lane = &mut self.lanes[first];
+            let (port, Some(flight)) = (lane.port, lane.ready.pop()) else {
+                break;
+            };
+            let waiting = lane.ready.records();
+            self.heads[first] = waiting.first().map_or(u64::MAX, |flight| flight.at);
+            if let Some(ahead) = waiting.get(FETCHED_AHEAD) {
+                self.pool.fetch(ahead.frame);
+            }
+            self.switch(port, flight);
+        }
+        for lane in &mut self.lanes {
+            lane.ready.tidy();
+        }
+    }
+
+    #[inline(always)]
+    fn switch(&mut self, port: usize, flight: Flight) {
+        let core = &mut self.core;
+        let mut t = flight.at;
+        if let Some(server) = &mut core.server {
+            match server.admit(t) {
+                Some(done) => t = done,
+                None => {
+                    core.count.box_drops += 1;
+                    return self.pool.give_back(flight.frame);
+                }
+            }
+        } else if let Some(limits) = &mut core.limits {
+            match limits.admit(port, flight) {
+                Some(done) => t = done,
+                None => return self.pool.give_back(flight.frame),
+            }
+        }
+        let flight = Flight { at: t, ..flight };
+        if let Some(agent) = &mut core.agent {
+            agent.take(port, self.pool.frame(flight.frame));
+        }
+        let dropped = match &mut core.forwarder {
+            Forwarder::CrossConnect(peers) => match peers[port] {
+                Some(out) => return self.pass(port, out, flight),
+                None => &mut core.count.no_route,
+            },
+            Forwarder::Bridge(bridge) => match bridge.forward(self.pool.frame(flight.frame), port, t) {
+                Path::To(out) => return self.pass(port, out, flight),
+                Path::Flood => return self.flood(port, flight),
+                Path::Filter => &mut core.count.filtered,
+            },
+            Forwarder::Router(router) => match router.forward(self.pool.frame_mut(flight.frame), port) {
+                Verdict::To(out) => {
+                    if let Some(agent) = &mut core.agent {
+                        agent.send(out, self.pool.frame(flight.frame));
+                    }
+                    return self.pass(port, out, flight);
+                }
+                Verdict::Answer => {
+                    if let Some(agent) = &mut core.agent {
+                        agent.send(port, self.pool.frame(flight.frame));
+                    }
+                    return self.leave(port, flight);
+                }
+                Verdict::Wait(neighbour) => return self.wait(neighbour, flight),
+                Verdict::Heard(heard) => {
+                    core.count.consumed += 1;
+                    self.pool.give_back(flight.frame);
+                    return self.heard(port, *heard, t);
+                }
+                Verdict::Query => return self.query(port, flight),
+                Verdict::Update => return self.update(port, flight),
+                Verdict::Consumed => &mut core.count.consumed,
+                Verdict::NoRoute => &mut core.count.no_route,
+                Verdict::Expired => &mut core.count.ttl_expired,
+                Verdict::Malformed => &mut core.count.malformed,
+            },
+        };
+        *dropped += 1;
+        self.pool.give_back(flight.frame);
+    }
+}
