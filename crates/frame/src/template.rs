@@ -5,6 +5,7 @@
 //! notices). [`Template::frame`] builds the same frame from scratch; tests hold the two to the same bytes.
 
 mod patch;
+mod slots;
 mod vlans;
 
 use crate::parse::Tag;
@@ -13,11 +14,13 @@ use crate::spec::{Header, Mac};
 use crate::stack::{self, Kind, Stack};
 use crate::vary::Source;
 use crate::{FCS_BYTES, FrameError, MAXIMUM_SIZE};
-use patch::{Asked, Flows, Plan};
+use patch::burst::Asked;
+use patch::compile::compile;
+use patch::{Flows, Plan};
 use std::net::{Ipv4Addr, Ipv6Addr};
-use std::ops::Range;
 
 pub use patch::Cursor;
+pub use slots::Slots;
 
 /// Sizes a template may have: their indices fit a byte, as [`crate::mix::order`] gives them.
 const MOST_SIZES: usize = 256;
@@ -60,14 +63,6 @@ pub struct FieldValue {
     pub value: Value,
 }
 
-/// Where a burst's frames go, for [`Template::write_burst`].
-pub trait Slots {
-    /// Has `write` write these frames of the burst, one after another: it is given each one's place among them, counted
-    /// from 0, and its slot, and returns its length without FCS. Up to 63 bytes behind the frame, still in the slot, may be
-    /// overwritten too.
-    fn each(&mut self, frames: Range<usize>, write: impl FnMut(usize, &mut [u8]) -> usize);
-}
-
 /// The smallest size (FCS counted, at least 64) of a frame with these headers and a probe.
 #[must_use]
 pub fn minimum_size(headers: &[Header]) -> u32 {
@@ -92,7 +87,7 @@ impl Template {
             .iter()
             .take_while(|header| matches!(header, Header::Vlan { .. }))
             .count();
-        let (images, plan) = patch::compile(&stack, sizes, flows);
+        let (images, plan) = compile(&stack, sizes, flows);
         Ok(Self {
             stack,
             sizes: sizes.to_vec(),
@@ -120,7 +115,7 @@ impl Template {
                 field.source = Source::Constant(number);
             }
         }
-        (self.images, self.plan) = patch::compile(&self.stack, &self.sizes, self.flows.count);
+        (self.images, self.plan) = compile(&self.stack, &self.sizes, self.flows.count);
     }
 
     /// Sets the number that flow 0 of this template has in the probe (flows are counted over all streams of a

@@ -1,17 +1,14 @@
 //! The hot path: what is written over a copied image, frame by frame, without division, allocation or search.
 
 mod block;
-mod burst;
-mod compile;
+pub(super) mod burst;
+pub(super) mod compile;
 
 use crate::bytes::put;
 use crate::checksum::{add_halves, finish, finish_half, finish_udp};
 use crate::probe::Probe;
 use crate::stack::MOST_HEADERS;
 use crate::vary::{Random, hash, scale};
-
-pub(super) use burst::Asked;
-pub(super) use compile::compile;
 
 /// How far a stream has come: the next frame's flow and sequence.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use super::block::{Departures, Headers, LANES, Numbers, Run, Sums, Uniform, common};
 use super::{Cursor, Draw, Flows, Image, LINE, Plan, Shape, Udp4};
 use crate::probe::PROBE_BYTES;
-use crate::template::Slots;
+use crate::template::slots::Slots;
 
 /// Addresses and ports that are random or the same in all flows: the case that has to be fast.
 struct RandomPair<'a> {

@@ -2,8 +2,9 @@
 //! apart by the number a client asks for. Who comes is talked with in a thread of the door's own and handed to the interface
 //! it wants. There are several, so that a client that says nothing keeps nobody else waiting.
 
+use super::connection::Connection;
+use super::conversation::{Conversation, DIALOGUE};
 use super::handshake::{self, Talk};
-use super::link::{Common, Conversation, DIALOGUE};
 use super::message::Message;
 use super::socket::{self, Bell, Channel, Listener};
 use crate::time::{Clock, Duration, Instant, sleep};
@@ -30,14 +31,14 @@ static DOORS: Mutex<Vec<(String, Weak<Door>)>> = Mutex::new(Vec::new());
 /// One socket, and who is served at it.
 #[derive(Debug)]
 pub struct Door {
-    common: Arc<Inside>,
+    inside: Arc<Inside>,
     threads: Vec<JoinHandle<()>>,
 }
 
 #[derive(Debug)]
 struct Inside {
     listener: Listener,
-    servers: Mutex<Vec<Arc<Common>>>,
+    servers: Mutex<Vec<Arc<Connection>>>,
     bell: Bell,
     stop: AtomicBool,
 }
@@ -51,13 +52,13 @@ impl Door {
     ///
     /// # Errors
     /// If somebody else listens there, its number is taken, or there is no thread.
-    pub fn enter(place: &str, server: &Arc<Common>) -> io::Result<Arc<Self>> {
+    pub fn enter(place: &str, server: &Arc<Connection>) -> io::Result<Arc<Self>> {
         // Held until the socket is there or gone, so that no two are made of it.
         let mut doors = lock(&DOORS);
         doors.retain(|(_, door)| door.strong_count() > 0);
         let id = server.interface.id;
         if let Some(door) = doors.iter().find(|(at, _)| at == place).and_then(|(_, door)| door.upgrade()) {
-            let mut servers = lock(&door.common.servers);
+            let mut servers = lock(&door.inside.servers);
             if servers.iter().any(|other| other.interface.id == id) {
                 let why = format!("interface {id} is served there already");
                 return Err(io::Error::new(io::ErrorKind::AddrInUse, why));
@@ -66,7 +67,7 @@ impl Door {
             drop(servers);
             return Ok(door);
         }
-        let common = Arc::new(Inside {
+        let inside = Arc::new(Inside {
             listener: Listener::open(place)?,
             servers: Mutex::new(vec![Arc::clone(server)]),
             bell: Bell::new()?,
@@ -74,11 +75,11 @@ impl Door {
         });
         // If a thread is refused, dropping the door ends those there are.
         let mut door = Self {
-            common,
+            inside,
             threads: Vec::new(),
         };
         for _ in 0..TALKS {
-            let its = Arc::clone(&door.common);
+            let its = Arc::clone(&door.inside);
             let thread = std::thread::Builder::new().name("netdyno-memif-door".to_owned());
             door.threads.push(thread.stack_size(STACK_BYTES).spawn(move || its.welcome())?);
         }
@@ -88,9 +89,9 @@ impl Door {
     }
 
     /// `server` is served no more; with the last one the socket goes.
-    pub fn leave(self: Arc<Self>, server: &Arc<Common>) {
+    pub fn leave(self: Arc<Self>, server: &Arc<Connection>) {
         let doors = lock(&DOORS);
-        lock(&self.common.servers).retain(|other| !Arc::ptr_eq(other, server));
+        lock(&self.inside.servers).retain(|other| !Arc::ptr_eq(other, server));
         // Under the lock: whoever comes now finds either a door that stays, or no socket.
         drop(self);
         drop(doors);
@@ -99,8 +100,8 @@ impl Door {
 
 impl Drop for Door {
     fn drop(&mut self) {
-        self.common.stop.store(true, Ordering::Release);
-        self.common.bell.ring();
+        self.inside.stop.store(true, Ordering::Release);
+        self.inside.bell.ring();
         // A dialogue ends at once when the bell rings, which nobody silences then.
         for thread in self.threads.drain(..) {
             let _ = thread.join();
@@ -129,7 +130,7 @@ impl Inside {
     }
 
     /// Talks with a client and hands it on. Why not, which it is told too, and to which servers that is news.
-    fn admit(&self, channel: Channel) -> Result<(), (Vec<Arc<Common>>, String)> {
+    fn admit(&self, channel: Channel) -> Result<(), (Vec<Arc<Connection>>, String)> {
         let servers = lock(&self.servers).clone();
         let most = servers.iter().map(|server| server.interface.queues).max().unwrap_or(1);
         let mut talk = Conversation::new(&self.stop, &self.bell, &channel);

@@ -3,7 +3,7 @@
 //! A client connects and makes the memory, a server makes the socket; several queues, a ring each way a queue. Servers of one
 //! process may share a socket, each with a number of its own (`id`). No
 //! privilege, no huge pages, no interrupts: both ends look at the rings. The data path makes no system call; the control
-//! connection has a thread of its own that sleeps (see [`link`]).
+//! connection has a thread of its own that sleeps (see [`connection`]).
 //!
 //! When the peer goes while a trial runs, the port is gone at once: what was in the rings is neither delivered nor the
 //! device's loss, so the trial is invalid. The connection is made again as soon as the peer is back, and the next trial
@@ -15,6 +15,8 @@
 //!
 //! `Slot::at` is not honoured on transmit; on receive it is the time of the poll that found the frame.
 
+mod connection;
+mod conversation;
 mod door;
 mod ends;
 #[cfg(test)]
@@ -25,10 +27,11 @@ mod memory;
 mod message;
 mod queue;
 mod ring;
+mod role;
 mod socket;
 
-pub use link::Role;
 pub use queue::MemifPort;
+pub use role::Role;
 
 use super::{Backend, BackendSpec, ClockFit, Open, check_max_frame};
 use crate::port::{Port, PortError, PortInfo};

@@ -106,17 +106,17 @@ impl MemifPort {
     #[cold]
     fn look(&mut self) -> Option<String> {
         let before = self.leave();
-        (self.epoch, self.ends) = self.link.fetch(self.queue);
+        (self.epoch, self.ends) = self.link.connection().fetch(self.queue);
         if self.ends.is_some() {
             self.away_since = None;
         }
-        before.map(|_| self.link.ended())
+        before.map(|_| self.link.connection().ended())
     }
 
     /// Looks at the link if something has changed. A port whose peer went is gone, unless it waits for ever.
     #[inline]
     fn keep_up(&mut self) -> Result<(), PortError> {
-        if self.epoch == self.link.epoch() {
+        if self.epoch == self.link.connection().epoch() {
             return Ok(());
         }
         match self.look() {
@@ -141,7 +141,7 @@ impl MemifPort {
     }
 
     fn still_away(&self, patience: Duration) -> PortError {
-        let (ms, why) = (patience.ps / 1_000_000_000, self.link.why());
+        let (ms, why) = (patience.ps / 1_000_000_000, self.link.connection().why());
         self.gone(format!("no peer within {ms} ms: {why}"))
     }
 
@@ -150,7 +150,7 @@ impl MemifPort {
     fn broken(&mut self, violation: Violation) -> Result<usize, PortError> {
         self.leave();
         let why = format!("its peer broke the rules of memif: {violation}");
-        self.link.report(self.epoch, violation);
+        self.link.connection().report(self.epoch, violation);
         match self.patience {
             Some(_) => Err(self.gone(why)),
             None => Ok(0),
@@ -176,7 +176,7 @@ impl Port for MemifPort {
         let begin = self.watch.now();
         self.away_since = None;
         loop {
-            if self.epoch != self.link.epoch() {
+            if self.epoch != self.link.connection().epoch() {
                 self.look();
             }
             match self.patience {
@@ -230,7 +230,7 @@ impl Port for MemifPort {
             Err(violation) => return self.broken(violation),
         };
         if wake {
-            self.link.wake(self.queue);
+            self.link.connection().wake(self.queue);
         }
         self.counters.tx_full += u64::from(sent < wrote);
         self.counters.tx_frames += sent as u64;
