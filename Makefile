@@ -43,7 +43,8 @@ vm-test: .venv/.dev ## ports and cards under Debian 11's, 12's and 13's kernels,
 	@tools/vm/test.sh
 
 check: .venv/.dev .venv/.engine ## what a change must pass before it is committed
-	$(CARGO) fmt --all --check
+	@# Not `cargo fmt`, which does not see the modules that a macro declares (crates/io/src/backend/mod.rs).
+	@$(CARGO) -- rustfmt --check $(filter %.rs,$(RUST))
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check python tests

@@ -113,10 +113,13 @@ def names() -> Iterator[tuple[str, str]]:
     for report in REPORTS:
         yield "report", f"`{report}`"
     table = re.search(
-        r"BACKENDS[^=]*=\s*&\[(.*?)\];", (ROOT / "crates/io/src/backend/mod.rs").read_text(), re.DOTALL
+        r"^backends! \{(.*?)^\}",
+        (ROOT / "crates/io/src/backend/mod.rs").read_text(),
+        re.DOTALL | re.MULTILINE,
     )
-    assert table, "the table of backends is gone"
-    for backend in re.findall(r"(\w+)::BACKEND", table[1]):
+    backends = re.findall(r"(\w+)::\w+,", table[1] if table else "")
+    assert backends, "the table of backends is gone"
+    for backend in backends:
         yield "backend", f"`{backend}`"
 
 

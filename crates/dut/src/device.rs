@@ -203,7 +203,7 @@ impl Device {
         let deaf = self.timeline.is_deaf(port);
         // In virtual time all that has arrived must be seen before anything is decided. In real time a
         // bounded number, so that a flooded port does not keep the others waiting.
-        let rounds = if from.info().exact_time { usize::MAX } else { 4 };
+        let rounds = if from.info().has_exact_time() { usize::MAX } else { 4 };
         for _ in 0..rounds {
             let got = from.receive(now, BURST, &mut |burst| {
                 if deaf {

@@ -11,7 +11,7 @@ use netdyno_frame::checksum::{Check, verify_frame};
 use netdyno_frame::probe::find;
 use netdyno_io::backend::null::NullPort;
 use netdyno_io::drive::Node;
-use netdyno_io::port::{Burst, Port, PortCounters, PortError, PortInfo, Slot};
+use netdyno_io::port::{Burst, Port, PortCounters, PortError, PortInfo, Slot, Timestamps};
 use netdyno_io::time::{Clock, Instant, thread_cpu_time, ticks};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -174,7 +174,7 @@ fn ends(fate: Fate, stride: usize) -> (Arc<Mutex<Memory>>, Vec<Box<dyn Port>>) {
                 backend: "memory".to_owned(),
                 rate_bps: 0,
                 max_frame: stride as u32,
-                exact_time: false,
+                time: Timestamps::Software,
                 detail: String::new(),
             },
         })

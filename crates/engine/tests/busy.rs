@@ -7,7 +7,7 @@ use netdyno_engine::{AHEAD_PS, Trial};
 use netdyno_frame::arp::Arp;
 use netdyno_frame::spec::Mac;
 use netdyno_io::drive::{Node, run_virtual};
-use netdyno_io::port::{Burst, Port, PortCounters, PortError, PortInfo};
+use netdyno_io::port::{Burst, Port, PortCounters, PortError, PortInfo, Timestamps};
 use netdyno_io::time::{Duration, Instant};
 use serde_json::json;
 use std::sync::{Arc, Mutex};
@@ -89,7 +89,7 @@ fn behind(questions_a_round: usize) -> (u64, Vec<u64>, u64) {
             backend: "narrow".to_owned(),
             rate_bps: 0,
             max_frame: 1514,
-            exact_time: false,
+            time: Timestamps::Software,
             detail: String::new(),
         },
         narrow: Arc::clone(&narrow),

@@ -10,7 +10,7 @@ use netdyno_frame::parse::parse;
 use netdyno_frame::spec::Mac;
 use netdyno_fuzz::fuzz;
 use netdyno_io::drive::Node;
-use netdyno_io::port::{Burst, Port, PortCounters, PortError, PortInfo, Slot};
+use netdyno_io::port::{Burst, Port, PortCounters, PortError, PortInfo, Slot, Timestamps};
 use netdyno_io::time::Instant;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -99,7 +99,7 @@ fn trial(through: &Arc<Mutex<Through>>, observe: &Value) -> Trial {
         backend: "fuzz".to_owned(),
         rate_bps: 0,
         max_frame: 9216,
-        exact_time: false,
+        time: Timestamps::Software,
         detail: String::new(),
     };
     let end = End {

@@ -7,7 +7,7 @@ use netdyno_engine::spec::TrialSpec;
 use netdyno_engine::{Follower, Trial};
 use netdyno_frame::arp::Arp;
 use netdyno_io::drive::Node;
-use netdyno_io::port::{Burst, Port, PortCounters, PortError, PortInfo};
+use netdyno_io::port::{Burst, Port, PortCounters, PortError, PortInfo, Timestamps};
 use netdyno_io::time::Instant;
 use serde_json::json;
 use std::collections::VecDeque;
@@ -119,7 +119,7 @@ fn trial(room: usize) -> (Trial, Follower, Rings, Meanwhile) {
                 backend: "rings".to_owned(),
                 rate_bps: 0,
                 max_frame: ROOM as u32,
-                exact_time: false,
+                time: Timestamps::Software,
                 detail: String::new(),
             },
             own,

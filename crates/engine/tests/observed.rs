@@ -9,7 +9,7 @@ use netdyno_engine::result::{Gap, Reordering, Silence, StreamResult, TrialResult
 use netdyno_engine::spec::TrialSpec;
 use netdyno_frame::probe::find;
 use netdyno_io::drive::run_virtual;
-use netdyno_io::port::{Burst, Port, PortCounters, PortError, PortInfo, Slot};
+use netdyno_io::port::{Burst, Port, PortCounters, PortError, PortInfo, Slot, Timestamps};
 use netdyno_io::time::{Duration, Instant};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -158,7 +158,7 @@ fn run(observe: Value, frames: u64, flows: u32, fate: Fate) -> (TrialResult, Vec
                 backend: "way".to_owned(),
                 rate_bps: 0,
                 max_frame: 60,
-                exact_time: true,
+                time: Timestamps::Exact,
                 detail: String::new(),
             },
             way: Arc::clone(&way),

@@ -9,7 +9,7 @@ use netdyno_frame::probe::Probe;
 use netdyno_frame::spec::Mac;
 use netdyno_io::backend::{LinkSpec, wire};
 use netdyno_io::drive::{Node, run_virtual};
-use netdyno_io::port::{Burst, Port, PortCounters, PortError, PortInfo};
+use netdyno_io::port::{Burst, Port, PortCounters, PortError, PortInfo, Timestamps};
 use netdyno_io::time::{Duration, Instant};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -97,7 +97,7 @@ fn ports_at(rate_bps: u64, fate: Fate, burst_ps: u64, later: Vec<(u64, usize, Po
                 backend: "between".to_owned(),
                 rate_bps,
                 max_frame: 1514,
-                exact_time: false,
+                time: Timestamps::Software,
                 detail: String::new(),
             },
             number,

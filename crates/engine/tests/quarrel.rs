@@ -6,7 +6,7 @@ use netdyno_engine::spec::TrialSpec;
 use netdyno_frame::arp::Arp;
 use netdyno_frame::spec::Mac;
 use netdyno_io::drive::{Node, run_virtual};
-use netdyno_io::port::{Burst, Port, PortCounters, PortError, PortInfo};
+use netdyno_io::port::{Burst, Port, PortCounters, PortError, PortInfo, Timestamps};
 use netdyno_io::time::{Duration, Instant};
 use serde_json::json;
 use std::net::Ipv4Addr;
@@ -90,7 +90,7 @@ fn a_stream_follows_the_last_word_at_once() {
             backend: "cable".to_owned(),
             rate_bps: 0,
             max_frame: 1514,
-            exact_time: false,
+            time: Timestamps::Software,
             detail: String::new(),
         },
         cable: Arc::clone(&cable),

@@ -7,7 +7,7 @@ use netdyno_engine::spec::TrialSpec;
 use netdyno_io::backend::LinkSpec;
 use netdyno_io::backend::wire;
 use netdyno_io::drive::{Node, run_virtual};
-use netdyno_io::port::{Burst, Port, PortCounters, PortError, PortInfo};
+use netdyno_io::port::{Burst, Port, PortCounters, PortError, PortInfo, Timestamps};
 use netdyno_io::time::{Duration, Instant};
 use serde_json::{Value, json};
 
@@ -131,7 +131,7 @@ fn narrow(room: usize, copies: usize) -> Vec<Box<dyn Port>> {
                 backend: "narrow".to_owned(),
                 rate_bps: 0,
                 max_frame: 1514,
-                exact_time: false,
+                time: Timestamps::Software,
                 detail: String::new(),
             },
             calls: 0,

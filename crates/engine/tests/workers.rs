@@ -6,7 +6,7 @@ use netdyno_engine::result::TrialResult;
 use netdyno_engine::spec::TrialSpec;
 use netdyno_frame::probe::find;
 use netdyno_io::drive::Node;
-use netdyno_io::port::{Burst, Port, PortCounters, PortError, PortInfo};
+use netdyno_io::port::{Burst, Port, PortCounters, PortError, PortInfo, Timestamps};
 use netdyno_io::time::Instant;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -97,7 +97,7 @@ fn run_until(
                 backend: "between".to_owned(),
                 rate_bps: 0,
                 max_frame: ROOM as u32,
-                exact_time: false,
+                time: Timestamps::Software,
                 detail: String::new(),
             },
             port,

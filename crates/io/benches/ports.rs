@@ -7,7 +7,9 @@
 #[path = "../tests/support/namespace.rs"]
 mod namespace;
 
-use netdyno_io::backend::af_xdp::{Attach, Mode};
+use netdyno_io::backend::af_packet::AfPacket;
+use netdyno_io::backend::af_xdp::{AfXdp, Attach, Mode};
+use netdyno_io::backend::null::Null;
 use netdyno_io::backend::{BackendSpec, LinkSpec, open, ring, wire};
 use netdyno_io::claim::Claim;
 use netdyno_io::port::Port;
@@ -43,14 +45,13 @@ fn main() {
     if unsafe { libc::geteuid() } == 0 {
         namespace::with_veth("af_packet", 1500, move || {
             report("af_packet over veth, transmit and receive", &clock, || {
-                on_veth(|interface| BackendSpec::AfPacket { interface })
+                on_veth(|interface| AfPacket { interface }.into())
             });
             if !namespace::lacks_xdp("af_xdp") {
                 report("af_xdp over veth, transmit and receive", &clock, || {
-                    on_veth(|interface| BackendSpec::AfXdp {
-                        interface,
-                        attach: Attach::Auto,
-                        mode: Mode::Auto,
+                    on_veth(|interface| {
+                        let (attach, mode) = (Attach::Auto, Mode::Auto);
+                        AfXdp { interface, attach, mode }.into()
                     })
                 });
             }
@@ -99,7 +100,7 @@ fn receive(port: &mut dyn Port, sum: &mut u64) -> u64 {
 }
 
 fn null() -> u64 {
-    let mut port = open("null", &BackendSpec::Null {}, MAX_FRAME).expect("opens");
+    let mut port = open("null", &Null {}.into(), MAX_FRAME).expect("opens");
     let before = ticks();
     let mut sent = 0;
     while sent < FRAMES {

@@ -183,7 +183,7 @@ impl LimitedPort {
     /// If nothing would ever pass, or the port is one of real time.
     pub fn new(port: Box<dyn Port>, limit: PortLimit) -> Result<Self, PortError> {
         let name = port.info().name.clone();
-        if !port.info().exact_time {
+        if !port.info().has_exact_time() {
             return Err(PortError::Unfit {
                 port: name,
                 why: "a tester's faults are emulated in virtual time only".to_owned(),

@@ -52,6 +52,19 @@ pub struct Watch {
     pub drift_within_ppm: f64,
 }
 
+/// The NUMA node of `cores`; `None` if it is unknown, they are on several, or there are none.
+#[must_use]
+pub fn numa_node(cores: &[usize]) -> Option<u32> {
+    let node = |core: &usize| {
+        let entries = std::fs::read_dir(format!("/sys/devices/system/cpu/cpu{core}")).ok()?;
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        names.filter_map(|name| name.strip_prefix("node")?.parse().ok()).next()
+    };
+    let mut nodes = cores.iter().map(node);
+    let first = nodes.next()??;
+    nodes.all(|node| node == Some(first)).then_some(first)
+}
+
 /// Spins on `core` for `seconds` and says what happened to it.
 ///
 /// # Errors
@@ -299,6 +312,15 @@ fn on_its_own<T: Send>(name: &str, work: impl FnOnce() -> Result<T, PortError> +
 mod tests {
     use super::*;
     use crate::drive::available_cores;
+
+    #[test]
+    fn numa_node_of_no_or_unknown_cores_is_none() {
+        let cores = available_cores().expect("the system says");
+        assert_eq!(numa_node(&[]), None);
+        assert_eq!(numa_node(&[usize::MAX]), None);
+        assert_eq!(numa_node(&[cores[0], usize::MAX]), None);
+        assert_eq!(numa_node(&[cores[0], cores[0]]), numa_node(&cores[..1]));
+    }
 
     #[test]
     fn a_watch_says_what_it_saw() {

@@ -125,11 +125,32 @@ pub struct PortInfo {
     pub rate_bps: u64,
     /// The longest frame a slot holds, without FCS.
     pub max_frame: u32,
-    /// Whether `Slot::at` is honoured on transmit and exact on receive (virtual time).
-    pub exact_time: bool,
+    /// What its timestamps, `Slot::at`, are worth.
+    pub time: Timestamps,
     /// What it turned out to be, for people: `copy, generic attach, need-wakeup`. Empty where there is nothing to say.
     #[serde(default)]
     pub detail: String,
+}
+
+impl PortInfo {
+    /// Whether the port follows the virtual clock: departures are honoured, arrivals exact.
+    #[inline]
+    #[must_use]
+    pub fn has_exact_time(&self) -> bool {
+        self.time == Timestamps::Exact
+    }
+}
+
+/// Where the timestamps of a port come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Timestamps {
+    /// Virtual time: departures are honoured, arrivals exact.
+    Exact,
+    /// Real time: an arrival is timed by the card.
+    Hardware,
+    /// Real time: an arrival is timed by the poll that found the frame, or by the kernel. Departures are not honoured.
+    Software,
 }
 
 /// What the port itself counted since it was opened.

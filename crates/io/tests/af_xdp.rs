@@ -3,7 +3,7 @@
 mod support;
 
 use netdyno_io::backend::af_packet::AfPacketPort;
-use netdyno_io::backend::af_xdp::{AfXdpPort, Attach, Mode};
+use netdyno_io::backend::af_xdp::{AfXdp, AfXdpPort, Attach, Mode};
 use netdyno_io::backend::{BackendSpec, open_queues};
 use netdyno_io::claim::Claim;
 use netdyno_io::port::{Port, PortError};
@@ -82,17 +82,17 @@ fn a_port_says_what_it_turned_out_to_be() {
         );
         let read = |text: &str| serde_json::from_str::<BackendSpec>(text).expect("reads");
         let spec = read(r#"{"kind": "af_xdp", "interface": "nd0", "attach": "native", "mode": "zero-copy"}"#);
-        let BackendSpec::AfXdp { attach, mode, .. } = &spec else {
+        let BackendSpec::AfXdp(AfXdp { attach, mode, .. }) = spec else {
             panic!("{spec:?}")
         };
-        assert_eq!((*attach, *mode), (Attach::Native, Mode::ZeroCopy));
+        assert_eq!((attach, mode), (Attach::Native, Mode::ZeroCopy));
         assert_eq!(
             read(r#"{"kind": "af_xdp", "interface": "nd0"}"#),
-            BackendSpec::AfXdp {
+            BackendSpec::from(AfXdp {
                 interface: "nd0".to_owned(),
                 attach: Attach::Auto,
                 mode: Mode::Auto,
-            }
+            })
         );
     });
 }
@@ -135,12 +135,12 @@ fn queues_of_a_port_receive_their_own() {
             );
         }
         let [mut near, mut far] = ["nd2", "nd3"].map(|interface| {
-            let spec = BackendSpec::AfXdp {
+            let spec = AfXdp {
                 interface: interface.to_owned(),
                 attach: Attach::Auto,
                 mode: Mode::Auto,
             };
-            open_queues(interface, &spec, 1518, 2).unwrap_or_else(|error| panic!("{error}"))
+            open_queues(interface, &spec.into(), 1518, 2).unwrap_or_else(|error| panic!("{error}"))
         });
         for port in &mut far {
             port.claim(&[Claim::EVERYTHING]).expect("claims");

@@ -1,14 +1,18 @@
-//! What every port does, whatever carries its frames. Runs over the table of backends; a new backend
-//! only has to say, in `run_on`, how two of its ports come to face each other.
+//! What every port does, whatever carries its frames. Runs over the table of backends; a new backend that needs options only
+//! has to say, in a test of its own, how two of its ports come to face each other.
 
 mod support;
 
-use netdyno_io::backend::af_xdp::{Attach, Mode};
-use netdyno_io::backend::memif::{MemifSpec, Role};
-use netdyno_io::backend::{self, BACKENDS, BackendSpec, LinkSpec};
+use netdyno_io::backend::af_packet::AfPacket;
+use netdyno_io::backend::af_xdp::{AfXdp, Attach, Mode};
+use netdyno_io::backend::memif::{Memif, Role};
+use netdyno_io::backend::null::Null;
+use netdyno_io::backend::ring::Ring;
+use netdyno_io::backend::wire::Wire;
+use netdyno_io::backend::{self, BACKENDS, BackendSpec, CableEnd, LinkSpec, Placement, PortAsk};
 use netdyno_io::claim::Claim;
 use netdyno_io::port::{Port, PortCounters, PortError};
-use netdyno_io::time::Instant;
+use netdyno_io::time::{Duration, Instant};
 use support::{LATE, abstract_socket, collect, frame, gather, namespace, receive, send_all, send_at, write_frame};
 
 /// Two ports that face each other; `far` is absent where frames lead nowhere.
@@ -33,88 +37,98 @@ const CHECKS: &[(&str, Check)] = &[
     ("counters are right", counters),
 ];
 
-/// Runs every check on fresh ports of the backend.
-fn run_on(name: &'static str) {
-    let backend = backend::by_name(name).unwrap_or_else(|| panic!("`{name}` is in the table"));
-    for max_frame in [128, 1514, 9014] {
-        let spec = match name {
-            "wire" => BackendSpec::Wire {},
-            "ring" => BackendSpec::Ring {},
-            "null" => BackendSpec::Null {},
-            "af_packet" => {
-                // The check is the whole test program's: opening and checking happen inside the namespace.
-                namespace::with_veth("af_packet_conforms", max_frame - 14, move || {
-                    check_all("af_packet", max_frame, || {
-                        let [near, far] = namespace::ENDS.map(|interface| {
-                            let spec = BackendSpec::AfPacket {
-                                interface: interface.to_owned(),
-                            };
-                            backend::open(interface, &spec, max_frame).unwrap_or_else(|error| panic!("{error}"))
-                        });
-                        Rig { near, far: Some(far) }
-                    });
-                });
-                continue;
-            }
-            "af_xdp" => {
-                // A frame lies in one piece of memory of at most a page.
-                let max_frame = max_frame.min(3482);
-                if max_frame < 1514 {
-                    continue; // each port takes a tenth of a second to open and close
+/// The longest frames that each backend is checked with, without FCS.
+const LENGTHS: [u32; 3] = [128, 1514, 9014];
+
+/// The backends that cannot be opened without options: how two of their ports come to face each other is said in a test of their
+/// own, `NAME_conforms`.
+const WITH_OPTIONS: &[&str] = &["af_packet", "af_xdp", "memif"];
+
+#[test]
+fn every_backend_without_options_conforms() {
+    for backend in BACKENDS.iter().filter(|backend| !WITH_OPTIONS.contains(&backend.name)) {
+        let spec: BackendSpec = serde_json::from_value(serde_json::json!({"kind": backend.name}))
+            .unwrap_or_else(|why| panic!("`{}` needs a test of its own, and a place in WITH_OPTIONS: {why}", backend.name));
+        for max_frame in LENGTHS {
+            check_all(backend.name, max_frame, || {
+                if backend.is_linked {
+                    let link = LinkSpec::new("nd0", "nd1", 10_000_000_000, max_frame);
+                    let [near, far] = backend::pair(&spec, &link).expect("the link can be built");
+                    Rig { near, far: Some(far) }
+                } else {
+                    let near = backend::open("nd0", &spec, max_frame).expect("the port opens");
+                    Rig { near, far: None }
                 }
-                namespace::with_veth("af_xdp_conforms", max_frame - 14, move || {
-                    if namespace::lacks_xdp("af_xdp_conforms") {
-                        return;
-                    }
-                    let natively = (max_frame == 1514).then_some(Attach::Native);
-                    for attach in [Attach::Generic].into_iter().chain(natively) {
-                        check_all("af_xdp", max_frame, || {
-                            let [near, far] = namespace::ENDS.map(|interface| {
-                                let spec = BackendSpec::AfXdp {
-                                    interface: interface.to_owned(),
-                                    attach,
-                                    mode: Mode::Auto,
-                                };
-                                let mut port = backend::open(interface, &spec, max_frame).unwrap_or_else(|error| panic!("{error}"));
-                                port.claim(&[Claim::EVERYTHING]).expect("everything can be claimed");
-                                port
-                            });
-                            Rig { near, far: Some(far) }
-                        });
-                    }
+            });
+        }
+    }
+}
+
+#[test]
+fn af_packet_conforms() {
+    for max_frame in LENGTHS {
+        // The check is the whole test program's: opening and checking happen inside the namespace.
+        namespace::with_veth("af_packet_conforms", max_frame - 14, move || {
+            check_all("af_packet", max_frame, || {
+                let [near, far] = namespace::ENDS.map(|interface| {
+                    let interface = interface.to_owned();
+                    backend::open(&interface.clone(), &AfPacket { interface }.into(), max_frame).unwrap_or_else(|error| panic!("{error}"))
                 });
-                continue;
-            }
-            "memif" => {
-                // Each end in each role, since they are different code.
-                for near_role in [Role::Client, Role::Server] {
-                    check_all(&format!("memif {near_role:?}"), max_frame, || {
-                        let socket = abstract_socket();
-                        let open = |name, role| {
-                            let spec = BackendSpec::Memif(MemifSpec::new(&socket, role));
-                            backend::open(name, &spec, max_frame).unwrap_or_else(|error| panic!("{error}"))
-                        };
-                        let far_role = if near_role == Role::Client { Role::Server } else { Role::Client };
-                        let (mut near, mut far) = (open("nd0", near_role), open("nd1", far_role));
-                        near.ready().expect("the peer is there");
-                        far.ready().expect("the peer is there");
-                        Rig { near, far: Some(far) }
-                    });
-                }
-                continue;
-            }
-            other => panic!("say here how two ports of `{other}` come to face each other"),
-        };
-        check_all(name, max_frame, || {
-            if backend.needs_link() {
-                let link = LinkSpec::new("nd0", "nd1", 10_000_000_000, max_frame);
-                let (near, far) = backend::pair(&spec, &link).expect("the link can be built");
                 Rig { near, far: Some(far) }
-            } else {
-                let near = backend::open("nd0", &spec, max_frame).expect("the port opens");
-                Rig { near, far: None }
+            });
+        });
+    }
+}
+
+#[test]
+fn af_xdp_conforms() {
+    for max_frame in LENGTHS {
+        // A frame lies in one piece of memory of at most a page.
+        let max_frame = max_frame.min(3482);
+        if max_frame < 1514 {
+            continue; // each port takes a tenth of a second to open and close
+        }
+        namespace::with_veth("af_xdp_conforms", max_frame - 14, move || {
+            if namespace::lacks_xdp("af_xdp_conforms") {
+                return;
+            }
+            let natively = (max_frame == 1514).then_some(Attach::Native);
+            for attach in [Attach::Generic].into_iter().chain(natively) {
+                check_all("af_xdp", max_frame, || {
+                    let [near, far] = namespace::ENDS.map(|interface| {
+                        let spec = AfXdp {
+                            interface: interface.to_owned(),
+                            attach,
+                            mode: Mode::Auto,
+                        };
+                        let mut port = backend::open(interface, &spec.into(), max_frame).unwrap_or_else(|error| panic!("{error}"));
+                        port.claim(&[Claim::EVERYTHING]).expect("everything can be claimed");
+                        port
+                    });
+                    Rig { near, far: Some(far) }
+                });
             }
         });
+    }
+}
+
+#[test]
+fn memif_conforms() {
+    for max_frame in LENGTHS {
+        // Each end in each role, since they are different code.
+        for near_role in [Role::Client, Role::Server] {
+            check_all(&format!("memif {near_role:?}"), max_frame, || {
+                let socket = abstract_socket();
+                let open = |name, role| {
+                    backend::open(name, &Memif::new(&socket, role).into(), max_frame).unwrap_or_else(|error| panic!("{error}"))
+                };
+                let far_role = if near_role == Role::Client { Role::Server } else { Role::Client };
+                let (mut near, mut far) = (open("nd0", near_role), open("nd1", far_role));
+                near.ready().expect("the peer is there");
+                far.ready().expect("the peer is there");
+                Rig { near, far: Some(far) }
+            });
+        }
     }
 }
 
@@ -126,63 +140,142 @@ fn check_all(backend: &str, max_frame: u32, rig: impl Fn() -> Rig) {
 }
 
 #[test]
-fn wire_conforms() {
-    run_on("wire");
-}
-
-#[test]
-fn ring_conforms() {
-    run_on("ring");
-}
-
-#[test]
-fn null_conforms() {
-    run_on("null");
-}
-
-#[test]
-fn af_packet_conforms() {
-    run_on("af_packet");
-}
-
-#[test]
-fn af_xdp_conforms() {
-    run_on("af_xdp");
-}
-
-#[test]
-fn memif_conforms() {
-    run_on("memif");
-}
-
-#[test]
-fn every_backend_of_the_table_is_checked_here() {
-    let names: Vec<&str> = BACKENDS.iter().map(|backend| backend.name).collect();
-    assert_eq!(
-        names,
-        ["wire", "ring", "null", "af_packet", "af_xdp", "memif"],
-        "add the new one above"
+fn every_backend_of_the_table_has_one_name_and_refuses_unknown_options() {
+    for backend in BACKENDS {
+        assert!(!backend.doc.is_empty() && backend.doc.len() < 120, "one line for {}", backend.name);
+        let surplus = serde_json::json!({"kind": backend.name, "no_such_option": 1});
+        let why = serde_json::from_value::<BackendSpec>(surplus)
+            .expect_err("an unknown option")
+            .to_string();
+        assert!(why.contains("unknown field `no_such_option`"), "{}: {why}", backend.name);
+        let file = format!("{}/src/backend/{}", env!("CARGO_MANIFEST_DIR"), backend.name);
+        assert!(
+            [format!("{file}.rs"), format!("{file}/mod.rs")]
+                .iter()
+                .any(|file| std::path::Path::new(file).exists()),
+            "{file}"
+        );
+        assert_eq!(BACKENDS.iter().filter(|other| other.name == backend.name).count(), 1);
+    }
+    let unknown = serde_json::from_value::<BackendSpec>(serde_json::json!({"kind": "none"})).expect_err("no such backend");
+    let names: Vec<_> = BACKENDS.iter().map(|backend| format!("`{}`", backend.name)).collect();
+    assert!(
+        unknown.to_string().ends_with(&format!("expected one of {}", names.join(", "))),
+        "{unknown}"
     );
 }
 
 #[test]
-fn a_linked_backend_is_not_opened_alone_and_the_other_way_round() {
-    for backend in BACKENDS {
-        assert!(!backend.doc.is_empty() && backend.doc.len() < 120, "one line for {}", backend.name);
+fn all_ports_of_a_session_are_opened_together_in_their_order() {
+    let (wire, null) = (Wire {}.into(), Null {}.into());
+    let ask = |name, spec, queues, cable: Option<usize>| PortAsk {
+        name,
+        spec,
+        max_frame: 1514,
+        queues,
+        end: cable.map(|cable| CableEnd {
+            cable,
+            rate_bps: 1_000_000_000 * (cable as u64 + 1),
+            propagation: Duration::ZERO,
+            spread: |_| 0,
+        }),
+    };
+    let asks = [
+        ask("a", &wire, 1, Some(0)),
+        ask("b", &null, 3, None),
+        ask("c", &wire, 1, Some(1)),
+        ask("d", &wire, 1, Some(1)),
+        ask("e", &wire, 1, Some(0)),
+    ];
+    let opened = backend::open_all(&asks, &Placement::default()).expect("opens");
+    let found: Vec<_> = opened
+        .iter()
+        .map(|queues| (queues[0].info().name.as_str(), queues[0].info().rate_bps, queues.len()))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("a", 1_000_000_000, 1),
+            ("b", 0, 3),
+            ("c", 2_000_000_000, 1),
+            ("d", 2_000_000_000, 1),
+            ("e", 1_000_000_000, 1)
+        ]
+    );
+    for (asks, expected) in [
+        (
+            vec![ask("a", &wire, 1, Some(0)), ask("b", &wire, 1, Some(1))],
+            "port `a`: cable 0 does not have two ends",
+        ),
+        (
+            vec![
+                ask("a", &wire, 1, Some(0)),
+                ask("b", &wire, 1, Some(0)),
+                ask("c", &wire, 1, Some(0)),
+            ],
+            "port `a`: cable 0 does not have two ends",
+        ),
+        (
+            vec![ask("a", &wire, 2, Some(0)), ask("b", &wire, 1, Some(0))],
+            "port `a`: a `wire` port cannot be 2 queues",
+        ),
+        (vec![ask("a", &null, 0, None)], "port `a`: a `null` port cannot be 0 queues"),
+    ] {
+        let Err(error) = backend::open_all(&asks, &Placement::default()) else {
+            panic!("{expected}")
+        };
+        assert_eq!(error.to_string(), expected);
     }
-    let Err(error) = backend::open("west", &BackendSpec::Wire {}, 1514) else {
+}
+
+#[test]
+fn a_ring_of_several_queues_faces_as_many_or_one_port() {
+    let ring = Ring {}.into();
+    let counts = |near, far| {
+        let ask = |name, queues| PortAsk {
+            name,
+            spec: &ring,
+            max_frame: 1514,
+            queues,
+            end: Some(CableEnd {
+                cable: 7,
+                rate_bps: 0,
+                propagation: Duration::ZERO,
+                spread: |frame| u32::from(frame[0]),
+            }),
+        };
+        let opened = backend::open_all(&[ask("near", near), ask("far", far)], &Placement::default())?;
+        Ok::<_, PortError>(
+            opened
+                .iter()
+                .map(|queues| (queues[0].info().name.clone(), queues.len()))
+                .collect::<Vec<_>>(),
+        )
+    };
+    for (near, far) in [(1, 1), (2, 2), (3, 1), (1, 3)] {
+        assert_eq!(
+            counts(near, far).expect("opens"),
+            [("near".to_owned(), near), ("far".to_owned(), far)]
+        );
+    }
+    assert!(counts(2, 3).is_err());
+}
+
+#[test]
+fn a_linked_backend_is_not_opened_alone_and_the_other_way_round() {
+    let Err(error) = backend::open("west", &Wire {}.into(), 1514) else {
         panic!("a wire has two ends")
     };
     assert_eq!(
         error.to_string(),
         "port `west`: a `wire` port is one end of a link; join it to an emulated device under `links`"
     );
-    let Err(error) = backend::pair(&BackendSpec::Null {}, &LinkSpec::new("west", "east", 1, 1514)) else {
+    let Err(error) = backend::pair(&Null {}.into(), &LinkSpec::new("west", "east", 1, 1514)) else {
         panic!("null has no peer")
     };
     assert!(error.to_string().contains("only `wire`, `ring` are joined by links"), "{error}");
-    assert!(backend::open("west", &BackendSpec::Null {}, 0).is_err());
-    assert!(backend::open("west", &BackendSpec::Null {}, 1 << 20).is_err());
+    assert!(backend::open("west", &Null {}.into(), 0).is_err());
+    assert!(backend::open("west", &Null {}.into(), 1 << 20).is_err());
 }
 
 fn max_frame(rig: &Rig) -> usize {
@@ -195,8 +288,8 @@ fn describes_itself(rig: &mut Rig) {
     assert!(backend::by_name(&info.backend).is_some());
     assert!((14..=65_536).contains(&info.max_frame));
     // Nominal rates only where there are some: a veth pair only pretends to run at 10 Gbit/s.
-    assert_eq!(info.rate_bps, if info.exact_time { 10_000_000_000 } else { 0 });
-    if !info.exact_time {
+    assert_eq!(info.rate_bps, if info.has_exact_time() { 10_000_000_000 } else { 0 });
+    if !info.has_exact_time() {
         assert_eq!(rig.near.next_arrival(), None, "only virtual time knows what will come");
     }
     assert_eq!(rig.near.counters(), PortCounters::default());

@@ -2,14 +2,14 @@
 
 mod support;
 
-use netdyno_io::backend::memif::{MemifPort, MemifSpec, Role, open};
+use netdyno_io::backend::memif::{Memif, MemifPort, Role, open};
 use netdyno_io::port::{Port, PortError};
 use netdyno_io::time::{Clock, Instant};
 use support::{PATIENCE, abstract_socket, collect, frame, receive, send_all, send_at, write_frame};
 
 fn ends(socket: &str, max_frame: u32, queues: usize) -> (Vec<MemifPort>, Vec<MemifPort>) {
     let make = |name, role| {
-        let mut spec = MemifSpec::new(socket, role);
+        let mut spec = Memif::new(socket, role);
         spec.ring_log2 = 10;
         open(name, &spec, max_frame, queues).expect("opens")
     };
@@ -21,7 +21,7 @@ fn ends(socket: &str, max_frame: u32, queues: usize) -> (Vec<MemifPort>, Vec<Mem
 }
 
 fn one(socket: &str, role: Role) -> MemifPort {
-    open("west", &MemifSpec::new(socket, role), 1514, 1)
+    open("west", &Memif::new(socket, role), 1514, 1)
         .expect("opens")
         .pop()
         .expect("a queue")
@@ -146,7 +146,7 @@ fn the_time_before_a_full_look_is_told() {
 #[test]
 fn frames_in_several_buffers_are_put_together_or_dropped_whole() {
     let socket = abstract_socket();
-    let make = |name, role, max_frame| open(name, &MemifSpec::new(&socket, role), max_frame, 1).expect("opens").remove(0);
+    let make = |name, role, max_frame| open(name, &Memif::new(&socket, role), max_frame, 1).expect("opens").remove(0);
     let (mut server, mut client) = (make("server", Role::Server, 9014), make("client", Role::Client, 124));
     server.ready().expect("comes");
     client.ready().expect("comes");
@@ -164,7 +164,7 @@ fn frames_in_several_buffers_go_on_when_a_full_ring_is_read() {
     for at_once in [1, 3, 64] {
         let socket = abstract_socket();
         let make = |name, role, max_frame| {
-            let mut spec = MemifSpec::new(&socket, role);
+            let mut spec = Memif::new(&socket, role);
             spec.ring_log2 = 6;
             open(name, &spec, max_frame, 1).expect("opens").remove(0)
         };
@@ -197,7 +197,7 @@ fn frames_in_several_buffers_go_on_when_a_full_ring_is_read() {
 fn a_frame_longer_than_all_buffers_of_the_peer_is_an_error() {
     let socket = abstract_socket();
     let make = |name, role, max_frame| {
-        let mut spec = MemifSpec::new(&socket, role);
+        let mut spec = Memif::new(&socket, role);
         spec.ring_log2 = 2;
         open(name, &spec, max_frame, 1).expect("opens").remove(0)
     };
@@ -262,7 +262,7 @@ fn a_port_whose_peer_went_and_came_back_between_trials_is_ready() {
 #[test]
 fn patience_ends_with_the_reason_and_a_port_without_limit_is_only_silent() {
     let socket = abstract_socket();
-    let mut spec = MemifSpec::new(&socket, Role::Client);
+    let mut spec = Memif::new(&socket, Role::Client);
     spec.patience_ms = Some(5);
     let mut west = open("west", &spec, 1514, 1).expect("opens").remove(0);
     let expected = format!("port `west` is gone: no peer within 5 ms: nobody listens at `{socket}`");
@@ -292,7 +292,7 @@ fn patience_ends_with_the_reason_and_a_port_without_limit_is_only_silent() {
 fn a_second_peer_is_told_who_is_there() {
     let socket = abstract_socket();
     let (mut west, mut east) = ends(&socket, 1514, 1);
-    let mut spec = MemifSpec::new(&socket, Role::Client);
+    let mut spec = Memif::new(&socket, Role::Client);
     spec.patience_ms = Some(500);
     let mut second = open("second", &spec, 1514, 1).expect("opens").remove(0);
     let refused = second.ready().expect_err("taken").to_string();
@@ -310,7 +310,7 @@ fn a_second_peer_is_told_who_is_there() {
 fn who_is_there_is_told_to_nobody_without_the_secret() {
     let socket = abstract_socket();
     let end = |name, role, secret: &str| {
-        let mut spec = MemifSpec::new(&socket, role);
+        let mut spec = Memif::new(&socket, role);
         (spec.secret, spec.patience_ms) = (secret.to_owned(), Some(500));
         open(name, &spec, 1514, 1).expect("opens").remove(0)
     };
@@ -330,12 +330,12 @@ fn who_is_there_is_told_to_nobody_without_the_secret() {
 
 #[test]
 fn what_does_not_fit_is_refused_with_the_reason() {
-    let refused = |client: &dyn Fn(&mut MemifSpec), queues, expected: &str| {
+    let refused = |client: &dyn Fn(&mut Memif), queues, expected: &str| {
         let socket = abstract_socket();
-        let mut server = MemifSpec::new(&socket, Role::Server);
+        let mut server = Memif::new(&socket, Role::Server);
         server.secret = "abc".to_owned();
         let _server = open("west", &server, 1514, 2).expect("opens");
-        let mut spec = MemifSpec::new(&socket, Role::Client);
+        let mut spec = Memif::new(&socket, Role::Client);
         spec.secret = "abc".to_owned();
         spec.patience_ms = Some(2000);
         client(&mut spec);
@@ -355,7 +355,7 @@ fn what_does_not_fit_is_refused_with_the_reason() {
         }
     };
     refused(&|_| {}, 2, "");
-    let short = |spec: &mut MemifSpec| spec.patience_ms = Some(500);
+    let short = |spec: &mut Memif| spec.patience_ms = Some(500);
     refused(
         &|spec| {
             short(spec);
@@ -386,7 +386,7 @@ fn a_stale_socket_is_replaced_a_living_one_is_not_and_ours_is_removed() {
     drop(std::os::unix::net::UnixListener::bind(&path).expect("binds"));
     assert!(path.exists());
     let mut first = one(socket, Role::Server);
-    let error = open("east", &MemifSpec::new(socket, Role::Server), 1514, 1)
+    let error = open("east", &Memif::new(socket, Role::Server), 1514, 1)
         .expect_err("taken")
         .to_string();
     assert!(
@@ -400,7 +400,7 @@ fn a_stale_socket_is_replaced_a_living_one_is_not_and_ours_is_removed() {
     assert!(!path.exists(), "removed with the port");
     // Nothing but a socket is replaced.
     std::fs::write(&path, "a file").expect("writes");
-    let error = open("west", &MemifSpec::new(socket, Role::Server), 1514, 1).expect_err("a file");
+    let error = open("west", &Memif::new(socket, Role::Server), 1514, 1).expect_err("a file");
     assert!(error.to_string().contains("there is something that is no socket"), "{error}");
     assert_eq!(std::fs::read_to_string(&path).expect("still there"), "a file");
     std::fs::remove_dir_all(&folder).expect("removes");
@@ -412,7 +412,7 @@ fn several_servers_share_a_socket_each_with_a_number_of_its_own() {
     std::fs::create_dir_all(&folder).expect("a folder");
     let path = folder.join("both.sock");
     let end = |role, id, queues| {
-        let mut spec = MemifSpec::new(path.to_str().expect("a path"), role);
+        let mut spec = Memif::new(path.to_str().expect("a path"), role);
         (spec.id, spec.patience_ms) = (id, Some(20_000));
         open(&format!("{role:?} {id}"), &spec, 1514, queues).expect("opens")
     };
@@ -455,18 +455,18 @@ fn several_servers_share_a_socket_each_with_a_number_of_its_own() {
 
 #[test]
 fn parameters_that_cannot_be_are_refused() {
-    let refuse = |change: &dyn Fn(&mut MemifSpec), max_frame, queues| {
-        let mut spec = MemifSpec::new(&abstract_socket(), Role::Client);
+    let refuse = |change: &dyn Fn(&mut Memif), max_frame, queues| {
+        let mut spec = Memif::new(&abstract_socket(), Role::Client);
         change(&mut spec);
         open("west", &spec, max_frame, queues).expect_err("refused").to_string()
     };
-    let whole = |_: &mut MemifSpec| {};
+    let whole = |_: &mut Memif| {};
     assert!(refuse(&whole, 1514, 0).contains("0 queues; a memif port has 1 to 64"));
     assert!(refuse(&whole, 1514, 65).contains("65 queues"));
     assert!(refuse(&|spec| spec.ring_log2 = 15, 1514, 1).contains("2^1 to 2^14"));
     assert!(refuse(&|spec| spec.ring_log2 = 14, 65_536, 64).contains("memif reaches 4096 MiB"));
     assert!(refuse(&|spec| spec.secret = "x".repeat(24), 1514, 1).contains("23 bytes"));
-    let long = |spec: &mut MemifSpec| {
+    let long = |spec: &mut Memif| {
         spec.socket = "x".repeat(200);
         spec.role = Role::Server;
     };

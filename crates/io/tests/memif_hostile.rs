@@ -3,7 +3,7 @@
 
 mod support;
 
-use netdyno_io::backend::memif::{MemifPort, MemifSpec, Role, open};
+use netdyno_io::backend::memif::{Memif, MemifPort, Role, open};
 use netdyno_io::port::{Port, PortError};
 use netdyno_io::time::{Clock, Instant};
 use std::fs::File;
@@ -22,7 +22,7 @@ const DESCRIPTORS: u64 = 128;
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn one(socket: &str, role: Role) -> MemifPort {
-    let mut spec = MemifSpec::new(socket, role);
+    let mut spec = Memif::new(socket, role);
     spec.ring_log2 = 10;
     open("west", &spec, 1514, 1).expect("opens").remove(0)
 }
@@ -302,7 +302,7 @@ fn silent_clients_keep_nobody_else_waiting() {
     let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let socket = abstract_socket();
     let end = |role, id| {
-        let mut spec = MemifSpec::new(&socket, role);
+        let mut spec = Memif::new(&socket, role);
         spec.id = id;
         open("west", &spec, 1514, 1).expect("opens").remove(0)
     };

@@ -3,7 +3,7 @@
 
 mod support;
 
-use netdyno_io::backend::memif::{MemifPort, MemifSpec, Role, open};
+use netdyno_io::backend::memif::{Memif, MemifPort, Role, open};
 use netdyno_io::drive::available_cores;
 use netdyno_io::port::{Port, PortError};
 use netdyno_io::time::{Clock, Duration, Instant, sleep};
@@ -104,7 +104,7 @@ fn port(socket: &str, role: Role) -> MemifPort {
 }
 
 fn queues(socket: &str, role: Role, count: usize) -> Vec<MemifPort> {
-    let mut spec = MemifSpec::new(socket, role);
+    let mut spec = Memif::new(socket, role);
     spec.id = 3;
     spec.patience_ms = Some(START_MS);
     open("west", &spec, 1514, count).expect("opens")
@@ -174,7 +174,7 @@ fn testpmd_as_client_gives_long_frames_back() {
     let Some(folder) = Folder::with_testpmd("testpmd_long") else {
         return;
     };
-    let mut spec = MemifSpec::new(&folder.socket(), Role::Server);
+    let mut spec = Memif::new(&folder.socket(), Role::Server);
     (spec.id, spec.patience_ms) = (3, Some(START_MS));
     let mut port = open("west", &spec, 9014, 1).expect("opens").remove(0);
     let _peer = Testpmd::start(&folder.0, "client", &folder.socket());
@@ -279,7 +279,7 @@ fn two_interfaces_of_testpmd_share_a_socket() {
         let socket = folder.0.join(format!("{theirs}.sock"));
         let socket = socket.to_str().expect("a path");
         let end = |id| {
-            let mut spec = MemifSpec::new(socket, ours);
+            let mut spec = Memif::new(socket, ours);
             (spec.id, spec.patience_ms) = (id, Some(START_MS));
             open(&format!("port {id}"), &spec, 1514, 1).expect("opens").remove(0)
         };

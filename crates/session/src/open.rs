@@ -2,10 +2,12 @@
 
 use crate::error::SessionError;
 use crate::spacing::{Seen, Spaced};
-use crate::spec::{ClockKind, Link, Loop, SessionSpec};
+use crate::spec::{ClockKind, Link, Loop, SessionPort, SessionSpec};
 use crate::spread::spread;
 use netdyno_dut::Device;
-use netdyno_io::backend::{self, BackendSpec, ClockFit, LinkSpec};
+use netdyno_dut::spec::DeviceSpec;
+use netdyno_io::backend::null::Null;
+use netdyno_io::backend::{self, BackendSpec, CableEnd, ClockFit, Placement, PortAsk, Queues};
 use netdyno_io::limit::LimitedPort;
 use netdyno_io::port::Port;
 use netdyno_io::time::{Clock, Duration};
@@ -13,7 +15,7 @@ use netdyno_io::time::{Clock, Duration};
 /// Ports and devices, joined.
 pub struct Opened {
     /// The tester's ports, in the order of the spec: the queues of each, one a worker.
-    pub ports: Vec<Vec<Box<dyn Port>>>,
+    pub ports: Vec<Queues>,
     /// What is noted of how frames come in at each of them, a queue each, where that was asked for; else nothing.
     pub seen: Vec<Vec<Seen>>,
     /// The devices, in the order of the spec.
@@ -26,7 +28,7 @@ pub fn check(spec: &SessionSpec) -> Result<(), SessionError> {
         return Err(SessionError::new("the session has no ports"));
     }
     for port in &spec.ports {
-        let backend = port.backend.backend();
+        let backend = port.backend.entry();
         let fits = match backend.clock {
             ClockFit::Either => true,
             ClockFit::Virtual => spec.clock == ClockKind::Virtual,
@@ -50,7 +52,7 @@ pub fn check(spec: &SessionSpec) -> Result<(), SessionError> {
     for (index, port) in spec.ports.iter().enumerate() {
         let looped = spec.loops.iter().filter(|own| own.ports.contains(&index)).count();
         let links = looped + spec.links.iter().filter(|link| link.port == index).count();
-        let needed = usize::from(port.backend.backend().needs_link());
+        let needed = usize::from(port.backend.entry().is_linked);
         if links != needed {
             let kind = port.backend.kind();
             let why = format!("port `{}`: a `{kind}` port has {needed} link(s), here {links}", port.name);
@@ -101,78 +103,85 @@ fn check_loop(spec: &SessionSpec, number: usize, own: &Loop) -> Result<(), Sessi
     Err(SessionError::new(format!("loops[{number}]: {why}")).hint("a loop joins two tester ports of the same kind"))
 }
 
-/// Opens everything, on `clock` if in real time.
-pub fn open(spec: &SessionSpec, clock: Option<Clock>) -> Result<Opened, SessionError> {
-    let max_frame = spec.max_frame;
-    let mut ports: Vec<Option<Vec<Box<dyn Port>>>> = spec.ports.iter().map(|_| None).collect();
-    let mut far: Vec<Vec<Option<Box<dyn Port>>>> = spec.devices.iter().map(|it| it.ports.iter().map(|_| None).collect()).collect();
-    for link in &spec.links {
-        let (port, device) = (&spec.ports[link.port], &spec.devices[link.device]);
-        let far_name = format!("{}:{}", device.name, device.ports[link.device_port].name);
-        let mut wanted = LinkSpec::new(&port.name, &far_name, link.rate_bps, max_frame);
-        wanted.propagation = Duration { ps: link.delay_ps };
-        let (near, other) = backend::pair_queues(&port.backend, &wanted, spec.workers, spread)?;
-        ports[link.port] = Some(near);
-        far[link.device][link.device_port] = Some(other);
-    }
-    for own in &spec.loops {
-        let [near, far] = own.ports;
-        let mut wanted = LinkSpec::new(&spec.ports[near].name, &spec.ports[far].name, own.rate_bps, max_frame);
-        wanted.propagation = Duration { ps: own.delay_ps };
-        // Queue to queue: so flows keep theirs.
-        let pairs = (0..spec.workers).map(|_| backend::pair(&spec.ports[near].backend, &wanted));
-        let (one, other) = pairs.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
-        (ports[near], ports[far]) = (Some(one), Some(other));
-    }
+/// Opens everything, on `clock` if in real time, for threads that run as `placement` says.
+pub fn open(spec: &SessionSpec, clock: Option<Clock>, placement: &Placement) -> Result<Opened, SessionError> {
+    let mut opened = backend::open_all(&asks(spec, &far_names(spec)), placement)?;
     if let Some(clock) = clock {
-        let queues = ports.iter_mut().flatten().flatten();
-        let ends = queues.chain(far.iter_mut().flatten().flatten());
-        ends.for_each(|end| end.use_clock(clock));
+        opened.iter_mut().flatten().for_each(|queue| queue.use_clock(clock));
     }
-    let mut opened = Opened {
-        ports: Vec::new(),
-        seen: Vec::new(),
-        devices: Vec::new(),
+    let mut opened = opened.into_iter();
+    let (mut ports, mut seen) = (Vec::new(), Vec::new());
+    for (port, queues) in spec.ports.iter().zip(opened.by_ref()) {
+        let (queues, its) = wrap(port, queues)?;
+        ports.push(queues);
+        seen.push(its);
+    }
+    let mut devices = Vec::new();
+    for device in &spec.devices {
+        let its = opened.by_ref().take(device.ports.len()).flatten().collect();
+        devices.push(Device::new(device.clone(), its, spec.max_frame)?);
+    }
+    Ok(Opened { ports, seen, devices })
+}
+
+/// The names of the devices' ports, in the order of the spec.
+fn far_names(spec: &SessionSpec) -> Vec<String> {
+    let names = |device: &DeviceSpec| -> Vec<_> { device.ports.iter().map(|port| format!("{}:{}", device.name, port.name)).collect() };
+    spec.devices.iter().flat_map(names).collect()
+}
+
+/// What is asked of the backends: the tester's ports, then those of the devices, whose names are `far_names`.
+fn asks<'a>(spec: &'a SessionSpec, far_names: &'a [String]) -> Vec<PortAsk<'a>> {
+    const NOWHERE: &BackendSpec = &BackendSpec::Null(Null {});
+    let ask = |name, spec_of, queues| PortAsk {
+        name,
+        spec: spec_of,
+        max_frame: spec.max_frame,
+        queues,
+        end: None,
     };
-    for (port, linked) in spec.ports.iter().zip(ports) {
-        let mut carrier = match linked {
-            Some(linked) => linked,
-            None => {
-                let mut alone = backend::open_queues(&port.name, &port.backend, max_frame, spec.workers)?;
-                if let Some(clock) = clock {
-                    alone.iter_mut().for_each(|queue| queue.use_clock(clock));
-                }
-                alone
-            }
-        };
-        if let Some(limit) = &port.limit {
-            let limited = carrier
-                .into_iter()
-                .map(|queue| Ok(Box::new(LimitedPort::new(queue, limit.clone())?) as Box<dyn Port>));
-            carrier = limited.collect::<Result<_, SessionError>>()?;
-        }
-        let mut noted = Vec::new();
-        if port.spacing {
-            let spaced = carrier.into_iter().map(|queue| {
-                let (spaced, seen) = Spaced::new(queue);
-                noted.push(seen);
-                Box::new(spaced) as Box<dyn Port>
-            });
-            carrier = spaced.collect();
-        }
-        opened.seen.push(noted);
-        opened.ports.push(carrier);
+    let near = spec.ports.iter().map(|port| ask(&port.name, &port.backend, spec.workers));
+    // Nobody is at the other end of a device's port that is not linked: what leaves there is gone.
+    let far = far_names.iter().map(|name| ask(name, NOWHERE, 1));
+    let mut asks: Vec<_> = near.chain(far).collect();
+    let end = |cable, rate_bps, delay_ps| CableEnd {
+        cable,
+        rate_bps,
+        propagation: Duration { ps: delay_ps },
+        spread,
+    };
+    for (cable, link) in spec.links.iter().enumerate() {
+        let before: usize = spec.devices[..link.device].iter().map(|device| device.ports.len()).sum();
+        let far = &mut asks[spec.ports.len() + before + link.device_port];
+        far.spec = &spec.ports[link.port].backend;
+        far.end = Some(end(cable, link.rate_bps, link.delay_ps));
+        asks[link.port].end = far.end;
     }
-    for (device, linked) in spec.devices.iter().zip(far) {
-        let mut its = Vec::new();
-        for (port, linked) in device.ports.iter().zip(linked) {
-            its.push(match linked {
-                Some(linked) => linked,
-                // Nobody is at the other end: what leaves here is gone.
-                None => backend::open(&format!("{}:{}", device.name, port.name), &BackendSpec::Null {}, max_frame)?,
-            });
+    for (number, own) in spec.loops.iter().enumerate() {
+        // Queue to queue: so flows keep theirs.
+        for port in own.ports {
+            asks[port].end = Some(end(spec.links.len() + number, own.rate_bps, own.delay_ps));
         }
-        opened.devices.push(Device::new(device.clone(), its, max_frame)?);
     }
-    Ok(opened)
+    asks
+}
+
+/// The queues of a tester port with what the spec puts around each: a limit, and the notes of how frames come in.
+fn wrap(port: &SessionPort, mut queues: Queues) -> Result<(Queues, Vec<Seen>), SessionError> {
+    if let Some(limit) = &port.limit {
+        let limited = queues
+            .into_iter()
+            .map(|queue| Ok(Box::new(LimitedPort::new(queue, limit.clone())?) as Box<dyn Port>));
+        queues = limited.collect::<Result<_, SessionError>>()?;
+    }
+    let mut noted = Vec::new();
+    if port.spacing {
+        let spaced = queues.into_iter().map(|queue| {
+            let (spaced, seen) = Spaced::new(queue);
+            noted.push(seen);
+            Box::new(spaced) as Box<dyn Port>
+        });
+        queues = spaced.collect();
+    }
+    Ok((queues, noted))
 }

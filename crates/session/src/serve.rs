@@ -87,8 +87,8 @@ impl Server {
         }
         let clock = Clock::start();
         let (mut ports, mut spilled): (Vec<Box<dyn Port>>, Vec<_>) = (Vec::new(), Vec::new());
-        for (port, mut wanted) in device.ports.iter().zip(wanted) {
-            if wanted.backend().needs_link() || wanted.backend().clock == ClockFit::Virtual {
+        for (port, wanted) in device.ports.iter().zip(wanted) {
+            if wanted.entry().is_linked || wanted.entry().clock == ClockFit::Virtual {
                 let why = format!(
                     "port `{}`: a `{}` port leads nowhere but into this process",
                     port.name,
@@ -96,11 +96,7 @@ impl Server {
                 );
                 return Err(SessionError::new(why).hint("serve it on a memif"));
             }
-            if let BackendSpec::Memif(memif) = &mut wanted {
-                // Testers come and go; the device stays.
-                memif.patience_ms = None;
-            }
-            let mut inner = backend::open(&port.name, &wanted, max_frame)?;
+            let mut inner = backend::open(&port.name, &wanted.for_served_device(), max_frame)?;
             inner.use_clock(clock);
             // A device takes in what comes to it, whatever it is.
             inner.claim(&[Claim::EVERYTHING])?;

@@ -112,7 +112,7 @@ impl Session {
         let places = threads::places(&spec)?;
         let clock = (spec.clock == ClockKind::Real).then(Clock::start);
         spec.max_frame = spec.max_frame.max(if clock.is_some() { LEAST_REAL_FRAME } else { LEAST_FRAME });
-        let opened = open::open(&spec, clock)?;
+        let opened = open::open(&spec, clock, &threads::placement(places.as_ref()))?;
         Ok(Self {
             quantum: quantum(&spec),
             is_told: false,
@@ -167,7 +167,7 @@ impl Session {
         }
         // After a trial that ended in an error.
         if self.opened.is_none() {
-            let opened = open::open(&self.spec, self.clock)?;
+            let opened = open::open(&self.spec, self.clock, &threads::placement(self.places.as_ref()))?;
             self.ports = infos(&opened);
             self.opened = Some(opened);
             self.met = None;

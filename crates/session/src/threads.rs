@@ -4,7 +4,9 @@ use crate::error::SessionError;
 use crate::spec::{ClockKind, SessionSpec};
 use netdyno_dut::Device;
 use netdyno_engine::Trial;
+use netdyno_io::backend::Placement;
 use netdyno_io::drive::{Node, RunReport, available_cores, pin_to_core, run_real};
+use netdyno_io::machine::numa_node;
 use netdyno_io::time::{Clock, Instant};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -81,6 +83,16 @@ pub fn places(spec: &SessionSpec) -> Result<Option<Places>, SessionError> {
             let why = format!("{} workers in virtual time, where there is one", spec.workers);
             Err(SessionError::new(why).hint("leave `workers` out: virtual cases run side by side, one on each core"))
         }
+    }
+}
+
+/// Where the workers run, for port backends that keep memory near them.
+pub fn placement(places: Option<&Places>) -> Placement {
+    let cores = places.map(|places| places.workers.clone()).unwrap_or_default();
+    let known: Option<Vec<usize>> = cores.iter().copied().collect();
+    Placement {
+        numa_node: known.and_then(|cores| numa_node(&cores)),
+        cores,
     }
 }
 

@@ -136,7 +136,7 @@ impl Trial {
             return refuse("not all have as many queues", ports);
         }
         let infos: Vec<_> = ports.iter().map(|queues| queues[0].info().clone()).collect();
-        let exact = infos.iter().all(|info| info.exact_time);
+        let exact = infos.iter().all(|info| info.has_exact_time());
         if exact && workers > 1 {
             return refuse("in virtual time there is one worker", ports);
         }

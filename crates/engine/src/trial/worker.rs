@@ -45,7 +45,7 @@ impl Worker {
     pub fn new(ports: Vec<Box<dyn Port>>, senders: Vec<Sender>, receiver: Receiver, is_alone: bool) -> Self {
         Self {
             before: ports.iter().map(|port| port.counters()).collect(),
-            exact: ports.iter().all(|port| port.info().exact_time),
+            exact: ports.iter().all(|port| port.info().has_exact_time()),
             ports,
             senders,
             receiver,

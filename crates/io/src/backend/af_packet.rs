@@ -8,31 +8,37 @@
 
 mod socket;
 
+use super::ask::{Ask, Backend, ClockFit, Placement, Queues, check_max_frame};
 use super::interface::{self, Hold, Link};
-use super::{Backend, BackendSpec, ClockFit, Open, check_max_frame};
-use crate::port::{Burst, MIN_SENT_BYTES, Port, PortCounters, PortError, PortInfo, Slot, refuse_count, refuse_length};
+use crate::port::{Burst, MIN_SENT_BYTES, Port, PortCounters, PortError, PortInfo, Slot, Timestamps, refuse_count, refuse_length};
 use crate::region::{Region, stride_for};
 use crate::time::{Clock, Instant};
+use serde::{Deserialize, Serialize};
 use socket::{CONTROL_BYTES, PacketSocket};
 use std::cell::Cell;
 use std::io;
 
-/// Its line in the table.
-pub const BACKEND: Backend = Backend {
-    name: "af_packet",
-    doc: "A kernel interface through a packet socket; needs CAP_NET_RAW (root, or a user namespace).",
-    clock: ClockFit::Real,
-    open: Open::Queued(|name, spec, max_frame, queues| match spec {
-        BackendSpec::AfPacket { interface } => {
-            let queues = AfPacketPort::open_queues(name, interface, max_frame, queues)?;
+/// A kernel interface.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AfPacket {
+    /// Interface name.
+    pub interface: String,
+}
+
+impl Backend for AfPacket {
+    const NAME: &'static str = "af_packet";
+    const DOC: &'static str = "A kernel interface through a packet socket; needs CAP_NET_RAW (root, or a user namespace).";
+    const CLOCK: ClockFit = ClockFit::Real;
+
+    fn open(asks: &[Ask<'_, Self>], _: &Placement) -> Result<Vec<Queues>, PortError> {
+        let open = |ask: &Ask<'_, Self>| -> Result<Queues, PortError> {
+            let queues = AfPacketPort::open_queues(ask.name, &ask.spec.interface, ask.max_frame, ask.queues)?;
             Ok(queues.into_iter().map(|queue| Box::new(queue) as Box<dyn Port>).collect())
-        }
-        other => Err(PortError::Unfit {
-            port: name.to_owned(),
-            why: format!("`{}` parameters given to af_packet", other.kind()),
-        }),
-    }),
-};
+        };
+        asks.iter().map(open).collect()
+    }
+}
 
 /// Frames a system call: 64 reach nearly all of what 256 do, and keep the frames in the cache.
 const BATCH: usize = 64;
@@ -82,10 +88,10 @@ impl AfPacketPort {
         Ok(Self {
             info: PortInfo {
                 name: name.to_owned(),
-                backend: BACKEND.name.to_owned(),
+                backend: AfPacket::NAME.to_owned(),
                 rate_bps: link.rate_bps,
                 max_frame,
-                exact_time: false,
+                time: Timestamps::Software,
                 detail: String::new(),
             },
             interface: interface.to_owned(),

@@ -11,66 +11,38 @@ mod attachment;
 mod bpf;
 mod memory;
 mod open;
+mod options;
 mod program;
 mod socket;
 
+pub use options::{AfXdp, Attach, Mode};
+
+use super::ask::{Ask, Backend, ClockFit, Placement, Queues, check_max_frame};
 use super::interface::{self, Watch};
-use super::{Backend, BackendSpec, ClockFit, Open, check_max_frame};
 use crate::claim::Claim;
-use crate::port::{Burst, MIN_SENT_BYTES, Port, PortCounters, PortError, PortInfo, Slot, refuse_count, refuse_length};
+use crate::port::{Burst, MIN_SENT_BYTES, Port, PortCounters, PortError, PortInfo, Slot, Timestamps, refuse_count, refuse_length};
 use crate::time::{Clock, Duration, Instant, sleep};
 use attachment::Attachment;
 use memory::{Descriptor, Mapping};
-use serde::{Deserialize, Serialize};
-use socket::{Frames, XdpSocket};
+use socket::{BATCH, Frames, XdpSocket};
 use std::io;
 use std::sync::Arc;
 
-/// Its line in the table.
-pub const BACKEND: Backend = Backend {
-    name: "af_xdp",
-    doc: "A kernel interface through AF_XDP; needs root. What is not test traffic stays the kernel's.",
-    clock: ClockFit::Real,
-    open: Open::Queued(|name, spec, max_frame, queues| match spec {
-        BackendSpec::AfXdp { interface, attach, mode } => {
-            let ports = AfXdpPort::open(name, interface, *attach, *mode, max_frame, queues)?;
+impl Backend for AfXdp {
+    const NAME: &'static str = "af_xdp";
+    const DOC: &'static str = "A kernel interface through AF_XDP; needs root. What is not test traffic stays the kernel's.";
+    const CLOCK: ClockFit = ClockFit::Real;
+
+    fn open(asks: &[Ask<'_, Self>], _: &Placement) -> Result<Vec<Queues>, PortError> {
+        let open = |ask: &Ask<'_, Self>| -> Result<Queues, PortError> {
+            let AfXdp { interface, attach, mode } = ask.spec;
+            let ports = AfXdpPort::open(ask.name, interface, *attach, *mode, ask.max_frame, ask.queues)?;
             Ok(ports.into_iter().map(|port| Box::new(port) as Box<dyn Port>).collect())
-        }
-        other => Err(PortError::Unfit {
-            port: name.to_owned(),
-            why: format!("`{}` parameters given to af_xdp", other.kind()),
-        }),
-    }),
-};
-
-/// Where in the receive path the program is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Attach {
-    /// Native, or generic on a veth with one queue and where the driver knows no XDP.
-    #[default]
-    Auto,
-    /// Behind the driver, where frames are the kernel's own packets already: any interface.
-    Generic,
-    /// In the driver.
-    Native,
+        };
+        asks.iter().map(open).collect()
+    }
 }
 
-/// How frames come between the driver and the memory we share with the kernel.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Mode {
-    /// Not copied, if the driver can do without.
-    #[default]
-    Auto,
-    /// Copied: any interface.
-    Copy,
-    /// Not copied.
-    ZeroCopy,
-}
-
-/// Frames lent at once to send; a call of the kernel's sends 32 or, from Linux 6.18 on, as many as these.
-const BATCH: usize = 64;
 /// Fewest that a call sends which has not come to the end: `TX_BATCH_SIZE` of Linux before 5.11.
 const A_CALL: u32 = 16;
 /// Frames lent at once that were received: there is no call that sets a size.
@@ -168,10 +140,10 @@ impl AfXdpPort {
             Ok(Self {
                 info: PortInfo {
                     name: name.to_owned(),
-                    backend: BACKEND.name.to_owned(),
+                    backend: AfXdp::NAME.to_owned(),
                     rate_bps: link.rate_bps,
                     max_frame,
-                    exact_time: false,
+                    time: Timestamps::Software,
                     detail: open::detail(zero_copy, attachment.native, frames),
                 },
                 interface: interface.to_owned(),

@@ -1,260 +1,148 @@
 //! Port backends, one file each, and the one table that names them.
 //!
-//! To add one: a file with its `BACKEND`, its line in [`BACKENDS`], and its variant in [`BackendSpec`]
-//! with the parameters a lab gives it. The conformance suite runs over the table.
+//! To add one: a file with a type that implements [`Backend`](ask::Backend), and its line in `backends!` below. The
+//! conformance suite runs over the table.
 
-pub mod af_packet;
-pub mod af_xdp;
+pub mod ask;
 mod interface;
-pub mod memif;
-pub mod null;
-pub mod ring;
-pub mod wire;
+#[macro_use]
+mod table;
+
+backends! {
+    wire::Wire,
+    ring::Ring,
+    null::Null,
+    af_packet::AfPacket,
+    af_xdp::AfXdp,
+    memif::Memif,
+}
 
 use crate::port::{Port, PortError};
-use crate::time::Duration;
-use serde::{Deserialize, Serialize};
+use ask::Ask;
+pub use ask::{CableEnd, ClockFit, LinkSpec, Placement, Queues, Spread};
 
-/// Which backend carries a port's frames, with its parameters.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub enum BackendSpec {
-    /// Virtual time, exact serialization; joined by a link.
-    Wire {},
-    /// In process, real time; joined by a link.
-    Ring {},
-    /// Gives the slots back and counts.
-    Null {},
-    /// A kernel interface through packet sockets.
-    AfPacket {
-        /// Interface name.
-        interface: String,
-    },
-    /// A kernel interface through AF_XDP sockets.
-    AfXdp {
-        /// Interface name.
-        interface: String,
-        /// Where in the receive path frames are taken.
-        #[serde(default)]
-        attach: af_xdp::Attach,
-        /// Whether the driver shares its frames with us or copies them.
-        #[serde(default)]
-        mode: af_xdp::Mode,
-    },
-    /// Shared memory with another process.
-    Memif(memif::MemifSpec),
-}
+/// A port to open, of any backend.
+pub type PortAsk<'a> = Ask<'a, BackendSpec>;
 
-impl BackendSpec {
-    /// The backend's name, as in [`BACKENDS`] and in JSON.
-    #[must_use]
-    pub const fn kind(&self) -> &'static str {
-        match self {
-            Self::Wire {} => wire::BACKEND.name,
-            Self::Ring {} => ring::BACKEND.name,
-            Self::Null {} => null::BACKEND.name,
-            Self::AfPacket { .. } => af_packet::BACKEND.name,
-            Self::AfXdp { .. } => af_xdp::BACKEND.name,
-            Self::Memif(_) => memif::BACKEND.name,
-        }
-    }
-
-    /// Its line in the table.
-    #[must_use]
-    pub fn backend(&self) -> &'static Backend {
-        by_name(self.kind()).expect("every kind has its line in BACKENDS")
-    }
-}
+/// What opens all ports of a backend that a session asks for: the queues of each, in their order.
+pub type Open = fn(&[PortAsk<'_>], &Placement) -> Result<Vec<Queues>, PortError>;
 
 /// A port backend, as a line of the table.
 #[derive(Debug)]
-pub struct Backend {
+pub struct Entry {
     /// What a lab calls it.
     pub name: &'static str,
     /// One line for people.
     pub doc: &'static str,
     /// Which clock it can follow.
     pub clock: ClockFit,
-    /// How its ports come to be.
+    /// Whether its ports come in pairs, joined by a cable inside this process.
+    pub is_linked: bool,
+    /// How its ports are opened.
     pub open: Open,
 }
 
-impl Backend {
-    /// Whether its ports come in pairs, joined by a link.
+impl BackendSpec {
+    /// Its line in the table.
     #[must_use]
-    pub const fn needs_link(&self) -> bool {
-        matches!(self.open, Open::Linked(_))
+    pub fn entry(&self) -> &'static Entry {
+        by_name(self.kind()).expect("every backend has its line in BACKENDS")
     }
 }
-
-/// The clocks a backend can follow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ClockFit {
-    /// Virtual time only.
-    Virtual,
-    /// Real time only.
-    Real,
-    /// Both.
-    Either,
-}
-
-/// What opens a port by itself: its name in the lab, its parameters, the longest frame without FCS.
-pub type OpenAlone = fn(&str, &BackendSpec, u32) -> Result<Box<dyn Port>, PortError>;
-
-/// What opens a port as several queues, each used by its own thread: as [`OpenAlone`], and how many. Frames of one flow
-/// always arrive at the same queue; what any queue sends leaves by the same port.
-pub type OpenQueues = fn(&str, &BackendSpec, u32, usize) -> Result<Vec<Box<dyn Port>>, PortError>;
-
-/// Two ports joined by a link.
-pub type PortPair = (Box<dyn Port>, Box<dyn Port>);
-
-/// How the ports of a backend come to be.
-#[derive(Debug)]
-pub enum Open {
-    /// Each by itself, as one queue.
-    Alone(OpenAlone),
-    /// Each by itself, as one queue or several.
-    Queued(OpenQueues),
-    /// In pairs.
-    Linked(fn(&LinkSpec) -> Result<PortPair, PortError>),
-}
-
-/// Every port backend, in the order `--help` lists them.
-pub const BACKENDS: &[Backend] = &[
-    wire::BACKEND,
-    ring::BACKEND,
-    null::BACKEND,
-    af_packet::BACKEND,
-    af_xdp::BACKEND,
-    memif::BACKEND,
-];
 
 /// The backend called `name`.
 #[must_use]
-pub fn by_name(name: &str) -> Option<&'static Backend> {
+pub fn by_name(name: &str) -> Option<&'static Entry> {
     BACKENDS.iter().find(|backend| backend.name == name)
 }
 
-/// A link between two ports of this process.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LinkSpec {
-    /// Names of the two ports.
-    pub names: [String; 2],
-    /// L1 bits per second that each end sends at; a backend in real time does not pace.
-    pub rate_bps: [u64; 2],
-    /// From one end to the other, the same both ways; virtual time only.
-    pub propagation: Duration,
-    /// The longest frame, without FCS.
-    pub max_frame: u32,
-}
-
-impl LinkSpec {
-    /// A link of the same rate both ways and no propagation delay.
-    #[must_use]
-    pub fn new(a: &str, b: &str, rate_bps: u64, max_frame: u32) -> Self {
-        Self {
-            names: [a.to_owned(), b.to_owned()],
-            rate_bps: [rate_bps; 2],
-            propagation: Duration::ZERO,
-            max_frame,
+/// Opens all ports of a session, those of each backend at once: the queues of each, in the order of `asks`.
+///
+/// # Errors
+/// If a port of a linked backend is at no cable or another one at some, if options cannot be met, or the system refuses.
+pub fn open_all(asks: &[PortAsk<'_>], placement: &Placement) -> Result<Vec<Queues>, PortError> {
+    asks.iter().try_for_each(check)?;
+    let mut opened: Vec<Queues> = asks.iter().map(|_| Vec::new()).collect();
+    for backend in BACKENDS {
+        let of_it = |ask: &PortAsk<'_>| ask.spec.kind() == backend.name;
+        let its: Vec<PortAsk<'_>> = asks.iter().filter(|ask| of_it(ask)).map(|ask| ask.with(ask.spec)).collect();
+        if its.is_empty() {
+            continue;
+        }
+        let places = opened.iter_mut().zip(asks).filter(|(_, ask)| of_it(ask));
+        for ((place, _), queues) in places.zip((backend.open)(&its, placement)?) {
+            *place = queues;
         }
     }
+    Ok(opened)
 }
 
-/// Opens a port that stands by itself. `max_frame` is without FCS.
-///
-/// # Errors
-/// If the backend needs a link, the parameters cannot be met, or the system refuses.
-pub fn open(name: &str, spec: &BackendSpec, max_frame: u32) -> Result<Box<dyn Port>, PortError> {
-    let mut queues = open_queues(name, spec, max_frame, 1)?;
-    Ok(queues.pop().expect("a port has the queues it was asked for"))
-}
-
-/// Opens a port that stands by itself as `queues` queues, each to be used by its own thread.
-///
-/// # Errors
-/// As [`open`]; and if the backend has not as many queues.
-pub fn open_queues(name: &str, spec: &BackendSpec, max_frame: u32, queues: usize) -> Result<Vec<Box<dyn Port>>, PortError> {
-    let unfit = |why| PortError::Unfit {
-        port: name.to_owned(),
-        why,
-    };
-    let kind = spec.kind();
-    match spec.backend().open {
-        Open::Queued(open) if queues > 0 => open(name, spec, max_frame, queues),
-        Open::Alone(open) if queues == 1 => Ok(vec![open(name, spec, max_frame)?]),
-        Open::Alone(_) | Open::Queued(_) => Err(unfit(format!("a `{kind}` port cannot be {queues} queues"))),
-        Open::Linked(_) => Err(unfit(format!(
+/// Checks what is asked of every backend.
+fn check(ask: &PortAsk<'_>) -> Result<(), PortError> {
+    let kind = ask.spec.kind();
+    match (ask.spec.entry().is_linked, &ask.end) {
+        _ if ask.queues == 0 => Err(ask.unfit(format!("a `{kind}` port cannot be 0 queues"))),
+        (true, None) => Err(ask.unfit(format!(
             "a `{kind}` port is one end of a link; join it to an emulated device under `links`"
         ))),
+        (false, Some(_)) => Err(ask.unfit(format!(
+            "a `{kind}` port reaches its peer by itself; only {} are joined by links",
+            linked_names()
+        ))),
+        _ => Ok(()),
     }
 }
 
-/// Opens both ends of a link, `link.names[0]` first.
+/// The names of the backends whose ports are joined by links, for people.
+fn linked_names() -> String {
+    let linked = BACKENDS.iter().filter(|backend| backend.is_linked);
+    linked.map(|backend| format!("`{}`", backend.name)).collect::<Vec<_>>().join(", ")
+}
+
+/// Opens one port that stands by itself, as one queue. `max_frame` is without FCS.
 ///
 /// # Errors
-/// If the backend's ports are not joined by links, or the link cannot be built.
-pub fn pair(spec: &BackendSpec, link: &LinkSpec) -> Result<PortPair, PortError> {
-    match spec.backend().open {
-        Open::Linked(pair) => pair(link),
-        Open::Alone(_) | Open::Queued(_) => Err(PortError::Unfit {
-            port: link.names[0].clone(),
-            why: format!(
-                "a `{}` port reaches its peer by itself; only {} are joined by links",
-                spec.kind(),
-                BACKENDS
-                    .iter()
-                    .filter(|it| it.needs_link())
-                    .map(|it| format!("`{}`", it.name))
-                    .collect::<Vec<_>>()
-                    .join(", ")
-            ),
-        }),
-    }
+/// As [`open_all`].
+pub fn open(name: &str, spec: &BackendSpec, max_frame: u32) -> Result<Box<dyn Port>, PortError> {
+    let mut queues = open_queues(name, spec, max_frame, 1)?;
+    Ok(queues.swap_remove(0))
 }
 
-/// Which queue a frame belongs to, modulo how many there are: the same for all frames of a flow. Ports know nothing of
-/// what is in a frame.
-pub type Spread = fn(&[u8]) -> u32;
-
-/// The queues of a port, and the port at the other end of their link.
-pub type QueuedPair = (Vec<Box<dyn Port>>, Box<dyn Port>);
-
-/// As [`pair`], with the first end as `queues` queues, each to be used by its own thread; the other end sends each frame
-/// to the queue that `spread` says.
+/// As [`open`], as `queues` queues, each to be used by its own thread.
 ///
 /// # Errors
-/// As [`pair`]; and if the backend has not as many queues.
-pub fn pair_queues(spec: &BackendSpec, link: &LinkSpec, queues: usize, spread: Spread) -> Result<QueuedPair, PortError> {
-    match spec {
-        BackendSpec::Ring {} if queues > 1 => {
-            let (near, far) = ring::pair_queues(link, ring::DEFAULT_SLOTS, queues, spread)?;
-            let near = near.into_iter().map(|port| Box::new(port) as Box<dyn Port>).collect();
-            Ok((near, Box::new(far)))
-        }
-        _ if queues == 1 => {
-            let (near, far) = pair(spec, link)?;
-            Ok((vec![near], far))
-        }
-        _ => Err(PortError::Unfit {
-            port: link.names[0].clone(),
-            why: format!("a `{}` port cannot be {queues} queues", spec.kind()),
-        }),
-    }
+/// As [`open_all`].
+pub fn open_queues(name: &str, spec: &BackendSpec, max_frame: u32, queues: usize) -> Result<Queues, PortError> {
+    let ask = PortAsk {
+        name,
+        spec,
+        max_frame,
+        queues,
+        end: None,
+    };
+    let mut opened = open_all(&[ask], &Placement::default())?;
+    Ok(opened.swap_remove(0))
 }
 
-/// Checks what every backend asks of `max_frame`.
-fn check_max_frame(name: &str, max_frame: u32) -> Result<(), PortError> {
-    /// Far above any jumbo frame; keeps slot offsets within 32 bits.
-    const LONGEST: u32 = 65_536;
-    if (crate::port::MIN_SENT_BYTES..=LONGEST).contains(&max_frame) {
-        return Ok(());
-    }
-    Err(PortError::Unfit {
-        port: name.to_owned(),
-        why: format!(
-            "frames of up to {max_frame} bytes; a port holds {} to {LONGEST} without FCS",
-            crate::port::MIN_SENT_BYTES
-        ),
-    })
+/// Opens both ends of a link, `link.names[0]` first, as one queue each.
+///
+/// # Errors
+/// As [`open_all`].
+pub fn pair(spec: &BackendSpec, link: &LinkSpec) -> Result<[Box<dyn Port>; 2], PortError> {
+    let ask = |end: usize| PortAsk {
+        name: &link.names[end],
+        spec,
+        max_frame: link.max_frame,
+        queues: 1,
+        end: Some(CableEnd {
+            cable: 0,
+            rate_bps: link.rate_bps[end],
+            propagation: link.propagation,
+            spread: |_| 0,
+        }),
+    };
+    let opened = open_all(&[ask(0), ask(1)], &Placement::default())?;
+    let mut ends = opened.into_iter().flatten();
+    let mut next = || ends.next().expect("a pair has two ends");
+    Ok([next(), next()])
 }

@@ -1,20 +1,26 @@
 //! A port that leads nowhere: lends the same slots again and again and counts. What a generator costs by itself.
 
-use super::{Backend, BackendSpec, ClockFit, Open, check_max_frame};
-use crate::port::{Burst, MIN_SENT_BYTES, Port, PortCounters, PortError, PortInfo, Slot, refuse_count, refuse_length};
+use super::ask::{Ask, Backend, ClockFit, Placement, Queues, check_max_frame};
+use crate::port::{Burst, MIN_SENT_BYTES, Port, PortCounters, PortError, PortInfo, Slot, Timestamps, refuse_count, refuse_length};
 use crate::region::{Region, stride_for};
 use crate::time::Instant;
+use serde::{Deserialize, Serialize};
 
-/// Its line in the table.
-pub const BACKEND: Backend = Backend {
-    name: "null",
-    doc: "Takes every frame and gives the slots back: the generator's own cost. Nothing is ever received.",
-    clock: ClockFit::Either,
-    open: Open::Queued(|name, _: &BackendSpec, max_frame, queues| {
-        let queue = |_| Ok(Box::new(NullPort::open(name, max_frame)?) as Box<dyn Port>);
-        (0..queues).map(queue).collect()
-    }),
-};
+/// Takes every frame and leads nowhere.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Null {}
+
+impl Backend for Null {
+    const NAME: &'static str = "null";
+    const DOC: &'static str = "Takes every frame and gives the slots back: the generator's own cost. Nothing is ever received.";
+    const CLOCK: ClockFit = ClockFit::Either;
+
+    fn open(asks: &[Ask<'_, Self>], _: &Placement) -> Result<Vec<Queues>, PortError> {
+        let queue = |ask: &Ask<'_, Self>| Ok(Box::new(NullPort::open(ask.name, ask.max_frame)?) as Box<dyn Port>);
+        asks.iter().map(|ask| (0..ask.queues).map(|_| queue(ask)).collect()).collect()
+    }
+}
 
 /// Slots stay within half of a level-1 cache where the frames allow it. Of those that were made for longer frames than
 /// come, only the first lines are touched: a burst is never shorter for it than [`LEAST_SLOTS`].
@@ -50,10 +56,10 @@ impl NullPort {
         Ok(Self {
             info: PortInfo {
                 name: name.to_owned(),
-                backend: BACKEND.name.to_owned(),
+                backend: Null::NAME.to_owned(),
                 rate_bps: 0,
                 max_frame,
-                exact_time: false,
+                time: Timestamps::Software,
                 detail: String::new(),
             },
             region: Region::zeroed(count * stride),

@@ -12,24 +12,37 @@
 //! - Times are floored to whole picoseconds, but the line itself is kept as an exact fraction: after k
 //!   back-to-back frames of b bits it is free at floor(k x b x 10^12 / rate), whatever the rate.
 
-use super::{Backend, ClockFit, LinkSpec, Open, check_max_frame};
+use super::ask::{Ask, Backend, ClockFit, LinkSpec, Placement, Queues, check_max_frame, open_pairs};
 use crate::port::{
-    Burst, MIN_SENT_BYTES, MIN_SLOT_BYTES, Port, PortCounters, PortError, PortInfo, Slot, WIRE_OVERHEAD_BYTES, refuse_count, refuse_length,
+    Burst, MIN_SENT_BYTES, MIN_SLOT_BYTES, Port, PortCounters, PortError, PortInfo, Slot, Timestamps, WIRE_OVERHEAD_BYTES, refuse_count,
+    refuse_length,
 };
 use crate::region::{Region, stride_for};
 use crate::time::Instant;
+use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Its line in the table.
-pub const BACKEND: Backend = Backend {
-    name: "wire",
-    doc: "A cable in virtual time with exact serialization, to an emulated device; never drops.",
-    clock: ClockFit::Virtual,
-    open: Open::Linked(|link| {
-        let (a, b) = pair(link)?;
-        Ok((Box::new(a), Box::new(b)))
-    }),
-};
+/// One end of a cable in virtual time.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wire {}
+
+impl Backend for Wire {
+    const NAME: &'static str = "wire";
+    const DOC: &'static str = "A cable in virtual time with exact serialization, to an emulated device; never drops.";
+    const CLOCK: ClockFit = ClockFit::Virtual;
+    const IS_LINKED: bool = true;
+
+    fn open(asks: &[Ask<'_, Self>], _: &Placement) -> Result<Vec<Queues>, PortError> {
+        open_pairs(asks, |link, ends| {
+            if let Some(end) = ends.into_iter().find(|end| end.queues > 1) {
+                return Err(end.unfit(format!("a `wire` port cannot be {} queues", end.queues)));
+            }
+            let (near, far) = pair(link)?;
+            Ok([vec![Box::new(near)], vec![Box::new(far)]])
+        })
+    }
+}
 
 /// The gap after a frame, in bytes (IEEE 802.3: 96 bit times).
 const GAP_BYTES: u64 = 12;
@@ -63,10 +76,10 @@ pub fn pair(link: &LinkSpec) -> Result<(WirePort, WirePort), PortError> {
     let port = |end: usize| WirePort {
         info: PortInfo {
             name: link.names[end].clone(),
-            backend: BACKEND.name.to_owned(),
+            backend: Wire::NAME.to_owned(),
             rate_bps: link.rate_bps[end],
             max_frame: link.max_frame,
-            exact_time: true,
+            time: Timestamps::Exact,
             detail: String::new(),
         },
         out: Arc::clone(&lines[end]),

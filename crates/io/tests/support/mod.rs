@@ -109,7 +109,7 @@ pub fn gather(port: &mut dyn Port, count: usize, limit: usize) -> Vec<Vec<u8>> {
 /// Collects `count` frames, then looks whether more come than that.
 pub fn collect(port: &mut dyn Port, count: usize) -> Vec<Vec<u8>> {
     let mut got = gather(port, count, 64);
-    if !port.info().exact_time {
+    if !port.info().has_exact_time() {
         sleep(Duration::from_ms(2));
     }
     got.extend(receive(port, 64));

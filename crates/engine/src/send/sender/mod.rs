@@ -88,7 +88,7 @@ impl Sender {
         for lane in &mut lanes {
             lane.others_wait_ps = bursts_ps - lane.schedule.burst_ps();
         }
-        if info.exact_time {
+        if info.has_exact_time() {
             let all_ps: u64 = lanes.iter().map(Lane::longest_ps).sum();
             for lane in &mut lanes {
                 lane.others_frame_ps = all_ps - lane.longest_ps();
@@ -105,7 +105,7 @@ impl Sender {
             answers: 0,
             own_frames: 0,
             said: Vec::new(),
-            exact: info.exact_time,
+            exact: info.has_exact_time(),
             rate_bps: info.rate_bps,
             line_bps,
             bursts_bps: lanes.iter().map(|lane| lane.schedule.bursts_bps()).max().unwrap_or(0),

@@ -124,7 +124,7 @@ fn in_bursts(stream: &StreamSpec, schedule: Schedule, info: &PortInfo, port: &Te
         return Err(SpecError::new("burst", why, "send less, or without bursts"));
     }
     // By the clock a line that is there spaces frames more exactly than we can, if it has all of them at once.
-    Ok(match !info.exact_time && info.rate_bps > 0 {
+    Ok(match !info.has_exact_time() && info.rate_bps > 0 {
         true => schedule.in_bursts_at_once(stream.burst, line_bps),
         false => schedule.in_bursts(stream.burst, line_bps),
     })

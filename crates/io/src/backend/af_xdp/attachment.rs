@@ -1,7 +1,7 @@
 //! What the queues of one port share: the program in the interface's receive path and the map it looks up sockets in.
 
-use super::Attach;
 use super::bpf::{Link, Program, SocketMap};
+use super::options::Attach;
 use super::program::assemble;
 use crate::claim::Claim;
 use crate::port::PortError;

@@ -1,6 +1,6 @@
 //! Opening a queue: as much memory as may be locked, a queue that may still be busy, copying or not.
 
-use super::Mode;
+use super::options::Mode;
 use super::socket::{Failure, Frames, XdpSocket};
 use crate::port::PortError;
 use crate::time::{Duration, sleep};

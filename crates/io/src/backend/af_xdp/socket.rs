@@ -4,6 +4,8 @@ use super::memory::{Descriptor, Mapping, Ring};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
+/// Frames lent at once to send; a call of the kernel's sends 32 or, from Linux 6.18 on, as many as these.
+pub const BATCH: usize = 64;
 /// `XDP_MAX_TX_SKB_BUDGET` of linux/if_xdp.h (6.18): frames a call sends in copy mode; 32 before there was a choice.
 const XDP_MAX_TX_SKB_BUDGET: libc::c_int = 9;
 /// Room for all of a socket's frames on their way through this machine; a frame of 64 bytes is counted as some 800.
@@ -101,7 +103,7 @@ impl XdpSocket {
         made.fill
             .put((0..frames.receive).map(|frame| u64::from(frame) * u64::from(frames.chunk)));
         // These only make it better.
-        let _ = set(&made.socket, libc::SOL_XDP, XDP_MAX_TX_SKB_BUDGET, &(super::BATCH as u32));
+        let _ = set(&made.socket, libc::SOL_XDP, XDP_MAX_TX_SKB_BUDGET, &(BATCH as u32));
         if set(&made.socket, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &SEND_BUFFER_BYTES).is_err() {
             let _ = set(&made.socket, libc::SOL_SOCKET, libc::SO_SNDBUF, &SEND_BUFFER_BYTES);
         }

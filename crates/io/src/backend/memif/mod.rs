@@ -33,35 +33,18 @@ mod socket;
 pub use queue::MemifPort;
 pub use role::Role;
 
-use super::{Backend, BackendSpec, ClockFit, Open, check_max_frame};
-use crate::port::{Port, PortError, PortInfo};
+use super::ask::{Ask, Backend, ClockFit, Placement, Queues, check_max_frame};
+use crate::port::{Port, PortError, PortInfo, Timestamps};
 use crate::time::Duration;
 use handshake::Interface;
 use link::{Link, MOST_QUEUES};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Its line in the table.
-pub const BACKEND: Backend = Backend {
-    name: "memif",
-    doc: "Shared memory with VPP, testpmd or another netdyno, over a unix socket; needs no privilege.",
-    clock: ClockFit::Real,
-    open: Open::Queued(|name, spec, max_frame, queues| match spec {
-        BackendSpec::Memif(spec) => Ok(open(name, spec, max_frame, queues)?
-            .into_iter()
-            .map(|queue| Box::new(queue) as Box<dyn Port>)
-            .collect()),
-        other => Err(PortError::Unfit {
-            port: name.to_owned(),
-            why: format!("`{}` parameters given to memif", other.kind()),
-        }),
-    }),
-};
-
 /// How a memif port reaches its peer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct MemifSpec {
+pub struct Memif {
     /// Path of the socket, or `@name` in the abstract space of this network namespace.
     pub socket: String,
     /// Which end this is.
@@ -92,7 +75,7 @@ const fn default_patience_ms() -> Option<u32> {
     Some(5000)
 }
 
-impl MemifSpec {
+impl Memif {
     /// One end of `socket`, all else as it is without being said.
     #[must_use]
     pub fn new(socket: &str, role: Role) -> Self {
@@ -107,11 +90,32 @@ impl MemifSpec {
     }
 }
 
+impl Backend for Memif {
+    const NAME: &'static str = "memif";
+    const DOC: &'static str = "Shared memory with VPP, testpmd or another netdyno, over a unix socket; needs no privilege.";
+    const CLOCK: ClockFit = ClockFit::Real;
+
+    fn open(asks: &[Ask<'_, Self>], _: &Placement) -> Result<Vec<Queues>, PortError> {
+        let queues = |ask: &Ask<'_, Self>| -> Result<Queues, PortError> {
+            let queues = open(ask.name, ask.spec, ask.max_frame, ask.queues)?;
+            Ok(queues.into_iter().map(|queue| Box::new(queue) as Box<dyn Port>).collect())
+        };
+        asks.iter().map(queues).collect()
+    }
+
+    fn for_served_device(&self) -> Self {
+        Self {
+            patience_ms: None,
+            ..self.clone()
+        }
+    }
+}
+
 /// Opens a port as so many queues. Returns at once; the peer may come later.
 ///
 /// # Errors
 /// If the parameters cannot be met, or a server cannot listen at its socket.
-pub fn open(name: &str, spec: &MemifSpec, max_frame: u32, queues: usize) -> Result<Vec<MemifPort>, PortError> {
+pub fn open(name: &str, spec: &Memif, max_frame: u32, queues: usize) -> Result<Vec<MemifPort>, PortError> {
     check_max_frame(name, max_frame)?;
     let unfit = |why: String| PortError::Unfit {
         port: name.to_owned(),
@@ -157,10 +161,10 @@ pub fn open(name: &str, spec: &MemifSpec, max_frame: u32, queues: usize) -> Resu
     };
     let info = PortInfo {
         name: name.to_owned(),
-        backend: BACKEND.name.to_owned(),
+        backend: Memif::NAME.to_owned(),
         rate_bps: 0,
         max_frame,
-        exact_time: false,
+        time: Timestamps::Software,
         detail: format!(
             "{role} at {}, interface {}, {queues} queue{}",
             spec.socket,

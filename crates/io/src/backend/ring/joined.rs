@@ -1,7 +1,7 @@
 //! Several rings as one port: the device's end of a tester port whose queues belong to a thread each.
 
-use super::{RingPort, pair};
-use crate::backend::{LinkSpec, Spread};
+use super::port::{RingPort, pair};
+use crate::backend::ask::{LinkSpec, Spread};
 use crate::port::{Burst, MIN_SENT_BYTES, Port, PortCounters, PortError, PortInfo, Slot, refuse_count, refuse_length};
 use crate::region::{Region, stride_for};
 use crate::time::{Clock, Instant};
