@@ -11,8 +11,8 @@ from typing import Any
 from emulated import plan, wired
 from netdyno.campaign.events import Course
 from netdyno.values.health import Health
-from netdyno.values.load import Event, Segment, Trial
-from netdyno.values.outcome import TrialResult
+from netdyno.values.load import Event, Frames, Segment, Trial
+from netdyno.values.outcome import FrameCounts, TrialResult
 
 MS = 10**6
 
@@ -46,7 +46,7 @@ def course(session: Clockwork, *events: Event) -> tuple[Course, Trial]:
         ask=lambda kind, port: session.asked.append((session.now_ns, kind)),
     )
     load = Fraction(1)
-    trial = Trial("trial", (Segment("traffic", 100 * MS, load, load),), events=events)
+    trial = Trial("trial", Frames((Segment("traffic", 100 * MS, load, load),)), events=events)
     made = Course(session, real, trial)  # type: ignore[arg-type]
     made.start(json.dumps({"drain_ns": 20 * MS}))
     return made, trial
@@ -54,7 +54,7 @@ def course(session: Clockwork, *events: Event) -> tuple[Course, Trial]:
 
 def happened(made: Course) -> list[tuple[Event, int]]:
     health = Health(0, 0, 0, 0, 0, None)
-    result = made.told(TrialResult((), (), health, (), sample_ns=1, resolved=(), invalid=()))
+    result = made.told(TrialResult(FrameCounts((), (), 1), health, ()))
     return [(one.event, one.from_ns) for one in result.happened]
 
 

@@ -117,7 +117,7 @@ def test_differences_that_nobody_saw_are_told() -> None:
         )
         next(method)
         with pytest.raises(StopIteration) as ended:
-            method.send(replace(outcome, streams=(fewer,)))
+            method.send(outcome.with_counts(streams=(fewer,)))
         return [note for note in ended.value.value.notes if "not among the IPDV" in note]
 
     assert told(9_997) == []

@@ -22,7 +22,7 @@ from netdyno.reports import REPORTS
 from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
 from netdyno.testers.netdyno.spec import trial_spec
-from netdyno.values.load import Segment, Trial
+from netdyno.values.load import Frames, Segment, Trial
 
 LINE = Fraction(10**9, 672)
 HEADERS = (
@@ -87,7 +87,9 @@ def test_every_route_is_a_destination_of_the_flows(version: int, profile: str) -
     asked = plan("routes: [300], direction: [bidir]", profile=f"{profile}, flows: 4096")
     (case,) = cases(asked)
     wiring = asked.kind.wire(asked.lab.links, case.settings)
-    spec = trial_spec(asked, case, wiring, Trial("x", (Segment("t", 10**6, Fraction(1000), Fraction(1000)),)))
+    spec = trial_spec(
+        asked, case, wiring, Trial("x", Frames((Segment("t", 10**6, Fraction(1000), Fraction(1000)),)))
+    )
     for stream, behind in zip(spec["streams"], (1, 0), strict=True):
         (network,) = (header for header in stream["headers"] if header["type"] == f"ipv{version}")
         addresses = [ipaddress.ip_address(one) for one in network["dst"]["list"]]

@@ -14,7 +14,7 @@ from netdyno.methods import METHODS, kept_away
 from netdyno.methods.ramp import RampParameters
 from netdyno.methods.throughput import ThroughputParameters
 from netdyno.values.finding import Result, Value
-from netdyno.values.load import Segment, Trial
+from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.outcome import TrialResult
 from netdyno.values.situation import Situation
 from tendevices import (
@@ -293,7 +293,7 @@ def test_the_knee_lies_between_its_bounds_wherever_in_a_sample_loss_begins(capac
                 excess = Fraction(begin - capacity + end - capacity, 2) * Fraction(end - begin, 1_000_000)
                 arrived[10 + sample] -= round(excess)
         arrived[110:] = [capacity // 10] * len(arrived[110:])
-        return replace(outcome, streams=(replace(stream, arrived=tuple(arrived), rx=tuple(arrived)),))
+        return outcome.with_counts(streams=(replace(stream, arrived=tuple(arrived), rx=tuple(arrived)),))
 
     knee = value(read(lossy), "knee")
     assert knee.low is not None
@@ -310,7 +310,9 @@ def test_a_ramp_without_a_hold_is_certain_of_the_last_samples_mean_only() -> Non
 def test_a_hold_that_lost_a_frame_does_not_say_that_the_knee_is_at_its_load() -> None:
     def one_less(outcome: TrialResult) -> TrialResult:
         (stream,) = outcome.streams
-        return replace(outcome, streams=(replace(stream, arrived=(*stream.arrived[:-1], stream.tx[-1] - 1)),))
+        return outcome.with_counts(
+            streams=(replace(stream, arrived=(*stream.arrived[:-1], stream.tx[-1] - 1)),)
+        )
 
     assert value(read(one_less), "knee").low == 9_950_000
 
@@ -330,7 +332,7 @@ def test_as_many_whole_frames_as_the_line_has_room_for_are_the_line() -> None:
             (stream,) = outcome.streams
             rx = (*stream.rx[:-20], *([count] * 20))
             arrived = (*stream.arrived[:-20], *(sent - lost for sent in stream.tx[-20:]))
-            return replace(outcome, streams=(replace(stream, rx=rx, arrived=arrived),))
+            return outcome.with_counts(streams=(replace(stream, rx=rx, arrived=arrived),))
 
         return value(read(changed, fast), "ramp max Rx")
 
@@ -347,8 +349,7 @@ def caught_up(outcome: TrialResult, at: int, share: Fraction) -> TrialResult:
     tx[at], tx[at + 1] = tx[at] - held, tx[at + 1] + held
     late_ns = int(outcome.sample_ns * share)
     return replace(
-        outcome,
-        streams=(replace(stream, tx=tuple(tx), rx=tuple(tx), arrived=tuple(tx)),),
+        outcome.with_counts(streams=(replace(stream, tx=tuple(tx), rx=tuple(tx), arrived=tuple(tx)),)),
         health=replace(outcome.health, longest_gap_ns=late_ns, latest_departure_ns=late_ns),
     )
 
@@ -380,7 +381,7 @@ def test_a_queue_that_empties_is_the_devices_own_rate() -> None:
         (stream,) = outcome.streams
         rx = list(stream.rx)
         rx[place], rx[place + 1] = rx[place] - 1000, rx[place + 1] + 1000
-        return replace(outcome, streams=(replace(stream, rx=tuple(rx)),))
+        return outcome.with_counts(streams=(replace(stream, rx=tuple(rx)),))
 
     result = read(lambda outcome: pours(outcome, 115), ramp="10s to 40kpps")
     assert value(result, "ramp max Rx").number == 50_000
@@ -394,8 +395,7 @@ def test_a_tester_that_was_never_on_schedule_gives_the_mean_of_a_whole_part() ->
         (stream,) = outcome.streams
         tx = (0, *stream.tx[:-2], stream.tx[-2] + stream.tx[-1])
         return replace(
-            outcome,
-            streams=(replace(stream, tx=tx, rx=tx, arrived=tx),),
+            outcome.with_counts(streams=(replace(stream, tx=tx, rx=tx, arrived=tx),)),
             health=replace(outcome.health, latest_departure_ns=100_000_000),
         )
 
@@ -433,8 +433,7 @@ def paused(outcome: TrialResult, trial: Trial, at: int, capacity: int, gap_ns: i
     tx[at], tx[at + 1] = tx[at] - held, tx[at + 1] + held
     arrived = tuple(min(sent, capacity * outcome.sample_ns // 10**9) for sent in tx)
     return replace(
-        outcome,
-        streams=(replace(stream, tx=tuple(tx), rx=arrived, arrived=arrived),),
+        outcome.with_counts(streams=(replace(stream, tx=tuple(tx), rx=arrived, arrived=arrived),)),
         health=replace(outcome.health, longest_gap_ns=gap_ns, latest_departure_ns=gap_ns),
     )
 
@@ -476,7 +475,7 @@ def test_a_long_pause_in_a_ramp_is_told_and_one_in_a_constant_load_spoils_the_tr
         method.send(ill)
     assert any("kept from its core for up to 150 ms" in note for note in stop.value.value.notes)
 
-    constant = Trial("search 1", (Segment("traffic", 10**9, LINE, LINE),))
+    constant = Trial("search 1", Frames((Segment("traffic", 10**9, LINE, LINE),)))
     health = replace(ill.health, longest_gap_ns=100_000_001)
     assert "kept from its core for 100 ms" in (kept_away(constant, replace(ill, health=health)) or "")
     health = replace(health, longest_gap_ns=100_000_000)
@@ -493,8 +492,7 @@ def test_a_ramp_whose_tester_was_always_late_has_no_knee() -> None:
     # All of the rise a sample late; the last one makes up for it.
     tx = (*stream.tx[:10], 0, *stream.tx[10:-2], stream.tx[-2] + stream.tx[-1])
     ill = replace(
-        well,
-        streams=(replace(stream, tx=tx, rx=tx, arrived=tx),),
+        well.with_counts(streams=(replace(stream, tx=tx, rx=tx, arrived=tx),)),
         health=replace(well.health, latest_departure_ns=100_000_000),
     )
     with pytest.raises(StopIteration) as stop:
@@ -530,7 +528,7 @@ def mixed(hold_rx: list[int], *, lost: int = 0, size: int = 400) -> Result:
     arrived = (*stream.arrived[:-20], *(count - lost for count in stream.arrived[-20:]))
     port = replace(measured.ports[0], rx=rx, rx_bytes_series=tuple(count * size for count in rx))
     with pytest.raises(StopIteration) as stop:
-        method.send(replace(measured, streams=(replace(stream, rx=rx, arrived=arrived),), ports=(port,)))
+        method.send(measured.with_counts(streams=(replace(stream, rx=rx, arrived=arrived),), ports=(port,)))
     result: Result = stop.value.value
     return result
 
@@ -571,7 +569,7 @@ def test_corrupted_frames_count_as_lost_and_are_told() -> None:
     (stream,) = measured.streams
     spoiled = replace(stream, lost=stream.lost - 1000, corrupted=1000)
     with pytest.raises(StopIteration) as stop:
-        method.send(replace(measured, streams=(spoiled,)))
+        method.send(measured.with_counts(streams=(spoiled,)))
     result: Result = stop.value.value
     assert "frames that came corrupted count as lost: 1000 of `west-east`" in result.notes
     assert value(result, "loss at the end").note.endswith("lost or corrupted")

@@ -379,7 +379,7 @@ def test_copies_count_as_missing_frames() -> None:
 
     def twice(outcome: TrialResult, number: int, trial: Trial) -> TrialResult:
         streams = tuple(replace(one, duplicates=one.offered // 100) for one in outcome.streams)
-        return replace(outcome, streams=streams)
+        return outcome.with_counts(streams=streams)
 
     result, count = with_(passes_everything(), twice)
     assert value(result, "NDR").number == 0
@@ -409,7 +409,7 @@ def test_answers_after_the_drain_leave_what_is_missing_unknown() -> None:
         ports = tuple(
             PortResult(one.name, 0, 0, 0, 0, 0, (), (), (), (), stale=stale) for one in outcome.ports
         )
-        return replace(outcome, streams=streams, ports=ports)
+        return outcome.with_counts(streams=streams, ports=ports)
 
     result, count = with_(passes_everything(), late)
     found = value(result, "NDR")
@@ -446,7 +446,7 @@ def test_a_tester_that_starves_in_the_middle_is_asked_again_and_then_bounds_the_
         changed: tuple[StreamResult, ...] = tuple(
             replace(one, offered=one.offered // 2, received=one.offered // 2) for one in outcome.streams
         )
-        return replace(outcome, streams=changed)
+        return outcome.with_counts(streams=changed)
 
     def once(outcome: TrialResult, number: int, trial: Trial) -> TrialResult:
         return starve(outcome, True) if number == 5 else outcome

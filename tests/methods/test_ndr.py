@@ -18,7 +18,7 @@ from netdyno.methods.ramp import RampParameters
 from netdyno.plan import PlanErrors, parse
 from netdyno.store import StoredCase, open_run
 from netdyno.values.finding import Result, Value
-from netdyno.values.load import Trial
+from netdyno.values.load import Frames, Trial
 from netdyno.values.outcome import TrialResult
 from netdyno.values.situation import Place, Situation
 from tendevices import (
@@ -298,8 +298,8 @@ def test_streams_have_their_shares_of_the_load_that_their_port_is_asked_for() ->
                 for one in trial.segments
             )
             own = Situation((name,), LINE, Fraction(64))
-            alone.append(measure(replace(trial, segments=segments), wall(3_000_000), own))
-        return replace(alone[0], streams=tuple(one.streams[0] for one in alone))
+            alone.append(measure(replace(trial, load=Frames(segments=segments)), wall(3_000_000), own))
+        return alone[0].with_counts(streams=tuple(one.streams[0] for one in alone))
 
     for first in ("none", "ramp"):
         method = METHODS["ndr"].start(NdrParameters.model_validate({"seed": first}), parts)

@@ -62,7 +62,7 @@ def driven(
                 continue
             outcome = measure(trial, DEVICE, ONE)
             found = replace(outcome.streams[0], flows_received=3)
-            outcome = replace(outcome, streams=(found,))
+            outcome = outcome.with_counts(streams=(found,))
             made.append((trial, outcome))
             trial = method.send(outcome)
     except StopIteration as stop:

@@ -56,7 +56,7 @@ def changed(name: str, change: Callable[[int, StreamResult], StreamResult], **pa
         for number in range(1000):
             outcome = measure(trial, passes_everything(), UNI)
             streams = tuple(change(number, stream) for stream in outcome.streams)
-            trial = generator.send(replace(outcome, streams=streams))
+            trial = generator.send(outcome.with_counts(streams=streams))
     except StopIteration as stop:
         result: Result = stop.value
         return result

@@ -7,13 +7,13 @@ from fractions import Fraction
 import pytest
 from netdyno.methods.parts import samples
 from netdyno.values.health import Health
-from netdyno.values.load import Segment, Trial
-from netdyno.values.outcome import Phase, StreamResult, TrialResult
+from netdyno.values.load import Frames, Segment, Trial
+from netdyno.values.outcome import FrameCounts, Phase, StreamResult, TrialResult
 from netdyno.values.situation import Place, Situation
 
 SECOND = 10**9
 SAMPLES = 20
-RISE = Trial("ramp", (Segment("ramp", 2 * SECOND, Fraction(0), Fraction(2000)),))
+RISE = Trial("ramp", Frames((Segment("ramp", 2 * SECOND, Fraction(0), Fraction(2000)),)))
 """A rise by 100 fps a sample of 100 ms: 5, 15, 25... frames of a port."""
 
 
@@ -43,7 +43,7 @@ def stream(name: str, tx: list[int], lost: int) -> StreamResult:
 
 def outcome(*streams: StreamResult, latest_ns: int = 0) -> TrialResult:
     health = Health(0, latest_ns, 0, 0, 0, None)
-    return TrialResult(streams, (), health, (Phase("traffic", 0, 2 * SECOND),), SECOND // 10, (), ())
+    return TrialResult(FrameCounts(streams, (), SECOND // 10), health, (Phase("traffic", 0, 2 * SECOND),))
 
 
 def mesh(ports: int) -> Situation:

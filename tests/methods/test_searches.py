@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from netdyno.methods import METHODS
 from netdyno.methods.wrap.late import watched
 from netdyno.values.finding import Result, Value
-from netdyno.values.load import Segment, Trial
+from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.outcome import TrialResult
 from netdyno.values.situation import Place, Situation
 from tendevices import SAMPLE_NS, Device, finite_queue, measure
@@ -161,20 +161,21 @@ def stations(known: Callable[[int, Fraction], int], situation: Situation = ADDRE
 
     def answer(trial: Trial) -> TrialResult:
         learning = next(one for one in trial.segments if one.name == "learn")
-        count = trial.flows or 0
+        count = trial.frames.flows or 0
         flooded = count - known(count, learning.from_fps)
         simple = measure(
-            replace(trial, segments=(Segment("test", SECOND, Fraction(count), Fraction(count)),), loads={}),
+            replace(
+                trial,
+                load=Frames((Segment("test", SECOND, Fraction(count), Fraction(count)),)),
+            ),
             lambda fps, seconds, stream: (count, count),
             situation,
         )
         asked = [replace(one, intended=count) for one in simple.streams]
         phases = (*(phase for phase in simple.phases if phase.name != "traffic"),)
         return replace(
-            simple,
-            streams=(asked[0], replace(asked[1], elsewhere=flooded)),
+            simple.with_counts(streams=(asked[0], replace(asked[1], elsewhere=flooded)), sample_ns=SAMPLE_NS),
             phases=phases,
-            sample_ns=SAMPLE_NS,
         )
 
     return answer
@@ -203,7 +204,7 @@ def test_a_table_is_found_between_its_bounds(limit: int, width: int) -> None:
     assert len(made) <= 1 + math.ceil(math.log2(8193 / width)) + 1
     kept = [made[number] for number in result.trials]
     assert not found.low or any(
-        trial.flows == found.low and not outcome.streams[1].elsewhere for trial, outcome in kept
+        trial.frames.flows == found.low and not outcome.streams[1].elsewhere for trial, outcome in kept
     )
 
 
@@ -264,7 +265,7 @@ def test_a_recovery_is_timed_to_the_frame(capacity: int, lasts: int, every: int)
         gap = Gap(0, 0, 1, begin - 1, last)
         (stream,) = outcome.streams
         lossy = replace(stream, lost=1, gaps=Gaps((gap,), 0, 0))
-        return replace(outcome, streams=(lossy,))
+        return outcome.with_counts(streams=(lossy,))
 
     result, made = searched(
         "recovery", answer, ONE, throughput=f"{capacity / 2:.1f}pps", repeats=1, overload="5s", watch="5s"

@@ -27,7 +27,7 @@ from netdyno.reports.model.from_store import view
 from netdyno.store import CaseWiring, StoreError, open_run
 from netdyno.values.finding import Result
 from netdyno.values.health import Health
-from netdyno.values.outcome import Gap, Gaps, Phase, StreamResult, TrialResult
+from netdyno.values.outcome import FrameCounts, Gap, Gaps, Phase, StreamResult, TrialResult
 from netdyno.values.situation import Situation
 from tendevices import measure, passes_everything
 
@@ -136,7 +136,7 @@ def meshed(streams: int, losses: int, parts: int) -> Result:
 
     phases = (Phase("traffic", 0, 3 * 10**9 * losses),)
     health = Health(0, 0, 0, 0, 0, None)
-    outcome = TrialResult(tuple(map(stream, range(streams))), (), health, phases, 10**9, (), ())
+    outcome = TrialResult(FrameCounts(tuple(map(stream, range(streams))), (), 10**9), health, phases)
     parameters = SoakParameters.model_validate(
         {"duration": f"{3 * losses * parts}s", "part": f"{3 * losses}s"}
     )
@@ -325,7 +325,7 @@ def test_what_goes_on_over_a_border_of_parts_is_one_event(
                 first, last = gone
                 gap = Gap(first, last, last - first + 1, first * 10**6, last * 10**6)
                 streams = (replace(outcome.streams[0], lost=gap.frames, gaps=Gaps((gap,), 0, 0)),)
-                outcome = replace(outcome, streams=streams)
+                outcome = outcome.with_counts(streams=streams)
             trial = generator.send(outcome)
     except StopIteration as stop:
         result: Result = stop.value

@@ -104,9 +104,9 @@ def test_who_answered_is_known_however_late_the_tester_was_but_not_learned_at_th
     found = None
     while found is None:
         outcome = measure(trial, passes_everything(), stations)
-        assert trial.flows is not None
-        all_back = {"offered": trial.flows, "received": trial.flows, "lost": 0}
-        outcome = replace(outcome, streams=tuple(replace(one, **all_back) for one in outcome.streams))
+        assert trial.frames.flows is not None
+        all_back = {"offered": trial.frames.flows, "received": trial.frames.flows, "lost": 0}
+        outcome = outcome.with_counts(streams=tuple(replace(one, **all_back) for one in outcome.streams))
         try:
             trial = started.send(replace(outcome, phases=(Phase("traffic", 0, 2 * trial.duration_ns),)))
         except StopIteration as stop:
@@ -294,7 +294,7 @@ def test_what_the_tester_dropped_or_did_not_send_is_no_blocking_of_the_device() 
         "not told: 98"
     )
     short = tuple(replace(one, intended=2 * one.intended) for one in outcome.streams)
-    found = findings(replace(outcome, streams=short), "200ms")["head-of-line blocking"]
+    found = findings(outcome.with_counts(streams=short), "200ms")["head-of-line blocking"]
     assert found.startswith("not told: ")
     assert "the tester left" in found
 
@@ -570,7 +570,7 @@ def test_broadcasts_lost_to_a_port_are_judged_though_its_own_frames_are_whole() 
             came = [0, sent, sent - sent // 10 if lossy else sent]
             port = outcome.ports[0]
             ports = tuple(replace(port, name=name, rx=(n,)) for name, n in zip("abc", came, strict=True))
-            outcomes.append(replace(outcome, streams=halves, ports=ports))
+            outcomes.append(outcome.with_counts(streams=halves, ports=ports))
             trial = generator.send(outcomes[-1])
     except StopIteration as stop:
         result: Result = stop.value

@@ -26,8 +26,8 @@ from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
 from netdyno.testers.netdyno.spec import trial_spec
 from netdyno.values.finding import Result
-from netdyno.values.load import Segment, Trial
-from netdyno.values.outcome import Exchange, Heard, Post, Said, TrialResult
+from netdyno.values.load import Frames, Segment, Trial
+from netdyno.values.outcome import Exchange, FrameCounts, Heard, Post, Said, TrialResult
 from test_modifiers import HELD, cells, plan, result, run, spec, throughput
 
 LINE = Fraction(10**8, 672)
@@ -89,7 +89,7 @@ def test_the_first_port_that_sends_asks_once_a_second() -> None:
     asked = plan("management")
     wiring = asked.kind.wire(asked.lab.links, case.settings)
     for length_ns, count in ((1, 1), (10**9, 1), (10**9 + 1, 2), (60 * 10**9, 60), (10**15, 50_000)):
-        trial = Trial("x", (Segment("t", length_ns, Fraction(9), Fraction(9)),))
+        trial = Trial("x", Frames((Segment("t", length_ns, Fraction(9), Fraction(9)),)))
         (said,) = trial_spec(asked, case, wiring, trial)["ports"][0]["messages"]
         assert (said["at_ns"], said["every_ns"], said["count"]) == (0, 10**9, count)
 
@@ -290,8 +290,8 @@ def read(heard: list[tuple[int, bytes]], *, queries: int = 4, rate: int = 10**8,
         said=tuple(Said(0, number, number * 10**9) for number in range(queries)),
         heard=tuple(Heard(0, at, source, 161, 50_161, payload) for at, payload in heard),
     )
-    empty = TrialResult((), (), None, (), 10**7, (), (), post=post)  # type: ignore[arg-type]
-    empty = replace(empty, ports=(_Port(),))  # type: ignore[arg-type]
+    counts = FrameCounts((), (_Port(),), 10**7)  # type: ignore[arg-type]
+    empty = TrialResult(counts, None, (), post=post)  # type: ignore[arg-type]
     return management._read(Scene(wiring, 0, 1, case.settings, 10**9, queries * 10**9), empty)
 
 
@@ -413,7 +413,7 @@ def test_findings_are_in_the_notes_and_spoil_nothing() -> None:
         Exchange("west", 60, 58, 1, ("at 1.000 s: no",), 2_000_000, 100, 101),
         Exchange("west", 60, 60, 0, (), 3_000_000, 200, 200),
     )
-    trials = [TrialResult((), (), None, (), 1, (), (), exchange=one) for one in exchanges]  # type: ignore[arg-type]
+    trials = [TrialResult(FrameCounts((), (), 1), None, (), exchange=one) for one in exchanges]  # type: ignore[arg-type]
     told = MODIFIERS["management"].told(Result("throughput", (), (0, 1)), wiring, trials)
     assert told.notes == (
         "The device answered 118 of 120 management queries.",

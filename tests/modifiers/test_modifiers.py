@@ -26,7 +26,7 @@ from netdyno.reports.model.joined import joined
 from netdyno.store import StoredCase, open_run
 from netdyno.testers.netdyno.spec import trial_spec
 from netdyno.values.finding import Result
-from netdyno.values.load import Segment, Trial
+from netdyno.values.load import Frames, Segment, Trial
 from test_cli import said
 
 HELD = 1025
@@ -92,7 +92,7 @@ def spec(asked: Plan, fps: int = 1000, **more: object) -> dict[str, object]:
     (case,) = cases(asked)
     load = Segment("t", 10**9, Fraction(fps), Fraction(fps))
     wiring = asked.kind.wire(asked.lab.links, case.settings)
-    return trial_spec(asked, case, wiring, Trial("x", (load,), **more))  # type: ignore[arg-type]
+    return trial_spec(asked, case, wiring, Trial("x", Frames((load,), **more)))  # type: ignore[arg-type]
 
 
 # Broadcast frames.

@@ -24,7 +24,7 @@ from netdyno.reports.model.together import ALONE, GROUPS, Family, families, tabl
 from netdyno.reports.model.view import RunView
 from netdyno.store import open_run
 from netdyno.testers.netdyno.spec import session_spec, trial_spec
-from netdyno.values.load import Segment, Trial
+from netdyno.values.load import Frames, Segment, Trial
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "asr9006-at-once.yaml"
 MS = 1_000_000
@@ -211,7 +211,7 @@ def test_only_the_ports_of_a_case_are_opened_and_the_lab_stays_the_same() -> Non
         "abcdef"
     )
     # Frames of a group have the same addresses alone and together: those of its places in the lab.
-    trial = Trial("it", (Segment("traffic", MS, LINE_FPS, LINE_FPS),))
+    trial = Trial("it", Frames((Segment("traffic", MS, LINE_FPS, LINE_FPS),)))
     of_far = trial_spec(plan, alone, wiring, trial)["streams"][0]
     of_all = trial_spec(plan, together, opened(together, every), trial)["streams"][4]
     assert of_far["name"] == of_all["name"] == "far/e-f"
@@ -228,7 +228,9 @@ def test_a_load_is_the_same_share_of_each_line() -> None:
     case = cases(plan)[-1]
     wiring = opened(case, plan.kind.wire(plan.lab.links, case.settings))
     load = LINE_FPS * Fraction(40, 100)
-    told = trial_spec(plan, case, wiring, Trial("it", (Segment("traffic", MS, load, load),)))["streams"]
+    told = trial_spec(plan, case, wiring, Trial("it", Frames((Segment("traffic", MS, load, load),))))[
+        "streams"
+    ]
     assert {stream["name"]: stream["schedule"][0]["from_bps"] for stream in told} == {
         **dict.fromkeys(("one/a-b", "one/b-a", "two/c-d", "two/d-c"), 400_000_000),
         **dict.fromkeys(("far/e-f", "far/f-e"), 800_000_000),

@@ -29,7 +29,7 @@ from netdyno.reports import REPORTS
 from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
 from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
-from netdyno.values.load import Segment, Trial
+from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.outcome import TrialResult
 
 PORTS = ("west", "east", "south", "north", "p4", "p5", "p6", "p7")
@@ -208,7 +208,7 @@ def test_a_router_has_one_route_for_each_end_of_a_stream_and_it_leads_to_its_por
         for (one, _), (other, _) in combinations(routes, 2)
     )
     rate = Fraction(1000)
-    trial = Trial("trial", (Segment("traffic", MS, rate, rate),))
+    trial = Trial("trial", Frames((Segment("traffic", MS, rate, rate),)))
     for stream in trial_spec(plan, case, wiring, trial)["streams"]:
         for (low, high), port in zip(ends(stream), (stream["tx_port"], stream["rx_port"]), strict=True):
             (via,) = [via for prefix, via in routes if low in prefix and high in prefix]
@@ -225,7 +225,9 @@ def shot(
     engine = pytest.importorskip("netdyno._engine", reason="the engine is not built")
     case, wiring = wired(plan)
     rate = Fraction(fps)
-    spec = trial_spec(plan, case, wiring, Trial("trial", (Segment("traffic", duration_ns, rate, rate),)))
+    spec = trial_spec(
+        plan, case, wiring, Trial("trial", Frames((Segment("traffic", duration_ns, rate, rate),)))
+    )
     for stream in spec["streams"]:
         (segment,) = stream["schedule"]
         bps = loads.get(stream["name"], segment["from_bps"])

@@ -20,7 +20,7 @@ from netdyno.reports import REPORTS
 from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
 from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
-from netdyno.values.load import Segment, Trial
+from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.outcome import TrialResult
 
 
@@ -211,7 +211,7 @@ LINE = Fraction(10**9, 672)
 def test_a_full_mesh_at_line_rate_loses_nothing(kind: str, ports: int) -> None:
     """A device without limits forwards all of n full lines, each to n - 1 ports (RFC 2889 section 5.1)."""
     result = shot(
-        parse(text(ports, "pattern: [full-mesh]", kind=kind)), Trial("mesh", constant(LINE, 20 * MS))
+        parse(text(ports, "pattern: [full-mesh]", kind=kind)), Trial("mesh", Frames(constant(LINE, 20 * MS)))
     )
     assert len(result.streams) == ports * (ports - 1)
     assert all((one.lost, one.elsewhere, one.duplicates) == (0, 0, 0) for one in result.streams)
@@ -226,7 +226,7 @@ def test_a_congested_port_loses_a_third_and_the_other_one_nothing() -> None:
     """RFC 2889 section 5.5: 150 % goes to one port, which carries 100 %: (150 - 100) / 150 are lost, and
     nothing of what goes to the port beside it, if nothing blocks the head of a line."""
     plan = parse(text(4, "pattern: [congestion]"))
-    result = shot(plan, Trial("congestion", constant(LINE, 200 * MS)))
+    result = shot(plan, Trial("congestion", Frames(constant(LINE, 200 * MS))))
     found = {one.name: one for one in result.streams}
     assert found["p0-p2"].lost == 0
     congested = [found["p0-p3"], found["p1-p3"]]
@@ -238,7 +238,7 @@ def test_a_congested_port_loses_a_third_and_the_other_one_nothing() -> None:
 def test_a_stream_can_be_silent_or_have_a_load_of_its_own() -> None:
     plan = parse(text(4, "pattern: [congestion]"))
     loads = {"p0-p3": (), "p1-p3": constant(1000, 20 * MS)}
-    result = shot(plan, Trial("alone", constant(LINE / 2, 20 * MS), loads=loads))
+    result = shot(plan, Trial("alone", Frames(constant(LINE / 2, 20 * MS), loads=loads)))
     # Of the first port's half line p0-p2 is asked for half: 7440.5 frames.
     assert [one.intended for one in result.streams] == [7441, 0, 20]
     assert [one.lost for one in result.streams] == [0, 0, 0]
@@ -246,7 +246,7 @@ def test_a_stream_can_be_silent_or_have_a_load_of_its_own() -> None:
 
 def test_waits_of_a_trial_can_differ_from_the_plans() -> None:
     plan = parse(text(2, "direction: [uni]"))
-    asked = Trial("x", constant(1000, 20 * MS), burst=4, settle_ns=7 * MS, drain_ns=9 * MS)
+    asked = Trial("x", Frames(constant(1000, 20 * MS), burst=4), settle_ns=7 * MS, drain_ns=9 * MS)
     result = shot(plan, asked)
     lasted = {phase.name: phase.duration_ns for phase in result.phases}
     assert (lasted["settle"], lasted["drain"]) == (7 * MS, 9 * MS)
@@ -300,12 +300,12 @@ def test_every_direction_and_class_is_a_stream() -> None:
     shares = {"voice": Fraction(1, 10), "video": Fraction(3, 10), "rest": Fraction(6, 10)}
     ways = ("p0-p1", "p1-p0")
     assert sent(plan) == {f"{way}/{name}": share for way in ways for name, share in shares.items()}
-    result = shot(plan, Trial("x", constant(100_000, 20 * MS)))
+    result = shot(plan, Trial("x", Frames(constant(100_000, 20 * MS))))
     assert [one.intended for one in result.streams] == [200, 600, 1200] * 2
     assert all(one.lost == 0 for one in result.streams)
     case = cases(plan)[0]
     spec = trial_spec(
-        plan, case, plan.kind.wire(plan.lab.links, case.settings), Trial("x", constant(1000, MS))
+        plan, case, plan.kind.wire(plan.lab.links, case.settings), Trial("x", Frames(constant(1000, MS)))
     )
     marks = [
         header["dscp"] for one in spec["streams"] for header in one["headers"] if header["type"] == "ipv4"
@@ -323,7 +323,7 @@ def test_a_class_can_be_a_priority_of_the_outer_tag() -> None:
     )
     case = cases(plan)[0]
     spec = trial_spec(
-        plan, case, plan.kind.wire(plan.lab.links, case.settings), Trial("x", constant(1000, MS))
+        plan, case, plan.kind.wire(plan.lab.links, case.settings), Trial("x", Frames(constant(1000, MS)))
     )
     tags = [
         [header["pcp"] for header in one["headers"] if header["type"] == "vlan"] for one in spec["streams"]

@@ -19,7 +19,7 @@ from netdyno.plan import Plan, json_schema, load, parse
 from netdyno.plan.matrix import cases
 from netdyno.store import open_run
 from netdyno.testers.netdyno.spec import trial_spec
-from netdyno.values.load import Segment, Trial
+from netdyno.values.load import Frames, Segment, Trial
 from ruamel.yaml import YAML
 
 SIZES = (64, 128, 256, 512, 1024, 1280, 1518)
@@ -162,7 +162,7 @@ def specs(profile: str, direction: str = "bidir") -> list[dict[str, object]]:
     )
     (case,) = cases(plan)
     load = Segment("t", 10**6, Fraction(1000), Fraction(1000))
-    spec = trial_spec(plan, case, plan.kind.wire(plan.lab.links, case.settings), Trial("x", (load,)))
+    spec = trial_spec(plan, case, plan.kind.wire(plan.lab.links, case.settings), Trial("x", Frames((load,))))
     streams: list[dict[str, object]] = spec["streams"]
     return streams
 

@@ -11,7 +11,7 @@ import pytest
 from netdyno.plan import load
 from netdyno.plan.matrix import cases
 from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
-from netdyno.values.load import Segment, Trial
+from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.outcome import TrialResult
 
 ARTICLE = Path(__file__).parents[2] / "examples/asr9006.yaml"
@@ -28,7 +28,7 @@ def specs(kind: str, tmp_path: Path) -> dict[str, tuple[dict[str, object], dict[
     found = {}
     for case in cases(plan):
         wiring = plan.kind.wire(plan.lab.links, case.settings)
-        trial = Trial("trial", (Segment("traffic", 20_000_000, SPEED, SPEED),))
+        trial = Trial("trial", Frames((Segment("traffic", 20_000_000, SPEED, SPEED),)))
         found[case.name] = (session_spec(wiring), trial_spec(plan, case, wiring, trial))
     return found
 

@@ -18,7 +18,7 @@ from netdyno.plan import parse
 from netdyno.reports.model import health
 from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
-from netdyno.values.load import Segment, Trial
+from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.outcome import TrialResult
 from netdyno.values.situation import Situation
 from tendevices import measure, wall
@@ -59,7 +59,7 @@ def test_only_what_moved_is_of_the_trial() -> None:
 def lossy() -> TrialResult:
     """Ten frames of a hundred are lost."""
     load = (Segment("t", 10**9, Fraction(100), Fraction(100)),)
-    return measure(Trial("x", load), wall(90), Situation(("a",), Fraction(1000), Fraction(64)))
+    return measure(Trial("x", Frames(load)), wall(90), Situation(("a",), Fraction(1000), Fraction(64)))
 
 
 def test_its_drops_stand_beside_what_was_lost() -> None:

@@ -16,7 +16,7 @@ from netdyno.plan import Plan, parse
 from netdyno.plan.matrix import cases
 from netdyno.store import StoredTrial, open_run
 from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
-from netdyno.values.load import Segment, Trial
+from netdyno.values.load import Frames, Segment, Trial
 from test_frames_tshark import TSHARK, capturing
 
 engine = pytest.importorskip("netdyno._engine", reason="the engine is not built")
@@ -84,7 +84,7 @@ def test_every_hundredth_frame_on_the_cable_is_a_broadcast(tmp_path: Path) -> No
             session = engine.Session(json.dumps(session_spec(built, case)))
             try:
                 with capturing(interface, file):
-                    session.start(json.dumps(trial_spec(asked, case, built, Trial("x", load))))
+                    session.start(json.dumps(trial_spec(asked, case, built, Trial("x", Frames(load)))))
                     assert session.wait(20)
                     result = read_result(session.result(), {"west-east/broadcast"})
             finally:

@@ -11,7 +11,7 @@ from netdyno.errors import PlanErrors
 from netdyno.plan import parse
 from netdyno.plan.matrix import cases
 from netdyno.testers.netdyno.spec import trial_spec
-from netdyno.values.load import Segment, Trial
+from netdyno.values.load import Frames, Segment, Trial
 
 PLAN = """\
 title: A router with subinterfaces
@@ -38,7 +38,9 @@ def spec(vlans: str) -> dict[str, Any]:
     plan = parse(PLAN.format(vlans=vlans))
     (case,) = cases(plan)
     wiring = plan.kind.wire(plan.lab.links, case.settings)
-    return trial_spec(plan, case, wiring, Trial("t", (Segment("s", 10**9, Fraction(1), Fraction(1)),)))
+    return trial_spec(
+        plan, case, wiring, Trial("t", Frames((Segment("s", 10**9, Fraction(1), Fraction(1)),)))
+    )
 
 
 def test_each_vlan_has_its_address_and_its_next_hop() -> None:

@@ -214,7 +214,7 @@ def test_json_gives_no_percentile_above_the_maximum(small: RunView) -> None:
     streams = tuple(
         replace(s, latency=replace(s.latency, max_ns=997)) for s in trial.result.streams if s.latency
     )
-    changed = replace(case, trials=(replace(trial, result=replace(trial.result, streams=streams)),))
+    changed = replace(case, trials=(replace(trial, result=trial.result.with_counts(streams=streams)),))
     document = json.loads(REPORTS["json"].render(replace(small, cases=(changed,))))
     for stream in document["cases"][0]["trials"][0]["streams"]:
         assert [stream["latency"][name] for name in ("p50_ns", "p90_ns", "p99_ns", "max_ns")] == [997] * 4
@@ -235,7 +235,7 @@ def test_json_has_what_was_observed_and_only_that(small: RunView) -> None:
         variation=Variation(1000, 1000, 50_000, 1_058_000, 0, first.latency.histogram, None),
     )
     changed = replace(
-        case, trials=(replace(trial, result=replace(trial.result, streams=(observed, *others))),)
+        case, trials=(replace(trial, result=trial.result.with_counts(streams=(observed, *others))),)
     )
     document = json.loads(REPORTS["json"].render(replace(small, cases=(changed,))))
     found, *rest = document["cases"][0]["trials"][0]["streams"]
@@ -355,7 +355,7 @@ def test_a_dropout_shorter_than_a_bucket_stays_visible(small: RunView) -> None:
 
     dip = list(stream.rx)
     dip[10] = 0
-    found = replace(trial, result=replace(trial.result, streams=(replace(stream, rx=tuple(dip)),)))
+    found = replace(trial, result=trial.result.with_counts(streams=(replace(stream, rx=tuple(dip)),)))
     points = series.points(found, None, 2)
     assert len(points) == 2
     assert min(point.rx_min_fps for point in points) == 0

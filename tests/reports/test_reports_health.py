@@ -239,7 +239,7 @@ def test_a_lag_of_more_than_a_tenth_of_the_latency_is_told_though_no_frame_was_l
 
 def test_without_latency_nothing_is_tainted(tmp_path: Path) -> None:
     late = result(tmp_path, replace(SMALL, lag=LATE))
-    untimed = replace(late, streams=tuple(replace(one, latency=None) for one in late.streams))
+    untimed = late.with_counts(streams=tuple(replace(one, latency=None) for one in late.streams))
     assert health.findings([late])
     assert health.findings([untimed]) == ()
 

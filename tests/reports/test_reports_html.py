@@ -207,7 +207,7 @@ def test_seldom_counts_and_latencies_of_nothing_are_told(tmp_path: object) -> No
     (stream,) = trial.result.streams
     assert stream.latency is not None
     late = replace(stream, beyond_window=12_345, latency=replace(stream.latency, min_ns=0))
-    result = replace(trial.result, streams=(late,))
+    result = trial.result.with_counts(streams=(late,))
     changed = replace(case, clock="real", trials=(replace(trial, result=result),))
     assert "12345 frames came too late" in REPORTS["markdown"].render(replace(run, cases=(changed,)))
     page = Page(REPORTS["html"].render(replace(run, cases=(changed,))))

@@ -37,6 +37,7 @@ from netdyno.values.health import CatchUp, Health, WorkerHealth
 from netdyno.values.load import Segment
 from netdyno.values.outcome import (
     Conflict,
+    FrameCounts,
     Gap,
     Gaps,
     HopChange,
@@ -133,11 +134,13 @@ SILENT = HopSilence(7, None)
 
 def trial(case: int = 3, number: int = 0, attempt: int = 0, state: str = "done") -> StoredTrial:
     result = TrialResult(
-        streams=(stream("a-b", LATENCY), stream("b-a", None)),
-        ports=(PortResult("a", 1, 64, 2, 128, 3, (1,), (64,), (2,), (128,), 5, 6),),
-        health=Health(1, 2, 3, 4, 5, 999_000, 6, (WORKER,), 2, 1, catch_up=CAUGHT_UP),
-        phases=(Phase("settle", 0, 5), Phase("ramp", 5, 10)),
-        sample_ns=1_000_000,
+        FrameCounts(
+            (stream("a-b", LATENCY), stream("b-a", None)),
+            (PortResult("a", 1, 64, 2, 128, 3, (1,), (64,), (2,), (128,), 5, 6),),
+            1_000_000,
+        ),
+        Health(1, 2, 3, 4, 5, 999_000, 6, (WORKER,), 2, 1, catch_up=CAUGHT_UP),
+        (Phase("settle", 0, 5), Phase("ramp", 5, 10)),
         resolved=(("100.64.0.1", "02:00:00:00:00:01"),),
         invalid=("link flap",) if state == "invalid" else (),
         devices=({"ports": [{"partner_drops": 3}]},),
@@ -461,7 +464,7 @@ def test_a_run_of_48_cases_is_a_few_megabytes(tmp_path: Path) -> None:
     )
     ports = tuple(PortResult("p", 1, 64, 1, 64, 0, ramp, ramp, ramp, ramp) for _ in range(2))
     for number in range(48):
-        result = TrialResult(both, ports, Health(0, 0, 0, 0, 0, None), (), 10**8, (), ())
+        result = TrialResult(FrameCounts(both, ports, 10**8), Health(0, 0, 0, 0, 0, None), ())
         writer.add_trial(StoredTrial(3, number, 0, "ramp", "done", (), "{}", result, NOW, NOW))
     writer.close()
     assert (folder / FILE).stat().st_size < 8 * 2**20

@@ -14,7 +14,7 @@ from netdyno.devices.wiring import Wiring
 from netdyno.plan import Plan, parse
 from netdyno.plan.matrix import Case, cases
 from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
-from netdyno.values.load import Event, Segment, Trial
+from netdyno.values.load import Event, Frames, Segment, Trial
 from netdyno.values.outcome import TrialResult
 
 PORTS = ("west", "east", "south", "north", "p4", "p5", "p6", "p7")
@@ -77,7 +77,7 @@ def trials(
     try:
         for load in loads:
             segments = tuple(Segment(f"part {number}", ns, fps, fps) for number, (fps, ns) in enumerate(load))
-            trial = Trial("trial", segments, events=events)
+            trial = Trial("trial", Frames(segments), events=events)
             course = Course(session, wiring, trial)
             spec = trial_spec(plan, case, wiring, trial)
             change(spec)

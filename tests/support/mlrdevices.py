@@ -18,7 +18,7 @@ from netdyno.methods.mlr.grid import Grid
 from netdyno.methods.mlr.presets import Goal
 from netdyno.methods.ndr import rise
 from netdyno.methods.parts.samples import Sample, _peak
-from netdyno.values.load import Trial
+from netdyno.values.load import Frames, Trial
 from tendevices import loads_of_samples
 
 SAMPLE_NS = 100_000_000
@@ -60,7 +60,7 @@ class Simulated:
         """The samples of the ramp that a seeded search begins with."""
         dice = random.Random(f"{self.seed}/ramp")
         samples, waiting = [], 0.0
-        trial = Trial("ramp", rise(lowest, highest, length_ns))
+        trial = Trial("ramp", Frames(rise(lowest, highest, length_ns)))
         for place, (load, seconds) in enumerate(loads_of_samples(trial)):
             fps, sent = float(load), int(load * seconds)
             room = self.capacity * float(seconds)

@@ -24,7 +24,7 @@ from netdyno.store import (
 from netdyno.values.finding import Result, Value
 from netdyno.values.health import Health
 from netdyno.values.load import Segment
-from netdyno.values.outcome import Lag, Latency, Phase, PortResult, StreamResult, TrialResult
+from netdyno.values.outcome import FrameCounts, Lag, Latency, Phase, PortResult, StreamResult, TrialResult
 from netdyno.values.situation import Situation
 
 BEGIN = datetime(2026, 11, 21, 19, 12, 0, tzinfo=UTC)
@@ -178,19 +178,19 @@ def _write_case(writer: RunWriter, number: int, asked: Asked, sample: Sample) ->
         Segment("hold", hold, line, line),
     )
     counted = TrialResult(
-        streams=found,
-        ports=tuple(_port(name, stream) for name, stream in zip(("west", "east"), found, strict=False)),
-        health=sample.health,
-        phases=(
+        FrameCounts(
+            found,
+            tuple(_port(name, stream) for name, stream in zip(("west", "east"), found, strict=False)),
+            sample.sample_ns,
+        ),
+        sample.health,
+        (
             Phase("settle", 0, 2 * SECOND),
             Phase("warmup", 2 * SECOND, warmup),
             Phase("ramp", 2 * SECOND + warmup, ramp),
             Phase("hold", 2 * SECOND + warmup + ramp, hold),
             Phase("drain", 2 * SECOND + warmup + ramp + hold, 2 * SECOND),
         ),
-        sample_ns=sample.sample_ns,
-        resolved=(),
-        invalid=(),
     )
     flows = 1 if asked.axes["profile"].endswith("single") else 65536
     spec = {

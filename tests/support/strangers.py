@@ -185,7 +185,9 @@ def starves_from(first: int) -> Spoil:
             replace(one, rx=tuple(count // 2 for count in one.rx), rx_frames=one.rx_frames // 2)
             for one in outcome.ports
         )
-        return replace(outcome, streams=streams, ports=ports, health=replace(outcome.health, unsent=unsent))
+        return replace(
+            outcome.with_counts(streams=streams, ports=ports), health=replace(outcome.health, unsent=unsent)
+        )
 
     return spoil
 
@@ -209,7 +211,7 @@ def loses_between(low: float, high: float) -> Spoil:
     """A tenth of each stream is lost if its port's highest load is between these shares of the line."""
 
     def spoil(number: int, trial: Trial, outcome: TrialResult, known: Situation) -> TrialResult:
-        loads = [one for segments in (trial.segments, *trial.loads.values()) for one in segments]
+        loads = [one for segments in (trial.segments, *trial.frames.loads.values()) for one in segments]
         most = max(max(one.from_fps, one.to_fps) for one in loads)
         if not low <= most / known.line_fps <= high:
             return outcome
@@ -223,6 +225,6 @@ def loses_between(low: float, high: float) -> Spoil:
             )
             for one in outcome.streams
         )
-        return replace(outcome, streams=streams)
+        return outcome.with_counts(streams=streams)
 
     return spoil

@@ -14,7 +14,7 @@ from netdyno.values.finding import Result
 from netdyno.values.health import Health
 from netdyno.values.load import Trial
 from netdyno.values.method import Method
-from netdyno.values.outcome import Phase, PortResult, StreamResult, TrialResult
+from netdyno.values.outcome import FrameCounts, Phase, PortResult, StreamResult, TrialResult
 from netdyno.values.situation import Situation
 
 Device: TypeAlias = Callable[[Fraction, Fraction, str], tuple[int, int]]
@@ -110,17 +110,13 @@ def measure(trial: Trial, device: Device, situation: Situation) -> TrialResult:
     unsent = sum(stream.intended - stream.offered for stream in streams)
     end = trial.duration_ns
     return TrialResult(
-        streams=tuple(streams),
-        ports=tuple(_port(name) for name in situation.streams),
-        health=Health(unsent, 0, 0, 0, 0, None),
-        phases=(
+        FrameCounts(tuple(streams), tuple(_port(name) for name in situation.streams), SAMPLE_NS),
+        Health(unsent, 0, 0, 0, 0, None),
+        (
             Phase("settle", 0, 7 * 10**9),
             Phase("traffic", 7 * 10**9, end),
             Phase("drain", end, 2 * 10**9),
         ),
-        sample_ns=SAMPLE_NS,
-        resolved=(),
-        invalid=(),
     )
 
 

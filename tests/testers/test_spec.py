@@ -16,7 +16,7 @@ from netdyno.plan.matrix import cases, situation
 from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
 from netdyno.values import outcome
 from netdyno.values.health import CatchUp, Health, WorkerHealth
-from netdyno.values.load import Observe, Segment, Trial
+from netdyno.values.load import Frames, Observe, Segment, Trial
 from netdyno.values.outcome import (
     Conflict,
     Gap,
@@ -52,7 +52,7 @@ SPEC = "engine/src/spec.rs"
 
 
 def specs(plan: Plan, *segments: Segment) -> dict[str, dict[str, Any]]:
-    trial = Trial("trial", segments)
+    trial = Trial("trial", Frames(segments))
     return {
         case.name: trial_spec(plan, case, plan.kind.wire(plan.lab.links, case.settings), trial)
         for case in cases(plan)
@@ -84,7 +84,7 @@ def test_what_is_observed_has_the_engines_fields() -> None:
     plan = load(ARTICLE)
     case = cases(plan)[0]
     wanted = Observe(timed_from_ns=7, gaps=3, bridge=2, order=True, variation=True)
-    trial = Trial("x", (segment(Fraction(1000)),), observe=wanted)
+    trial = Trial("x", Frames((segment(Fraction(1000)),)), observe=wanted)
     spec = trial_spec(plan, case, plan.kind.wire(plan.lab.links, case.settings), trial)
     assert spec["observe"] == {"timed_from_ns": 7, "gaps": 3, "bridge": 2, "order": True, "variation": True}
 
@@ -158,7 +158,7 @@ def test_loads_are_whole_bits_of_the_line(name: str, share: Fraction, bps: int) 
     case = next(case for case in cases(plan) if case.name == name)
     wiring = plan.kind.wire(plan.lab.links, case.settings)
     line = situation(case, wiring).line_fps
-    spec = trial_spec(plan, case, wiring, Trial("x", (segment(line * share),)))
+    spec = trial_spec(plan, case, wiring, Trial("x", Frames((segment(line * share),))))
     assert {stream["schedule"][0]["to_bps"] for stream in spec["streams"]} == {bps}
     assert spec["streams"][0]["schedule"][0]["from_bps"] == 0
 
@@ -347,7 +347,7 @@ def test_the_engine_takes_every_spec_and_its_result_is_read() -> None:
         wiring = plan.kind.wire(plan.lab.links, case.settings)
         rise = Segment("ramp", 2 * 10**6, Fraction(0), situation(case, wiring).line_fps / 10)
         session = engine.Session(json.dumps(session_spec(wiring)))
-        session.start(json.dumps(trial_spec(plan, case, wiring, Trial("ramp", (rise,)))))
+        session.start(json.dumps(trial_spec(plan, case, wiring, Trial("ramp", Frames((rise,))))))
         assert session.wait(20.0)
         result = read_result(session.result())
         session.close()

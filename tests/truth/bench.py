@@ -276,7 +276,7 @@ def _bits(sizes: Sequence[int]) -> Fraction:
 
 def _due(trial: Trial, stream: str, share: Fraction, sizes: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
     """When its frames are due, and their sizes: loads are whole bits a second, no more than was asked for."""
-    own = trial.loads.get(stream)
+    own = trial.frames.loads.get(stream)
     segments, part = (trial.segments, share) if own is None else (own, Fraction(1))
     bits = _bits(sizes) * part
     return _departures(

@@ -112,7 +112,9 @@ def known_stations(bench: Bench, name: str, tried: Callable[[int], Fraction]) ->
 
 def address_caching(bench: Bench) -> None:
     """RFC 2889 section 5.7."""
-    known_stations(bench, "address caching capacity", lambda place: Fraction(bench.trials[place].flows or 0))
+    known_stations(
+        bench, "address caching capacity", lambda place: Fraction(bench.trials[place].frames.flows or 0)
+    )
 
 
 def address_learning_rate(bench: Bench) -> None:

@@ -11,7 +11,7 @@ from netdyno.calibration import Proven
 from netdyno.methods import METHODS, starved
 from netdyno.methods.throughput import ThroughputParameters
 from netdyno.values.finding import Result, Value
-from netdyno.values.load import Segment, Trial
+from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.outcome import Phase
 from netdyno.verdict import Evidence, judge
 from tendevices import measure, passes_everything, wall
@@ -29,7 +29,7 @@ def judged(
     number: int, given: Proven | None, *, clock: str = "real", capacity: int = FIVE, high: int | None = None
 ) -> tuple[str, str]:
     """The verdict on a rate found at a device of such a capacity, offered a full line for a second."""
-    found = measure(Trial("t", (Segment("traffic", 10**9, LINE, LINE),)), wall(capacity), UNI)
+    found = measure(Trial("t", Frames((Segment("traffic", 10**9, LINE, LINE),))), wall(capacity), UNI)
     upper = None if high is None else Fraction(high)
     value = Value("a rate", "west-east", Fraction(number), "fps", high=upper, searched=high is not None)
     evidence = Evidence(UNI, clock, True, (found,), (10**9,), given)  # type: ignore[arg-type]
@@ -85,7 +85,9 @@ def test_a_search_is_believed_only_if_the_load_that_failed_was_proven_too() -> N
 
 
 def test_nothing_lost_near_the_proof_is_the_testers_lower_bound() -> None:
-    offered = measure(Trial("t", (Segment("traffic", 10**9, LINE / 2, LINE / 2),)), passes_everything(), UNI)
+    offered = measure(
+        Trial("t", Frames((Segment("traffic", 10**9, LINE / 2, LINE / 2),))), passes_everything(), UNI
+    )
     value = Value("ramp max Rx", "west-east", LINE / 2, "fps")
     for most, expected in ((5_200_000, "tester"), (6_000_000, "inconclusive")):
         evidence = Evidence(UNI, "real", True, (offered,), (10**9,), proven(most))
@@ -98,7 +100,7 @@ def test_a_full_line_needs_no_proof() -> None:
 
 def test_sending_that_took_longer_was_a_lower_rate() -> None:
     """RFC 2544 offers a rate for a time; all frames in twice the time are half the rate."""
-    found = measure(Trial("t", (Segment("traffic", 10**9, LINE, LINE),)), passes_everything(), UNI)
+    found = measure(Trial("t", Frames((Segment("traffic", 10**9, LINE, LINE),))), passes_everything(), UNI)
 
     def lasting(ns: int) -> str | None:
         phases = (Phase("settle", 0, 10**9), Phase("traffic", 10**9, ns), Phase("drain", 10**9 + ns, 10**9))
@@ -113,12 +115,14 @@ def test_sending_that_took_longer_was_a_lower_rate() -> None:
 def test_a_minute_is_held_to_a_hundredth_of_a_percent() -> None:
     """0.01 % of 60 s are 6 ms: what was sent in 60.059 s was slower by 982 ppm."""
     minute = 60 * 10**9
-    found = measure(Trial("t", (Segment("traffic", minute, LINE, LINE),)), passes_everything(), UNI)
+    found = measure(Trial("t", Frames((Segment("traffic", minute, LINE, LINE),))), passes_everything(), UNI)
 
     def lasting(ns: int, unsent: int = 0) -> str | None:
         (stream,) = found.streams
         short = replace(stream, offered=stream.offered - unsent)
-        return starved(replace(found, streams=(short,), phases=(Phase("traffic", 0, ns),)), minute)
+        return starved(
+            replace(found.with_counts(streams=(short,)), phases=(Phase("traffic", 0, ns),)), minute
+        )
 
     assert lasting(minute + 6_000_000) is None
     assert "6.001 ms longer than the 60000 ms" in str(lasting(minute + 6_001_000))
@@ -152,7 +156,7 @@ def test_a_search_passes_no_load_that_took_longer_to_send() -> None:
 
 def timed(ns: int | None, given: Proven | None, *, clock: str = "real", unit: str = "ns") -> tuple[str, str]:
     """The verdict on a time measured at a full line that a device passes."""
-    found = measure(Trial("t", (Segment("traffic", 10**9, LINE, LINE),)), passes_everything(), UNI)
+    found = measure(Trial("t", Frames((Segment("traffic", 10**9, LINE, LINE),))), passes_everything(), UNI)
     exact = None if ns is None else Fraction(ns)
     value = Value("latency", "west-east", exact, unit, note="no frame was timed")
     result = Result("m", (value,), (0,), headlines={"latency": "the median"})
@@ -196,9 +200,9 @@ def test_a_share_needs_no_latency_of_the_tester() -> None:
 
 
 def test_a_time_at_a_load_that_was_not_offered_is_the_testers() -> None:
-    found = measure(Trial("t", (Segment("traffic", 10**9, LINE, LINE),)), passes_everything(), UNI)
+    found = measure(Trial("t", Frames((Segment("traffic", 10**9, LINE, LINE),))), passes_everything(), UNI)
     (stream,) = found.streams
-    short = replace(found, streams=(replace(stream, intended=stream.intended * 2),))
+    short = found.with_counts(streams=(replace(stream, intended=stream.intended * 2),))
     value = Value("latency", "sum", Fraction(10**6), "ns")
     result = Result("m", (value,), (0,), headlines={"latency": "the median"})
     verdict = judge(result, Evidence(UNI, "real", True, (short,), (10**9,), FLOOR))["sum"]

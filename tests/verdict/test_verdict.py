@@ -16,7 +16,7 @@ from netdyno.methods.throughput import ThroughputParameters
 from netdyno.plan import Goal
 from netdyno.values.finding import Result, Value
 from netdyno.values.health import CatchUp
-from netdyno.values.load import Segment, Trial
+from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.outcome import (
     Conflict,
     HopChange,
@@ -58,12 +58,13 @@ def evidence(
     proven: Proven | None = PROVEN,
 ) -> Evidence:
     """A second at full line into a wall."""
-    trial = Trial("t", (Segment("ramp", 10**9, LINE, LINE), Segment("hold", 10**9, LINE, LINE)))
+    trial = Trial("t", Frames((Segment("ramp", 10**9, LINE, LINE), Segment("hold", 10**9, LINE, LINE))))
     found = measure(trial, wall(capacity), situation)
     unsent = (health or {}).get("unsent", 0)
     found = replace(
-        found,
-        streams=tuple(replace(stream, intended=stream.intended + unsent) for stream in found.streams),
+        found.with_counts(
+            streams=tuple(replace(stream, intended=stream.intended + unsent) for stream in found.streams)
+        ),
         health=replace(found.health, **(health or {})),
         devices=({"ports": [{"name": "a", "partner_drops": partner_drops}, {"name": "b"}]},),
     )
@@ -87,7 +88,7 @@ def test_what_catching_up_may_have_lost_is_the_testers() -> None:
         (stream,) = given.trials[0].streams
         lost = int(LINE - capacity)
         fewer = replace(stream, received=stream.offered - lost, lost=lost)
-        given = replace(given, trials=(replace(given.trials[0], streams=(fewer,)),))
+        given = replace(given, trials=(given.trials[0].with_counts(streams=(fewer,)),))
         named, reason = limit(int(capacity) - 300_000, given)
         assert named == name, reason
         assert f"{lost} of {stream.offered} frames" in reason
@@ -228,7 +229,7 @@ def test_what_a_card_had_no_room_for_speaks_like_what_a_port_dropped(missed: int
 def test_a_receiver_that_dropped_all_that_is_missing_was_the_limit_however_few() -> None:
     given = evidence(20_000_000, health={"rx_dropped": 1})
     assert limit(8_000_000, given)[0] == "inconclusive"  # nothing of this traffic is missing
-    one = replace(given.trials[0], streams=(replace(given.trials[0].streams[0], lost=1),))
+    one = given.trials[0].with_counts(streams=(replace(given.trials[0].streams[0], lost=1),))
     assert limit(8_000_000, replace(given, trials=(one,)))[0] == "receiver"
 
 
@@ -241,7 +242,7 @@ def corrupting(lost: int, corrupted: int, *, clock: str = "real", **health: int)
     given = evidence(20_000_000, clock=clock, health=health)
     (stream,) = given.trials[0].streams
     spoiled = replace(stream, lost=lost, corrupted=corrupted, received=stream.offered - lost - corrupted)
-    return replace(given, trials=(replace(given.trials[0], streams=(spoiled,)),))
+    return replace(given, trials=(given.trials[0].with_counts(streams=(spoiled,)),))
 
 
 def test_corrupted_frames_are_held_against_the_device() -> None:
@@ -283,7 +284,7 @@ def test_a_tester_that_filled_the_line_is_no_limit() -> None:
 
 
 def test_fewer_frames_offered_than_intended_by_more_than_a_ten_thousandth_is_the_testers_limit() -> None:
-    trial = Trial("t", (Segment("traffic", 10**9, LINE, LINE),))
+    trial = Trial("t", Frames((Segment("traffic", 10**9, LINE, LINE),)))
     found = measure(trial, starved_tester(most=9_000_000), UNI)
     assert limit(9_000_000, Evidence(UNI, "virtual", True, (found,)))[0] == "tester"
     # 0.01 % of ten million is a thousand frames: that much is not held against it.
@@ -334,9 +335,11 @@ def test_loss_while_the_tester_was_late_says_nothing_in_real_time() -> None:
 
 def test_frames_that_came_too_late_to_be_told_are_not_held_against_the_device() -> None:
     given = evidence(5_000_000)
-    late = replace(given.trials[0], streams=(replace(given.trials[0].streams[0], beyond_window=10_000_000),))
+    late = given.trials[0].with_counts(
+        streams=(replace(given.trials[0].streams[0], beyond_window=10_000_000),)
+    )
     assert limit(5_000_000, replace(given, trials=(late,)))[0] == "inconclusive"
-    few = replace(late, streams=(replace(late.streams[0], beyond_window=9_999_999),))
+    few = late.with_counts(streams=(replace(late.streams[0], beyond_window=9_999_999),))
     assert limit(5_000_000, replace(given, trials=(few,)))[0] == "device"
 
 
@@ -349,7 +352,7 @@ def test_nothing_lost_below_the_line_is_a_lower_bound() -> None:
 def test_more_received_than_sent_is_invalid() -> None:
     given = evidence(10_000_000)
     trial = given.trials[0]
-    made = replace(trial, streams=(replace(trial.streams[0], lost=-4),))
+    made = trial.with_counts(streams=(replace(trial.streams[0], lost=-4),))
     found, reason = limit(10_000_000, replace(given, trials=(made,)))
     assert found == "invalid"
     assert "4 more frames" in reason
@@ -431,7 +434,7 @@ def test_a_load_below_one_that_lost_frames_is_never_the_lines() -> None:
 
 def test_a_search_that_copies_ended_is_limited_by_the_device() -> None:
     given = evidence(20_000_000)
-    copied = replace(given.trials[0], streams=(replace(given.trials[0].streams[0], duplicates=3),))
+    copied = given.trials[0].with_counts(streams=(replace(given.trials[0].streams[0], duplicates=3),))
     (value, _) = result(5_000_000, name="throughput").values
     searched = Result("throughput", (replace(value, high=Fraction(5_010_000)),), (0,))
     found = judge(searched, replace(given, trials=(copied,)))["west-east"]
@@ -677,9 +680,12 @@ def test_a_search_that_ends_where_two_streams_fill_one_line_out_has_found_that_l
     """Two ports to one, in per cent of its line: at 50 each they fill it, and 51 each is too much."""
     places = (Place(1, 0), Place(2, 0))
     situation = Situation(("p1-p0", "p2-p0"), LINE, Fraction(64), places=places)
-    tries = [Trial("t", (Segment("traffic", 10**9, LINE * at / 100, LINE * at / 100),)) for at in (low, high)]
+    tries = [
+        Trial("t", Frames((Segment("traffic", 10**9, LINE * at / 100, LINE * at / 100),)))
+        for at in (low, high)
+    ]
     passed, lossy = (measure(trial, passes_everything(), situation) for trial in tries)
-    lossy = replace(lossy, streams=tuple(replace(stream, lost=1000) for stream in lossy.streams))
+    lossy = lossy.with_counts(streams=tuple(replace(stream, lost=1000) for stream in lossy.streams))
     ends = (LINE * low / 100, LINE * high / 100)
     values = [Value("throughput", name, ends[0], "fps", *ends, searched=True) for name in situation.streams]
     given = Evidence(situation, "virtual", True, (passed, lossy), (10**9, 10**9))
@@ -693,11 +699,11 @@ def mesh(ports: int) -> tuple[Result, Evidence]:
     places = tuple(Place(*map(int, re.findall(r"\d+", name)), Fraction(1, ports - 1)) for name in names)
     situation = Situation(tuple(names), LINE, Fraction(64), places=places)
     clean, lossy = (
-        measure(Trial("t", (Segment("traffic", 10**9, LINE / 100, LINE / 100),)), device, situation)
+        measure(Trial("t", Frames((Segment("traffic", 10**9, LINE / 100, LINE / 100),))), device, situation)
         for device in (passes_everything(), wall(1_000))
     )
-    lossy = replace(
-        lossy, streams=tuple(replace(stream, lost=number + 1) for number, stream in enumerate(lossy.streams))
+    lossy = lossy.with_counts(
+        streams=tuple(replace(stream, lost=number + 1) for number, stream in enumerate(lossy.streams))
     )
     low, high = LINE / 100 / (ports - 1), LINE / 50 / (ports - 1)
     values = tuple(Value("throughput", name, low, "fps", low, high, searched=True) for name in names)

@@ -13,7 +13,7 @@ from netdyno.calibration.document import CalibrationError
 from netdyno.methods import sending_ns, starved
 from netdyno.plan.matrix import cases
 from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
-from netdyno.values.load import Segment, Trial
+from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.outcome import TrialResult
 from netdyno.values.units import Duration, PositiveDuration
 
@@ -120,7 +120,7 @@ class Bench:
         change: Callable[[dict[str, Any]], None] | None = None,
     ) -> Shot:
         """A constant load with the frames of `case`. change: of the trial's spec, before it runs."""
-        asked = Trial("loopback", (Segment("traffic", duration_ns, fps, fps),))
+        asked = Trial("loopback", Frames((Segment("traffic", duration_ns, fps, fps),)))
         spec = trial_spec(self.plan, case, self.wiring, asked)
         if case.profile.burst == 1:
             # What nothing enforces bounds nobody here: it is found how much more passes.

@@ -14,7 +14,7 @@ from netdyno.calibration.effort import Effort
 from netdyno.methods import rounded
 from netdyno.ports.threads import workers_of
 from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
-from netdyno.values.load import Segment, Trial
+from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.outcome import TrialResult
 
 if TYPE_CHECKING:
@@ -97,7 +97,9 @@ def _together(
     fps: Fraction,
     each: int,
 ) -> tuple[TrialResult, TrialResult]:
-    whole = trial_spec(plan, case, wiring, Trial("receive", (Segment("traffic", effort.trial_ns, fps, fps),)))
+    whole = trial_spec(
+        plan, case, wiring, Trial("receive", Frames((Segment("traffic", effort.trial_ns, fps, fps),)))
+    )
     session = session_spec(wiring, case)
     stream = {**whole["streams"][0]}
     sender, receiver = stream["tx_port"], stream["rx_port"]

@@ -25,7 +25,7 @@ from netdyno.methods.parts.procedure import (
 )
 from netdyno.methods.parts.queued import Queued, longer_may_lose, queued
 from netdyno.values.finding import Column, Figure, Result, Table, Value
-from netdyno.values.load import Segment, Trial
+from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import TrialResult
 from netdyno.values.situation import Situation
@@ -110,7 +110,7 @@ class _Bisection:
         clean: list[tuple[str, ...]] = []
         for again in range(self.repeats + 1):
             name = f"search {self.count + 1}" if not again else f"verification {self.count + 1}"
-            outcome = yield Trial(name, (Segment("traffic", self.duration.ns, fps, fps),))
+            outcome = yield Trial(name, Frames((Segment("traffic", self.duration.ns, fps, fps),)))
             numbers.append(self.count)
             self.count += 1
             bad = sum(max(stream.missing, 0) + stream.duplicates for stream in outcome.streams)

@@ -16,7 +16,7 @@ from netdyno.methods.parts.procedure import (
     starved,
 )
 from netdyno.values.finding import Cell, Column, Result, Table, Value
-from netdyno.values.load import Segment, Trial
+from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import TrialResult
 from netdyno.values.situation import Situation
@@ -79,7 +79,9 @@ def broadcast(parameters: BroadcastParameters, situation: Situation) -> Method:
     short: str | None = None
     while upper - lower > 1:
         fps = maximum * step / steps
-        outcome = yield Trial(f"search {len(outcomes) + 1}", (Segment("traffic", duration_ns, fps, fps),))
+        outcome = yield Trial(
+            f"search {len(outcomes) + 1}", Frames((Segment("traffic", duration_ns, fps, fps),))
+        )
         outcomes.append(outcome)
         fell_short = starved(outcome, duration_ns)
         rows = tuple(_rows(situation, outcome, fps / situation.line_fps, duration_ns))
@@ -139,7 +141,7 @@ def _one_by_one(situation: Situation) -> Trial:
         for turn, name in enumerate(situation.streams)
     }
     whole_ns = len(situation.streams) * ALONE_NS
-    return Trial("single frames", (Segment("traffic", whole_ns, single, single),), loads=loads)
+    return Trial("single frames", Frames((Segment("traffic", whole_ns, single, single),), loads=loads))
 
 
 _LOST = [column.name for column in TABLE].index("lost")
@@ -186,7 +188,7 @@ def at_all_ports(situation: Situation, outcome: TrialResult) -> TrialResult:
         # Frames that were never sent are so of its own stream; copies of others' are in the port's count.
         lost = one.lost if one.lost < 0 else max(sent - received, one.lost)
         streams.append(replace(one, intended=asked, offered=sent, received=sent - lost, lost=lost))
-    return replace(outcome, streams=tuple(streams))
+    return outcome.with_counts(streams=tuple(streams))
 
 
 def _spoiled(outcome: TrialResult) -> bool:

@@ -18,7 +18,7 @@ from netdyno.methods.parts.procedure import (
 )
 from netdyno.methods.parts.rows import lost
 from netdyno.values.finding import Cell, Column, Result, Table, Value
-from netdyno.values.load import Segment, Trial
+from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import StreamResult, TrialResult
 from netdyno.values.situation import Situation
@@ -65,7 +65,7 @@ def congestion(parameters: CongestionParameters, situation: Situation) -> Method
     """RFC 2889 section 5.5: half a line to one port, one and a half to another; who loses is told."""
     fps = frames_per_second(parameters.load, situation)
     duration_ns = parameters.duration.ns
-    outcome = yield Trial("congestion", (Segment("traffic", duration_ns, fps, fps),))
+    outcome = yield Trial("congestion", Frames((Segment("traffic", duration_ns, fps, fps),)))
     short = starved(outcome, duration_ns)
     free, full = _ports(situation, outcome)
     ports = [

@@ -21,7 +21,7 @@ from netdyno.methods.throughput import (
 )
 from netdyno.stats import delay_variation as variation
 from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
-from netdyno.values.load import Observe, Segment, Trial
+from netdyno.values.load import Frames, Observe, Segment, Trial
 from netdyno.values.outcome import StreamResult, TrialResult
 from netdyno.values.situation import Situation
 from netdyno.values.units import PositiveDuration
@@ -81,7 +81,7 @@ def measured(parameters: VariationParameters, situation: Situation, known: Known
             (
                 yield Trial(
                     f"variation {number}",
-                    (Segment("traffic", length, fps, fps),),
+                    Frames((Segment("traffic", length, fps, fps),)),
                     observe=Observe(variation=True),
                 )
             )

@@ -21,7 +21,7 @@ from netdyno.methods.throughput import (
     waits,
 )
 from netdyno.values.finding import Cell, Column, Result, Table, Value
-from netdyno.values.load import Observe, Segment, Trial
+from netdyno.values.load import Frames, Observe, Segment, Trial
 from netdyno.values.outcome import TrialResult
 from netdyno.values.rates import WIRE_OVERHEAD
 from netdyno.values.situation import Situation
@@ -103,7 +103,7 @@ def measured(parameters: LatencySettings, situation: Situation, known: Known, fi
         assert fps is not None
         outcome = yield Trial(
             f"latency {number + 1}",
-            (Segment("traffic", duration_ns, fps, fps),),
+            Frames((Segment("traffic", duration_ns, fps, fps),)),
             observe=Observe(timed_from_ns=parameters.after.ns),
         )
         outcomes.append(outcome)

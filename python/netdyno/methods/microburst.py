@@ -14,7 +14,7 @@ from netdyno.methods.parts import rows
 from netdyno.methods.parts.bursts import Bursts
 from netdyno.methods.parts.procedure import Parameters, Procedure
 from netdyno.values.finding import Cell, Column, Result, Table, Value
-from netdyno.values.load import Segment, Trial
+from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import StreamResult
 from netdyno.values.situation import Situation
@@ -68,9 +68,9 @@ def microburst(parameters: MicroburstParameters, situation: Situation) -> Method
         duration_ns = max(int(length * 10**9 / line), 1)
         return Trial(
             f"{length} frames",
-            (Segment("burst", duration_ns, line, line),),
-            loads=_loads(parameters, situation, duration_ns),
-            # All may have to leave one after the other.
+            Frames(
+                (Segment("burst", duration_ns, line, line),), loads=_loads(parameters, situation, duration_ns)
+            ),
             drain_ns=parameters.quiet.ns + len(situation.streams) * duration_ns,
         )
 

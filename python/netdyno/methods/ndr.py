@@ -27,7 +27,7 @@ from netdyno.methods.mlr.shooting import Budget, Shooting
 from netdyno.methods.parts.procedure import Parameters, Procedure, frames_per_second, scaled
 from netdyno.methods.parts.samples import Sample, kept_up, scopes
 from netdyno.values.finding import Result
-from netdyno.values.load import Segment, Trial
+from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import TrialResult
 from netdyno.values.situation import Situation
@@ -173,7 +173,7 @@ def _ramp(
     parameters: NdrParameters, situation: Situation, grid: Grid, shooting: Shooting
 ) -> Generator[Trial, TrialResult, dict[str, Fraction | None]]:
     """A short ramp, and the knee of each goal in it."""
-    trial = Trial("ramp", rise(grid.lowest, grid.highest, parameters.ramp.ns))
+    trial = Trial("ramp", Frames(rise(grid.lowest, grid.highest, parameters.ramp.ns)))
     outcome = yield trial
     shooting.ramped(trial, outcome)
     return knees(outcome, trial, situation, parameters.goals)

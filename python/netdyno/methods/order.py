@@ -11,7 +11,7 @@ from netdyno.methods.parts import rows
 from netdyno.methods.parts.procedure import Parameters, Procedure, frames_per_second, starved
 from netdyno.stats.histogram import decode, merge
 from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
-from netdyno.values.load import Observe, Segment, Trial
+from netdyno.values.load import Frames, Observe, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import StreamResult, TrialResult
 from netdyno.values.situation import Situation
@@ -59,9 +59,7 @@ def order(parameters: OrderParameters, situation: Situation) -> Method:
     outcomes: list[TrialResult] = []
     for number in range(1, parameters.repeats + 1):
         outcome = yield Trial(
-            f"order {number}",
-            (Segment("traffic", length, fps, fps),),
-            observe=Observe(order=True),
+            f"order {number}", Frames((Segment("traffic", length, fps, fps),)), observe=Observe(order=True)
         )
         outcomes.append(outcome)
     streams = {

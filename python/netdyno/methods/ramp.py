@@ -31,7 +31,7 @@ from netdyno.methods.parts.procedure import (
 )
 from netdyno.methods.parts.samples import Sample, inside, kept_up, on_schedule, scopes, windows
 from netdyno.values.finding import Result, Value
-from netdyno.values.load import Segment, Trial
+from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import TrialResult
 from netdyno.values.rates import WIRE_OVERHEAD
@@ -198,7 +198,7 @@ def _trial(parameters: RampParameters, situation: Situation) -> Trial:
     segments.append(Segment("ramp", parameters.ramp.duration.ns, start, target))
     if parameters.hold is not None:
         segments.append(Segment("hold", parameters.hold.ns, target, target))
-    return Trial("ramp", tuple(segments))
+    return Trial("ramp", Frames(tuple(segments)))
 
 
 def _read(parameters: RampParameters, situation: Situation, trial: Trial, outcome: TrialResult) -> Result:
@@ -263,7 +263,7 @@ def _across(result: Result, duration: PositiveDuration, trial: Trial, situation:
     rise = next(segment for segment in trial.segments if segment.name == "ramp")
     room = (max(highs) - min(lows)) / 2
     begin, end = max(min(lows) - room, Fraction(0)), min(max(highs) + room, rise.to_fps)
-    return Trial("ramp across the knee", (Segment("ramp", duration.ns, begin, end),))
+    return Trial("ramp across the knee", Frames((Segment("ramp", duration.ns, begin, end),)))
 
 
 def _refined(

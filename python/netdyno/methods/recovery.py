@@ -20,7 +20,7 @@ from netdyno.methods.throughput import (
     searching,
 )
 from netdyno.values.finding import Column, Result, Table, Value
-from netdyno.values.load import Observe, Segment, Trial
+from netdyno.values.load import Frames, Observe, Segment, Trial
 from netdyno.values.outcome import TrialResult
 from netdyno.values.situation import Situation
 from netdyno.values.units import Percent, PositiveDuration
@@ -103,7 +103,7 @@ def measured(parameters: RecoverySettings, situation: Situation, known: Known, f
     outcomes: list[TrialResult] = []
     notes: list[str] = []
     for number in range(1, parameters.repeats + 1):
-        outcome = yield Trial(f"recovery {number}", segments, observe=Observe(gaps=GAPS))
+        outcome = yield Trial(f"recovery {number}", Frames(segments), observe=Observe(gaps=GAPS))
         short = starved(outcome, parameters.overload.ns + parameters.watch.ns)
         # A tester that fell short did not overload it as asked, and may have lost its last frames itself; and
         # from what was no overload nothing recovers.

@@ -21,7 +21,7 @@ from netdyno.methods.throughput import (
     searching,
 )
 from netdyno.values.finding import Column, Result, Table, Value
-from netdyno.values.load import Event, Observe, Segment, Trial
+from netdyno.values.load import Event, Frames, Observe, Segment, Trial
 from netdyno.values.mixes import MIN_SIZE
 from netdyno.values.outcome import StreamResult, TrialResult
 from netdyno.values.situation import Situation
@@ -116,7 +116,7 @@ def measured(parameters: ResetSettings, situation: Situation, known: Known, firs
         by_hand = f", by hand after {parameters.before}" if parameters.kind == "by-hand" else ""
         outcome = yield Trial(
             f"reset {number + 1}{by_hand}",
-            (Segment("traffic", total_ns, fps, fps),),
+            Frames((Segment("traffic", total_ns, fps, fps),)),
             observe=Observe(gaps=GAPS),
             events=tuple(_events(parameters)),
         )

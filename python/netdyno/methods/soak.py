@@ -25,7 +25,7 @@ from netdyno.methods.parts.procedure import (
 from netdyno.stats.intervals import loss_bound
 from netdyno.stats.losses import LossEvent, events
 from netdyno.values.finding import Cell, Column, Result, Table, Value
-from netdyno.values.load import Observe, Segment, Trial
+from netdyno.values.load import Frames, Observe, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Gap, StreamResult, TrialResult
 from netdyno.values.situation import Situation
@@ -162,7 +162,7 @@ def soak(parameters: SoakParameters, situation: Situation) -> Method:
     for number, (length, begin) in enumerate(zip(lengths, accumulate(lengths, initial=0), strict=False), 1):
         outcome = yield Trial(
             f"part {number} of {len(lengths)}",
-            (Segment("traffic", length, fps, fps),),
+            Frames((Segment("traffic", length, fps, fps),)),
             observe=Observe(gaps=GAPS, bridge=_between(parameters, situation, fps)),
             stands=True,
         )

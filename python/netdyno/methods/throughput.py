@@ -21,7 +21,7 @@ from netdyno.methods.parts.procedure import (
 )
 from netdyno.methods.parts.queued import longer_may_lose, queued
 from netdyno.values.finding import HEADLINES, Column, Figure, Result, Table, Value
-from netdyno.values.load import Segment, Trial
+from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import TrialResult
 from netdyno.values.situation import Situation
@@ -148,7 +148,7 @@ class _Seen:
 
 
 def _trial(name: str, fps: Fraction, duration: PositiveDuration) -> Trial:
-    return Trial(name, (Segment("traffic", duration.ns, fps, fps),))
+    return Trial(name, Frames((Segment("traffic", duration.ns, fps, fps),)))
 
 
 def _result(

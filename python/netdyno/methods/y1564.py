@@ -20,7 +20,7 @@ from netdyno.methods.parts.acceptance import RATES, Checks, Service, accept, cel
 from netdyno.methods.parts.availability import available
 from netdyno.methods.parts.procedure import Parameters, Procedure, frames_per_second, starved
 from netdyno.values.finding import Cell, Column, Result, Table, Value
-from netdyno.values.load import Segment, Trial
+from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import StreamResult, TrialResult
 from netdyno.values.situation import Situation
@@ -267,7 +267,7 @@ def _trial(
         )
     loads: dict[str, tuple[Segment, ...]] = dict.fromkeys(situation.streams, ())
     loads |= {name: _of(segments, share) for name, share in _shares(situation, streams[step.service])}
-    return Trial(f"{step.service}: {step.name}", segments, loads=loads)
+    return Trial(f"{step.service}: {step.name}", Frames(segments, loads=loads))
 
 
 def _shares(situation: Situation, streams: Sequence[str]) -> Iterator[tuple[str, Fraction]]:
@@ -299,7 +299,7 @@ def _together(
         for name, theirs in streams.items()
         for stream, share in _shares(situation, theirs)
     }
-    return Trial("performance", (Segment("traffic", length, total, total),), loads=loads)
+    return Trial("performance", Frames((Segment("traffic", length, total, total),), loads=loads))
 
 
 def _judge(

@@ -42,6 +42,7 @@ from netdyno.values.health import Health
 from netdyno.values.load import Happened
 from netdyno.values.outcome import (
     Exchange,
+    FrameCounts,
     Lag,
     Latency,
     Phase,
@@ -320,9 +321,13 @@ class StoredRun:
         phases = self._connection.execute("SELECT * FROM phases WHERE trial = ? ORDER BY number", (trial,))
         resolved = self._connection.execute("SELECT address, mac FROM resolved WHERE trial = ?", (trial,))
         result = TrialResult(
-            streams=tuple(_stream(stream, series) for stream in streams),
-            ports=tuple(_port(port, series) for port in ports),
-            health=Health(
+            FrameCounts(
+                tuple(_stream(stream, series) for stream in streams),
+                tuple(_port(port, series) for port in ports),
+                row["sample_ns"],
+                beside=to_beside(row["beside"]),
+            ),
+            Health(
                 unsent=row["unsent"],
                 latest_departure_ns=row["latest_departure_ns"],
                 longest_gap_ns=row["longest_gap_ns"],
@@ -331,13 +336,11 @@ class StoredRun:
                 core_share_ppm=row["core_share_ppm"],
                 **to_threads(row["threads"]),
             ),
-            phases=tuple(Phase(phase["name"], phase["start_ns"], phase["duration_ns"]) for phase in phases),
-            sample_ns=row["sample_ns"],
+            tuple(Phase(phase["name"], phase["start_ns"], phase["duration_ns"]) for phase in phases),
             resolved=tuple((answer["address"], answer["mac"]) for answer in resolved),
             invalid=to_sentences(row["invalid"]),
             devices=to_mappings(row["devices"]),
             interfaces=to_interfaces(row["interfaces"]),
-            beside=to_beside(row["beside"]),
             exchange=None if row["exchange"] is None else Exchange.of(json.loads(row["exchange"])),
             next_hops=tuple(next_hop(hop) for hop in to_mappings(row["next_hops"])),
             conflicts=tuple(conflict(table) for table in to_mappings(row["conflicts"])),

@@ -76,30 +76,21 @@ class Observe:
 
 
 @dataclass(frozen=True)
-class Trial:
-    """What a method asks for: the load over time, and what else differs from the case and its plan."""
+class Frames:
+    """A load of frames: what each sending port sends over time, and what differs of single streams."""
 
-    name: str
     segments: tuple[Segment, ...]
     """The load of every sending port; its streams have their shares of it (`Situation.shares`)."""
     loads: Mapping[str, tuple[Segment, ...]] = field(default_factory=dict)
     """Streams whose own load is another, by name, in frames per second of that stream; none: it is silent."""
     burst: int | None = None
     """Frames of a burst; None: the profile's."""
-    settle_ns: int | None = None
-    """None: the plan's, as is the drain."""
-    drain_ns: int | None = None
-    events: tuple[Event, ...] = ()
-    """What happens to the device meanwhile, in order of time."""
-    observe: Observe = Observe()
     flows: int | None = None
     """Flows of each stream, from the first one on; None: the profile's."""
-    stands: bool = False
-    """Whether it counts whatever pauses its tester made, as one of hours does; its method tells of them."""
 
     @property
     def duration_ns(self) -> int:
-        """Time with traffic, without resolving, settling and draining."""
+        """Time with traffic, ns."""
         return max(sum(segment.duration_ns for segment in load) for load in self._loads)
 
     @property
@@ -110,3 +101,58 @@ class Trial:
     @property
     def _loads(self) -> tuple[tuple[Segment, ...], ...]:
         return (self.segments, *self.loads.values())
+
+
+@dataclass(frozen=True)
+class Connections:
+    """A load of connections of each sending port: so many open at once for a time.
+
+    rate: new ones a second until all are open, exact; None: as fast as the tester opens them.
+    """
+
+    count: int
+    duration_ns: int
+    rate: Fraction | None = None
+
+    @property
+    def constant(self) -> bool:
+        """Whether the load is held from the start: all connections are asked for at once."""
+        return self.rate is None
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a method asks for: the load over time, and what else differs from the case and its plan."""
+
+    name: str
+    load: Frames | Connections
+    settle_ns: int | None = None
+    """None: the plan's, as is the drain."""
+    drain_ns: int | None = None
+    events: tuple[Event, ...] = ()
+    """What happens to the device meanwhile, in order of time."""
+    observe: Observe = Observe()
+    stands: bool = False
+    """Whether the trial counts despite pauses of the tester (a soak); its method reports them."""
+
+    @property
+    def frames(self) -> Frames:
+        """The load of a trial of frames. TypeError if the trial is of connections."""
+        if not isinstance(self.load, Frames):
+            raise TypeError(f"trial `{self.name}` is a load of connections, not of frames")
+        return self.load
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        """The load of every sending port, of a trial of frames."""
+        return self.frames.segments
+
+    @property
+    def duration_ns(self) -> int:
+        """Time with traffic, ns, without resolving, settling and draining."""
+        return self.load.duration_ns
+
+    @property
+    def constant(self) -> bool:
+        """Whether no part of the load rises or falls."""
+        return self.load.constant

@@ -9,6 +9,7 @@ from typing import Any
 
 from netdyno.values.health import Health
 from netdyno.values.load import Happened
+from netdyno.values.series import MOST_SERIES, Series
 
 
 @dataclass(frozen=True)
@@ -326,16 +327,46 @@ class Phase:
 
 
 @dataclass(frozen=True)
-class TrialResult:
-    """What one trial found: counts, never ratios."""
+class FrameCounts:
+    """What a trial of frames counted: counts, never ratios."""
 
     streams: tuple[StreamResult, ...]
     ports: tuple[PortResult, ...]
+    sample_ns: int
+    """Length of a sample of every series of counts."""
+    beside: tuple[StreamResult, ...] = ()
+    """Counts of what was sent in place of some of their frames (a modifier), by which nothing is judged."""
+
+
+@dataclass(frozen=True)
+class ConnectionCounts:
+    """What a trial of connections counted over all sending ports: counts, never ratios.
+
+    asked: connections that were to be open. opened: those that were, failed: those refused or not answered,
+    broken: those that ended before they were to. sent_bytes, received_bytes: payload. sent, received: the
+    same in each sample.
+    """
+
+    asked: int
+    opened: int
+    failed: int
+    broken: int
+    sent_bytes: int
+    received_bytes: int
+    sample_ns: int
+    sent: tuple[int, ...] = ()
+    received: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class TrialResult:
+    """What one trial found: what the tester counted, how it did itself, and what others counted meanwhile."""
+
+    counts: FrameCounts | ConnectionCounts
     health: Health
     phases: tuple[Phase, ...]
-    sample_ns: int
-    resolved: tuple[tuple[str, str], ...]
-    invalid: tuple[str, ...]
+    resolved: tuple[tuple[str, str], ...] = ()
+    invalid: tuple[str, ...] = ()
     devices: tuple[Mapping[str, Any], ...] = ()
     """Counters of emulated devices (crates/dut/src/spec.rs, DeviceCounters)."""
     interfaces: tuple[InterfaceResult, ...] = ()
@@ -346,16 +377,51 @@ class TrialResult:
     """What happened to the device, and when it really did."""
     started: datetime | None = None
     """By the clock on the wall, when its first phase began; None in virtual time."""
-    beside: tuple[StreamResult, ...] = ()
-    """Counts of what was sent in place of some of their frames (a modifier), by which nothing is judged."""
     exchange: Exchange | None = None
     """What came of queries to the device beside them (a modifier)."""
+    series: tuple[Series, ...] = ()
+    """What instruments read meanwhile, of the device as a rule."""
     post: Post | None = field(default=None, repr=False)
     """What the tester said of its own and heard: for `exchange` to be made of, and not stored."""
+
+    def __post_init__(self) -> None:
+        if len(self.series) > MOST_SERIES:
+            raise ValueError(f"{len(self.series)} series, more than {MOST_SERIES}")
 
     def dated(self, started: datetime) -> TrialResult:
         """The same, begun then; unless it was in virtual time, which has no such clock."""
         return self if self.health.catch_up is None else replace(self, started=started)
+
+    def with_counts(self, **changes: Any) -> TrialResult:
+        """The same with other counts of frames: fields of `FrameCounts`."""
+        return replace(self, counts=replace(self.frames, **changes))
+
+    @property
+    def frames(self) -> FrameCounts:
+        """The counts of a trial of frames. TypeError if the trial was of connections."""
+        if not isinstance(self.counts, FrameCounts):
+            raise TypeError("the counts are of connections, not of frames")
+        return self.counts
+
+    @property
+    def streams(self) -> tuple[StreamResult, ...]:
+        """Counts of each stream, of a trial of frames."""
+        return self.frames.streams
+
+    @property
+    def beside(self) -> tuple[StreamResult, ...]:
+        """Counts of what a modifier sent in place of some frames, of a trial of frames."""
+        return self.frames.beside
+
+    @property
+    def ports(self) -> tuple[PortResult, ...]:
+        """Counts of each tester port, of a trial of frames."""
+        return self.frames.ports
+
+    @property
+    def sample_ns(self) -> int:
+        """Length of a sample of the series, ns."""
+        return self.counts.sample_ns
 
     @property
     def began(self) -> bool:

@@ -19,7 +19,7 @@ from netdyno.methods.parts.kept import unharmed
 from netdyno.methods.parts.procedure import rounded, starved
 from netdyno.methods.parts.queued import Queued, queued
 from netdyno.methods.wrap.late import came_late
-from netdyno.values.load import Segment, Trial
+from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.outcome import TrialResult
 from netdyno.values.situation import Situation
 from netdyno.values.units import PositiveDuration
@@ -103,7 +103,7 @@ class Shooting:
         """One trial, made again as long as it shows nothing; the share that came back, None to end all."""
         fps = self.grid.fps(ask.load)
         name = "warm-up" if ask.warmup else f"search {self.count + 1}"
-        trial = Trial(name, (Segment("traffic", ask.duration_ns, fps, fps),))
+        trial = Trial(name, Frames((Segment("traffic", ask.duration_ns, fps, fps),)))
         unsent: list[int] = []
         negative: list[int] = []
         while True:

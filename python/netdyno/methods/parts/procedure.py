@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from netdyno.errors import NotMeasuredError, Problem
 from netdyno.values.finding import Result
-from netdyno.values.load import LEAST_DRAIN_NS, Segment, Trial
+from netdyno.values.load import LEAST_DRAIN_NS, Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import TrialResult
 from netdyno.values.quantities import Claim, to_whole
@@ -112,7 +112,7 @@ def frames_per_second(load: Load, situation: Situation) -> Fraction:
 
 def constant(name: str, fps: Fraction, duration_ns: int) -> Trial:
     """A trial of one load."""
-    return Trial(name, (Segment("traffic", duration_ns, fps, fps),))
+    return Trial(name, Frames((Segment("traffic", duration_ns, fps, fps),)))
 
 
 def part(name: str, method: Method, first: int) -> Generator[Trial, TrialResult, tuple[Result, int]]:

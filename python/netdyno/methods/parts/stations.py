@@ -12,7 +12,7 @@ from pydantic import Field
 from netdyno.errors import Problem
 from netdyno.methods.parts.procedure import Parameters, frames_per_second, starved
 from netdyno.values.finding import Cell, Column, Result, Table, Value
-from netdyno.values.load import Event, Segment, Trial
+from netdyno.values.load import Event, Frames, Segment, Trial
 from netdyno.values.outcome import StreamResult, TrialResult
 from netdyno.values.situation import Situation
 from netdyno.values.units import FrameRate, Load, PositiveDuration, decimal
@@ -80,20 +80,22 @@ def attempt(
     learn_ns, test_ns = (count * 10**9 // fps for fps in (learning, rate))
     return Trial(
         name,
-        (
-            *((Segment("forget", first, nothing, nothing),) if first else ()),
-            Segment("learn", learn_ns, learning, learning),
-            Segment("pause", parameters.pause.ns, nothing, nothing),
-            Segment("test", test_ns, nothing, nothing),
+        Frames(
+            (
+                *((Segment("forget", first, nothing, nothing),) if first else ()),
+                Segment("learn", learn_ns, learning, learning),
+                Segment("pause", parameters.pause.ns, nothing, nothing),
+                Segment("test", test_ns, nothing, nothing),
+            ),
+            loads={
+                test: (
+                    Segment("learn", first + learn_ns + parameters.pause.ns, nothing, nothing),
+                    Segment("test", test_ns, rate, rate),
+                )
+            },
+            flows=count,
         ),
-        loads={
-            test: (
-                Segment("learn", first + learn_ns + parameters.pause.ns, nothing, nothing),
-                Segment("test", test_ns, rate, rate),
-            )
-        },
         settle_ns=None if parameters.forget else parameters.wait_ns,
-        flows=count,
         events=(Event(0, "forget"),) if parameters.forget else (),
     )
 

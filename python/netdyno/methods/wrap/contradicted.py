@@ -103,7 +103,8 @@ def _within(trial: Trial, fps: Fraction) -> bool:
     What a device is asked for meanwhile loses frames by itself; bursts, other flows and loads of streams by
     themselves are other traffic.
     """
-    if trial.events or trial.loads or trial.burst is not None or trial.flows is not None:
+    load = trial.frames
+    if trial.events or load.loads or load.burst is not None or load.flows is not None:
         return False
     return all(max(segment.from_fps, segment.to_fps) <= fps for segment in trial.segments)
 

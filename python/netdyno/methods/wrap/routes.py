@@ -12,7 +12,7 @@ from netdyno.errors import NotMeasuredError, counted
 from netdyno.methods.parts.procedure import part, starved
 from netdyno.plan.matrix import cases
 from netdyno.values.finding import Column, Figure, Result, Table
-from netdyno.values.load import Segment, Trial
+from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import TrialResult
 from netdyno.values.situation import Situation
@@ -58,7 +58,7 @@ def _tried(
     """So many frames to each route, in turn."""
     load = (Segment("routes", _length_ns(rounds * count, fps), fps, fps),)
     name = "every route" if rounds == 1 else f"every route, {rounds} frames each"
-    return (yield Trial(name, load, dict.fromkeys(situation.streams, load), flows=count))
+    return (yield Trial(name, Frames(load, loads=dict.fromkeys(situation.streams, load), flows=count)))
 
 
 def _length_ns(frames: int, fps: Fraction) -> int:

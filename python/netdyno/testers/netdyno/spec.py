@@ -19,6 +19,7 @@ from netdyno.store import observations
 from netdyno.values.health import CatchUp, Health, WorkerHealth
 from netdyno.values.load import Event, Segment, Trial
 from netdyno.values.outcome import (
+    FrameCounts,
     Heard,
     Lag,
     Latency,
@@ -65,7 +66,7 @@ def trial_spec(
     if case.modifier.words is not None:
         words = case.modifier.words(scene(plan, case, wiring, trial), secret=secret)
     silent = modifiers.Words()
-    flows = case.profile.flows if trial.flows is None else trial.flows
+    flows = case.profile.flows if trial.frames.flows is None else trial.frames.flows
     sent = [
         {
             "name": stream.name,
@@ -132,13 +133,13 @@ def _burst(case: Case, port: WiredPort, trial: Trial) -> int:
     """Frames of a burst; at a load above the line there are none, for nothing is between them."""
     bits = wire_bits(case.profile.mix.mean)
     most = max((rate for one in trial.segments for rate in (one.from_fps, one.to_fps)), default=Fraction(0))
-    asked = case.profile.burst if trial.burst is None else trial.burst
+    asked = case.profile.burst if trial.frames.burst is None else trial.frames.burst
     return 1 if most * bits > port.rate_bps else asked
 
 
 def _schedule(case: Case, stream: Stream, trial: Trial) -> list[dict[str, Any]]:
     """Loads of a stream as L1 bits per second, rounded down: never more than was asked."""
-    own = trial.loads.get(stream.beside or stream.name)
+    own = trial.frames.loads.get(stream.beside or stream.name)
     part = case.modifier.share / (1 - case.modifier.share) if stream.beside else Fraction(1)
     segments, share = (trial.segments, stream.place.share) if own is None else (own, part)
     if not segments:
@@ -232,15 +233,17 @@ def read_result(json_text: str, apart: Collection[str] = ()) -> TrialResult:
     trial = answer["trial"]
     found = [_stream(stream) for stream in trial["streams"]]
     return TrialResult(
-        streams=tuple(stream for stream in found if stream.name not in apart),
-        beside=tuple(stream for stream in found if stream.name in apart),
-        ports=tuple(
-            _values(PortResult, port, "tx", "tx_bytes_series", "rx", "rx_bytes_series")
-            for port in trial["ports"]
+        FrameCounts(
+            tuple(stream for stream in found if stream.name not in apart),
+            tuple(
+                _values(PortResult, port, "tx", "tx_bytes_series", "rx", "rx_bytes_series")
+                for port in trial["ports"]
+            ),
+            trial["sample_ns"],
+            beside=tuple(stream for stream in found if stream.name in apart),
         ),
-        health=_health(trial["health"]),
-        phases=tuple(Phase(**phase) for phase in trial["phases"]),
-        sample_ns=trial["sample_ns"],
+        _health(trial["health"]),
+        tuple(Phase(**phase) for phase in trial["phases"]),
         resolved=tuple((address, mac) for address, mac in trial["resolved"]),
         invalid=tuple(trial["invalid"]),
         devices=tuple(answer.get("devices", ())),

@@ -1,0 +1,80 @@
+"""A series: what an instrument read while a trial ran, such as a counter or a temperature of the device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+MOST_SAMPLES = 1_000_000
+"""Samples of one series: a reading a second for eleven days."""
+MOST_SERIES = 256
+"""Series of one trial."""
+LONGEST_NAME = 100
+"""Characters of a source, subject, name or unit."""
+MOST_DIGITS = 18
+"""Digits behind the decimal point of a value."""
+LIMIT = 2**63
+"""Values and times are signed 64-bit numbers, as a store keeps them."""
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Times at equal distances, ns from the begin of traffic."""
+
+    first_ns: int
+    every_ns: int
+
+    def __post_init__(self) -> None:
+        if self.every_ns <= 0:
+            raise ValueError(f"steps of {self.every_ns} ns")
+
+
+@dataclass(frozen=True)
+class Series:
+    """What one instrument read. A reading that failed has no sample: no value stands for it.
+
+    source: who read it, `device` or the name of a driver. subject: of what, such as an interface. name: the
+    quantity, by its source's own name. at_ns: when, from the begin of traffic; negative before it. values:
+    one a time. scale: digits behind the decimal point, so 234 at scale 1 is 23.4.
+
+    Raises ValueError for what no store takes: too many samples, names that are empty, too long or not
+    printable, times that do not increase, values of more than 64 bits.
+    """
+
+    source: str
+    subject: str
+    name: str
+    unit: str
+    at_ns: Steps | tuple[int, ...]
+    values: tuple[int, ...]
+    scale: int = 0
+
+    def __post_init__(self) -> None:
+        for text in (self.source, self.subject, self.name, self.unit):
+            if not 0 < len(text) <= LONGEST_NAME or not text.isprintable():
+                raise ValueError(f"`{text[:40]!r}` is not a name of 1 to {LONGEST_NAME} printable characters")
+        if len(self.values) > MOST_SAMPLES:
+            raise ValueError(f"{len(self.values)} samples, more than {MOST_SAMPLES}")
+        if not 0 <= self.scale <= MOST_DIGITS:
+            raise ValueError(f"a scale of {self.scale}, not 0 to {MOST_DIGITS}")
+        if not isinstance(self.at_ns, Steps):
+            if len(self.at_ns) != len(self.values):
+                raise ValueError(f"{len(self.values)} values at {len(self.at_ns)} times")
+            if any(later <= earlier for earlier, later in pairwise(self.at_ns)):
+                raise ValueError("times that do not increase")
+        for number in (*self.values, *self.times_ns[:1], *self.times_ns[-1:]):
+            if not -LIMIT <= number < LIMIT:
+                raise ValueError(f"{number} has more than 64 bits")
+
+    @property
+    def times_ns(self) -> tuple[int, ...]:
+        """When each value was read, ns from the begin of traffic."""
+        if not isinstance(self.at_ns, Steps):
+            return self.at_ns
+        return tuple(self.at_ns.first_ns + self.at_ns.every_ns * number for number in range(len(self.values)))
+
+    @property
+    def numbers(self) -> tuple[Fraction, ...]:
+        """The values in their unit, exact."""
+        return tuple(Fraction(value, 10**self.scale) for value in self.values)
