@@ -33,7 +33,7 @@ from netdyno.store import CaseHead, CaseWiring, StoredCase, StoredVerdict
 from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
 from netdyno.values.finding import Result
 from netdyno.values.load import Trial
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 from netdyno.verdict import Evidence, across, judge
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -164,9 +164,9 @@ def _limit(session: dict[str, Any], given: Scenario) -> None:
             port["limit"] = limit
 
 
-def _follow(plan: Plan, case: Case, wiring: Wiring) -> tuple[Result, list[TrialResult], list[int]]:
+def _follow(plan: Plan, case: Case, wiring: Wiring) -> tuple[Result, list[Outcome], list[int]]:
     """Gives the method what it asks for until it has a result."""
-    outcomes: list[TrialResult] = []
+    outcomes: list[Outcome] = []
     planned: list[int] = []
     session = Session(json.dumps(session_spec(wiring)))
     try:

@@ -12,7 +12,7 @@ from emulated import plan, wired
 from netdyno.campaign.events import Course
 from netdyno.values.health import Health
 from netdyno.values.load import Event, Frames, Segment, Trial
-from netdyno.values.outcome import FrameCounts, TrialResult
+from netdyno.values.outcome import FrameCounts, Outcome
 
 MS = 10**6
 
@@ -54,7 +54,7 @@ def course(session: Clockwork, *events: Event) -> tuple[Course, Trial]:
 
 def happened(made: Course) -> list[tuple[Event, int]]:
     health = Health(0, 0, 0, 0, 0, None)
-    result = made.told(TrialResult(FrameCounts((), (), 1), health, ()))
+    result = made.told(Outcome(FrameCounts((), (), 1), health, ()))
     return [(one.event, one.from_ns) for one in result.happened]
 
 

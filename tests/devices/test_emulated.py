@@ -11,7 +11,7 @@ import pytest
 from emulated import MS, average_us, plan, trials
 from netdyno.errors import PlanErrors
 from netdyno.values.load import Event, Happened
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -89,7 +89,7 @@ def test_a_link_that_is_down_carries_nothing_either_way() -> None:
     assert [one.event for one in result.happened] == list(events)
 
 
-def llq(qos: str) -> TrialResult:
+def llq(qos: str) -> Outcome:
     """Default traffic that fills a narrow port twice over, and a hundredth of that with DSCP 46."""
 
     def with_priority(spec: dict[str, Any]) -> None:

@@ -15,7 +15,7 @@ from netdyno.methods.ramp import RampParameters
 from netdyno.methods.throughput import ThroughputParameters
 from netdyno.values.finding import Result, Value
 from netdyno.values.load import Frames, Segment, Trial
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 from netdyno.values.situation import Situation
 from tendevices import (
     Device,
@@ -35,16 +35,14 @@ ONE = Situation(streams=("west-east",), line_fps=LINE, mean_size=Fraction(64))
 BOTH = Situation(streams=("west-east", "east-west"), line_fps=LINE, mean_size=Fraction(64))
 
 
-def throughput(
-    device: Device, situation: Situation = ONE, **parameters: str
-) -> tuple[Result, list[TrialResult]]:
+def throughput(device: Device, situation: Situation = ONE, **parameters: str) -> tuple[Result, list[Outcome]]:
     method = METHODS["throughput"]
     read = ThroughputParameters.model_validate({"duration": "1s", **parameters})
     return drive(method.start(read, situation), device, situation)
 
 
 def read(
-    change: Callable[[TrialResult], TrialResult], situation: Situation = ONE, **parameters: str | None
+    change: Callable[[Outcome], Outcome], situation: Situation = ONE, **parameters: str | None
 ) -> Result:
     """What a ramp makes of counts: those of a device that passes everything, changed."""
     given_ = {"warmup": "1s at 1kpps", "ramp": "10s to 100%", "hold": "2s", **parameters}
@@ -56,7 +54,7 @@ def read(
     return result
 
 
-def ramp(device: Device, situation: Situation = ONE, **parameters: str) -> tuple[Result, list[TrialResult]]:
+def ramp(device: Device, situation: Situation = ONE, **parameters: str) -> tuple[Result, list[Outcome]]:
     method = METHODS["ramp"]
     given_ = {"warmup": "1s at 1kpps", "ramp": "10s to 100%", "hold": "2s", **parameters}
     return drive(method.start(RampParameters.model_validate(given_), situation), device, situation)
@@ -284,7 +282,7 @@ def test_the_knee_lies_between_its_bounds_wherever_in_a_sample_loss_begins(capac
     """A load from 0 to 10 Mpps in 10 s is t Mpps at t s; from `capacity` on what exceeds it is lost at once.
     Loss passes 0.1 % at capacity / 0.999, whichever sample that is in and whichever half of it."""
 
-    def lossy(outcome: TrialResult) -> TrialResult:
+    def lossy(outcome: Outcome) -> Outcome:
         (stream,) = outcome.streams
         arrived = list(stream.tx)
         for sample in range(100):
@@ -308,7 +306,7 @@ def test_a_ramp_without_a_hold_is_certain_of_the_last_samples_mean_only() -> Non
 
 
 def test_a_hold_that_lost_a_frame_does_not_say_that_the_knee_is_at_its_load() -> None:
-    def one_less(outcome: TrialResult) -> TrialResult:
+    def one_less(outcome: Outcome) -> Outcome:
         (stream,) = outcome.streams
         return outcome.with_counts(
             streams=(replace(stream, arrived=(*stream.arrived[:-1], stream.tx[-1] - 1)),)
@@ -328,7 +326,7 @@ def test_as_many_whole_frames_as_the_line_has_room_for_are_the_line() -> None:
     fast = Situation(("west-east",), line, Fraction(64))
 
     def level(count: int, lost: int = 0) -> Value:
-        def changed(outcome: TrialResult) -> TrialResult:
+        def changed(outcome: Outcome) -> Outcome:
             (stream,) = outcome.streams
             rx = (*stream.rx[:-20], *([count] * 20))
             arrived = (*stream.arrived[:-20], *(sent - lost for sent in stream.tx[-20:]))
@@ -341,7 +339,7 @@ def test_as_many_whole_frames_as_the_line_has_room_for_are_the_line() -> None:
     assert level(1_488_095, lost=1).number == 14_880_950
 
 
-def caught_up(outcome: TrialResult, at: int, share: Fraction) -> TrialResult:
+def caught_up(outcome: Outcome, at: int, share: Fraction) -> Outcome:
     """The tester sends that share of a sample in the next one only, and the device passes what comes."""
     (stream,) = outcome.streams
     tx = list(stream.tx)
@@ -376,7 +374,7 @@ def test_what_the_tester_catches_up_in_the_hold_is_no_rate_of_it() -> None:
 def test_a_queue_that_empties_is_the_devices_own_rate() -> None:
     """The tester was on time to the frame, as in virtual time."""
 
-    def pours(outcome: TrialResult, place: int) -> TrialResult:
+    def pours(outcome: Outcome, place: int) -> Outcome:
         """A thousand frames come a sample later."""
         (stream,) = outcome.streams
         rx = list(stream.rx)
@@ -391,7 +389,7 @@ def test_a_queue_that_empties_is_the_devices_own_rate() -> None:
 
 
 def test_a_tester_that_was_never_on_schedule_gives_the_mean_of_a_whole_part() -> None:
-    def late(outcome: TrialResult) -> TrialResult:
+    def late(outcome: Outcome) -> Outcome:
         (stream,) = outcome.streams
         tx = (0, *stream.tx[:-2], stream.tx[-2] + stream.tx[-1])
         return replace(
@@ -425,7 +423,7 @@ def test_no_number_of_the_ramp_is_called_throughput() -> None:
     assert value(result, "ramp max Rx").number == 10_000_000
 
 
-def paused(outcome: TrialResult, trial: Trial, at: int, capacity: int, gap_ns: int) -> TrialResult:
+def paused(outcome: Outcome, trial: Trial, at: int, capacity: int, gap_ns: int) -> Outcome:
     """The same with nine tenths of the frames of one sample sent in the next one, into a wall."""
     (stream,) = outcome.streams
     tx = list(stream.tx)

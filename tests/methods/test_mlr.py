@@ -33,7 +33,7 @@ from netdyno.methods.mlr.presets import PRESETS, Goal
 from netdyno.methods.ndr import NdrParameters, rise
 from netdyno.values.finding import Result, Value
 from netdyno.values.load import Trial
-from netdyno.values.outcome import PortResult, StreamResult, TrialResult
+from netdyno.values.outcome import Outcome, PortResult, StreamResult
 from netdyno.values.situation import Situation
 from pydantic import ValidationError
 from tendevices import (
@@ -274,7 +274,7 @@ def flat(bounds: Iterable[tuple[float | None, ...]]) -> list[float]:
 # The method
 
 
-def ndr(device: Device, situation: Situation = ONE, **parameters: Any) -> tuple[Result, list[TrialResult]]:
+def ndr(device: Device, situation: Situation = ONE, **parameters: Any) -> tuple[Result, list[Outcome]]:
     method = METHODS["ndr"]
     read = NdrParameters.model_validate(parameters)
     return drive(method.start(read, situation), device, situation)
@@ -377,7 +377,7 @@ def test_a_device_that_makes_frames_ends_as_no_result_at_all() -> None:
 def test_copies_count_as_missing_frames() -> None:
     """One frame in a hundred comes twice: no load is without that, and none is within 0.5 %."""
 
-    def twice(outcome: TrialResult, number: int, trial: Trial) -> TrialResult:
+    def twice(outcome: Outcome, number: int, trial: Trial) -> Outcome:
         streams = tuple(replace(one, duplicates=one.offered // 100) for one in outcome.streams)
         return outcome.with_counts(streams=streams)
 
@@ -400,7 +400,7 @@ def test_answers_after_the_drain_leave_what_is_missing_unknown() -> None:
     """All frames of a trial come after it was read: nothing is known of loss, so no rate is given."""
     before: list[int] = [0]
 
-    def late(outcome: TrialResult, number: int, trial: Trial) -> TrialResult:
+    def late(outcome: Outcome, number: int, trial: Trial) -> Outcome:
         streams = tuple(
             replace(one, received=0, lost=one.offered, arrived=(0,) * len(one.arrived), rx=(0,) * len(one.rx))
             for one in outcome.streams
@@ -442,16 +442,16 @@ def test_a_tester_that_can_send_nothing_gives_no_number() -> None:
 
 
 def test_a_tester_that_starves_in_the_middle_is_asked_again_and_then_bounds_the_search() -> None:
-    def starve(outcome: TrialResult, streams: bool) -> TrialResult:
+    def starve(outcome: Outcome, streams: bool) -> Outcome:
         changed: tuple[StreamResult, ...] = tuple(
             replace(one, offered=one.offered // 2, received=one.offered // 2) for one in outcome.streams
         )
         return outcome.with_counts(streams=changed)
 
-    def once(outcome: TrialResult, number: int, trial: Trial) -> TrialResult:
+    def once(outcome: Outcome, number: int, trial: Trial) -> Outcome:
         return starve(outcome, True) if number == 5 else outcome
 
-    def above(outcome: TrialResult, number: int, trial: Trial) -> TrialResult:
+    def above(outcome: Outcome, number: int, trial: Trial) -> Outcome:
         return starve(outcome, True) if trial.segments[0].from_fps > 2_000_000 else outcome
 
     plain, _ = ndr(wall(3_000_000))

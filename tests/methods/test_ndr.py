@@ -19,7 +19,7 @@ from netdyno.plan import PlanErrors, parse
 from netdyno.store import StoredCase, open_run
 from netdyno.values.finding import Result, Value
 from netdyno.values.load import Frames, Trial
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 from netdyno.values.situation import Place, Situation
 from tendevices import (
     Device,
@@ -135,9 +135,7 @@ def test_mistakes_in_goals_are_told_where_they_are() -> None:
 # Bisection with loss verification
 
 
-def bisection(
-    device: Device, situation: Situation = ONE, **parameters: Any
-) -> tuple[Result, list[TrialResult]]:
+def bisection(device: Device, situation: Situation = ONE, **parameters: Any) -> tuple[Result, list[Outcome]]:
     read = BisectionParameters.model_validate({"duration": "1s", **parameters})
     return drive(METHODS["bisection"].start(read, situation), device, situation)
 
@@ -227,7 +225,7 @@ def test_a_starved_tester_bounds_a_bisection_and_blames_nobody() -> None:
 # A ramp, its knee, and a search from there
 
 
-def ramp(device: Device, situation: Situation = ONE, **parameters: Any) -> tuple[Result, list[TrialResult]]:
+def ramp(device: Device, situation: Situation = ONE, **parameters: Any) -> tuple[Result, list[Outcome]]:
     given_ = {"warmup": "1s at 1kpps", "ramp": "10s to 100%", "hold": "2s", **parameters}
     return drive(METHODS["ramp"].start(RampParameters.model_validate(given_), situation), device, situation)
 
@@ -289,7 +287,7 @@ def test_streams_have_their_shares_of_the_load_that_their_port_is_asked_for() ->
     parts = Situation(("a", "b"), LINE, Fraction(64), places=places)
     shares = {name: place.share for name, place in zip(parts.streams, places, strict=True)}
 
-    def measured(trial: Trial) -> TrialResult:
+    def measured(trial: Trial) -> Outcome:
         """What `measure` finds of each stream at its own load, put together."""
         alone = []
         for name in parts.streams:

@@ -25,7 +25,7 @@ from netdyno.store import StoredTrial
 from netdyno.values.finding import Result
 from netdyno.values.load import Trial
 from netdyno.values.method import Method
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 from netdyno.values.situation import Situation
 from netdyno.values.verdict import Verdict
 from netdyno.verdict import Evidence, judge
@@ -47,11 +47,9 @@ def suite() -> Method:
     return method.start(method.parameters.model_validate(short), ONE)
 
 
-def driven(
-    method: Method, fails: Callable[[str], bool]
-) -> tuple[Result, list[tuple[Trial, TrialResult | None]]]:
+def driven(method: Method, fails: Callable[[str], bool]) -> tuple[Result, list[tuple[Trial, Outcome | None]]]:
     """The method against the device, but for trials whose name fails."""
-    made: list[tuple[Trial, TrialResult | None]] = []
+    made: list[tuple[Trial, Outcome | None]] = []
     try:
         trial = next(method)
         while True:

@@ -16,7 +16,7 @@ from netdyno.methods import METHODS, kept_away, spoiled
 from netdyno.plan import PlanErrors, parse
 from netdyno.values.finding import Cell, Result, Table
 from netdyno.values.load import Trial
-from netdyno.values.outcome import Gap, Gaps, StreamResult, TrialResult
+from netdyno.values.outcome import Gap, Gaps, Outcome, StreamResult
 from netdyno.values.situation import Situation
 from pydantic import ValidationError
 from tendevices import (
@@ -42,7 +42,7 @@ BOTH = Situation(("west-east", "east-west"), Fraction(LINE), Fraction(100))
 
 def run(
     name: str, device: Device, situation: Situation = UNI, **parameters: Any
-) -> tuple[Result, list[TrialResult]]:
+) -> tuple[Result, list[Outcome]]:
     method = METHODS[name]
     return drive(method.start(method.parameters(**parameters), situation), device, situation)
 
@@ -467,7 +467,7 @@ def test_bursts_rest_on_the_last_search_whatever_others_tried(held: int) -> None
         METHODS["back-to-back"].parameters(throughput="40%", repeats=2, longest="100ms"), UNI
     )
     trial: Trial = next(generator)
-    outcomes: list[TrialResult] = []
+    outcomes: list[Outcome] = []
     result: Result | None = None
     while result is None:
         if trial.name.startswith("search 2"):

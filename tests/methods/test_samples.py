@@ -8,7 +8,7 @@ import pytest
 from netdyno.methods.parts import samples
 from netdyno.values.health import Health
 from netdyno.values.load import Frames, Segment, Trial
-from netdyno.values.outcome import FrameCounts, Phase, StreamResult, TrialResult
+from netdyno.values.outcome import FrameCounts, Outcome, Phase, StreamResult
 from netdyno.values.situation import Place, Situation
 
 SECOND = 10**9
@@ -41,9 +41,9 @@ def stream(name: str, tx: list[int], lost: int) -> StreamResult:
     )
 
 
-def outcome(*streams: StreamResult, latest_ns: int = 0) -> TrialResult:
+def outcome(*streams: StreamResult, latest_ns: int = 0) -> Outcome:
     health = Health(0, latest_ns, 0, 0, 0, None)
-    return TrialResult(FrameCounts(streams, (), SECOND // 10), health, (Phase("traffic", 0, 2 * SECOND),))
+    return Outcome(FrameCounts(streams, (), SECOND // 10), health, (Phase("traffic", 0, 2 * SECOND),))
 
 
 def mesh(ports: int) -> Situation:

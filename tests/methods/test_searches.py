@@ -15,7 +15,7 @@ from netdyno.methods import METHODS
 from netdyno.methods.wrap.late import watched
 from netdyno.values.finding import Result, Value
 from netdyno.values.load import Frames, Segment, Trial
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 from netdyno.values.situation import Place, Situation
 from tendevices import SAMPLE_NS, Device, finite_queue, measure
 
@@ -25,15 +25,15 @@ THREE = Situation(("east-west", "south-west"), LINE, Fraction(64), places=(Place
 ADDRESSES = Situation(("west-east", "east-west"), LINE, Fraction(64), places=(Place(0, 1), Place(1, 0)))
 SECOND = 10**9
 
-Answer = Callable[[Trial], TrialResult]
+Answer = Callable[[Trial], Outcome]
 
 
 def searched(
     name: str, answer: Answer, situation: Situation, **parameters: Any
-) -> tuple[Result, list[tuple[Trial, TrialResult]]]:
+) -> tuple[Result, list[tuple[Trial, Outcome]]]:
     """A method against a device that answers whole trials."""
     method = METHODS[name]
-    made: list[tuple[Trial, TrialResult]] = []
+    made: list[tuple[Trial, Outcome]] = []
     running = watched(method.start(method.parameters.model_validate(parameters), situation))
     try:
         trial = next(running)
@@ -53,7 +53,7 @@ def value(result: Result, name: str) -> Value:
     return next(found for found in result.values if found.name == name)
 
 
-def proven(result: Result, made: list[tuple[Trial, TrialResult]], low: Fraction, length_ns: int) -> None:
+def proven(result: Result, made: list[tuple[Trial, Outcome]], low: Fraction, length_ns: int) -> None:
     """A trial that the result rests on was made at the lower bound, for so long, and lost nothing."""
     found = [made[number] for number in result.trials]
     assert any(
@@ -159,7 +159,7 @@ def test_a_microburst_is_found_to_the_frame(holds: int) -> None:
 def stations(known: Callable[[int, Fraction], int], situation: Situation = ADDRESSES) -> Answer:
     """Of so many addresses that are told at a rate, `known` are kept; frames to the others are flooded."""
 
-    def answer(trial: Trial) -> TrialResult:
+    def answer(trial: Trial) -> Outcome:
         learning = next(one for one in trial.segments if one.name == "learn")
         count = trial.frames.flows or 0
         flooded = count - known(count, learning.from_fps)
@@ -257,7 +257,7 @@ def test_a_recovery_is_timed_to_the_frame(capacity: int, lasts: int, every: int)
     known = Fraction(capacity, 2)
     low = known * Fraction(11, 10) / 2
 
-    def answer(trial: Trial) -> TrialResult:
+    def answer(trial: Trial) -> Outcome:
         begin = trial.segments[0].duration_ns
         outcome = measure(trial, lambda fps, seconds, stream: (int(fps * seconds),) * 2, ONE)
         hit = range(0, int(low * lasts / 1000), every)

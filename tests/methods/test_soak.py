@@ -27,7 +27,7 @@ from netdyno.reports.model.from_store import view
 from netdyno.store import CaseWiring, StoreError, open_run
 from netdyno.values.finding import Result
 from netdyno.values.health import Health
-from netdyno.values.outcome import FrameCounts, Gap, Gaps, Phase, StreamResult, TrialResult
+from netdyno.values.outcome import FrameCounts, Gap, Gaps, Outcome, Phase, StreamResult
 from netdyno.values.situation import Situation
 from tendevices import measure, passes_everything
 
@@ -136,7 +136,7 @@ def meshed(streams: int, losses: int, parts: int) -> Result:
 
     phases = (Phase("traffic", 0, 3 * 10**9 * losses),)
     health = Health(0, 0, 0, 0, 0, None)
-    outcome = TrialResult(FrameCounts(tuple(map(stream, range(streams))), (), 10**9), health, phases)
+    outcome = Outcome(FrameCounts(tuple(map(stream, range(streams))), (), 10**9), health, phases)
     parameters = SoakParameters.model_validate(
         {"duration": f"{3 * losses * parts}s", "part": f"{3 * losses}s"}
     )

@@ -17,7 +17,7 @@ from netdyno.plan.matrix import cases, situation
 from netdyno.testers.netdyno.spec import session_spec
 from netdyno.values.finding import Cell, Result
 from netdyno.values.load import Trial
-from netdyno.values.outcome import InterfaceResult, Phase, TrialResult
+from netdyno.values.outcome import InterfaceResult, Outcome, Phase
 from netdyno.values.situation import Place, Situation
 from netdyno.values.units import PositiveDuration
 from netdyno.verdict import Evidence, judge
@@ -49,16 +49,16 @@ trial: {{sample: 1ms, settle: 1ms, drain: 100ms}}
 
 def measured(
     asked: Plan, change: Callable[[dict[str, Any]], object] = lambda device: None
-) -> tuple[Result, list[TrialResult]]:
+) -> tuple[Result, list[Outcome]]:
     """What the method finds of the emulated device, which is changed first."""
     pytest.importorskip("netdyno._engine", reason="the engine is not built")
     (case,) = cases(asked)
     wiring = asked.kind.wire(asked.lab.links, case.settings)
     spec = session_spec(wiring, case)
     change(spec["devices"][0])
-    outcomes: list[TrialResult] = []
+    outcomes: list[Outcome] = []
 
-    def told(trial: Trial, outcome: TrialResult) -> TrialResult:
+    def told(trial: Trial, outcome: Outcome) -> Outcome:
         del trial
         assert outcome.invalid == ()
         outcomes.append(outcome)
@@ -233,7 +233,7 @@ def _narrow(device: dict[str, Any]) -> None:
         port["in_fps"] = [500_000, 1]
 
 
-def findings(outcome: TrialResult, duration: str = "1200us") -> dict[str, str]:
+def findings(outcome: Outcome, duration: str = "1200us") -> dict[str, str]:
     """On congestion, of a trial that is told as if it had been one of a plan."""
     asked = plan(f"congestion: {{duration: {duration}}}", 4)
     (case,) = cases(asked)
@@ -555,7 +555,7 @@ def test_broadcasts_lost_to_a_port_are_judged_though_its_own_frames_are_whole() 
     """Above 60 % the second port gets a tenth less of all broadcasts, but all that it times."""
     method = METHODS["broadcast"]
     generator = method.start(method.parameters(duration="1s"), BROADCASTS)
-    outcomes: list[TrialResult] = []
+    outcomes: list[Outcome] = []
     try:
         trial = next(generator)
         while True:

@@ -27,7 +27,7 @@ from netdyno.store import open_run
 from netdyno.testers.netdyno.spec import trial_spec
 from netdyno.values.finding import Result
 from netdyno.values.load import Frames, Segment, Trial
-from netdyno.values.outcome import Exchange, FrameCounts, Heard, Post, Said, TrialResult
+from netdyno.values.outcome import Exchange, FrameCounts, Heard, Outcome, Post, Said
 from test_modifiers import HELD, cells, plan, result, run, spec, throughput
 
 LINE = Fraction(10**8, 672)
@@ -291,7 +291,7 @@ def read(heard: list[tuple[int, bytes]], *, queries: int = 4, rate: int = 10**8,
         heard=tuple(Heard(0, at, source, 161, 50_161, payload) for at, payload in heard),
     )
     counts = FrameCounts((), (_Port(),), 10**7)  # type: ignore[arg-type]
-    empty = TrialResult(counts, None, (), post=post)  # type: ignore[arg-type]
+    empty = Outcome(counts, None, (), post=post)  # type: ignore[arg-type]
     return management._read(Scene(wiring, 0, 1, case.settings, 10**9, queries * 10**9), empty)
 
 
@@ -413,7 +413,7 @@ def test_findings_are_in_the_notes_and_spoil_nothing() -> None:
         Exchange("west", 60, 58, 1, ("at 1.000 s: no",), 2_000_000, 100, 101),
         Exchange("west", 60, 60, 0, (), 3_000_000, 200, 200),
     )
-    trials = [TrialResult(FrameCounts((), (), 1), None, (), exchange=one) for one in exchanges]  # type: ignore[arg-type]
+    trials = [Outcome(FrameCounts((), (), 1), None, (), exchange=one) for one in exchanges]  # type: ignore[arg-type]
     told = MODIFIERS["management"].told(Result("throughput", (), (0, 1)), wiring, trials)
     assert told.notes == (
         "The device answered 118 of 120 management queries.",

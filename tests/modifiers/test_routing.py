@@ -19,7 +19,7 @@ from netdyno.reports import REPORTS
 from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
 from netdyno.values.finding import Result
-from netdyno.values.outcome import Exchange, FrameCounts, Heard, Post, Said, TrialResult
+from netdyno.values.outcome import Exchange, FrameCounts, Heard, Outcome, Post, Said
 from test_management import LINE, pcap
 from test_modifiers import HELD, cells, plan, result, run, spec, throughput
 
@@ -304,7 +304,7 @@ def read(reached: dict[int, int], *, ports: tuple[int, int] = (0, 1), said: int 
             payload[-4:] = one.number.to_bytes(4, "big")
             heard.append(Heard(ports[0], one.at_ns + 1000, "100.64.1.2", 50_520, 50_520, bytes(payload)))
     post = Post(said=tuple(one for one, _, _ in every)[:said], heard=tuple(heard))
-    empty = TrialResult(FrameCounts((), (), 10**7), None, (), post=post)  # type: ignore[arg-type]
+    empty = Outcome(FrameCounts((), (), 10**7), None, (), post=post)  # type: ignore[arg-type]
     return routing._read(at, empty)
 
 
@@ -335,7 +335,7 @@ def test_less_time_than_the_standard_gives_is_no_mistake_of_the_router() -> None
     found = read({}, settle_ns=S, duration_ns=S // 50)
     assert (found.sent, found.answered, found.wrong) == (2, 0, 0)
     wiring = scene().wiring
-    trials = [TrialResult(FrameCounts((), (), 1), None, (), exchange=found)]  # type: ignore[arg-type]
+    trials = [Outcome(FrameCounts((), (), 1), None, (), exchange=found)]  # type: ignore[arg-type]
     told = MODIFIERS["routing"].told(Result("throughput", (), (0, 1)), wiring, trials)
     assert told.notes[0].startswith("That the device followed any of 2 routing updates is not known")
 
@@ -367,7 +367,7 @@ def test_findings_are_in_the_notes_and_spoil_nothing() -> None:
     (case,) = cases(asked)
     wiring = asked.kind.wire(asked.lab.links, case.settings)
     exchanges = (Exchange("west", 3, 0, 2, ("first", "second")), Exchange("west", 3, 0, 2, ("third",)))
-    trials = [TrialResult(FrameCounts((), (), 1), None, (), exchange=one) for one in exchanges]  # type: ignore[arg-type]
+    trials = [Outcome(FrameCounts((), (), 1), None, (), exchange=one) for one in exchanges]  # type: ignore[arg-type]
     told = MODIFIERS["routing"].told(Result("throughput", (), (0, 1)), wiring, trials)
     assert told.notes == ("The device did not follow 4 of 6 routing updates: first; second; third.",)
     assert told.tables[0].rows == (("west", 6, 0, 4, 2),)

@@ -30,7 +30,7 @@ from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
 from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
 from netdyno.values.load import Frames, Segment, Trial
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 
 PORTS = ("west", "east", "south", "north", "p4", "p5", "p6", "p7")
 MS = 1_000_000
@@ -220,7 +220,7 @@ def test_a_router_has_one_route_for_each_end_of_a_stream_and_it_leads_to_its_por
 
 def shot(
     plan: Plan, fps: int, duration_ns: int, loads: Mapping[str, int] = NO_LOADS
-) -> tuple[TrialResult, dict[str, Any]]:
+) -> tuple[Outcome, dict[str, Any]]:
     """One trial of a plan's first case. loads: of streams that have one of their own, L1 bits a second."""
     engine = pytest.importorskip("netdyno._engine", reason="the engine is not built")
     case, wiring = wired(plan)

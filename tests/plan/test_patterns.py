@@ -21,7 +21,7 @@ from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
 from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
 from netdyno.values.load import Frames, Segment, Trial
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 
 
 def text(
@@ -182,7 +182,7 @@ def test_a_check_names_the_streams_of_a_pattern() -> None:
 # What comes of it.
 
 
-def shot(plan: Plan, trial: Trial, number: int = 0) -> TrialResult:
+def shot(plan: Plan, trial: Trial, number: int = 0) -> Outcome:
     engine = pytest.importorskip("netdyno._engine", reason="the engine is not built")
     case = cases(plan)[number]
     wiring = plan.kind.wire(plan.lab.links, case.settings)

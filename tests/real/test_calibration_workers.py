@@ -32,7 +32,7 @@ from netdyno.plan.matrix import cases
 from netdyno.ports.threads import Threads
 from netdyno.testers.netdyno.spec import session_spec
 from netdyno.values.health import Health
-from netdyno.values.outcome import FrameCounts, PortResult, StreamResult, TrialResult
+from netdyno.values.outcome import FrameCounts, Outcome, PortResult, StreamResult
 from test_calibration import LITTLE, calibrated, calibration, needs_root, no_contradiction
 
 needs_two_cores = pytest.mark.skipif(
@@ -229,7 +229,7 @@ def test_one_port_is_calibrated_with_what_leads_back_into_it(plug: Any, tmp_path
 
 def shot(spacing: tuple[tuple[dict[str, Any], ...], ...], fps: int) -> Shot:
     health = Health(0, 0, 0, 0, 0, 1_000_000)
-    result = TrialResult(FrameCounts((), (), 10**7), health, ())
+    result = Outcome(FrameCounts((), (), 10**7), health, ())
     return Shot(Fraction(fps), 10**9, result, spacing)
 
 

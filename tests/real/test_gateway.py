@@ -12,7 +12,7 @@ from netdyno.plan import load
 from netdyno.plan.matrix import cases
 from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
 from netdyno.values.load import Frames, Segment, Trial
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 
 ARTICLE = Path(__file__).parents[2] / "examples/asr9006.yaml"
 SPEED = Fraction(1_000_000)
@@ -47,7 +47,7 @@ def test_a_uni_run_through_a_router_that_has_to_ask_loses_nothing(tmp_path: Path
     engine = pytest.importorskip("netdyno._engine", reason="the engine is not built")
     session, spec = specs("emulated/router", tmp_path)["64b-multi / uni"]
 
-    def run() -> TrialResult:
+    def run() -> Outcome:
         opened = engine.Session(json.dumps(session))
         opened.start(json.dumps(spec))
         assert opened.wait(30)

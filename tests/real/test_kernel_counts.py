@@ -19,7 +19,7 @@ from netdyno.reports.model import health
 from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
 from netdyno.values.load import Frames, Segment, Trial
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 from netdyno.values.situation import Situation
 from tendevices import measure, wall
 
@@ -56,7 +56,7 @@ def test_only_what_moved_is_of_the_trial() -> None:
     }
 
 
-def lossy() -> TrialResult:
+def lossy() -> Outcome:
     """Ten frames of a hundred are lost."""
     load = (Segment("t", 10**9, Fraction(100), Fraction(100)),)
     return measure(Trial("x", Frames(load)), wall(90), Situation(("a",), Fraction(1000), Fraction(64)))

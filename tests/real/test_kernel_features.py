@@ -11,7 +11,7 @@ import test_kernel_neighbours as neighbours
 from netdyno.devices import addresses
 from netdyno.devices.linux import device as dut
 from netdyno.devices.wiring import LabError
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 
 pytestmark = neighbours.pytestmark
 device = neighbours.device
@@ -44,7 +44,7 @@ def spec() -> dict[str, Any]:
     return made
 
 
-def run(made: dict[str, Any]) -> TrialResult:
+def run(made: dict[str, Any]) -> Outcome:
     result = neighbours.Running(made).result()
     assert result.invalid == ()
     assert result.streams[0].offered > RATE

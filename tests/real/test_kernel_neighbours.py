@@ -22,7 +22,7 @@ from netdyno.devices.wiring import LabError
 from netdyno.plan import parse
 from netdyno.store import open_run
 from netdyno.testers.netdyno.spec import read_result
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 
 pytestmark = pytest.mark.skipif(
     os.getuid() != 0 or shutil.which("ip", path=dut.SEARCH) is None,
@@ -126,14 +126,14 @@ class Running:
             assert time.monotonic() < deadline, "traffic does not begin"
             time.sleep(0.02)
 
-    def result(self) -> TrialResult:
+    def result(self) -> Outcome:
         assert self.session.wait(30)
         result = read_result(self.session.result())
         self.session.close()
         return result
 
 
-def nothing_lost(result: TrialResult) -> None:
+def nothing_lost(result: Outcome) -> None:
     """Nothing but what the tester itself was too late to take."""
     assert result.invalid == ()
     stream = result.streams[0]

@@ -22,7 +22,7 @@ from netdyno.ports import ethtool, nic
 from netdyno.ports.nic import advice, bus, counters, netlink, settings
 from netdyno.ports.watch import Watch
 from netdyno.values.health import Health
-from netdyno.values.outcome import FrameCounts, InterfaceResult, TrialResult
+from netdyno.values.outcome import FrameCounts, InterfaceResult, Outcome
 
 HERE = Path(__file__).parents[1]
 
@@ -379,7 +379,7 @@ def test_a_carrier_that_came_and_went_is_counted(lab: None) -> None:
 
 # Before and after a trial.
 
-FOUND = TrialResult(FrameCounts((), (), 1), Health(0, 0, 0, 0, 0, None), ())
+FOUND = Outcome(FrameCounts((), (), 1), Health(0, 0, 0, 0, 0, None), ())
 
 
 def watched(*interfaces: str) -> Watch:

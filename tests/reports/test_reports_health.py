@@ -23,7 +23,7 @@ from netdyno.reports.model.from_store import view
 from netdyno.store import StoredVerdict
 from netdyno.values.finding import Result, Value
 from netdyno.values.health import CatchUp, Health, WorkerHealth
-from netdyno.values.outcome import Lag, TrialResult
+from netdyno.values.outcome import Lag, Outcome
 from report_sample import HISTOGRAM, SMALL, Sample, write
 
 ALONE = Health(
@@ -178,7 +178,7 @@ def test_of_several_workers_each_ones_share_and_longest_pause_are_said(tmp_path:
         assert "worker 1 on core 0 had 99.8 % of it, longest pause 12 us, 45 ns a frame, 600 frames" in text
 
 
-def result(folder: Path, sample: Sample) -> TrialResult:
+def result(folder: Path, sample: Sample) -> Outcome:
     with write(folder, sample) as run:
         return view(run).cases[0].trials[0].result
 

@@ -46,12 +46,12 @@ from netdyno.values.outcome import (
     Lag,
     Latency,
     NextHop,
+    Outcome,
     Phase,
     PortResult,
     Reordering,
     Silence,
     StreamResult,
-    TrialResult,
     Variation,
 )
 from netdyno.values.situation import Situation
@@ -133,7 +133,7 @@ SILENT = HopSilence(7, None)
 
 
 def trial(case: int = 3, number: int = 0, attempt: int = 0, state: str = "done") -> StoredTrial:
-    result = TrialResult(
+    result = Outcome(
         FrameCounts(
             (stream("a-b", LATENCY), stream("b-a", None)),
             (PortResult("a", 1, 64, 2, 128, 3, (1,), (64,), (2,), (128,), 5, 6),),
@@ -464,7 +464,7 @@ def test_a_run_of_48_cases_is_a_few_megabytes(tmp_path: Path) -> None:
     )
     ports = tuple(PortResult("p", 1, 64, 1, 64, 0, ramp, ramp, ramp, ramp) for _ in range(2))
     for number in range(48):
-        result = TrialResult(FrameCounts(both, ports, 10**8), Health(0, 0, 0, 0, 0, None), ())
+        result = Outcome(FrameCounts(both, ports, 10**8), Health(0, 0, 0, 0, 0, None), ())
         writer.add_trial(StoredTrial(3, number, 0, "ramp", "done", (), "{}", result, NOW, NOW))
     writer.close()
     assert (folder / FILE).stat().st_size < 8 * 2**20

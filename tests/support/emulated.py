@@ -15,7 +15,7 @@ from netdyno.plan import Plan, parse
 from netdyno.plan.matrix import Case, cases
 from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
 from netdyno.values.load import Event, Frames, Segment, Trial
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 
 PORTS = ("west", "east", "south", "north", "p4", "p5", "p6", "p7")
 MS = 1_000_000
@@ -65,7 +65,7 @@ def trials(
     loads: Sequence[Sequence[tuple[Fraction, int]]],
     events: tuple[Event, ...] = (),
     change: Callable[[dict[str, Any]], None] = lambda spec: None,
-) -> list[TrialResult]:
+) -> list[Outcome]:
     """Trials one after another on one device; each a row of (frames per second of each stream, ns).
 
     change: what else differs in the engine's spec.
@@ -92,7 +92,7 @@ def trials(
     return results
 
 
-def average_us(result: TrialResult) -> float:
+def average_us(result: Outcome) -> float:
     """Latency of all streams together, microseconds."""
     latencies = [stream.latency for stream in result.streams if stream.latency is not None]
     return sum(one.sum_ns for one in latencies) / sum(one.count for one in latencies) / 1000

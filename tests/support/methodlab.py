@@ -23,7 +23,7 @@ from netdyno.store import StoredRun, open_run
 from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
 from netdyno.values.finding import Cell, Result, Value
 from netdyno.values.load import Trial
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = ("west", "east", "south", "north")
@@ -59,7 +59,7 @@ trial: {{{trial}}}
 
 def measured(
     plan_text: str, change: Callable[[dict[str, Any]], None] = lambda device: None
-) -> tuple[Result, list[Trial], list[TrialResult]]:
+) -> tuple[Result, list[Trial], list[Outcome]]:
     """What the method of a plan finds. change: of the device, as crates/dut/src/spec.rs has it."""
     pytest.importorskip("netdyno._engine", reason="the engine is not built")
     plan = parse(plan_text)
@@ -68,9 +68,9 @@ def measured(
     spec = session_spec(wiring, case)
     change(spec["devices"][0])
     trials: list[Trial] = []
-    outcomes: list[TrialResult] = []
+    outcomes: list[Outcome] = []
 
-    def told(trial: Trial, outcome: TrialResult) -> TrialResult:
+    def told(trial: Trial, outcome: Outcome) -> Outcome:
         assert outcome.invalid == ()
         trials.append(trial)
         outcomes.append(outcome)
@@ -81,12 +81,12 @@ def measured(
 
 
 def follow(
-    method: Generator[Trial, TrialResult, Result],
+    method: Generator[Trial, Outcome, Result],
     plan: Plan,
     case: Case,
     wiring: Wiring,
     spec: dict[str, Any],
-    told: Callable[[Trial, TrialResult], TrialResult],
+    told: Callable[[Trial, Outcome], Outcome],
 ) -> Result:
     """A method through all its trials on one session. told: of each trial, and what the method is sent."""
     from netdyno import _engine as engine

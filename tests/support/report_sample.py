@@ -24,7 +24,7 @@ from netdyno.store import (
 from netdyno.values.finding import Result, Value
 from netdyno.values.health import Health
 from netdyno.values.load import Segment
-from netdyno.values.outcome import FrameCounts, Lag, Latency, Phase, PortResult, StreamResult, TrialResult
+from netdyno.values.outcome import FrameCounts, Lag, Latency, Outcome, Phase, PortResult, StreamResult
 from netdyno.values.situation import Situation
 
 BEGIN = datetime(2026, 11, 21, 19, 12, 0, tzinfo=UTC)
@@ -177,7 +177,7 @@ def _write_case(writer: RunWriter, number: int, asked: Asked, sample: Sample) ->
         Segment("ramp", ramp, Fraction(0), line),
         Segment("hold", hold, line, line),
     )
-    counted = TrialResult(
+    counted = Outcome(
         FrameCounts(
             found,
             tuple(_port(name, stream) for name, stream in zip(("west", "east"), found, strict=False)),

@@ -19,7 +19,7 @@ from netdyno.plan.matrix import cases, situation
 from netdyno.testers.netdyno.spec import session_spec
 from netdyno.values.finding import Result
 from netdyno.values.load import Trial
-from netdyno.values.outcome import StreamResult, TrialResult
+from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.situation import Situation
 from netdyno.values.verdict import Verdict
 from netdyno.verdict import Evidence, judge
@@ -98,7 +98,7 @@ ASKED: Mapping[str, Asked] = {
 }
 
 Change = Callable[[dict[str, Any]], None]
-Spoil = Callable[[int, Trial, TrialResult, Situation], TrialResult]
+Spoil = Callable[[int, Trial, Outcome, Situation], Outcome]
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Outcome:
     result: Result
     verdicts: Mapping[str, Mapping[str, Verdict]]
     trials: tuple[Trial, ...]
-    outcomes: tuple[TrialResult, ...]
+    outcomes: tuple[Outcome, ...]
 
     @property
     def texts(self) -> list[str]:
@@ -142,9 +142,9 @@ def measured(
     change(spec["devices"][0])
     known = situation(case, wiring)
     trials: list[Trial] = []
-    outcomes: list[TrialResult] = []
+    outcomes: list[Outcome] = []
 
-    def told(trial: Trial, outcome: TrialResult) -> TrialResult:
+    def told(trial: Trial, outcome: Outcome) -> Outcome:
         trials.append(trial)
         assert len(trials) <= asked.most, f"more than {asked.most} trials: {[one.name for one in trials]}"
         outcomes.append(spoil(len(outcomes), trial, outcome, known))
@@ -176,7 +176,7 @@ def every(fault: Any, every: int = 1, first: int = 0) -> Change:
 def starves_from(first: int) -> Spoil:
     """From that trial on the tester sends half of what it is to, and all of that comes back."""
 
-    def spoil(number: int, trial: Trial, outcome: TrialResult, known: Situation) -> TrialResult:
+    def spoil(number: int, trial: Trial, outcome: Outcome, known: Situation) -> Outcome:
         if number < first:
             return outcome
         streams = tuple(_halved(one) for one in outcome.streams)
@@ -210,7 +210,7 @@ def _halved(one: StreamResult) -> StreamResult:
 def loses_between(low: float, high: float) -> Spoil:
     """A tenth of each stream is lost if its port's highest load is between these shares of the line."""
 
-    def spoil(number: int, trial: Trial, outcome: TrialResult, known: Situation) -> TrialResult:
+    def spoil(number: int, trial: Trial, outcome: Outcome, known: Situation) -> Outcome:
         loads = [one for segments in (trial.segments, *trial.frames.loads.values()) for one in segments]
         most = max(max(one.from_fps, one.to_fps) for one in loads)
         if not low <= most / known.line_fps <= high:

@@ -14,7 +14,7 @@ from netdyno.values.finding import Result
 from netdyno.values.health import Health
 from netdyno.values.load import Trial
 from netdyno.values.method import Method
-from netdyno.values.outcome import FrameCounts, Phase, PortResult, StreamResult, TrialResult
+from netdyno.values.outcome import FrameCounts, Outcome, Phase, PortResult, StreamResult
 from netdyno.values.situation import Situation
 
 Device: TypeAlias = Callable[[Fraction, Fraction, str], tuple[int, int]]
@@ -84,7 +84,7 @@ def behind_a_starved_tester(device: Device, most: int) -> Device:
     return lambda fps, seconds, stream: device(min(fps, Fraction(most)), seconds, stream)
 
 
-def measure(trial: Trial, device: Device, situation: Situation) -> TrialResult:
+def measure(trial: Trial, device: Device, situation: Situation) -> Outcome:
     """What the engine would find. A trial of one constant segment is asked for as a whole, so that a
     queue is filled once; any other is asked for sample by sample at the mean load of the sample."""
     streams = []
@@ -109,7 +109,7 @@ def measure(trial: Trial, device: Device, situation: Situation) -> TrialResult:
             )
     unsent = sum(stream.intended - stream.offered for stream in streams)
     end = trial.duration_ns
-    return TrialResult(
+    return Outcome(
         FrameCounts(tuple(streams), tuple(_port(name) for name in situation.streams), SAMPLE_NS),
         Health(unsent, 0, 0, 0, 0, None),
         (
@@ -120,9 +120,9 @@ def measure(trial: Trial, device: Device, situation: Situation) -> TrialResult:
     )
 
 
-def drive(method: Method, device: Device, situation: Situation) -> tuple[Result, list[TrialResult]]:
+def drive(method: Method, device: Device, situation: Situation) -> tuple[Result, list[Outcome]]:
     """Runs a method to its end."""
-    outcomes: list[TrialResult] = []
+    outcomes: list[Outcome] = []
     try:
         trial = next(method)
         while True:

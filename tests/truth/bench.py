@@ -21,7 +21,7 @@ from netdyno.plan.matrix import cases, situation
 from netdyno.testers.netdyno.spec import session_spec
 from netdyno.values.finding import Result, Value
 from netdyno.values.load import Trial
-from netdyno.values.outcome import StreamResult, TrialResult
+from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.situation import Situation
 from reference import Reference, Sent, from_a_port
 from servers import LINE, Packet
@@ -160,7 +160,7 @@ class Bench:
     """Of each stream, in turns."""
     known: Situation
     trials: Sequence[Trial]
-    outcomes: Sequence[TrialResult]
+    outcomes: Sequence[Outcome]
     expected: Sequence[Sequence[Came]]
     begins: Sequence[int]
     """When the traffic of each trial began, ps since the device was made."""
@@ -196,13 +196,13 @@ def run(plan: Plan, model: Model, *, classes: bool) -> Bench:
     known = situation(case, wiring)
     reference = Reference(model, plan.links)
     trials: list[Trial] = []
-    outcomes: list[TrialResult] = []
+    outcomes: list[Outcome] = []
     expected: list[list[Came]] = []
     begins: list[int] = []
     stale: list[list[int]] = []
     clock = 0
 
-    def told(trial: Trial, outcome: TrialResult) -> TrialResult:
+    def told(trial: Trial, outcome: Outcome) -> Outcome:
         nonlocal clock
         assert outcome.invalid == ()
         trials.append(trial)
@@ -229,7 +229,7 @@ def _parsed(text: str) -> Asked:
     return parse(text)
 
 
-def _taught(model: Model, outcome: TrialResult) -> Sequence[int]:
+def _taught(model: Model, outcome: Outcome) -> Sequence[int]:
     """How many frames that teach a bridge left it by each port."""
     if model.corrupt is None:
         return [port.foreign for port in outcome.ports]
@@ -300,7 +300,7 @@ def agree(bench: Bench) -> None:
             _agree(trial, outcome, one, came, bench.begins[place])
 
 
-def _agree(trial: Trial, outcome: TrialResult, one: StreamResult, came: Came, begin: int) -> None:
+def _agree(trial: Trial, outcome: Outcome, one: StreamResult, came: Came, begin: int) -> None:
     where = (trial.name, one.name)
     found = (one.offered, one.received, one.lost, one.corrupted, one.duplicates)
     assert found == (came.sent, len(came.intact), came.lost, came.corrupted, came.copies), where

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 from netdyno.values.health import Health
 from netdyno.values.load import Connections, Frames, Segment, Trial
-from netdyno.values.outcome import ConnectionCounts, FrameCounts, TrialResult
+from netdyno.values.outcome import ConnectionCounts, FrameCounts, Outcome
 
 SECOND = 10**9
 HOLD = Segment("hold", SECOND, Fraction(9), Fraction(9))
@@ -30,7 +30,7 @@ def test_connections_have_a_duration_and_no_segments() -> None:
 
 
 def test_outcome_of_connections_has_no_streams() -> None:
-    outcome = TrialResult(ConnectionCounts(1000, 999, 1, 0, 10**6, 10**6, sample_ns=SECOND), HEALTHY, ())
+    outcome = Outcome(ConnectionCounts(1000, 999, 1, 0, 10**6, 10**6, sample_ns=SECOND), HEALTHY, ())
     assert outcome.sample_ns == SECOND
     with pytest.raises(TypeError, match="connections"):
         _ = outcome.streams
@@ -39,5 +39,5 @@ def test_outcome_of_connections_has_no_streams() -> None:
 
 
 def test_with_counts_changes_counts_alone() -> None:
-    outcome = TrialResult(FrameCounts((), (), 5), HEALTHY, ())
-    assert outcome.with_counts(sample_ns=7) == TrialResult(FrameCounts((), (), 7), HEALTHY, ())
+    outcome = Outcome(FrameCounts((), (), 5), HEALTHY, ())
+    assert outcome.with_counts(sample_ns=7) == Outcome(FrameCounts((), (), 7), HEALTHY, ())

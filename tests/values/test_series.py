@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 from netdyno.values import series
 from netdyno.values.health import Health
-from netdyno.values.outcome import FrameCounts, TrialResult
+from netdyno.values.outcome import FrameCounts, Outcome
 from netdyno.values.series import Series, Steps
 
 HEAT = Series("device", "slot 0", "temperature", "C", (-1000, 0, 2500), (231, -4, 234), scale=1)
@@ -57,7 +57,7 @@ def test_steps_without_length_are_refused() -> None:
 
 
 def test_outcome_series_are_bounded() -> None:
-    outcome = TrialResult(FrameCounts((), (), 1), Health(0, 0, 0, 0, 0, None), ())
+    outcome = Outcome(FrameCounts((), (), 1), Health(0, 0, 0, 0, 0, None), ())
     assert replace(outcome, series=(HEAT,) * series.MOST_SERIES).series
     with pytest.raises(ValueError, match="257 series"):
         replace(outcome, series=(HEAT,) * (series.MOST_SERIES + 1))

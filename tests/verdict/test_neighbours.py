@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from netdyno.values.health import Health
-from netdyno.values.outcome import Conflict, FrameCounts, HopChange, HopSilence, NextHop, TrialResult
+from netdyno.values.outcome import Conflict, FrameCounts, HopChange, HopSilence, NextHop, Outcome
 from netdyno.verdict.neighbours import sentences
 
 SECOND = 10**9
 A, B = "02:00:00:00:00:0a", "02:00:00:00:00:0b"
 
 
-def result(*hops: NextHop, conflicts: tuple[Conflict, ...] = ()) -> TrialResult:
+def result(*hops: NextHop, conflicts: tuple[Conflict, ...] = ()) -> Outcome:
     health = Health(0, 0, 0, 0, 0, None)
-    return TrialResult(FrameCounts((), (), 1), health, (), next_hops=hops, conflicts=conflicts)
+    return Outcome(FrameCounts((), (), 1), health, (), next_hops=hops, conflicts=conflicts)
 
 
 def hop(

@@ -23,7 +23,7 @@ from netdyno.values.outcome import (
     HopSilence,
     InterfaceResult,
     NextHop,
-    TrialResult,
+    Outcome,
 )
 from netdyno.values.situation import Place, Situation
 from netdyno.values.units import Load
@@ -396,7 +396,7 @@ def verdicts_on(
     procedure = METHODS[name]
     method = procedure.start(procedure.parameters.model_validate(given or usual[name]), situation)
     found, outcomes = drive(method, device, situation)
-    trials: tuple[TrialResult, ...] = tuple(outcomes[number] for number in found.trials)
+    trials: tuple[Outcome, ...] = tuple(outcomes[number] for number in found.trials)
     return judge(found, Evidence(situation, "virtual", True, trials))
 
 

@@ -14,7 +14,7 @@ from netdyno.methods.parts.procedure import constant
 from netdyno.plan import Goal, parse
 from netdyno.store import StoredCase, open_run
 from netdyno.values.finding import Result, Value
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 from netdyno.values.situation import Place, Situation
 from netdyno.values.units import Load
 from netdyno.verdict import Evidence, judge, judge_goal
@@ -133,7 +133,7 @@ def test_a_goal_for_the_loss_is_met_by_frames_enough(
     name: str, frames: int, lost: int, wanted: Goal, expected: bool | None
 ) -> None:
     """Rule of three: none of N lost is no more than 3/N at 95 %. A goal of no loss is about these frames."""
-    trial: TrialResult = measure(
+    trial: Outcome = measure(
         constant("trial", Fraction(frames), SECOND), lambda *_: (frames, frames - lost), ONE
     )
     value = Value(name, "a-b", Fraction(lost, frames), "share", of_frames=frames)

@@ -14,7 +14,7 @@ from netdyno.methods import sending_ns, starved
 from netdyno.plan.matrix import cases
 from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
 from netdyno.values.load import Frames, Segment, Trial
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 from netdyno.values.units import Duration, PositiveDuration
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Shot:
 
     fps: Fraction
     duration_ns: int
-    result: TrialResult
+    result: Outcome
     spacing: tuple[tuple[dict[str, Any], ...], ...]
     """For each port and each of its queues, how the test frames that came in were spaced
     (crates/session/src/spacing.rs)."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from netdyno.calibration.document import CalibrationError, Check
 from netdyno.testers.netdyno.spec import read_result
-from netdyno.values.outcome import StreamResult, TrialResult
+from netdyno.values.outcome import Outcome, StreamResult
 
 FRAMES = 20_000
 RATE_FPS = 100_000
@@ -89,7 +89,7 @@ def _served(engine: str, cores: Sequence[int], injected: Injected) -> tuple[int,
     return None
 
 
-def _trial(engine: str, cores: Sequence[int], injected: Injected, drain_ns: int) -> TrialResult:
+def _trial(engine: str, cores: Sequence[int], injected: Injected, drain_ns: int) -> Outcome:
     """What the device counted, and what the tester saw."""
     session = import_module(engine).Session(json.dumps(session_spec(cores, injected)))
     try:

@@ -15,7 +15,7 @@ from netdyno.methods import rounded
 from netdyno.ports.threads import workers_of
 from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
 from netdyno.values.load import Frames, Segment, Trial
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 
 if TYPE_CHECKING:
     from netdyno.devices.wiring import Wiring
@@ -69,7 +69,7 @@ def _impossible(wiring: Wiring, cores: Sequence[int], most: Fraction | None, eac
     return "nothing passed without loss, see C3" if most is None else ""
 
 
-def judge(fps: Fraction, duration_ns: int, sent: TrialResult, heard: TrialResult) -> Check:
+def judge(fps: Fraction, duration_ns: int, sent: Outcome, heard: Outcome) -> Check:
     """Pure: what the sending and the receiving session counted."""
     out, came = sent.ports[0].tx_frames, heard.ports[0].rx_frames
     dropped = heard.health.rx_dropped
@@ -96,7 +96,7 @@ def _together(
     cores: Sequence[int],
     fps: Fraction,
     each: int,
-) -> tuple[TrialResult, TrialResult]:
+) -> tuple[Outcome, Outcome]:
     whole = trial_spec(
         plan, case, wiring, Trial("receive", Frames((Segment("traffic", effort.trial_ns, fps, fps),)))
     )

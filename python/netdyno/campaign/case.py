@@ -34,7 +34,7 @@ from netdyno.store import CaseWiring, StoredGoal, StoredTrial, StoredVerdict
 from netdyno.testers.netdyno.spec import read_result, scene, session_spec, trial_spec
 from netdyno.values.finding import Result
 from netdyno.values.load import Observe, Trial
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 from netdyno.values.situation import Situation
 from netdyno.verdict import Evidence, is_asked, judge, judge_goal
 
@@ -304,7 +304,7 @@ class _Trials:
         self.reached = max((trial.number for trial in job.done), default=-1)
         self.peers = Peers(wiring.session)
         self.apart = frozenset(stream.name for stream in beside(job.case, wiring))
-        self.outcomes: dict[int, TrialResult] = {}
+        self.outcomes: dict[int, Outcome] = {}
         """By number; what could not be measured has a number, and no outcome."""
         self.planned_ns: dict[int, int] = {}
 
@@ -339,7 +339,7 @@ class _Trials:
             counted = [self.outcomes[number] for number in result.trials]
             return self.case.modifier.told(result, self.wiring, counted)
 
-    def _outcome(self, number: int, trial: Trial) -> TrialResult:
+    def _outcome(self, number: int, trial: Trial) -> Outcome:
         """The trial as stored, if it was made before the run was killed; else as it goes now."""
         stored = self.stored.get(number)
         if stored is not None:
@@ -395,7 +395,7 @@ class _Trials:
         """secret: as the engine is told it, and nobody else."""
         return json.dumps(trial_spec(self.plan, self.case, self.wiring, trial, secret=secret))
 
-    def _read(self, trial: Trial) -> TrialResult:
+    def _read(self, trial: Trial) -> Outcome:
         """What the engine found, and what came of what the modifier said."""
         result, modifier = read_result(self.session.result(), self.apart), self.case.modifier
         if modifier.read is None or result.post is None:

@@ -11,7 +11,7 @@ from netdyno.errors import NotMeasuredError
 from netdyno.ports.memif import Session
 from netdyno.testers.netdyno.spec import event_spec
 from netdyno.values.load import Event, Happened, Trial
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 
 BEFORE_TRAFFIC = ("", "resolve", "settle")
 """Phases of a trial in which its traffic has not begun."""
@@ -71,7 +71,7 @@ class Course:
                 return True
         return self._session.wait(max(until - time.monotonic(), 0))
 
-    def told(self, result: TrialResult) -> TrialResult:
+    def told(self, result: Outcome) -> Outcome:
         """The result, with what happened."""
         return replace(result, happened=tuple(self._happened))
 

@@ -28,7 +28,7 @@ from netdyno.reports.model.quantity import count, rate
 from netdyno.reports.model.view import ALL
 from netdyno.store import CaseWiring, StoredTrial
 from netdyno.values.finding import Value
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 from netdyno.values.printable import printable
 from netdyno.values.rates import wire_bits
 
@@ -85,7 +85,7 @@ class Now:
     ports: tuple[PortRates, ...] = ()
     waiting: str = ""
     """What the next trial waits for."""
-    done: dict[int, TrialResult] = field(default_factory=dict)
+    done: dict[int, Outcome] = field(default_factory=dict)
     """Trials that have ended and count, by number."""
     invalid: list[StoredTrial] = field(default_factory=list)
     """Attempts at a trial that do not count, and are not told yet."""

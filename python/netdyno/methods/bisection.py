@@ -27,7 +27,7 @@ from netdyno.methods.parts.queued import Queued, longer_may_lose, queued
 from netdyno.values.finding import Column, Figure, Result, Table, Value
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 from netdyno.values.situation import Situation
 from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad
 
@@ -99,7 +99,7 @@ class _Bisection:
     count: int = 0
     tried: dict[int, _Tried] = field(default_factory=dict)
 
-    def attempt(self, load: int, fps: Fraction) -> Generator[Trial, TrialResult, bool]:
+    def attempt(self, load: int, fps: Fraction) -> Generator[Trial, Outcome, bool]:
         """Whether a load passes: a trial of it, and more while what is lost is worth repeating them."""
         numbers: list[int] = []
         counts: list[tuple[int, int]] = []

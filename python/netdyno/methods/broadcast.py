@@ -18,7 +18,7 @@ from netdyno.methods.parts.procedure import (
 from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 from netdyno.values.situation import Situation
 from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad
 
@@ -71,7 +71,7 @@ def broadcast(parameters: BroadcastParameters, situation: Situation) -> Method:
     maximum = frames_per_second(parameters.maximum, situation)
     steps = -((-maximum) // frames_per_second(parameters.width, situation))
     duration_ns = parameters.duration.ns
-    outcomes: list[TrialResult] = []
+    outcomes: list[Outcome] = []
     table: list[tuple[Cell, ...]] = []
     lower, upper, step = 0, steps + 1, steps
     passed: int | None = None
@@ -148,7 +148,7 @@ _LOST = [column.name for column in TABLE].index("lost")
 
 
 def _rows(
-    situation: Situation, outcome: TrialResult, share: Fraction, duration_ns: int
+    situation: Situation, outcome: Outcome, share: Fraction, duration_ns: int
 ) -> Iterator[tuple[Cell, ...]]:
     """One for each receiving port."""
     sent = sum(one.offered for one in outcome.streams)
@@ -167,7 +167,7 @@ def _rows(
         )
 
 
-def _timed(situation: Situation, outcome: TrialResult) -> Iterator[tuple[str, Fraction | None]]:
+def _timed(situation: Situation, outcome: Outcome) -> Iterator[tuple[str, Fraction | None]]:
     """Of each receiving port, the latency of the frame that is its own."""
     for stream, place in zip(outcome.streams, situation.places, strict=True):
         found = stream.latency
@@ -175,7 +175,7 @@ def _timed(situation: Situation, outcome: TrialResult) -> Iterator[tuple[str, Fr
         yield outcome.ports[place.rx].name, time
 
 
-def at_all_ports(situation: Situation, outcome: TrialResult) -> TrialResult:
+def at_all_ports(situation: Situation, outcome: Outcome) -> Outcome:
     """The trial with every broadcast due at every receiving port, as the method has it.
 
     A stream of its own is a port's only for the time its frames take; of the others the port counts them.
@@ -191,7 +191,7 @@ def at_all_ports(situation: Situation, outcome: TrialResult) -> TrialResult:
     return outcome.with_counts(streams=tuple(streams))
 
 
-def _spoiled(outcome: TrialResult) -> bool:
+def _spoiled(outcome: Outcome) -> bool:
     """Whether a port's own frames were lost, broken or copied: of the others it only knows how many came."""
     return any(one.missing or one.duplicates for one in outcome.streams)
 

@@ -20,7 +20,7 @@ from netdyno.methods.parts.rows import lost
 from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
-from netdyno.values.outcome import StreamResult, TrialResult
+from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.situation import Situation
 from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad, decimal
 
@@ -120,7 +120,7 @@ def congestion(parameters: CongestionParameters, situation: Situation) -> Method
 
 
 def _ports(
-    situation: Situation, outcome: TrialResult
+    situation: Situation, outcome: Outcome
 ) -> tuple[tuple[StreamResult, ...], tuple[StreamResult, ...]]:
     """The streams to the uncongested port, which one port sends to, and those to the other."""
     of = dict(zip(situation.streams, situation.places, strict=True))
@@ -167,7 +167,7 @@ class _Port:
         )  # fmt: skip
 
 
-def _findings(ports: Sequence[_Port], outcome: TrialResult, short: str | None) -> Iterator[tuple[Cell, ...]]:
+def _findings(ports: Sequence[_Port], outcome: Outcome, short: str | None) -> Iterator[tuple[Cell, ...]]:
     """The sentences that RFC 2889 section 5.5.5 asks for."""
     free, full = ports
     unclear = short or _nothing_congested(full)
@@ -201,7 +201,7 @@ def _nothing_congested(full: _Port) -> str | None:
     )
 
 
-def _blocking(free: _Port, outcome: TrialResult, short: str | None, unclear: str | None) -> str:
+def _blocking(free: _Port, outcome: Outcome, short: str | None, unclear: str | None) -> str:
     """Whether the uncongested port lost what it has room for."""
     of_sent = f"{free.lost} of {free.sent} frames to the uncongested port were lost"
     if not free.lost:
@@ -214,7 +214,7 @@ def _blocking(free: _Port, outcome: TrialResult, short: str | None, unclear: str
     return f"yes: {of_sent}"
 
 
-def _pressure(full: _Port, outcome: TrialResult, unclear: str | None) -> str:
+def _pressure(full: _Port, outcome: Outcome, unclear: str | None) -> str:
     """Whether the device held the senders back (RFC 2285, 3.7.3).
 
     That nothing was lost does not tell: a deep buffer does as much. Pause frames do, if a card counts them.

@@ -22,7 +22,7 @@ from netdyno.methods.throughput import (
 from netdyno.stats import delay_variation as variation
 from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
 from netdyno.values.load import Frames, Observe, Segment, Trial
-from netdyno.values.outcome import StreamResult, TrialResult
+from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.situation import Situation
 from netdyno.values.units import PositiveDuration
 
@@ -74,7 +74,7 @@ DISTRIBUTION = (rows.STREAM, Column("percentile", "share"), Column("PDV", "ns"))
 def measured(parameters: VariationParameters, situation: Situation, known: Known, first: int) -> Measured:
     """Streams at the throughput, and the median of each figure; the number of the next trial."""
     fps, length = known.fps, parameters.duration.ns
-    outcomes: list[TrialResult] = []
+    outcomes: list[Outcome] = []
     for number in range(1, parameters.repeats + 1 if fps else 1):
         assert fps is not None
         outcomes.append(
@@ -165,7 +165,7 @@ def _worst(each: Sequence[Value]) -> Value:
 
 def _tables(
     situation: Situation,
-    outcomes: Sequence[TrialResult],
+    outcomes: Sequence[Outcome],
     shorts: Sequence[str | None],
     table: Sequence[tuple[Cell, ...]],
 ) -> Iterator[Table]:
@@ -220,7 +220,7 @@ def _distribution(name: str, trials: Sequence[StreamResult]) -> Iterator[tuple[C
 
 
 def _deviations(
-    parameters: VariationParameters, situation: Situation, outcomes: Sequence[TrialResult]
+    parameters: VariationParameters, situation: Situation, outcomes: Sequence[Outcome]
 ) -> Iterator[str]:
     if parameters.repeats < REPEATS:
         yield f"delay variation: {parameters.repeats} streams, RFC 8219 section 7.3 has at least {REPEATS}"

@@ -24,7 +24,7 @@ from netdyno.methods.parts.procedure import (
 from netdyno.values.finding import NOT_RUN as LEFT_OUT
 from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.method import Method
-from netdyno.values.outcome import StreamResult, TrialResult
+from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.situation import Situation
 from netdyno.values.units import FrameSize, Load, Percent, PositiveDuration, PositiveLoad
 
@@ -95,7 +95,7 @@ def errored_frames(parameters: ErroredParameters, situation: Situation) -> Metho
     duration_ns = parameters.duration.ns
     longest = parameters.longest or FrameSize(Fraction(LONGEST + TAG * situation.tags))
     over = situation.mean_size > longest.amount
-    outcomes: list[TrialResult] = []
+    outcomes: list[Outcome] = []
     counting: dict[int, Fraction] = {}
     table: list[tuple[Cell, ...]] = []
     notes: list[str] = []

@@ -22,7 +22,7 @@ from netdyno.methods.throughput import (
 )
 from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.load import Frames, Observe, Segment, Trial
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 from netdyno.values.rates import WIRE_OVERHEAD
 from netdyno.values.situation import Situation
 from netdyno.values.units import Duration, PositiveDuration
@@ -95,7 +95,7 @@ def measured(parameters: LatencySettings, situation: Situation, known: Known, fi
     streams the medians of both (RFC 8219 section 7.2).
     """
     fps, duration_ns = known.fps, parameters.duration.ns
-    outcomes: list[TrialResult] = []
+    outcomes: list[Outcome] = []
     notes: list[str] = []
     if not fps:
         notes.append(f"latency: {none_found(known)}, and there is none to measure it at")
@@ -144,7 +144,7 @@ def measured(parameters: LatencySettings, situation: Situation, known: Known, fi
 
 
 def _rows(
-    situation: Situation, fps: Fraction | None, outcomes: list[TrialResult]
+    situation: Situation, fps: Fraction | None, outcomes: list[Outcome]
 ) -> Iterator[tuple[str, tuple[Cell, ...], Fraction | None]]:
     if not outcomes or fps is None:
         return
@@ -193,16 +193,14 @@ def _mean(found: list[Fraction]) -> Fraction | None:
     return sum(found, Fraction(0)) / len(found) if found else None
 
 
-def _deviations(
-    parameters: LatencySettings, situation: Situation, outcomes: list[TrialResult]
-) -> Iterator[str]:
+def _deviations(parameters: LatencySettings, situation: Situation, outcomes: list[Outcome]) -> Iterator[str]:
     if parameters.repeats < REPEATS:
         yield f"latency: {parameters.repeats} streams, RFC 2544 section 26.2 asks for at least {REPEATS}"
     if outcomes:
         yield from waits(situation, outcomes[-1])
 
 
-def _recommended(parameters: LatencySettings, outcomes: list[TrialResult]) -> Iterator[str]:
+def _recommended(parameters: LatencySettings, outcomes: list[Outcome]) -> Iterator[str]:
     if parameters.duration.ns < STREAM_NS:
         yield f"latency: streams of {parameters.duration}, RFC 2544 section 26.2 asks for at least 120 s"
     if parameters.after.ns < TAGGED_NS:

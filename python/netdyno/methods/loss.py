@@ -19,7 +19,7 @@ from netdyno.methods.parts.procedure import (
 from netdyno.methods.throughput import WAIT, waits
 from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
 from netdyno.values.method import Method
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 from netdyno.values.situation import Situation
 from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad
 
@@ -80,7 +80,7 @@ def frame_loss(parameters: LossParameters, situation: Situation) -> Method:
     """
     maximum = frames_per_second(parameters.maximum, situation)
     duration_ns = parameters.duration.ns
-    outcomes: list[TrialResult] = []
+    outcomes: list[Outcome] = []
     table: list[tuple[Cell, ...]] = []
     notes: list[str] = []
     load, clean = Fraction(1), 0

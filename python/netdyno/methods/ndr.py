@@ -29,7 +29,7 @@ from netdyno.methods.parts.samples import Sample, kept_up, scopes
 from netdyno.values.finding import Result
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 from netdyno.values.situation import Situation
 from netdyno.values.units import Duration, Load, Percent, PositiveDuration, PositiveLoad
 
@@ -140,7 +140,7 @@ def search(
     situation: Situation,
     knees: Mapping[str, Fraction | None] | None = None,
     first: int = 0,
-) -> Generator[Trial, TrialResult, Result]:
+) -> Generator[Trial, Outcome, Result]:
     """The search, from knees that a trial before it found, if any did: frames per second by goal, None: no
     loss up to the maximum. first: the number of its first trial in the case."""
     lowest = frames_per_second(parameters.minimum, situation)
@@ -171,7 +171,7 @@ def _search(
 
 def _ramp(
     parameters: NdrParameters, situation: Situation, grid: Grid, shooting: Shooting
-) -> Generator[Trial, TrialResult, dict[str, Fraction | None]]:
+) -> Generator[Trial, Outcome, dict[str, Fraction | None]]:
     """A short ramp, and the knee of each goal in it."""
     trial = Trial("ramp", Frames(rise(grid.lowest, grid.highest, parameters.ramp.ns)))
     outcome = yield trial
@@ -191,7 +191,7 @@ def rise(lowest: Fraction, highest: Fraction, length_ns: int) -> tuple[Segment, 
 
 
 def knees(
-    outcome: TrialResult, trial: Trial, situation: Situation, goals: Mapping[str, Goal]
+    outcome: Outcome, trial: Trial, situation: Situation, goals: Mapping[str, Goal]
 ) -> dict[str, Fraction | None]:
     """Where a ramp begins to lose more than each goal allows, frames per second of each sending port.
 

@@ -13,7 +13,7 @@ from netdyno.stats.histogram import decode, merge
 from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
 from netdyno.values.load import Frames, Observe, Segment, Trial
 from netdyno.values.method import Method
-from netdyno.values.outcome import StreamResult, TrialResult
+from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.situation import Situation
 from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad
 
@@ -56,7 +56,7 @@ N_ORDER = (rows.STREAM, Column("n"), Column("frames", "frames"), Column("n-reord
 def order(parameters: OrderParameters, situation: Situation) -> Method:
     """Trials at one load; counts of all of them together."""
     fps, length = frames_per_second(parameters.load, situation), parameters.duration.ns
-    outcomes: list[TrialResult] = []
+    outcomes: list[Outcome] = []
     for number in range(1, parameters.repeats + 1):
         outcome = yield Trial(
             f"order {number}", Frames((Segment("traffic", length, fps, fps),)), observe=Observe(order=True)

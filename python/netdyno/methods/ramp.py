@@ -33,7 +33,7 @@ from netdyno.methods.parts.samples import Sample, inside, kept_up, on_schedule, 
 from netdyno.values.finding import Result, Value
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 from netdyno.values.rates import WIRE_OVERHEAD
 from netdyno.values.situation import Situation
 from netdyno.values.units import FrameRate, Load, Percent, PositiveDuration, UnitError, decimal
@@ -201,7 +201,7 @@ def _trial(parameters: RampParameters, situation: Situation) -> Trial:
     return Trial("ramp", Frames(tuple(segments)))
 
 
-def _read(parameters: RampParameters, situation: Situation, trial: Trial, outcome: TrialResult) -> Result:
+def _read(parameters: RampParameters, situation: Situation, trial: Trial, outcome: Outcome) -> Result:
     """What a ramp shows, read from the samples of the rise and the hold."""
     start = frames_per_second(parameters.ramp.start, situation)
     target = frames_per_second(parameters.ramp.end, situation)
@@ -267,7 +267,7 @@ def _across(result: Result, duration: PositiveDuration, trial: Trial, situation:
 
 
 def _refined(
-    result: Result, parameters: RampParameters, situation: Situation, trial: Trial, outcome: TrialResult
+    result: Result, parameters: RampParameters, situation: Situation, trial: Trial, outcome: Outcome
 ) -> Result:
     """The knees as the second ramp has them, where it has them closer."""
     values = list(result.values)

@@ -21,7 +21,7 @@ from netdyno.methods.throughput import (
 )
 from netdyno.values.finding import Column, Result, Table, Value
 from netdyno.values.load import Frames, Observe, Segment, Trial
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 from netdyno.values.situation import Situation
 from netdyno.values.units import Percent, PositiveDuration
 
@@ -100,7 +100,7 @@ def measured(parameters: RecoverySettings, situation: Situation, known: Known, f
         Segment("overload", parameters.overload.ns, high, high),
         Segment("recovery", parameters.watch.ns, low, low),
     )
-    outcomes: list[TrialResult] = []
+    outcomes: list[Outcome] = []
     notes: list[str] = []
     for number in range(1, parameters.repeats + 1):
         outcome = yield Trial(f"recovery {number}", Frames(segments), observe=Observe(gaps=GAPS))
@@ -122,7 +122,7 @@ def measured(parameters: RecoverySettings, situation: Situation, known: Known, f
 def _result(
     parameters: RecoverySettings,
     situation: Situation,
-    outcomes: list[TrialResult],
+    outcomes: list[Outcome],
     notes: list[str],
     loads: tuple[Fraction, Fraction] | None,
     first: int,

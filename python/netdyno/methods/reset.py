@@ -23,7 +23,7 @@ from netdyno.methods.throughput import (
 from netdyno.values.finding import Column, Result, Table, Value
 from netdyno.values.load import Event, Frames, Observe, Segment, Trial
 from netdyno.values.mixes import MIN_SIZE
-from netdyno.values.outcome import StreamResult, TrialResult
+from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.situation import Situation
 from netdyno.values.units import PositiveDuration
 
@@ -105,7 +105,7 @@ COLUMNS = (
 def measured(parameters: ResetSettings, situation: Situation, known: Known, first: int) -> Measured:
     """The resets, at a known load; the result and the number of the next trial."""
     fps = known.fps
-    outcomes: list[TrialResult] = []
+    outcomes: list[Outcome] = []
     counting: list[int] = []
     notes: list[str] = []
     total_ns = parameters.before.ns + parameters.watch.ns
@@ -148,7 +148,7 @@ def _events(parameters: ResetSettings) -> Iterator[Event]:
         yield Event(parameters.before.ns + parameters.down.ns, "link-up")
 
 
-def _missed(outcome: TrialResult, parameters: ResetSettings) -> str | None:
+def _missed(outcome: Outcome, parameters: ResetSettings) -> str | None:
     """Why a trial shows no reset by hand, if it shows none: when that came, only the frames can tell."""
     if not any(stream.missing for stream in outcome.streams):
         return "nothing was lost, so it was not reset, or forwards meanwhile"
@@ -172,7 +172,7 @@ def _result(
     parameters: ResetSettings,
     situation: Situation,
     fps: Fraction | None,
-    outcomes: list[TrialResult],
+    outcomes: list[Outcome],
     notes: list[str],
     resting: tuple[int, ...],
 ) -> Result:

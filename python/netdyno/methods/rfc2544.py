@@ -28,7 +28,7 @@ from netdyno.methods.throughput import (
 from netdyno.values.finding import Result, Value
 from netdyno.values.load import Trial
 from netdyno.values.method import Method
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 from netdyno.values.situation import Situation
 from netdyno.values.units import Load, PositiveDuration
 
@@ -137,7 +137,7 @@ def suite(parameters: SuiteParameters, situation: Situation) -> Method:
 
 def _tried(
     measured: Measured, first: int
-) -> Generator[Trial, TrialResult, tuple[Result | NotMeasuredError, int]]:
+) -> Generator[Trial, Outcome, tuple[Result | NotMeasuredError, int]]:
     """Runs a test: its result, or why it could not be measured, and the next trial's number.
 
     The trial that could not be measured has a number, as those before it.

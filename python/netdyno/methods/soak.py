@@ -27,7 +27,7 @@ from netdyno.stats.losses import LossEvent, events
 from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.load import Frames, Observe, Segment, Trial
 from netdyno.values.method import Method
-from netdyno.values.outcome import Gap, StreamResult, TrialResult
+from netdyno.values.outcome import Gap, Outcome, StreamResult
 from netdyno.values.situation import Situation
 from netdyno.values.units import Duration, Load, Percent, PositiveDuration, PositiveLoad
 
@@ -125,7 +125,7 @@ class _Part:
 
     number: int
     begin_ns: int
-    outcome: TrialResult
+    outcome: Outcome
     short: str | None
     paused_ns: int | None
     """How long no load was offered before it; None: the first one, or nobody can say."""
@@ -177,12 +177,12 @@ def _between(parameters: SoakParameters, situation: Situation, fps: Fraction) ->
     return int(fps * share * parameters.apart.amount)
 
 
-def _load_ns(outcome: TrialResult) -> int:
+def _load_ns(outcome: Outcome) -> int:
     """When its load began, ns from the start of the trial."""
     return next(phase.start_ns for phase in outcome.phases if phase.name == "traffic")
 
 
-def _paused(before: TrialResult, after: TrialResult) -> int | None:
+def _paused(before: Outcome, after: Outcome) -> int | None:
     """From the end of the load of one part to the begin of the next one's."""
     ended = _load_ns(before) + sum(one.duration_ns for one in before.phases if one.name == "traffic")
     if before.started is not None and after.started is not None:
@@ -302,7 +302,7 @@ def _events(
 class _Dated:
     """The gaps of a part's streams, by time."""
 
-    def __init__(self, outcome: TrialResult) -> None:
+    def __init__(self, outcome: Outcome) -> None:
         self._gaps = {
             one.name: sorted(one.gaps.gaps, key=lambda gap: gap.first_ns)
             for one in outcome.streams

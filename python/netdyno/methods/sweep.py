@@ -30,7 +30,7 @@ from netdyno.methods.parts.procedure import (
 from netdyno.methods.throughput import of_a_port
 from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
 from netdyno.values.method import Method
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 from netdyno.values.situation import Situation
 from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad, UnitError
 
@@ -223,7 +223,7 @@ class _Held:
 
     point: str
     fps: Fraction
-    outcome: TrialResult
+    outcome: Outcome
     short: str | None
     """Why the tester fell short, if it did."""
 

@@ -23,7 +23,7 @@ from netdyno.methods.parts.queued import longer_may_lose, queued
 from netdyno.values.finding import HEADLINES, Column, Figure, Result, Table, Value
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 from netdyno.values.situation import Situation
 from netdyno.values.units import Duration, Load, Percent, PositiveDuration, PositiveLoad, decimal
 
@@ -98,7 +98,7 @@ def throughput(parameters: ThroughputParameters, situation: Situation) -> Method
 
 def _proven(
     parameters: ThroughputParameters, step: Fraction, lower: int, upper: int, seen: _Seen
-) -> Generator[Trial, TrialResult, tuple[int, int]]:
+) -> Generator[Trial, Outcome, tuple[int, int]]:
     """The bounds by trials of full length, which a queue does not deceive as it may a short one.
 
     Where the load that passed the search does not pass, away from it in steps that double; then by halves.
@@ -123,14 +123,14 @@ class _Seen:
 
     def __init__(self) -> None:
         self.count = 0
-        self.last: TrialResult | None = None
+        self.last: Outcome | None = None
         self.passing: dict[int, int] = {}
         self.failing: dict[int, int] = {}
-        self.outcomes: dict[int, TrialResult] = {}
+        self.outcomes: dict[int, Outcome] = {}
         self.short: dict[int, str] = {}
         """Why the tester fell short, of the trials in which it did."""
 
-    def passed(self, load: int, outcome: TrialResult, planned: PositiveDuration) -> bool:
+    def passed(self, load: int, outcome: Outcome, planned: PositiveDuration) -> bool:
         """Whether every frame came back, once and intact, and the tester sent them all.
 
         Loss is signed and taken for each stream by itself: frames that one direction made do not make
@@ -243,7 +243,7 @@ def _table(values: list[Value], situation: Situation) -> Table:
     )
 
 
-def _why_failed(fps: Fraction, outcome: TrialResult) -> str:
+def _why_failed(fps: Fraction, outcome: Outcome) -> str:
     parts = []
     for stream in outcome.streams:
         what = [
@@ -270,7 +270,7 @@ def _short_trial(parameters: ThroughputParameters, held: str) -> Iterator[str]:
         yield f"{asked}: {held}" if held else asked
 
 
-def waits(situation: Situation, trial: TrialResult) -> Iterator[str]:
+def waits(situation: Situation, trial: Outcome) -> Iterator[str]:
     """Where the waits around a trial are shorter than those of RFC 2544, a sentence each.
 
     As the plan has them, where that is known: by the clock each trial waits a little longer than the one
@@ -382,7 +382,7 @@ class OnThroughput(Parameters):
 
 
 K = TypeVar("K", bound=Parameters)
-Measured: TypeAlias = Generator[Trial, TrialResult, tuple[Result, int]]
+Measured: TypeAlias = Generator[Trial, Outcome, tuple[Result, int]]
 """Trials, and in the end their result and the number of the next trial."""
 
 

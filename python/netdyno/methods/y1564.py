@@ -22,7 +22,7 @@ from netdyno.methods.parts.procedure import Parameters, Procedure, frames_per_se
 from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
-from netdyno.values.outcome import StreamResult, TrialResult
+from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.situation import Situation
 from netdyno.values.units import (
     Duration,
@@ -127,7 +127,7 @@ def y1564(parameters: Y1564Parameters, situation: Situation) -> Method:
     """
     streams = _streams_of(parameters, situation)
     steps: list[_Step] = []
-    outcomes: list[TrialResult] = []
+    outcomes: list[Outcome] = []
     for name in parameters.services:
         for step in _steps(parameters, situation, name):
             if step.offered > situation.line_fps:
@@ -375,8 +375,8 @@ def _result(
     situation: Situation,
     streams: Mapping[str, tuple[str, ...]],
     steps: Sequence[_Step],
-    outcomes: Sequence[TrialResult],
-    performed: TrialResult | None,
+    outcomes: Sequence[Outcome],
+    performed: Outcome | None,
 ) -> Result:
     tally, notes, table = _Tally(), [], []
     for step in steps:
@@ -432,7 +432,7 @@ def _performance(
     parameters: Y1564Parameters,
     situation: Situation,
     streams: Mapping[str, tuple[str, ...]],
-    performed: TrialResult,
+    performed: Outcome,
     tally: _Tally,
     values: list[Value],
 ) -> Table:

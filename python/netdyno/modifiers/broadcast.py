@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from netdyno.errors import Problem
 from netdyno.modifiers.modifier import Asked, Modifier
 from netdyno.values.finding import Column, Result, Table
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 
 if TYPE_CHECKING:
     from netdyno.devices.wiring import Wiring
@@ -54,7 +54,7 @@ def problem(asked: Asked) -> Problem | None:
     return None
 
 
-def told(result: Result, _wiring: Wiring, trials: Sequence[TrialResult]) -> Result:
+def told(result: Result, _wiring: Wiring, trials: Sequence[Outcome]) -> Result:
     """What was sent beside each stream, over all trials that the result rests on."""
     names = dict.fromkeys(stream.name for trial in trials for stream in trial.streams)
     rows = []

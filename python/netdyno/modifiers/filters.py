@@ -16,7 +16,7 @@ from netdyno.errors import Problem
 from netdyno.modifiers.modifier import Asked, Modifier
 from netdyno.plan.patterns import Way
 from netdyno.values.finding import Column, Result, Table
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 
 if TYPE_CHECKING:
     from netdyno.devices.wiring import Wiring
@@ -79,7 +79,7 @@ def _network(field: object, prefix: str) -> str:
     return prefix
 
 
-def _told(result: Result, wiring: Wiring, _trials: Sequence[TrialResult]) -> Result:
+def _told(result: Result, wiring: Wiring, _trials: Sequence[Outcome]) -> Result:
     rows = tuple(
         (port.name, Fraction(number), line)
         for port, lines in zip(wiring.ports, wiring.filters, strict=True)

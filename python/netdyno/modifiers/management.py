@@ -19,7 +19,7 @@ from netdyno.errors import Problem
 from netdyno.modifiers import datagram, snmp
 from netdyno.modifiers.modifier import Asked, Modifier, Scene, Words
 from netdyno.values.finding import Column, Result, Table
-from netdyno.values.outcome import Exchange, Heard, TrialResult
+from netdyno.values.outcome import Exchange, Heard, Outcome
 
 if TYPE_CHECKING:
     from netdyno.devices.wiring import Wiring
@@ -156,7 +156,7 @@ def _words(scene: Scene, *, secret: bool) -> Mapping[int, Words]:
     return {scene.speaker: words}
 
 
-def _read(scene: Scene, result: TrialResult) -> Exchange:
+def _read(scene: Scene, result: Outcome) -> Exchange:
     """What came of a trial's queries."""
     assert result.post is not None  # As it comes from the engine.
     wiring, port = scene.wiring, scene.speaker
@@ -242,7 +242,7 @@ def _backwards(answers: Sequence[_Answer], rate_bps: int) -> Iterator[str]:
                 yield f"{_at(other.came_ns)}: {went}, more than the line carries"
 
 
-def _span(answers: Sequence[_Answer], result: TrialResult, port: int) -> dict[str, int | None]:
+def _span(answers: Sequence[_Answer], result: Outcome, port: int) -> dict[str, int | None]:
     """What the device took in between its first answer and its last, and what it was sent then.
 
     Both with the queries themselves. What was sent is known of whole samples only.
@@ -260,7 +260,7 @@ def _span(answers: Sequence[_Answer], result: TrialResult, port: int) -> dict[st
     return {"taken": taken, "offered": offered}
 
 
-def _told(result: Result, _wiring: Wiring, trials: Sequence[TrialResult]) -> Result:
+def _told(result: Result, _wiring: Wiring, trials: Sequence[Outcome]) -> Result:
     """Of all trials that the result rests on."""
     found = [trial.exchange for trial in trials if trial.exchange is not None]
     if not found:

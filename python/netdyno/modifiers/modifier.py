@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from netdyno.errors import Problem
 from netdyno.plan.patterns import Way
 from netdyno.values.finding import Result
-from netdyno.values.outcome import Exchange, TrialResult
+from netdyno.values.outcome import Exchange, Outcome
 
 if TYPE_CHECKING:
     from netdyno.devices.wiring import Kind, LabLink, Wiring
@@ -70,7 +70,7 @@ def _possible(_asked: Asked) -> Problem | None:
     return None
 
 
-def _untold(result: Result, _wiring: Wiring, _trials: Sequence[TrialResult]) -> Result:
+def _untold(result: Result, _wiring: Wiring, _trials: Sequence[Outcome]) -> Result:
     return result
 
 
@@ -100,5 +100,5 @@ class Modifier:
     takes_bps: int = 0
     witness_bps: int = 0
     longest: int = 0
-    read: Callable[[Scene, TrialResult], Exchange] | None = None
-    told: Callable[[Result, Wiring, Sequence[TrialResult]], Result] = _untold
+    read: Callable[[Scene, Outcome], Exchange] | None = None
+    told: Callable[[Result, Wiring, Sequence[Outcome]], Result] = _untold

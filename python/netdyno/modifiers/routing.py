@@ -22,7 +22,7 @@ from netdyno.errors import Problem
 from netdyno.modifiers import datagram, rip
 from netdyno.modifiers.modifier import Asked, Modifier, Scene, Words
 from netdyno.values.finding import Column, Result, Table
-from netdyno.values.outcome import Exchange, Post, TrialResult
+from netdyno.values.outcome import Exchange, Outcome, Post
 
 if TYPE_CHECKING:
     from netdyno.devices.wiring import LabLink, Wiring
@@ -135,7 +135,7 @@ def _words(scene: Scene, *, secret: bool) -> Mapping[int, Words]:
     }
 
 
-def _read(scene: Scene, result: TrialResult) -> Exchange:
+def _read(scene: Scene, result: Outcome) -> Exchange:
     """What came of a trial's updates."""
     assert result.post is not None  # As it comes from the engine.
     series = _series(scene)
@@ -271,7 +271,7 @@ def _addresses(field: Any) -> Iterator[str]:
         yield f"{first} to {ipaddress.IPv4Address(max(int(first), min(last, 2**32 - 1)))}"
 
 
-def _told(result: Result, wiring: Wiring, trials: Sequence[TrialResult]) -> Result:
+def _told(result: Result, wiring: Wiring, trials: Sequence[Outcome]) -> Result:
     """Of all trials that the result rests on."""
     found = [trial.exchange for trial in trials if trial.exchange is not None]
     if not found:

@@ -11,7 +11,7 @@ from netdyno.devices.linux.counts import moved
 from netdyno.errors import NetdynoError
 from netdyno.ports import nic
 from netdyno.ports.nic import counters, netlink
-from netdyno.values.outcome import InterfaceResult, TrialResult
+from netdyno.values.outcome import InterfaceResult, Outcome
 
 if TYPE_CHECKING:
     from netdyno.devices import Wiring
@@ -111,7 +111,7 @@ class Watch:
             for name, interface in _interfaces(wiring)
         ]
 
-    def told(self, result: TrialResult) -> TrialResult:
+    def told(self, result: Outcome) -> Outcome:
         """The result with what the interfaces counted meanwhile, and a device's kernel, and why it is invalid
         if a line changed."""
         if self._counted is not None and self._device is not None:

@@ -45,10 +45,10 @@ from netdyno.values.outcome import (
     FrameCounts,
     Lag,
     Latency,
+    Outcome,
     Phase,
     PortResult,
     StreamResult,
-    TrialResult,
 )
 from netdyno.values.proven import Proven
 from netdyno.values.records import (
@@ -320,7 +320,7 @@ class StoredRun:
         ports = self._connection.execute("SELECT * FROM ports WHERE trial = ? ORDER BY number", (trial,))
         phases = self._connection.execute("SELECT * FROM phases WHERE trial = ? ORDER BY number", (trial,))
         resolved = self._connection.execute("SELECT address, mac FROM resolved WHERE trial = ?", (trial,))
-        result = TrialResult(
+        result = Outcome(
             FrameCounts(
                 tuple(_stream(stream, series) for stream in streams),
                 tuple(_port(port, series) for port in ports),

@@ -359,7 +359,7 @@ class ConnectionCounts:
 
 
 @dataclass(frozen=True)
-class TrialResult:
+class Outcome:
     """What one trial found: what the tester counted, how it did itself, and what others counted meanwhile."""
 
     counts: FrameCounts | ConnectionCounts
@@ -388,11 +388,11 @@ class TrialResult:
         if len(self.series) > MOST_SERIES:
             raise ValueError(f"{len(self.series)} series, more than {MOST_SERIES}")
 
-    def dated(self, started: datetime) -> TrialResult:
+    def dated(self, started: datetime) -> Outcome:
         """The same, begun then; unless it was in virtual time, which has no such clock."""
         return self if self.health.catch_up is None else replace(self, started=started)
 
-    def with_counts(self, **changes: Any) -> TrialResult:
+    def with_counts(self, **changes: Any) -> Outcome:
         """The same with other counts of frames: fields of `FrameCounts`."""
         return replace(self, counts=replace(self.frames, **changes))
 

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from netdyno.values.finding import Result
 from netdyno.values.load import Segment
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 from netdyno.values.proven import Proven
 from netdyno.values.situation import Situation
 from netdyno.values.verdict import Limit
@@ -126,7 +126,7 @@ class StoredTrial:
     segments: tuple[Segment, ...]
     spec: str
     """The trial spec the engine was given, JSON."""
-    result: TrialResult
+    result: Outcome
     started: datetime
     ended: datetime
 

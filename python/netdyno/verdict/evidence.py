@@ -10,7 +10,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Literal
 
 from netdyno.methods import sending_ns, shortfalls
-from netdyno.values.outcome import StreamResult, TrialResult
+from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.situation import Situation
 
 if TYPE_CHECKING:
@@ -80,12 +80,12 @@ class Evidence:
     situation: Situation
     clock: Literal["virtual", "real"]
     enforced_rate: bool
-    trials: tuple[TrialResult, ...]
+    trials: tuple[Outcome, ...]
     planned_ns: tuple[int, ...] = ()
     proven: Proven | None = None
 
     @property
-    def timed_trials(self) -> Iterator[tuple[TrialResult, int | None]]:
+    def timed_trials(self) -> Iterator[tuple[Outcome, int | None]]:
         """Each trial with how long it was to send, if that is known."""
         return zip_longest(self.trials, self.planned_ns[: len(self.trials)])
 
@@ -248,7 +248,7 @@ def noticeable(dropped: int, missing: int) -> bool:
     return missing > 0 and dropped >= OWN_SHARE * missing and dropped > 0
 
 
-def device_counts(trials: Sequence[TrialResult], name: str) -> int:
+def device_counts(trials: Sequence[Outcome], name: str) -> int:
     """The sum of one counter over emulated devices and their ports."""
     devices = [device for trial in trials for device in trial.devices]
     ports = [port for device in devices for port in device.get("ports", ())]

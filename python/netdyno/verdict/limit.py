@@ -13,7 +13,7 @@ from fractions import Fraction
 from netdyno.errors import counted
 from netdyno.methods import milliseconds, rounded
 from netdyno.values.finding import Result, Value
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 from netdyno.values.verdict import Verdict
 from netdyno.verdict.directions import with_sums
 from netdyno.verdict.evidence import LINE_SHARE, OWN_DROPS, Counts, Evidence, noticeable
@@ -426,7 +426,7 @@ def _times(count: int) -> str:
     return "once" if count == 1 else f"{count} times"
 
 
-def _beyond_lateness(counts: Counts, trials: Sequence[TrialResult]) -> bool:
+def _beyond_lateness(counts: Counts, trials: Sequence[Outcome]) -> bool:
     """Whether more was lost than bursts after pauses can explain.
 
     A tester that had its core for all but a share s of the time can have sent at most about s of its

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 from netdyno.verdict.neighbours import seconds, who
 
 
-def unsettled(trials: Iterable[TrialResult]) -> str | None:
+def unsettled(trials: Iterable[Outcome]) -> str | None:
     """Why frames may have gone to another box than the device, a clause; None: nothing says so.
 
     A next hop that became another box while there was traffic: what was on its way to the first one is lost.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from netdyno.values.outcome import Conflict, HopChange, HopSilence, NextHop, TrialResult
+from netdyno.values.outcome import Conflict, HopChange, HopSilence, NextHop, Outcome
 
 
 def next_hop(table: Mapping[str, Any]) -> NextHop:
@@ -25,7 +25,7 @@ def conflict(table: Mapping[str, Any]) -> Conflict:
     return Conflict(**table)
 
 
-def sentences(trials: Iterable[tuple[int, TrialResult]]) -> tuple[str, ...]:
+def sentences(trials: Iterable[tuple[int, Outcome]]) -> tuple[str, ...]:
     """What a reader must know of the neighbours in these trials (number, result), a sentence each.
 
     Of each neighbour and kind of incident the first is told, and how many followed.

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from netdyno.methods import rounded, sending_ns
 from netdyno.values.finding import Value
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 from netdyno.values.verdict import Verdict
 from netdyno.verdict.evidence import LINE_SHARE, Evidence
 from netdyno.verdict.words import rate, share
@@ -90,7 +90,7 @@ def own_part(value: Value, evidence: Evidence) -> Verdict | None:
     )
 
 
-def _offered(trial: TrialResult, planned_ns: int | None) -> Fraction:
+def _offered(trial: Outcome, planned_ns: int | None) -> Fraction:
     """Frames a second of the stream that sent the most, on average."""
     ns = planned_ns or sending_ns(trial)
     return max(

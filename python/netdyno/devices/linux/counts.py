@@ -47,7 +47,7 @@ def read(said: str, ports: Sequence[str]) -> Counts:
 
 
 def moved(before: Counts, after: Counts) -> dict[str, Any]:
-    """What moved in between, as `TrialResult.devices` has a device; a counter that fell is left out."""
+    """What moved in between, as `Outcome.devices` has a device; a counter that fell is left out."""
     found = {
         who: {
             name: count - before[who][name]

@@ -20,7 +20,7 @@ from netdyno.methods.parts.procedure import rounded, starved
 from netdyno.methods.parts.queued import Queued, queued
 from netdyno.methods.wrap.late import came_late
 from netdyno.values.load import Frames, Segment, Trial
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 from netdyno.values.situation import Situation
 from netdyno.values.units import PositiveDuration
 
@@ -78,9 +78,9 @@ class Shooting:
     """Port groups, and their streams, that lost nothing in trials in which others did, by their numbers."""
     at_fault: list[int] = field(default_factory=list)
     """Numbers of the trials that show the two above."""
-    _last: TrialResult | None = None
+    _last: Outcome | None = None
 
-    def run(self, search: Search) -> Generator[Trial, TrialResult, None]:
+    def run(self, search: Search) -> Generator[Trial, Outcome, None]:
         """Makes the trials that the search asks for, until it has enough or may have no more."""
         try:
             ask = next(search)
@@ -92,14 +92,14 @@ class Shooting:
         except StopIteration:
             return
 
-    def ramped(self, trial: Trial, outcome: TrialResult) -> None:
+    def ramped(self, trial: Trial, outcome: Outcome) -> None:
         """A ramp was made first: its cost counts."""
         number = self._took(trial.duration_ns)
         top = max(segment.to_fps for segment in trial.segments)
         sent, bad = _counts(outcome)
         self.made.append(Made(number, self.grid.steps, top, trial.duration_ns, sent, bad, "ramp"))
 
-    def _shoot(self, ask: Ask) -> Generator[Trial, TrialResult, Fraction | None]:
+    def _shoot(self, ask: Ask) -> Generator[Trial, Outcome, Fraction | None]:
         """One trial, made again as long as it shows nothing; the share that came back, None to end all."""
         fps = self.grid.fps(ask.load)
         name = "warm-up" if ask.warmup else f"search {self.count + 1}"
@@ -157,14 +157,14 @@ class Shooting:
         self.count += 1
         return self.count - 1
 
-    def _use(self, ask: Ask, outcome: TrialResult) -> Use:
+    def _use(self, ask: Ask, outcome: Outcome) -> Use:
         if any(stream.lost < 0 for stream in outcome.streams):
             return "more came than was sent"
         if ask.warmup:
             return "warm-up"
         return "the tester fell short" if starved(outcome, ask.duration_ns) else "counts"
 
-    def _too_late(self, outcome: TrialResult, number: int) -> bool:
+    def _too_late(self, outcome: Outcome, number: int) -> bool:
         """Whether what the trial before counted as lost came in this one."""
         late = None if self._last is None else came_late(self._last, outcome)
         self._last = outcome
@@ -174,7 +174,7 @@ class Shooting:
         return late is not None
 
 
-def _counts(outcome: TrialResult) -> tuple[int, int]:
+def _counts(outcome: Outcome) -> tuple[int, int]:
     """Frames sent, and of these not back once and intact, of all streams. Taken of each stream by itself:
     frames that one direction made do not make up for those another one lost."""
     sent = sum(stream.offered for stream in outcome.streams)

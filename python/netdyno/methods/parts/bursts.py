@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from netdyno.errors import counted
 from netdyno.methods.parts.procedure import starved
 from netdyno.values.load import Trial
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 
 GUESS = 1024
 """Steps of the first burst: what many devices' buffers hold."""
@@ -33,14 +33,14 @@ class Bursts:
     limit: tuple[int | None, int | None] = (None, None)
     """Of the search that is under way, or the last one: the trial of the longest burst that passed, and of
     the shortest that did not."""
-    outcomes: dict[int, TrialResult] = field(default_factory=dict)
+    outcomes: dict[int, Outcome] = field(default_factory=dict)
     """Of those that passed, by trial."""
     lengths: list[int] = field(default_factory=list)
     """What each search found; fewer than there were to be if one showed nothing, or found no limit."""
     useless: str | None = None
     """Why a burst shows nothing of a buffer, a clause."""
 
-    def search(self, repeats: int) -> Generator[Trial, TrialResult, None]:
+    def search(self, repeats: int) -> Generator[Trial, Outcome, None]:
         """So many searches, each from what the one before it found."""
         for number in range(repeats):
             guess = self.lengths[-1] if self.lengths else GUESS
@@ -70,7 +70,7 @@ class Bursts:
         """The trials that show the limit of the last search."""
         return tuple(sorted({number for number in self.limit if number is not None}))
 
-    def _search(self, name: str, guess: int) -> Generator[Trial, TrialResult, int | None]:
+    def _search(self, name: str, guess: int) -> Generator[Trial, Outcome, int | None]:
         """The most steps that pass; None if a burst showed nothing."""
         lower, upper, self.limit = 0, self.most + 1, (None, None)
         at, stride = min(max(guess, 1), self.most), 1
@@ -87,7 +87,7 @@ class Bursts:
                 at = (lower + upper) // 2
         return lower
 
-    def _passes(self, name: str, steps: int) -> Generator[Trial, TrialResult, bool | None]:
+    def _passes(self, name: str, steps: int) -> Generator[Trial, Outcome, bool | None]:
         """Whether a burst comes back whole; None if it shows nothing."""
         burst = self.burst(steps)
         for _ in range(TRIES):
@@ -99,7 +99,7 @@ class Bursts:
         self.useless = f"the tester could not send such bursts: {short}"
         return None
 
-    def _judged(self, steps: int, trial: int, outcome: TrialResult) -> bool | None:
+    def _judged(self, steps: int, trial: int, outcome: Outcome) -> bool | None:
         whole = all(one.missing == 0 for one in outcome.streams)
         copies = sum(one.duplicates for one in outcome.streams)
         if whole and copies:

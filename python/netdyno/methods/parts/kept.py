@@ -9,11 +9,11 @@ from fractions import Fraction
 from netdyno.methods.parts import rows
 from netdyno.methods.parts.procedure import rounded
 from netdyno.values.finding import Value
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 from netdyno.values.situation import Situation
 
 
-def unharmed(situation: Situation, failed: TrialResult) -> tuple[str, ...]:
+def unharmed(situation: Situation, failed: Outcome) -> tuple[str, ...]:
     """Port groups, and their streams, of which every frame came back in a trial that did not pass."""
     streams = {stream.name: stream for stream in failed.streams}
     found: list[str] = []

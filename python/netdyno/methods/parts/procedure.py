@@ -13,7 +13,7 @@ from netdyno.errors import NotMeasuredError, Problem
 from netdyno.values.finding import Result
 from netdyno.values.load import LEAST_DRAIN_NS, Frames, Segment, Trial
 from netdyno.values.method import Method
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 from netdyno.values.quantities import Claim, to_whole
 from netdyno.values.rates import l1, load_fps
 from netdyno.values.situation import Situation
@@ -79,7 +79,7 @@ class Procedure(Generic[P]):
     """Whether it measures several port groups at once, at the same share of their lines."""
     fits: Callable[[P, Situation], Problem | None] | None = None
     """Why a case cannot be measured so, if it cannot: a plan with such a case is not run."""
-    counted: Callable[[Situation, TrialResult], TrialResult] | None = None
+    counted: Callable[[Situation, Outcome], Outcome] | None = None
     """A trial with what the method itself counts of each stream, which is what it is judged by; None: what
     the stream does."""
     sample: PositiveDuration | None = None
@@ -115,7 +115,7 @@ def constant(name: str, fps: Fraction, duration_ns: int) -> Trial:
     return Trial(name, Frames((Segment("traffic", duration_ns, fps, fps),)))
 
 
-def part(name: str, method: Method, first: int) -> Generator[Trial, TrialResult, tuple[Result, int]]:
+def part(name: str, method: Method, first: int) -> Generator[Trial, Outcome, tuple[Result, int]]:
     """Runs a method as a part of another one, which has made `first` trials before.
 
     Its result, with the trials numbered as the whole's, and the number of the next trial.
@@ -130,10 +130,10 @@ def part(name: str, method: Method, first: int) -> Generator[Trial, TrialResult,
 
 
 def through(
-    method: Generator[Trial, TrialResult, R],
+    method: Generator[Trial, Outcome, R],
     asked: Callable[[Trial], Trial],
-    told: Callable[[int, TrialResult | NotMeasuredError], object] = lambda number, outcome: None,
-) -> Generator[Trial, TrialResult, tuple[R, int]]:
+    told: Callable[[int, Outcome | NotMeasuredError], object] = lambda number, outcome: None,
+) -> Generator[Trial, Outcome, tuple[R, int]]:
     """Runs a method within another one: what it returned, and how many trials it asked for.
 
     asked: what becomes of each trial. told: hears of each outcome, with the trial's number from 0; of one
@@ -160,7 +160,7 @@ def through(
         method.close()
 
 
-def starved(result: TrialResult, planned_ns: int | None) -> str | None:
+def starved(result: Outcome, planned_ns: int | None) -> str | None:
     """Why the tester did not offer what was asked, or None if it did.
 
     Up to 0.01 % of a stream, 10 us of its traffic or one frame may be missing: the last frames of a trial
@@ -174,7 +174,7 @@ def starved(result: TrialResult, planned_ns: int | None) -> str | None:
     return next((reason for _, reason in shortfalls(result, planned_ns)), None)
 
 
-def shortfalls(result: TrialResult, planned_ns: int | None) -> Iterator[tuple[str, str]]:
+def shortfalls(result: Outcome, planned_ns: int | None) -> Iterator[tuple[str, str]]:
     """Each stream of which the tester did not offer what was asked, as `starved` has it, with why."""
     for stream in result.streams:
         missing = stream.intended - stream.offered
@@ -205,13 +205,13 @@ def shortfalls(result: TrialResult, planned_ns: int | None) -> Iterator[tuple[st
             yield stream.name, f"the tester sent for {over} longer than the {planned} it was to{left}"
 
 
-def sending_ns(result: TrialResult) -> int:
+def sending_ns(result: Outcome) -> int:
     """How long the tester sent: all phases but those around, the last one as long as it caught up."""
     around = ("resolve", "settle", "drain")
     return sum(phase.duration_ns for phase in result.phases if phase.name not in around)
 
 
-def kept_away(trial: Trial, result: TrialResult) -> str | None:
+def kept_away(trial: Trial, result: Outcome) -> str | None:
     """Why a trial does not count because its tester was kept from its core, or None if it does.
 
     A load that was asked for as constant, or in steps, and came as a pause and a burst is another load. Of a
@@ -227,7 +227,7 @@ def _paused(pause_ns: int) -> str:
     return f"the tester was kept from its core for {milliseconds(pause_ns)} while sending"
 
 
-def spoiled(trial: Trial, result: TrialResult) -> str | None:
+def spoiled(trial: Trial, result: Outcome) -> str | None:
     """Why a trial should be made again, as a pause of the tester spoiled it; None if none did.
 
     By what the tester knows of itself alone, and never by what came back: whoever repeats the trials that

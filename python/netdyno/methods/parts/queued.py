@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from netdyno.errors import counted
 from netdyno.methods.parts.procedure import rounded, sending_ns
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 from netdyno.values.situation import Situation
 
 
@@ -27,7 +27,7 @@ class Queued:
     """How long the trial sent."""
 
 
-def queued(situation: Situation, trial: TrialResult) -> tuple[Queued, ...]:
+def queued(situation: Situation, trial: Outcome) -> tuple[Queued, ...]:
     """The streams of a trial of which a queue held frames."""
     took_ns = sending_ns(trial)
     behind = -(-took_ns // max(trial.sample_ns, 1))

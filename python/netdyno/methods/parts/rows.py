@@ -15,7 +15,7 @@ from netdyno.stats.delay_variation import PDV_SHARE
 from netdyno.stats.histogram import Histogram, decode, merge
 from netdyno.stats.intervals import loss_bound, percentile
 from netdyno.values.finding import Cell, Column, Value
-from netdyno.values.outcome import StreamResult, TrialResult
+from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.situation import Situation
 
 STREAM = Column("stream")
@@ -46,7 +46,7 @@ TIMED = (
 
 
 def scopes(
-    outcome: TrialResult, situation: Situation | None = None
+    outcome: Outcome, situation: Situation | None = None
 ) -> tuple[tuple[str, tuple[StreamResult, ...]], ...]:
     """Each stream that sent, each port group of the situation, and all together if there are several."""
     sending = tuple(stream for stream in outcome.streams if stream.intended)
@@ -81,7 +81,7 @@ STILL = "frames were still lost at the end: watch it for longer"
 """What is told of a trial in which they were."""
 
 
-def still_losing(outcome: TrialResult, from_ns: int, until_ns: int) -> tuple[bool, ...]:
+def still_losing(outcome: Outcome, from_ns: int, until_ns: int) -> tuple[bool, ...]:
     """Of each stream, whether loss from `from_ns` on lasted to the end of a trial whose traffic ended at
     `until_ns`: to its last sample, or to the last tenth of the time between where that is shorter.
 

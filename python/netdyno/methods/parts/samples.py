@@ -9,7 +9,7 @@ from itertools import accumulate, groupby, pairwise
 from typing import NamedTuple
 
 from netdyno.values.load import Trial
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 from netdyno.values.rates import WIRE_OVERHEAD
 from netdyno.values.situation import Situation
 
@@ -58,7 +58,7 @@ class Sample(NamedTuple):
         return (self.tx - self.arrived) * share.denominator > share.numerator * self.tx
 
 
-def scopes(outcome: TrialResult, trial: Trial, situation: Situation) -> Iterator[tuple[str, list[Sample]]]:
+def scopes(outcome: Outcome, trial: Trial, situation: Situation) -> Iterator[tuple[str, list[Sample]]]:
     """The samples of each stream, of each of several port groups, and of all together."""
     schedule = _Schedule(outcome, trial)
     # Frames of a mix are no even flow: behind by a few of them is late only if a frame was.
@@ -98,7 +98,7 @@ def _summed(counts: Sequence[Sequence[int]]) -> list[int]:
 class _Schedule:
     """What the schedule asks for, sample by sample: of a port once, and once of each share of it."""
 
-    def __init__(self, outcome: TrialResult, trial: Trial) -> None:
+    def __init__(self, outcome: Outcome, trial: Trial) -> None:
         edges = range(max((len(stream.tx) for stream in outcome.streams), default=0) + 1)
         times = [edge * outcome.sample_ns for edge in edges]
         self._due = [_asked(trial, time) for time in times]
@@ -137,7 +137,7 @@ def _with_late(samples: list[Sample]) -> list[Sample]:
     return found
 
 
-def _line_bytes(outcome: TrialResult, number: int, situation: Situation) -> Sequence[int]:
+def _line_bytes(outcome: Outcome, number: int, situation: Situation) -> Sequence[int]:
     """Line time in each sample, in bytes, of what came in at the port that receives a stream of a mix."""
     if not situation.mixed_receivers:
         return [0] * len(outcome.streams[number].rx)

@@ -13,7 +13,7 @@ from netdyno.errors import Problem
 from netdyno.methods.parts.procedure import Parameters, frames_per_second, starved
 from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.load import Event, Frames, Segment, Trial
-from netdyno.values.outcome import StreamResult, TrialResult
+from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.situation import Situation
 from netdyno.values.units import FrameRate, Load, PositiveDuration, decimal
 
@@ -115,7 +115,7 @@ class Tries:
     why: dict[int, str] = field(default_factory=dict)
     rows: list[tuple[Cell, ...]] = field(default_factory=list)
 
-    def add(self, step: int, stations: int, learning: Fraction, trial: Trial, outcome: TrialResult) -> bool:
+    def add(self, step: int, stations: int, learning: Fraction, trial: Trial, outcome: Outcome) -> bool:
         """Whether every station was known: its frame came back to it, and no other port saw one."""
         number, self.count = self.count, self.count + 1
         learned, tested = outcome.streams
@@ -172,7 +172,7 @@ def search(
     trial: Callable[[int], tuple[Trial, int, Fraction]],
     *,
     at_any_rate: bool = False,
-) -> Generator[Trial, TrialResult, Found]:
+) -> Generator[Trial, Outcome, Found]:
     """The highest step at which every station was known: the highest is tried first, then it is halved.
 
     RFC 2889's own halving (section 5.7.3) never tries the highest unless it begins there. trial: that of a

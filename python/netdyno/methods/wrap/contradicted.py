@@ -19,20 +19,20 @@ from netdyno.methods.throughput import GIVEN, NAME, of_a_port
 from netdyno.values.finding import Result
 from netdyno.values.load import Trial
 from netdyno.values.method import Method
-from netdyno.values.outcome import StreamResult, TrialResult
+from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.situation import Situation
 
 
 def checked(method: Method, situation: Situation) -> Method:
     """The same method; a throughput in its result says which trials of the case lost frames at it."""
     asked: list[Trial] = []
-    made: list[tuple[Trial, TrialResult]] = []
+    made: list[tuple[Trial, Outcome]] = []
 
     def noted(trial: Trial) -> Trial:
         asked.append(trial)
         return trial
 
-    def told(number: int, outcome: TrialResult | NotMeasuredError) -> None:
+    def told(number: int, outcome: Outcome | NotMeasuredError) -> None:
         if not isinstance(outcome, NotMeasuredError):
             made.append((asked[number], outcome))
 
@@ -45,7 +45,7 @@ class _Losing:
     """A trial at a throughput or below it that was not clean."""
 
     trial: Trial
-    outcome: TrialResult
+    outcome: Outcome
     streams: Mapping[str, StreamResult]
 
     def of(self, names: Sequence[str]) -> tuple[StreamResult, ...]:
@@ -54,7 +54,7 @@ class _Losing:
         return tuple(one for one in found if one is not None and one.intended)
 
 
-def _told(result: Result, situation: Situation, made: Sequence[tuple[Trial, TrialResult]]) -> Result:
+def _told(result: Result, situation: Situation, made: Sequence[tuple[Trial, Outcome]]) -> Result:
     losing: dict[str, tuple[_Losing, ...]] = {}
     values, sentences = list(result.values), []
     for place, value in enumerate(values):
@@ -70,7 +70,7 @@ def _told(result: Result, situation: Situation, made: Sequence[tuple[Trial, Tria
     return replace(result, values=tuple(values), notes=(*result.notes, *sentences))
 
 
-def _losing(fps: Fraction | None, made: Sequence[tuple[Trial, TrialResult]]) -> Iterator[_Losing]:
+def _losing(fps: Fraction | None, made: Sequence[tuple[Trial, Outcome]]) -> Iterator[_Losing]:
     """The trials at a load or below it that were not clean.
 
     None of a search that found that load: all of its own at or below it passed.

@@ -16,7 +16,7 @@ from netdyno.methods.parts.procedure import milliseconds, through
 from netdyno.methods.throughput import FAILED_AT, GIVEN, OF_THE_LINE
 from netdyno.values.finding import Result, Table, Value
 from netdyno.values.method import Method
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 
 LATE_SHARE = Fraction(1, 100)
 """So much of what a trial lost comes after its end: then what is missing is not known."""
@@ -27,10 +27,10 @@ NOT_MEASURED = ("kept up to", GIVEN)
 
 def watched(method: Method) -> Method:
     """The same method; what rests on trials whose frames came late has no number in its result."""
-    outcomes: dict[int, TrialResult] = {}
+    outcomes: dict[int, Outcome] = {}
     failures: set[str] = set()
 
-    def told(number: int, outcome: TrialResult | NotMeasuredError) -> None:
+    def told(number: int, outcome: Outcome | NotMeasuredError) -> None:
         if isinstance(outcome, NotMeasuredError):
             failures.add(outcome.message)
         else:
@@ -40,13 +40,13 @@ def watched(method: Method) -> Method:
     return _told(result, outcomes, failures)
 
 
-def came_late(before: TrialResult, after: TrialResult) -> str | None:
+def came_late(before: Outcome, after: Outcome) -> str | None:
     """Whether what a trial counted as lost came in the next one, a clause; None if hardly any of it did."""
     frames, gone = stale(after), sum(max(stream.lost, 0) for stream in before.streams)
     return _came(frames) if frames and frames >= LATE_SHARE * gone else None
 
 
-def stale(outcome: TrialResult) -> int:
+def stale(outcome: Outcome) -> int:
     """Frames of earlier trials that came in one."""
     return sum(port.stale for port in outcome.ports)
 
@@ -58,7 +58,7 @@ def _came(frames: int) -> str:
     )
 
 
-def _told(result: Result, outcomes: Mapping[int, TrialResult], failures: Set[str]) -> Result:
+def _told(result: Result, outcomes: Mapping[int, Outcome], failures: Set[str]) -> Result:
     """failures: why trials were not measured; what is missing for that has its reason."""
     kept = {value.name for value in result.values if value.note in failures}
     judged = [name for name in result.judged if name not in kept]
@@ -101,7 +101,7 @@ def _without(table: Table, gone: Set[str]) -> Table:
     return replace(table, rows=tuple(rows))
 
 
-def _little(outcomes: Mapping[int, TrialResult]) -> Iterator[str]:
+def _little(outcomes: Mapping[int, Outcome]) -> Iterator[str]:
     """That frames came late at all, where no result hangs on them."""
     frames = sum(map(stale, outcomes.values()))
     trials = sum(stale(outcome) > 0 for outcome in outcomes.values())
@@ -112,7 +112,7 @@ def _little(outcomes: Mapping[int, TrialResult]) -> Iterator[str]:
         )
 
 
-def _came_later(outcomes: Mapping[int, TrialResult], number: int) -> int:
+def _came_later(outcomes: Mapping[int, Outcome], number: int) -> int:
     """How many frames came late that may have been a trial's own.
 
     Which trial they left in nobody counts. Where trials are short beside what the device holds frames for,
@@ -129,7 +129,7 @@ def _came_later(outcomes: Mapping[int, TrialResult], number: int) -> int:
     return sum(stale(outcomes[place]) for place in places if place in outcomes)
 
 
-def _late(outcomes: Mapping[int, TrialResult], number: int) -> str | None:
+def _late(outcomes: Mapping[int, Outcome], number: int) -> str | None:
     """Why what is missing in a trial may only be late, a clause; None: it is not."""
     outcome = outcomes[number]
     if not any(stream.lost > 0 for stream in outcome.streams):

@@ -14,7 +14,7 @@ from netdyno.plan.matrix import cases
 from netdyno.values.finding import Column, Figure, Result, Table
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 from netdyno.values.situation import Situation
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def proven(method: Method, situation: Situation, count: int) -> Method:
 
 def _tried(
     situation: Situation, fps: Fraction, count: int, rounds: int
-) -> Generator[Trial, TrialResult, TrialResult]:
+) -> Generator[Trial, Outcome, Outcome]:
     """So many frames to each route, in turn."""
     load = (Segment("routes", _length_ns(rounds * count, fps), fps, fps),)
     name = "every route" if rounds == 1 else f"every route, {rounds} frames each"
@@ -65,7 +65,7 @@ def _length_ns(frames: int, fps: Fraction) -> int:
     return frames * 10**9 // fps
 
 
-def _assert_all(outcome: TrialResult, fps: Fraction, count: int, rounds: int) -> None:
+def _assert_all(outcome: Outcome, fps: Fraction, count: int, rounds: int) -> None:
     wanted = rounds * count
     for stream in outcome.streams:
         missing = count - stream.flows_received

@@ -14,7 +14,7 @@ from typing import Any
 from netdyno.errors import counted
 from netdyno.reports.model import quantity
 from netdyno.values.health import Health, WorkerHealth
-from netdyno.values.outcome import TrialResult
+from netdyno.values.outcome import Outcome
 from netdyno.verdict.words import too_long
 
 ENOUGH_FRAMES = 1_000
@@ -36,7 +36,7 @@ class Finding:
     sentence: str
 
 
-def findings(results: Sequence[TrialResult]) -> tuple[Finding, ...]:
+def findings(results: Sequence[Outcome]) -> tuple[Finding, ...]:
     """What must be known of the tester in these trials of one case."""
     healths = [result.health for result in results]
     found = (
@@ -61,7 +61,7 @@ DROPPED = re.compile(r"drop|discard|noroute|error|fifo", re.IGNORECASE)
 """Names of a kernel's counters that speak of frames that went no further."""
 
 
-def _of_the_device(results: Sequence[TrialResult]) -> Finding | None:
+def _of_the_device(results: Sequence[Outcome]) -> Finding | None:
     """What the device's own kernel, where anybody can look, dropped of what was lost."""
     lost = sum(max(stream.lost, 0) for result in results for stream in result.streams)
     kernels = [device for result in results for device in result.devices if "ip" in device]
@@ -121,7 +121,7 @@ def worker(health: WorkerHealth, number: int) -> str:
     return f"worker {number}{where}{had} {', '.join(parts)}"
 
 
-def in_short(results: Sequence[TrialResult]) -> str | None:
+def in_short(results: Sequence[Outcome]) -> str | None:
     """The tester's health in a line, for who watches; None in virtual time: it has no limits there."""
     healths = [result.health for result in results if result.health.core_share_ppm is not None]
     if not healths:
@@ -138,7 +138,7 @@ def in_short(results: Sequence[TrialResult]) -> str | None:
     return ", ".join(parts)
 
 
-def _late(results: Sequence[TrialResult]) -> Finding | None:
+def _late(results: Sequence[Outcome]) -> Finding | None:
     """Whether frames whose latency was taken left late: of any trial with such, all that were sent count."""
     timed = [
         [stream.lag for stream in result.streams if stream.lag and stream.latency and stream.latency.count]
@@ -162,7 +162,7 @@ def _late(results: Sequence[TrialResult]) -> Finding | None:
     )
 
 
-def _other_load(results: Sequence[TrialResult]) -> Finding | None:
+def _other_load(results: Sequence[Outcome]) -> Finding | None:
     """Whether frames left later, by more than a little of their latency, where none was late."""
     worst: tuple[Fraction, Fraction, Fraction] | None = None
     for stream in (stream for result in results for stream in result.streams):
@@ -184,7 +184,7 @@ def _other_load(results: Sequence[TrialResult]) -> Finding | None:
     )
 
 
-def _ahead(results: Sequence[TrialResult]) -> Finding | None:
+def _ahead(results: Sequence[Outcome]) -> Finding | None:
     """How much of a latency may be the tester's own queue in front of the line."""
     timed = [result for result in results if any(s.latency and s.latency.count for s in result.streams)]
     most = max((result.health.tx_ahead_ns or 0 for result in timed), default=0)
@@ -199,7 +199,7 @@ def _ahead(results: Sequence[TrialResult]) -> Finding | None:
     )
 
 
-def _not_sent(results: Sequence[TrialResult]) -> Finding | None:
+def _not_sent(results: Sequence[Outcome]) -> Finding | None:
     dropped = sum(result.not_sent for result in results)
     if not dropped:
         return None
@@ -245,7 +245,7 @@ def _unheard(healths: Sequence[Health]) -> Finding | None:
     )
 
 
-def _caught_up(results: Sequence[TrialResult]) -> Finding | None:
+def _caught_up(results: Sequence[Outcome]) -> Finding | None:
     """Whether frames left at another load than the intended one, to make up for pauses."""
     paused = [result for result in results if result.health.made_up]
     caught = [result.health.catch_up for result in paused if result.health.catch_up is not None]
@@ -345,7 +345,7 @@ def _workers(healths: Sequence[Health]) -> Finding | None:
     return Finding("workers", Fraction(1_000_000 - least, 1_000_000), "; ".join(told))
 
 
-def _queues(results: Sequence[TrialResult]) -> Finding | None:
+def _queues(results: Sequence[Outcome]) -> Finding | None:
     """Whether the frames that came in on a port were mostly one worker's: the others could not help it."""
     found: list[Finding] = []
     for result in results:

@@ -15,7 +15,7 @@ from itertools import zip_longest
 from netdyno.reports.model import health, quantity
 from netdyno.values.finding import Result, Value
 from netdyno.values.load import Segment
-from netdyno.values.outcome import StreamResult, TrialResult
+from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.proven import Proven
 from netdyno.values.rates import wire_bits
 from netdyno.values.situation import Place, Situation
@@ -63,7 +63,7 @@ class TrialView:
     state: str
     """`done`, `invalid` (it was repeated) or `cancelled`."""
     segments: tuple[Segment, ...]
-    result: TrialResult
+    result: Outcome
     seed: int | None
 
     @property
@@ -454,7 +454,7 @@ ACROSS_WORKERS = ("duplicates", "out_of_order")
 """Counts that one worker cannot make of a flow whose frames came in on another one, too."""
 
 
-def counts(result: TrialResult, stream: StreamResult) -> dict[str, int]:
+def counts(result: Outcome, stream: StreamResult) -> dict[str, int]:
     """What was counted of a stream; what is not known is left out."""
     unknown = ACROSS_WORKERS if result.health.split_flows else ()
     return {name: getattr(stream, name) for name in COUNTS if name not in unknown}

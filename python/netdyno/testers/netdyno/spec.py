@@ -23,12 +23,12 @@ from netdyno.values.outcome import (
     Heard,
     Lag,
     Latency,
+    Outcome,
     Phase,
     PortResult,
     Post,
     Said,
     StreamResult,
-    TrialResult,
 )
 from netdyno.values.rates import FCS, wire_bits
 from netdyno.verdict.neighbours import conflict, next_hop
@@ -224,7 +224,7 @@ def _gateway(case: Case, port: WiredPort) -> str | None:
     return None if hop == "peer" or ours is None or written else hop
 
 
-def read_result(json_text: str, apart: Collection[str] = ()) -> TrialResult:
+def read_result(json_text: str, apart: Collection[str] = ()) -> Outcome:
     """The engine's answer, `{"trial": TrialResult, "devices": [...]}`, as values.
 
     apart: streams beside those that are measured. A field too few or too many is a bug, and raises.
@@ -232,7 +232,7 @@ def read_result(json_text: str, apart: Collection[str] = ()) -> TrialResult:
     answer = json.loads(json_text)
     trial = answer["trial"]
     found = [_stream(stream) for stream in trial["streams"]]
-    return TrialResult(
+    return Outcome(
         FrameCounts(
             tuple(stream for stream in found if stream.name not in apart),
             tuple(
