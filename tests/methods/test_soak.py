@@ -17,7 +17,7 @@ from netdyno.campaign import run as runner
 from netdyno.campaign.case import Event, Looked, Wired
 from netdyno.campaign.run import Selection, traffic_seconds
 from netdyno.cli import live
-from netdyno.cli.app import _conclude
+from netdyno.cli.run import _conclude
 from netdyno.methods import METHODS
 from netdyno.methods.soak import SoakParameters
 from netdyno.plan import parse

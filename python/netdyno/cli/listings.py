@@ -1,0 +1,108 @@
+"""`netdyno kinds`, `methods`, `reports`, `ports`, `version`: what there is to choose from."""
+
+from __future__ import annotations
+
+import click
+
+from netdyno.cli.console import FORMATS, print_hint, print_table, print_wrapped
+
+
+@click.command()
+@click.option("--format", "form", default="table", type=FORMATS, show_default=True)
+def kinds(form: str) -> None:
+    """List the kinds of devices a plan can name."""
+    from netdyno.devices import KINDS
+
+    rows = [
+        [
+            kind.name,
+            kind.title,
+            "yes" if kind.emulated else "no",
+            f"{kind.links[0]}" if len(kind.links) == 1 else f"{kind.links[0]} to {kind.links[-1]}",
+            "; ".join(f"{name}: {', '.join(values) or 'a number'}" for name, values in kind.settings.items()),
+        ]
+        for kind in KINDS.values()
+    ]
+    print_table(["kind", "what it is", "emulated", "links", "settings"], rows, form)
+
+
+@click.command()
+@click.option("--format", "form", default="table", type=FORMATS, show_default=True)
+def methods(form: str) -> None:
+    """List the methods a plan can name, with their parameters, and the goals.
+
+    As CSV: the parameters alone.
+    """
+    from netdyno.cli import catalogue
+    from netdyno.methods import METHODS
+
+    found = list(catalogue.parameters())
+    columns = ["parameter", "written as", "default", "meaning"]
+    rows = {
+        name: [[p.name, p.kind, p.default, p.meaning] for p in found if p.method == name] for name in METHODS
+    }
+    if form == "csv":
+        print_table(["method", *columns], [[name, *row] for name in METHODS for row in rows[name]], form)
+        return
+    if form == "json":
+        import json
+
+        listed = [
+            {
+                "method": method.name,
+                "standard": method.standard,
+                "what it finds": method.doc,
+                "parameters": [dict(zip(columns, row, strict=True)) for row in rows[method.name]],
+            }
+            for method in METHODS.values()
+        ]
+        click.echo(json.dumps(listed, indent=2))
+        return
+    for method in METHODS.values():
+        print_wrapped(f"{method.name}: {method.doc}")
+        print_wrapped(f"standard: {method.standard}")
+        click.echo()
+        print_table(columns, rows[method.name], form)
+        click.echo()
+    click.echo("Values that `goals:` can ask for, each with >=, <=, > or <:\n")
+    print_table(
+        ["value", "meaning", "example"], [[g.value, g.meaning, g.example] for g in catalogue.goals()], form
+    )
+
+
+@click.command()
+@click.option("--format", "form", default="table", type=FORMATS, show_default=True)
+def reports(form: str) -> None:
+    """List the renderings of a run."""
+    from netdyno.reports import REPORTS
+
+    print_table(["report", "what it is"], [[report.name, report.help] for report in REPORTS.values()], form)
+
+
+@click.command()
+@click.option("--format", "form", default="table", type=FORMATS, show_default=True)
+def ports(form: str) -> None:
+    """List this machine's interfaces, and which backend each can take.
+
+    Needs no right and changes nothing. As JSON: everything known of each card.
+    """
+    from netdyno.ports.listing import COLUMNS, advices, look
+
+    found = look()
+    if form == "json":
+        import json
+
+        click.echo(json.dumps([one.table() for one in found], indent=2))
+        return
+    print_table(list(COLUMNS), [one.row() for one in found], form)
+    for line in advices(found):
+        print_hint(line)
+
+
+@click.command()
+def version() -> None:
+    """Print the versions of netdyno and of what it runs on."""
+    from netdyno.campaign.run import versions
+
+    for name, what in versions().items():
+        click.echo(f"{name} {what}")

@@ -1,0 +1,39 @@
+"""`netdyno routes`, `filters`, `schema`: what a plan wants of a device, and of an editor."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("plan", type=click.Path(path_type=Path))
+def routes(plan: Path) -> None:
+    """Print the routes that the device must have for a PLAN with the axis `routes`: prefix and next hop."""
+    from netdyno.methods.wrap.routes import listed
+    from netdyno.plan import load
+
+    for line in listed(load(plan)):
+        click.echo(line)
+
+
+@click.command()
+@click.argument("plan", type=click.Path(path_type=Path))
+def filters(plan: Path) -> None:
+    """Print the packet filters that the device must have for a PLAN with the axis `modifier`, by port."""
+    from netdyno.modifiers.filters import listed
+    from netdyno.plan import load
+
+    for line in listed(load(plan)):
+        click.echo(line)
+
+
+@click.command()
+def schema() -> None:
+    """Print the JSON Schema of a plan, for editors."""
+    import json
+
+    from netdyno.plan import json_schema
+
+    click.echo(json.dumps(json_schema(), indent=2))

@@ -1,0 +1,44 @@
+"""`netdyno rate`: a rate in frames and on each layer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from netdyno.cli.console import FORMATS, print_table
+
+
+@click.command()
+@click.argument("rate")
+@click.argument("size")
+@click.option(
+    "--tags", default=0, type=click.IntRange(0, 8), help="VLAN tags added on top of SIZE, 4 bytes each."
+)
+@click.option("--format", "form", default="table", type=FORMATS, show_default=True)
+def rate(rate: str, size: str, tags: int, form: str) -> None:
+    """What a RATE (`10Gbps`, `14.88Mpps`) is in frames and on each layer, for a SIZE or a mix.
+
+    SIZE is `64B`, the name of a mix (`imix/bench`), or sizes with weights: `64:7,594:4`. Sizes count the
+    FCS. They are those of untagged frames: tags given with --tags are added on top. (In a plan the size
+    is that of the frame as sent, tags included.) Bit rates are L1 unless L2 is said: `9.5Gbps L2`.
+    """
+    from netdyno.values.rates import rate_table
+
+    table = rate_table(rate, size, tags)
+    if form == "json":
+        import json
+
+        click.echo(json.dumps(table, indent=2))
+        return
+    rows = [_rate_row(table["mix"], "", table["mean_size"]["printed"], table)]
+    if len(table["sizes"]) > 1:
+        rows += [
+            _rate_row(f"{row['size']}B", str(row["weight"]), f"{row['tagged_size']} B", row)
+            for row in table["sizes"]
+        ]
+    print_table(["size", "weight", "frame with FCS and tags", "frames/s", "L1", "L2", "L3"], rows, form)
+
+
+def _rate_row(name: str, weight: str, size: str, row: Any) -> list[str]:
+    return [name, weight, size, *(row[layer]["printed"] for layer in ("fps", "L1", "L2", "L3"))]

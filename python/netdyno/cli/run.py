@@ -1,0 +1,149 @@
+"""`netdyno run`: the plan is run or gone on with, and its reports are written."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from netdyno.cli.codes import INTERRUPTED, NO_NUMBER
+from netdyno.cli.console import RUNS, print_hint
+from netdyno.cli.report import check_report_name, render_report, tables_elsewhere, write_report
+from netdyno.errors import counted
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from netdyno.campaign.run import Outcome, Selection
+
+
+@click.command()
+@click.argument("plan", required=False, type=click.Path(path_type=Path))
+@click.option(
+    "--out", default=RUNS, show_default=True, type=click.Path(path_type=Path), help="Where runs go."
+)
+@click.option("--resume", type=click.Path(path_type=Path), help="Go on with the run in this folder.")
+@click.option(
+    "--scale",
+    metavar="1/100",
+    help="Fraction of the plan's durations to run, instead of the plan's own `scale`.",
+)
+@click.option("--only", multiple=True, metavar="AXIS=VALUE", help="Run these cases only; may be repeated.")
+@click.option("--dry-run", is_flag=True, help="Say what would be run, and start nothing.")
+@click.option(
+    "--report", "reports", multiple=True, metavar="NAME", help="Write a report when done; may be repeated."
+)
+def run(
+    plan: Path | None,
+    out: Path,
+    resume: Path | None,
+    scale: str | None,
+    only: tuple[str, ...],
+    dry_run: bool,
+    reports: tuple[str, ...],
+) -> None:
+    """Run a PLAN, or go on with a run that was interrupted or killed."""
+    for name in reports:
+        check_report_name(name)
+    if (plan is None) == (resume is None):
+        raise click.UsageError("give a plan, or a folder with --resume")
+    if resume is not None and (only or scale or dry_run):
+        raise click.UsageError(
+            "a run goes on as it began: --resume goes without --scale, --only and --dry-run"
+        )
+    selection = _selection(scale, only)
+
+    from netdyno.campaign import run as runner
+    from netdyno.cli import live
+    from netdyno.plan import load
+
+    if resume is not None:
+        outcome = runner.resume(resume, live.watcher())
+    else:
+        assert plan is not None
+        loaded = load(plan)
+        if dry_run:
+            _dry_run(selection.plan(loaded), selection)
+            return
+        outcome = runner.run(loaded, out, live.watcher(), selection)
+    _conclude(outcome, reports)
+
+
+def _selection(scale: str | None, only: Iterable[str]) -> Selection:
+    from netdyno.campaign.run import Selection
+
+    chosen: dict[str, str] = {}
+    for pair in only:
+        axis, equals, value = pair.partition("=")
+        if not equals or not axis or not value:
+            raise click.UsageError(f"--only: `{pair}` is not AXIS=VALUE, as in `--only direction=bidir`")
+        if chosen.get(axis, value) != value:
+            raise click.UsageError(f"--only: `{axis}` is given twice")
+        chosen[axis] = value
+    return Selection(None if scale is None else _scale(scale), chosen)
+
+
+def _scale(text: str) -> Fraction:
+    from fractions import Fraction
+
+    try:
+        scale = Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        scale = Fraction(0)
+    if not 0 < scale <= 1:
+        raise click.UsageError(
+            f"--scale: `{text}` is not a fraction of the plan's durations, as in `--scale 1/100`"
+        )
+    return scale
+
+
+def _dry_run(plan: Any, selection: Selection) -> None:
+    chosen = selection.cases(plan)
+    for case in chosen:
+        wiring = plan.kind.wire(plan.lab.links, case.settings)
+        click.echo(f"{case.number:4}  {case.name}  ({wiring.clock} time)")
+    click.echo(f"{counted(len(chosen), 'case')}, {about(plan, len(chosen))}; nothing was started", err=True)
+
+
+def about(plan: Any, count: int) -> str:
+    from netdyno.campaign.run import traffic_seconds
+    from netdyno.cli.live import clock
+
+    return f"about {clock(float(traffic_seconds(plan, count)))} if run in real time"
+
+
+def _conclude(outcome: Outcome, reports: Iterable[str]) -> NoReturn:
+    from netdyno.reports import REPORTS
+    from netdyno.reports.model import unfinished
+    from netdyno.reports.model.from_store import view
+    from netdyno.store import open_run
+
+    with open_run(outcome.folder) as stored:
+        sys.stdout.write(render_report(stored, "terminal", colour=True))
+        for name in dict.fromkeys(reports):
+            file = outcome.folder / f"report{REPORTS[name].suffix}"
+            write_report(file, render_report(stored, name, colour=False))
+            click.echo(f"report: {file}", err=True)
+            elsewhere = tables_elsewhere(stored, name)
+            if elsewhere and "tables" not in reports:
+                print_hint(f"{elsewhere}: `netdyno report {outcome.folder} --as tables`")
+        failures = [case for case in stored.cases if case.error]
+        done = sum(case.state == "done" for case in stored.cases)
+        some = f"{done} of {counted(len(stored.cases), 'case')}"
+        trials = unfinished.kept(view(stored)) if outcome.exit_code == INTERRUPTED else ""
+    # What went wrong stands in the report above; once for all cases, what to do about it.
+    for hint in dict.fromkeys(case.hint for case in failures if case.hint):
+        print_hint(hint)
+    click.echo(f"run: {outcome.folder}", err=True)
+    if outcome.exit_code == NO_NUMBER:
+        click.echo("no case has a number: the report says of each why not", err=True)
+    if outcome.exit_code == INTERRUPTED:
+        kept = f"{some} measured and kept" if done else "no case has a result yet"
+        kept += f"; finished and kept, without a result yet: {trials}" if trials else ""
+        click.echo(f"interrupted: {kept}", err=True)
+        click.echo(f"hint: `netdyno run --resume {outcome.folder}` goes on with it", err=True)
+    sys.stdout.flush()
+    sys.exit(outcome.exit_code)

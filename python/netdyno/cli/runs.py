@@ -1,0 +1,51 @@
+"""`netdyno list`: the runs in a folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from netdyno.cli.console import FORMATS, RUNS, print_error, print_table
+
+
+@click.command("list")
+@click.argument("folder", required=False, type=click.Path(path_type=Path))
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="The same as FOLDER, as `run` and `calibrate` have it."
+)
+@click.option("--format", "form", default="table", type=FORMATS, show_default=True)
+def list_(folder: Path | None, out: Path | None, form: str) -> None:
+    """List the runs in FOLDER, `runs` unless given."""
+    if folder is not None and out is not None:
+        raise click.UsageError("give FOLDER or --out, which mean the same")
+    folder = folder or out or RUNS
+    from netdyno.store import RunSummary, UnreadableRun, list_runs
+
+    columns = ["run", "title", "started", "state", "cases", "done", "failed", "limits"]
+    runs = list(list_runs(folder))
+    rows = [
+        [str(run.folder), "", "", "unreadable", *[""] * 4]
+        if isinstance(run, UnreadableRun)
+        else [
+            str(run.folder),
+            run.head.title,
+            run.started.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            run.state,
+            str(run.cases),
+            str(run.done),
+            str(run.failed),
+            " ".join(f"{limit}:{count}" for limit, count in sorted(run.limits.items())),
+        ]
+        for run in runs
+    ]
+    if not rows and form == "table":
+        click.echo(f"no runs in {folder}", err=True)
+        return
+    print_table(columns, rows, form)
+    for run in runs:
+        if isinstance(run, UnreadableRun):
+            print_error(run.reason, None)
+    early = [run.folder for run in runs if isinstance(run, RunSummary) and run.state == "interrupted"]
+    if early:
+        click.echo(f"hint: `netdyno run --resume {early[-1]}` goes on with an interrupted run", err=True)
