@@ -188,7 +188,7 @@ def test_packet_sockets_are_chosen_where_they_are_enough(lab: None) -> None:
     kinds, (note,) = chosen(asking("10kpps"))
     assert kinds == ["af_packet", "af_packet"]
     assert note.startswith(
-        "`backend: auto` is `af_packet`: 0.01 Mpps a direction are needed, not proven here"
+        "`backend: auto` is `af_packet`: 10.0 kpps a direction are needed, not proven here"
     )
     assert not note.endswith("lower bound.")
 
@@ -197,7 +197,7 @@ def test_packet_sockets_are_chosen_where_they_are_enough(lab: None) -> None:
 def test_af_xdp_is_chosen_for_what_packet_sockets_do_not_carry(lab: None) -> None:
     kinds, (note,) = chosen(asking("800kpps"), {"af_packet": 400_000, "af_xdp": 900_000})
     assert kinds == ["af_xdp", "af_xdp"]
-    assert "0.8 Mpps a direction are needed, proven 0.9 Mpps here." in note
+    assert "800 kpps a direction are needed, proven 900 kpps here." in note
 
 
 @needs_root
@@ -206,7 +206,7 @@ def test_what_is_asked_for_beyond_all_is_a_lower_bound(lab: None) -> None:
     assert kinds == ["af_xdp", "af_xdp"]
     # RFC 2544 appendix: 14,880,952 frames of 64 bytes a second at 10 Gbit/s.
     assert note.endswith(
-        "14.88 Mpps a direction are needed, proven 0.52 Mpps here: the result may be a lower bound."
+        "14.88 Mpps a direction are needed, proven 520 kpps here: the result may be a lower bound."
     )
 
 
@@ -214,7 +214,7 @@ def test_what_is_asked_for_beyond_all_is_a_lower_bound(lab: None) -> None:
 def test_what_is_proven_better_is_taken_whatever_is_usual(lab: None) -> None:
     kinds, (note,) = chosen(asking("100%"), {"af_packet": 700_000, "af_xdp": 520_000})
     assert kinds == ["af_packet", "af_packet"]
-    assert "proven 0.7 Mpps here" in note
+    assert "proven 700 kpps here" in note
 
 
 @needs_root

@@ -20,9 +20,11 @@ import pytest
 from netdyno.reports import REPORTS, render
 from netdyno.reports.figures import series
 from netdyno.reports.formats.terminal import render as render_terminal
-from netdyno.reports.model import grid, quantity, reasons
+from netdyno.reports.model import grid, reasons
 from netdyno.reports.model.from_store import view
+from netdyno.reports.model.loss import loss
 from netdyno.reports.model.view import CaseView, RunView
+from netdyno.values import number as printed
 from netdyno.values.finding import Column, Table, Value
 from netdyno.values.outcome import Gap, Gaps, Reordering, Silence, Variation
 from netdyno.values.verdict import Verdict
@@ -376,7 +378,7 @@ def test_a_dropout_shorter_than_a_bucket_stays_visible(small: RunView) -> None:
     ],
 )
 def test_rates_print_as_the_article_prints_them(number: int | Fraction, unit: str, text: str) -> None:
-    assert quantity.rate(number, unit) == text
+    assert printed.rate(number, unit) == text
 
 
 def test_no_other_rate_takes_the_place_of_a_headline_without_a_number(small: RunView) -> None:
@@ -427,15 +429,15 @@ def test_a_table_without_rows_says_that_there_are_none(small: RunView, name: str
 
 
 def test_rounding_never_makes_a_claim() -> None:
-    assert quantity.percent(Fraction(99_999, 100_000)) == "99.9 %"
-    assert quantity.percent(Fraction(1)) == "100.0 %"
-    assert quantity.percent(Fraction(1, 10**9), 3) == "< 0.001 %"
-    assert quantity.percent(Fraction(0)) == "0.0 %"
+    assert printed.percent(Fraction(99_999, 100_000)) == "99.9 %"
+    assert printed.percent(Fraction(1)) == "100.0 %"
+    assert printed.percent(Fraction(1, 10**9), 3) == "< 0.001 %"
+    assert printed.percent(Fraction(0)) == "0.0 %"
 
 
 def test_no_loss_is_printed_as_a_bound() -> None:
     # 60 s at 14.88 Mpps: 3.4e-9 (rule of three).
-    assert quantity.loss(0, 14_880_952 * 60) == "0 (≤ 3.4e-9 at 95 %)"
-    assert quantity.loss(0, 0) == "n/a"
-    assert quantity.loss(-2, 100) == "-2 frames (more received than sent)"
-    assert quantity.loss(1, 3) == "33.333 %"
+    assert loss(0, 14_880_952 * 60) == "0 (≤ 3.4e-9 at 95 %)"
+    assert loss(0, 0) == "n/a"
+    assert loss(-2, 100) == "-2 frames (more received than sent)"
+    assert loss(1, 3) == "33.333 %"

@@ -14,10 +14,11 @@ import pytest
 from netdyno.reports import REPORTS
 from netdyno.reports.figures.table_figures import MOST_LINES, drawn
 from netdyno.reports.formats.terminal import render as render_terminal
-from netdyno.reports.model import compliance, grid, quantity
+from netdyno.reports.model import compliance, grid
 from netdyno.reports.model.from_store import view
 from netdyno.reports.model.joined import Joined, Line, Point, joined, text
 from netdyno.reports.model.view import RunView
+from netdyno.values import number as printed
 from netdyno.values.finding import Column, Figure, Result, Table, Value
 from report_sample import Asked, Sample, write
 from table_sample import BYTES, SUITE, asked, line_fps
@@ -333,9 +334,9 @@ def test_a_run_agrees_with_a_standard_as_well_as_its_worst_case(suite: RunView) 
 
 
 def test_shares_keep_the_digits_they_have() -> None:
-    assert quantity.share(Fraction(99_995, 100_000)) == "99.995 %"
-    assert quantity.share(Fraction(999_999_999, 1_000_000_000)) == "99.999 %"
-    assert quantity.share(Fraction(-1, 3)) == "-33.333 %"
+    assert printed.share(Fraction(99_995, 100_000)) == "99.995 %"
+    assert printed.share(Fraction(999_999_999, 1_000_000_000)) == "99.999 %"
+    assert printed.share(Fraction(-1, 3)) == "-33.333 %"
 
 
 def test_a_case_without_a_number_has_no_figure_of_what_its_line_carries(suite: RunView) -> None:

@@ -290,7 +290,7 @@ def test_wrong_mixes(value: object, problems: list[tuple[tuple[object, ...], str
 
 def test_rate_table() -> None:
     table = a.rate_table("10Gbps", "64B")
-    assert table["fps"] == {"exact": "312500000/21", "printed": "14880952.38 fps"}
+    assert table["fps"] == {"exact": "312500000/21", "printed": "14880952.38 pps"}
     assert table["L1"]["printed"] == "10 Gbit/s"
     # 64 B of 84 B: 7.619 Gbit/s; the IP packet is 46 B: 5.476 Gbit/s.
     assert table["L2"]["printed"] == "7.619047619 Gbit/s"
@@ -301,7 +301,7 @@ def test_rate_table() -> None:
     assert tagged["L1"]["printed"] == "10.47552 Gbit/s", "14,880,000 x 88 x 8 bits"
 
     mixed = a.rate_table("10Gbps", "imix/bench")
-    assert mixed["fps"]["printed"] == "3267973.86 fps"
+    assert mixed["fps"]["printed"] == "3267973.86 pps"
     assert [row["size"] for row in mixed["sizes"]] == [68, 590, 1514]
     assert sum(Fraction(row["L1"]["exact"]) for row in mixed["sizes"]) == 10**10
     assert sum(Fraction(row["L2"]["exact"]) for row in mixed["sizes"]) == Fraction(mixed["L2"]["exact"])

@@ -14,11 +14,13 @@ from netdyno.methods import rounded
 from netdyno.methods.parts.procedure import milliseconds
 from netdyno.plan import parse
 from netdyno.reports import REPORTS
-from netdyno.reports.model import grid, joined, quantity
+from netdyno.reports.model import grid, joined
 from netdyno.reports.model.from_store import view
+from netdyno.reports.model.loss import none_lost
 from netdyno.store import open_run
+from netdyno.values import number as printed
 from netdyno.values.finding import Cell, Column, Value
-from netdyno.values.quantities import decimal
+from netdyno.values.number import decimal
 from netdyno.verdict.words import rate
 
 LINE = Fraction(10**8, 672)
@@ -86,27 +88,27 @@ TEN_GIGABIT = Fraction(10**10, 672)
 )
 def test_what_rounds_to_one_number_is_printed_as_one(number: str, shown: str) -> None:
     """Not `100.0 kpps` beside `100 kpps`, nor `1000 kpps` beside `1.00 Mpps`."""
-    assert quantity.rate(Fraction(number), "pps") == shown
+    assert printed.rate(Fraction(number), "pps") == shown
 
 
 def test_an_upper_bound_is_rounded_up_and_a_lower_one_down() -> None:
     value = Value("throughput", "sum", Fraction(0), "fps", Fraction(0), TEN_GIGABIT, searched=True)
     assert grid.number(value) == "< 14.89 Mpps"
     assert rate(value) == "less than 14880953 fps"
-    assert quantity.rate(TEN_GIGABIT, "pps", "at least") == "14.88 Mpps"
-    assert quantity.rate(TEN_GIGABIT * 672, "bps", "at most") == "10.00 Gbps"
+    assert printed.rate(TEN_GIGABIT, "pps", "at least") == "14.88 Mpps"
+    assert printed.rate(TEN_GIGABIT * 672, "bps", "at most") == "10.00 Gbps"
     # Half to even, as any other number.
-    assert quantity.rate(TEN_GIGABIT, "pps") == "14.88 Mpps"
+    assert printed.rate(TEN_GIGABIT, "pps") == "14.88 Mpps"
 
 
 def test_a_bound_of_a_share_or_a_time_bounds_it() -> None:
     share = Fraction(99961, 100_000)
-    assert quantity.percent(share, claim="at most") == "100.0 %"
-    assert quantity.percent(share, claim="at least") == "99.9 %"
+    assert printed.percent(share, claim="at most") == "100.0 %"
+    assert printed.percent(share, claim="at least") == "99.9 %"
     assert decimal(share, 3, "at most") == "1"
     assert decimal(share, 3, "at least") == "0.999"
-    assert quantity.duration(1_234_500, "at most") == "1.24 ms"
-    assert quantity.duration(1_238_500, "at least") == "1.23 ms"
+    assert printed.duration(1_234_500, "at most") == "1.24 ms"
+    assert printed.duration(1_238_500, "at least") == "1.23 ms"
     assert milliseconds(Fraction(1_000_001, 3), "at most") == "0.334 ms"
 
 
@@ -127,16 +129,16 @@ def test_a_bound_of_a_share_or_a_time_bounds_it() -> None:
 def test_a_time_that_is_rounded_to_the_next_unit_is_printed_in_it(
     ns: Fraction, about: str, at_least: str
 ) -> None:
-    assert quantity.duration(ns) == about
-    assert quantity.duration(ns, "at least") == at_least
+    assert printed.duration(ns) == about
+    assert printed.duration(ns, "at least") == at_least
 
 
 def test_the_bound_of_a_loss_of_none_is_rounded_up() -> None:
     # 3/7 of a millionth is 4.2857e-7, and 3/3001 is 9.99667e-4: 1.0e-3 when rounded up.
-    assert quantity.none_lost(7_000_000) == "0 (≤ 4.3e-7)"
-    assert quantity.none_lost(3001) == "0 (≤ 1.0e-3)"
-    assert quantity.none_lost(2_900_000) == "0 (≤ 1.1e-6)"  # 1.0345e-6
-    assert quantity.none_lost(300_000) == "0 (≤ 1.0e-5)"
+    assert none_lost(7_000_000) == "0 (≤ 4.3e-7)"
+    assert none_lost(3001) == "0 (≤ 1.0e-3)"
+    assert none_lost(2_900_000) == "0 (≤ 1.1e-6)"  # 1.0345e-6
+    assert none_lost(300_000) == "0 (≤ 1.0e-5)"
 
 
 def test_what_stands_beside_a_bound_is_one_too(tmp_path: Path) -> None:

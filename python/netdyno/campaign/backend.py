@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from netdyno.plan.matrix import streams
 from netdyno.ports import backends, nic
 from netdyno.ports.nic import fit
+from netdyno.values.number import rate
 from netdyno.values.rates import FCS, load_fps
-from netdyno.values.units import L1Rate, decimal
+from netdyno.values.units import L1Rate
 
 if TYPE_CHECKING:
     from netdyno.calibration import Proven
@@ -48,8 +49,8 @@ class Candidate:
     def __str__(self) -> str:
         if self.fps is None:
             return "what it carries is not proven here"
-        rate = f"{_mega(self.fps)} Mpps"
-        return f"proven {rate} here" if self.proven else f"not proven here, {rate} are usual"
+        known = rate(self.fps, "pps")
+        return f"proven {known} here" if self.proven else f"not proven here, {known} are usual"
 
 
 def backend(plan: Plan, case: Case, wiring: Wiring, proven: Callable[[Wiring], Proven | None]) -> Wiring:
@@ -81,7 +82,8 @@ def backend(plan: Plan, case: Case, wiring: Wiring, proven: Callable[[Wiring], P
     enough = [one for one in possible if one.carries(need)]
     chosen = enough[0] if enough else max(possible, key=_amount)
     how = f" ({chosen.how})" if chosen.how else ""
-    note = f"`backend: auto` is `{chosen.kind}`{how}: {_mega(need)} Mpps a direction are needed, {chosen}"
+    wanted = rate(need, "pps")
+    note = f"`backend: auto` is `{chosen.kind}`{how}: {wanted} a direction are needed, {chosen}"
     note += "." if enough else ": the result may be a lower bound."
     if refusals and not enough:
         note += f" {'; '.join(refusals)}."
@@ -134,7 +136,3 @@ def _candidate(
 
 def _amount(candidate: Candidate) -> tuple[bool, Fraction]:
     return candidate.fps is None, candidate.fps or Fraction(0)
-
-
-def _mega(fps: Fraction) -> str:
-    return decimal(fps / 10**6, 3 if fps < 10**6 else 2)

@@ -24,10 +24,10 @@ from netdyno.campaign.case import (
 from netdyno.errors import counted
 from netdyno.methods import METHODS
 from netdyno.reports.model import grid, health
-from netdyno.reports.model.quantity import count, rate
 from netdyno.reports.model.view import ALL
 from netdyno.store import CaseWiring, StoredTrial
 from netdyno.values.finding import Value
+from netdyno.values.number import clock, count, percent, rate
 from netdyno.values.outcome import Outcome
 from netdyno.values.printable import printable
 from netdyno.values.rates import wire_bits
@@ -286,7 +286,8 @@ class PlainView:
     def _where(self) -> str:
         now = next(iter(self.now.values()))
         rates = "".join(
-            f"; {port.name} sends {pps(port.tx_pps)}, receives {pps(port.rx_pps)}" for port in now.ports
+            f"; {port.name} sends {rate(port.tx_pps, 'pps')}, receives {rate(port.rx_pps, 'pps')}"
+            for port in now.ports
         )
         rest = self._rest()
         return f"[{self.ended}/{self.total}] {now.case.title}: {now.where}{rates}{rest}"
@@ -347,10 +348,10 @@ class RichView(PlainView):
             for port in now.ports:
                 table.add_column(printable(port.name), justify="right")
             # The order of T-Rex's port table, which network engineers have in their heads.
-            table.add_row("sends, L1", *(bps(port.tx_bps) for port in now.ports))
-            table.add_row("sends, frames/s", *(pps(port.tx_pps) for port in now.ports))
-            table.add_row("receives, L1", *(bps(port.rx_bps) for port in now.ports))
-            table.add_row("receives, frames/s", *(pps(port.rx_pps) for port in now.ports))
+            table.add_row("sends, L1", *(rate(port.tx_bps, "bps") for port in now.ports))
+            table.add_row("sends, frames/s", *(rate(port.tx_pps, "pps") for port in now.ports))
+            table.add_row("receives, L1", *(rate(port.rx_bps, "bps") for port in now.ports))
+            table.add_row("receives, frames/s", *(rate(port.rx_pps, "pps") for port in now.ports))
             table.add_row("sent, frames", *(count(port.tx_frames) for port in now.ports))
             table.add_row("received, frames", *(count(port.rx_frames) for port in now.ports))
             parts.append(table)
@@ -358,7 +359,7 @@ class RichView(PlainView):
             missing = sent - sum(port.rx_frames for port in now.ports)
             if sent:
                 # Frames under way are among them: the count that is kept is taken after draining.
-                share = f"{100 * missing / sent:.3f} %"
+                share = percent(Fraction(missing, sent), 3)
                 parts.append(Text(f" not back yet: {count(missing)} of {count(sent)} frames, {share}"))
         return Group(*parts)
 
@@ -387,32 +388,8 @@ def headline(value: Value | None) -> str:
     if value.only_below is not None:
         return f"{value.name} {grid.number(value)}"
     low, high = value.low, value.high
-    if value.unit == "fps" and low is not None and high is not None and pps(float(low)) != pps(float(high)):
+    if value.unit == "fps" and low is not None and high is not None and rate(low, "pps") != rate(high, "pps"):
         # No more digits than the bounds bear.
         bounds = grid.span(rate(low, "pps"), rate(high, "pps"))
         return f"{value.name} {bounds if value.number == low else grid.number(value)}"
-    return f"{value.name} {pps(float(value.number)) if value.unit == 'fps' else grid.number(value)}"
-
-
-def pps(rate: float) -> str:
-    """`14.881 Mpps`."""
-    return _prefixed(rate, "pps")
-
-
-def bps(rate: float) -> str:
-    """`9.876 Gbps`."""
-    return _prefixed(rate, "bps")
-
-
-def _prefixed(rate: float, unit: str) -> str:
-    for factor, prefix in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(rate) >= factor:
-            return f"{rate / factor:.3f} {prefix}{unit}"
-    return f"{rate:.0f} {unit}"
-
-
-def clock(seconds: float) -> str:
-    """`1:02:03` or `2:03`."""
-    minutes, second = divmod(round(seconds), 60)
-    hours, minute = divmod(minutes, 60)
-    return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
+    return f"{value.name} {rate(value.number, 'pps') if value.unit == 'fps' else grid.number(value)}"

@@ -110,7 +110,7 @@ def _dry_run(plan: Any, selection: Selection) -> None:
 
 def about(plan: Any, count: int) -> str:
     from netdyno.campaign.run import traffic_seconds
-    from netdyno.cli.live import clock
+    from netdyno.values.number import clock
 
     return f"about {clock(float(traffic_seconds(plan, count)))} if run in real time"
 

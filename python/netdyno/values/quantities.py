@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 from netdyno.errors import Problem, as_written, suggestion
+from netdyno.values.number import decimal
 
 NUMBER = r"(?:0|[1-9][0-9]{0,17}|0[0-9]{1,17})(?:\.[0-9]{1,18})?"
 _SPLIT = re.compile(
     r"(?P<number>[-+]?[0-9][0-9_,.]*(?:[eE][-+]?[0-9]+(?![A-Za-z]))?)\s*(?P<unit>.*)", re.DOTALL
 )
-
-
-Claim = Literal["about", "at most", "at least"]
-"""What a printed number says of the exact one: that it is about that, no more than that, or no less."""
-
-
-def to_whole(number: Fraction | int, claim: Claim = "about") -> int:
-    """The whole number that is printed. A bound is rounded away from what it bounds, so that what is claimed
-    of it stays true; any other number to the nearest, half to even."""
-    if claim == "at most":
-        return math.ceil(number)
-    return math.floor(number) if claim == "at least" else round(number)
 
 
 class UnitError(Problem):
@@ -236,27 +224,6 @@ def unknown_unit(text: object, unit: str, *kinds: type[Quantity], what: str = ""
     shown = [spelling for kind in kinds for spelling in kind.hinted or tuple(kind.units)]
     why = f"is not {article} {what}: `{unit[:20]}` is no unit of one"
     return UnitError(text, why, suggestion(unit, shown, "units"))
-
-
-def decimal(value: Fraction, places: int | None = None, claim: Claim = "about") -> str:
-    """A fraction as a decimal number: exact if it ends, else to 6 places (or `places`), rounded half up, and
-    a bound to where it stays true."""
-    if places is None:
-        twos = (value.denominator & -value.denominator).bit_length() - 1
-        rest, fives = value.denominator >> twos, 0
-        while rest % 5 == 0:
-            rest, fives = rest // 5, fives + 1
-        places = max(twos, fives) if rest == 1 else 6
-    half_up = claim == "about"
-    scaled = (
-        math.floor(abs(value) * 10**places + Fraction(1, 2))
-        if half_up
-        else to_whole(value * 10**places, claim)
-    )
-    whole, part = divmod(abs(scaled), 10**places)
-    sign = "-" if value < 0 and scaled else ""
-    digits = f"{part:0{places}d}".rstrip("0") if places else ""
-    return f"{sign}{whole}.{digits}" if digits else f"{sign}{whole}"
 
 
 def _scaled(amount: Fraction, spellings: list[tuple[str, Fraction]]) -> str:

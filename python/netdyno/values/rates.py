@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from netdyno.values.mixes import mix_of_text, read_mix
+from netdyno.values.number import bits, decimal
 from netdyno.values.units import (
     FrameRate,
     GoodputRate,
@@ -20,7 +21,6 @@ from netdyno.values.units import (
     Load,
     Percent,
     UnitError,
-    decimal,
 )
 
 WIRE_OVERHEAD = 20
@@ -189,15 +189,7 @@ def rate_table(rate: str | FrameRate | L1Rate | L2Rate, size: object, tags: int 
 
 
 def _frames(rate: Fraction) -> str:
-    return f"{decimal(rate, 2 if rate >= 1 else 9)} fps"
-
-
-def _bits(rate: Fraction) -> str:
-    """Bits per second with the prefix that fits, to a thousandth of a bit or nine decimals: `100 Gbit/s`."""
-    for factor, prefix, places in ((10**9, "G", 9), (10**6, "M", 6), (10**3, "k", 3)):
-        if rate >= factor:
-            return f"{decimal(rate / factor, places)} {prefix}bit/s"
-    return f"{decimal(rate, 3)} bit/s"
+    return f"{decimal(rate, 2 if rate >= 1 else 9)} pps"
 
 
 def _layers(frames: FrameRate, size: Size, tags: int) -> dict[str, dict[str, str]]:
@@ -206,6 +198,6 @@ def _layers(frames: FrameRate, size: Size, tags: int) -> dict[str, dict[str, str
     for rate in rates:
         table[rate.layer] = {
             "exact": str(rate.amount),
-            "printed": _bits(rate.amount),
+            "printed": bits(rate.amount),
         }
     return table

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Self
 
+from netdyno.values.number import decimal
 from netdyno.values.quantities import (
     NUMBER,
     LayerMixError,
     Quantity,
     UnitError,
     Written,
-    decimal,
     split,
     unknown_unit,
 )

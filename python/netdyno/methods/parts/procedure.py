@@ -13,11 +13,12 @@ from netdyno.errors import NotMeasuredError, Problem
 from netdyno.values.finding import Result
 from netdyno.values.load import LEAST_DRAIN_NS, Frames, Segment, Trial
 from netdyno.values.method import Method
+from netdyno.values.number import milliseconds as milliseconds
+from netdyno.values.number import whole as _whole
 from netdyno.values.outcome import Outcome
-from netdyno.values.quantities import Claim, to_whole
 from netdyno.values.rates import l1, load_fps
 from netdyno.values.situation import Situation
-from netdyno.values.units import Duration, FrameRate, Load, PositiveDuration, decimal
+from netdyno.values.units import Duration, FrameRate, Load, PositiveDuration
 
 AWAY_NS = 100_000_000
 """A tester that did nothing for longer than this did not offer a constant load, whatever it made up for."""
@@ -244,17 +245,8 @@ def spoiled(trial: Trial, result: Outcome) -> str | None:
     return f"{short}, after a pause of {milliseconds(pause_ns)}"
 
 
-def milliseconds(ns: Fraction | int, claim: Claim = "about") -> str:
-    """A time for a note, `12.5 ms`."""
-    if claim != "about":
-        ns = 1000 * to_whole(Fraction(ns) / 1000, claim)
-    return f"{decimal(Fraction(ns) / 10**6, 3)} ms"
-
-
-def rounded(rate: Fraction | int, claim: Claim = "at least") -> str:
-    """A rate or a count for a note: whole frames a second are cut as in RFC 2544's tables, and stand beside
-    those of this tester's; what is claimed to be more than the rate is rounded up."""
-    return str(to_whole(rate, claim))
+rounded = _whole
+"""Whole frames a second for a note."""
 
 
 def scaled(model: BaseModel, scale: Fraction) -> Any:

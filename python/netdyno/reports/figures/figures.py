@@ -14,8 +14,9 @@ import altair as alt
 
 from netdyno.reports.figures import series, vega
 from netdyno.reports.figures.vega import AXIS, DASHES, PALETTE, SHAPES
-from netdyno.reports.model import grid, quantity
+from netdyno.reports.model import grid
 from netdyno.reports.model.view import CaseView, RunView
+from netdyno.values import number as printed
 
 BUCKETS = 120
 DOTS = 24
@@ -109,7 +110,7 @@ def _figure(run: RunView, profile: str, lines: list[_Line], key: str) -> Figure:
         note += " A large marker is the knee: the highest load before loss; its bar is one step of the ramp."
     if any(_hold(line.case) for line in lines):
         note += " A small open mark is the hold phase: mean, with a bar from least to most."
-    size = next((quantity.size(line.case.sizes) for line in lines if line.case.sizes), "")
+    size = next((printed.size(line.case.sizes) for line in lines if line.case.sizes), "")
     title = " · ".join(part for part in (profile, size) if part)
     return Figure(key, profile, title, note, live, vega.still(live))
 

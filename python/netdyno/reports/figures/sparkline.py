@@ -6,8 +6,8 @@ from fractions import Fraction
 from html import escape
 
 from netdyno.reports.figures import series
-from netdyno.reports.model import quantity
 from netdyno.reports.model.view import TrialView
+from netdyno.values import number as printed
 
 BUCKETS = 150
 WIDTH, HEIGHT, TOP, FOOT, LEGEND = 720, 84, 6, 18, 16
@@ -32,7 +32,7 @@ def svg(trial: TrialView) -> str:
     upper = [at(p.at_ns, p.rx_max_fps) for p in points]
     lower = [at(p.at_ns, p.rx_min_fps) for p in reversed(points)]
     mean = " ".join(at(p.at_ns, p.rx_fps) for p in points)
-    limit = quantity.rate(most, "pps", "at most")
+    limit = printed.rate(most, "pps", "at most")
     parts = [
         f'<svg class="spark" viewBox="0 0 {WIDTH} {HEIGHT + FOOT + LEGEND}" role="img" aria-label="'
         f'{escape(trial.name)}: offered and received over time, at most {limit}">',
@@ -50,10 +50,10 @@ def svg(trial: TrialView) -> str:
         parts.append(
             f'<line class="spark-axis" x1="{left:.1f}" y1="{TOP}" x2="{left:.1f}" y2="{HEIGHT + 4}"/>'
         )
-        label = f"{segment.name}, {quantity.duration(segment.duration_ns)}"
+        label = f"{segment.name}, {printed.duration(segment.duration_ns)}"
         if right - left > LETTER * len(label) + 8:
             parts.append(f'<text x="{left + 4:.1f}" y="{HEIGHT + 14}">{escape(label)}</text>')
-    legend = f"received (line) of offered (dashed), up to {quantity.rate(most, 'pps', 'at most')}"
+    legend = f"received (line) of offered (dashed), up to {printed.rate(most, 'pps', 'at most')}"
     parts.append(f'<text x="{WIDTH}" y="{HEIGHT + FOOT + LEGEND - 4}" text-anchor="end">{legend}</text>')
     parts.append("</svg>")
     return "".join(parts)

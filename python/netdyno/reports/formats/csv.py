@@ -6,9 +6,9 @@ import csv
 import io
 from fractions import Fraction
 
-from netdyno.reports.model import quantity
 from netdyno.reports.model.goals import OUTCOMES
 from netdyno.reports.model.view import ABOUT_THE_TESTER, COUNTS, RunView, totals
+from netdyno.values import number as printed
 from netdyno.values.printable import printable
 
 HUNDRED = 100
@@ -56,7 +56,7 @@ def _rows(run: RunView) -> list[dict[str, str]]:
             **({"repeat": str(case.repeat)} if run.repeats > 1 else {}),
             "state": case.state,
             "method": case.result.method if case.result else "",
-            "mean_frame_size_bytes": quantity.exact(case.mean_size),
+            "mean_frame_size_bytes": printed.exact(case.mean_size),
             "flows": "" if case.flows is None else str(case.flows),
             "emulated": "yes" if run.emulated else "no",
             "tester": "; ".join(finding.sentence for finding in case.tester),
@@ -81,19 +81,19 @@ def _rows(run: RunView) -> list[dict[str, str]]:
                 "scope": value.scope,
                 "limit": case.limit_of(value),
                 "reason": verdict.reason if verdict and case.limit_of(value) else "",
-                "line_fps": quantity.exact(line),
+                "line_fps": printed.exact(line),
                 "line_l1_bps": _l1(case.l1_bps(line)) if line is not None else "",
-                "share_of_line_percent": "" if share is None else quantity.exact(share * HUNDRED),
+                "share_of_line_percent": "" if share is None else printed.exact(share * HUNDRED),
                 "note": "; ".join(one for one in (value.note, case.doubt(value)) if one),
                 **{f"{name}_frames": str(number) for name, number in counts.items()},
             }
             bounds = {"": value.number, "low_": value.low, "high_": value.high}
             if value.unit in ("fps", "ns"):
-                row |= {f"{prefix}{value.unit}": quantity.exact(number) for prefix, number in bounds.items()}
+                row |= {f"{prefix}{value.unit}": printed.exact(number) for prefix, number in bounds.items()}
             elif value.unit == "ratio":
-                row["ratio"] = quantity.exact(value.number, places=12)
+                row["ratio"] = printed.exact(value.number, places=12)
             else:
-                row |= {"other": quantity.exact(value.number), "other_unit": value.unit}
+                row |= {"other": printed.exact(value.number), "other_unit": value.unit}
             if value.unit == "fps" and value.number is not None:
                 row["l1_bps"] = _l1(case.l1_bps(value.number))
             rows.append(common | row)
@@ -103,4 +103,4 @@ def _rows(run: RunView) -> list[dict[str, str]]:
 
 
 def _l1(bps: Fraction | None) -> str:
-    return quantity.exact(bps)
+    return printed.exact(bps)

@@ -24,9 +24,10 @@ from netdyno.reports.figures import series, sparkline, table_figures
 from netdyno.reports.figures.figures import Figure, figures
 from netdyno.reports.formats import bundle
 from netdyno.reports.formats.markdown import provenance
-from netdyno.reports.model import compliance, grid, health, proof, quantity, reasons
+from netdyno.reports.model import compliance, grid, health, proof, reasons
 from netdyno.reports.model.details import details
 from netdyno.reports.model.joined import CONTRADICTED, NO_ROWS, Joined
+from netdyno.reports.model.loss import loss
 from netdyno.reports.model.view import (
     ABOUT_THE_TESTER,
     ALL,
@@ -36,6 +37,7 @@ from netdyno.reports.model.view import (
     stream_results,
 )
 from netdyno.stats.histogram import percentiles
+from netdyno.values import number as printed
 from netdyno.values.finding import Value
 from netdyno.values.outcome import Latency, StreamResult
 from netdyno.values.printable import printable_lines
@@ -90,9 +92,9 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["count"] = quantity.count
-    environment.filters["duration"] = quantity.duration
-    environment.filters["exact"] = quantity.exact
+    environment.filters["count"] = printed.count
+    environment.filters["duration"] = printed.duration
+    environment.filters["exact"] = printed.exact
     environment.filters["prose"] = _prose
     environment.filters["unbroken"] = _unbroken
     environment.filters["slug"] = lambda text: (
@@ -210,7 +212,7 @@ def _figure_row(case: CaseView) -> dict[str, Any]:
 def _range(case: CaseView, hold: series.Stretch) -> str:
     """The least and the most of the hold's samples. Of a tester that caught up, what it was asked for is the
     most that can be said of the device; what came above it is marked as what it is."""
-    least, most = (quantity.rate(fps, "pps") for fps in (hold.rx_min_fps, hold.rx_max_fps))
+    least, most = (printed.rate(fps, "pps") for fps in (hold.rx_min_fps, hold.rx_max_fps))
     asked = next((trial.segment("hold") for trial in case.resting_trials), None)
     caught_up = any(trial.result.health.made_up for trial in case.resting_trials)
     wanted = asked[0].to_fps * case.senders if asked else None
@@ -218,7 +220,7 @@ def _range(case: CaseView, hold: series.Stretch) -> str:
         return grid.span(least, most)
     if hold.rx_min_fps > wanted:
         return f"catching up: {grid.span(least, most)}"
-    return f"{grid.span(least, quantity.rate(wanted, 'pps'))}; catching up: {most}"
+    return f"{grid.span(least, printed.rate(wanted, 'pps'))}; catching up: {most}"
 
 
 def _loss_at_the_end(case: CaseView, hold: series.Stretch | None) -> str:
@@ -228,8 +230,8 @@ def _loss_at_the_end(case: CaseView, hold: series.Stretch | None) -> str:
         return "n/a"
     if value.number == 0:
         # With the frames of samples that do not count, as the tester was late in them: none was lost either.
-        return quantity.loss(0, hold.offered) if hold and not hold.lost else value.note
-    return quantity.percent(value.number, 3)
+        return loss(0, hold.offered) if hold and not hold.lost else value.note
+    return printed.percent(value.number, 3)
 
 
 def _case(case: CaseView) -> dict[str, Any]:
@@ -238,9 +240,9 @@ def _case(case: CaseView) -> dict[str, Any]:
         "case": case,
         "cell": cell,
         "reasons": _reasons(case),
-        "size": quantity.size(case.sizes) if case.sizes else "n/a",
-        "line": "n/a" if case.line_fps is None else quantity.rate(case.line_fps, "pps"),
-        "line_l1": "n/a" if case.line_bps is None else quantity.rate(case.line_bps, "bps"),
+        "size": printed.size(case.sizes) if case.sizes else "n/a",
+        "line": "n/a" if case.line_fps is None else printed.rate(case.line_fps, "pps"),
+        "line_l1": "n/a" if case.line_bps is None else printed.rate(case.line_bps, "bps"),
         "values": [_value(case, value) for value in _worth_listing(case)],
         # So seldom that a column of zeros would only be in the way.
         "beyond_window": any(stream.beyond_window for _, stream in stream_results(case)),
@@ -251,7 +253,7 @@ def _case(case: CaseView) -> dict[str, Any]:
             for trial, stream in stream_results(case)
             if stream.latency is not None and stream.latency.count
         ],
-        "percentiles": [f"{quantity.exact(share * 100)} %" for share in PERCENTILES],
+        "percentiles": [f"{printed.exact(share * 100)} %" for share in PERCENTILES],
     }
 
 
@@ -294,7 +296,7 @@ def _value(case: CaseView, value: Value) -> dict[str, str]:
 
 
 def _stream(trial: TrialView, stream: StreamResult) -> dict[str, Any]:
-    return {"trial": trial, "stream": stream, "loss": quantity.loss(stream.lost, stream.offered)}
+    return {"trial": trial, "stream": stream, "loss": loss(stream.lost, stream.offered)}
 
 
 def _latency(trial: TrialView, name: str, latency: Latency) -> dict[str, Any]:
@@ -302,12 +304,12 @@ def _latency(trial: TrialView, name: str, latency: Latency) -> dict[str, Any]:
         "trial": trial,
         "stream": name,
         "latency": latency,
-        "least": quantity.latency(latency.min_ns),
-        "mean": quantity.latency(Fraction(latency.sum_ns, latency.count)),
+        "least": printed.latency(latency.min_ns),
+        "mean": printed.latency(Fraction(latency.sum_ns, latency.count)),
         "percentiles": [
-            "n/a" if p is None else quantity.latency(p) for p in percentiles(latency, PERCENTILES)
+            "n/a" if p is None else printed.latency(p) for p in percentiles(latency, PERCENTILES)
         ],
-        "most": quantity.latency(latency.max_ns),
+        "most": printed.latency(latency.max_ns),
     }
 
 
@@ -315,6 +317,6 @@ def _traffic(run: RunView) -> list[tuple[str, str, str]]:
     rows = {}
     for case in run.cases:
         if case.sizes and case.profile not in rows:
-            flows = "n/a" if case.flows is None else quantity.count(case.flows)
+            flows = "n/a" if case.flows is None else printed.count(case.flows)
             rows[case.profile] = (case.profile, case.frames, flows)
     return list(rows.values())

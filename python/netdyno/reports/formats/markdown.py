@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from netdyno.reports.model import compliance, grid, proof, quantity, reasons
+from netdyno.reports.model import compliance, grid, proof, reasons
 from netdyno.reports.model.details import details
 from netdyno.reports.model.joined import NO_ROWS
 from netdyno.reports.model.view import CaseView, RunView
+from netdyno.values import number as printed
 from netdyno.values.printable import printable
 
 _SPECIAL = str.maketrans({c: f"\\{c}" for c in "\\`*_[]<>|#"} | {"\n": " ", "\r": " "})
@@ -123,7 +124,7 @@ def provenance(run: RunView) -> str:
     ]
     parts.append(f"{run.started} to {run.ended}" if run.ended else f"started {run.started}")
     if run.scale != 1:
-        parts.append(f"every duration of the plan times {quantity.exact(run.scale)}")
+        parts.append(f"every duration of the plan times {printed.exact(run.scale)}")
     if run.seed is not None:
         parts.append(f"seed {run.seed}")
     return "Measured by " + ", ".join(parts) + "."

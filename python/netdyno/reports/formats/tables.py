@@ -9,9 +9,9 @@ import csv
 import io
 from fractions import Fraction
 
-from netdyno.reports.model import quantity
 from netdyno.reports.model.details import details
 from netdyno.reports.model.view import RunView
+from netdyno.values import number as printed
 from netdyno.values.finding import Cell, Column
 from netdyno.values.printable import printable
 
@@ -47,7 +47,7 @@ def _column(column: Column) -> str:
 
 
 def _cell(cell: Cell) -> str:
-    return quantity.exact(cell, PLACES) if isinstance(cell, Fraction) or cell is None else _field(cell)
+    return printed.exact(cell, PLACES) if isinstance(cell, Fraction) or cell is None else _field(cell)
 
 
 def _field(text: str) -> str:

@@ -11,13 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from netdyno.reports.model import goals, quantity, unfinished
+from netdyno.reports.model import goals, unfinished
 from netdyno.reports.model.joined import CONTRADICTED
 from netdyno.reports.model.standing import Repeats, gather
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.stats.intervals import Summary, summarize
+from netdyno.values import number as printed
 from netdyno.values.finding import Result, Value
-from netdyno.values.quantities import Claim
+from netdyno.values.number import Claim
 
 DIRECTIONS = {"uni": "Unidirectional", "uni-reverse": "Reverse", "bidir": "Bidirectional"}
 """In the order of the columns."""
@@ -112,7 +113,7 @@ def cell(case: CaseView, claim: Claim = "about") -> Cell:
     if value.unit != "fps":
         return Cell(case, number(value, claim) + mark, "", "", None, case.limit(value.scope))
     l1, share = beside(case, value, claim)
-    rate = number(value) if value.only_below is not None else quantity.rate(value.number, "pps", claim)
+    rate = number(value) if value.only_below is not None else printed.rate(value.number, "pps", claim)
     return Cell(
         case=case,
         number=rate + mark,
@@ -132,10 +133,10 @@ def beside(case: CaseView, value: Value, claim: Claim = "about") -> tuple[str | 
         return None, None
     l1, share = case.l1_bps(shown.number), case.share_of_line(shown)
     return (
-        None if l1 is None else sign + quantity.rate(l1, "bps", claim),
+        None if l1 is None else sign + printed.rate(l1, "bps", claim),
         None
         if share is None
-        else sign + quantity.percent(share, claim=claim).removeprefix("< " if sign else ""),
+        else sign + printed.percent(share, claim=claim).removeprefix("< " if sign else ""),
     )
 
 
@@ -178,7 +179,7 @@ def _spread(found: Summary, runs: int, repeats: Repeats) -> str:
     if interval is None or not found.mean or not repeats.known:
         return many
     reach = max(interval.high - found.mean, found.mean - interval.low) / abs(found.mean)
-    return f"± {quantity.percent(reach, 2)} {many}"
+    return f"± {printed.percent(reach, 2)} {many}"
 
 
 def _limits(cases: Sequence[CaseView]) -> str:
@@ -196,7 +197,7 @@ def number(value: Value, claim: Claim = "about") -> str:
     if value.only_below is not None:
         return f"< {_quantity(value.only_below, value.unit, 'at most')}"
     if value.unit in ("ratio", "share") and not value.number and value.high is not None:
-        return quantity.at_most(value.high)
+        return printed.at_most(value.high)
     text = _quantity(value.number, value.unit, claim)
     if value.is_count_at_least:
         return f">= {text}"
@@ -224,14 +225,14 @@ def span(low: str, high: str, beside: str = "") -> str:
 
 def _quantity(number: Fraction, unit: str, claim: Claim = "about") -> str:
     if unit == "fps":
-        return quantity.rate(number, "pps", claim)
+        return printed.rate(number, "pps", claim)
     if unit == "ns":
-        return quantity.duration(number, claim)
+        return printed.duration(number, claim)
     if unit in ("ratio", "share"):
-        return quantity.percent(number, 3, claim)
+        return printed.percent(number, 3, claim)
     if unit == "at":
-        return quantity.instant(number)
-    return f"{quantity.exact(number)} {unit}".strip()
+        return printed.instant(number)
+    return f"{printed.exact(number)} {unit}".strip()
 
 
 def caption(run: RunView) -> str:

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from netdyno.errors import counted
-from netdyno.reports.model import quantity
+from netdyno.values import number as printed
 from netdyno.values.health import Health, WorkerHealth
 from netdyno.values.outcome import Outcome
 from netdyno.verdict.words import too_long
@@ -111,9 +111,9 @@ def worker(health: WorkerHealth, number: int) -> str:
     where = "" if health.core is None else f" on core {health.core}"
     had = ""
     if health.core_share_ppm is not None:
-        share = quantity.percent(Fraction(health.core_share_ppm, 1_000_000))
+        share = printed.percent(Fraction(health.core_share_ppm, 1_000_000))
         had = f" had {share} of {'a core' if health.core is None else 'it'},"
-    parts = [f"longest pause {quantity.duration(health.longest_gap_ns)}"]
+    parts = [f"longest pause {printed.duration(health.longest_gap_ns)}"]
     if health.frames:
         parts.append(f"{round(health.busy_ns / health.frames)} ns a frame")
     if health.rx_frames:
@@ -128,8 +128,8 @@ def in_short(results: Sequence[Outcome]) -> str | None:
         return None
     least = min(health.core_share_ppm for health in healths if health.core_share_ppm is not None)
     parts = [
-        f"{quantity.percent(Fraction(least, 1_000_000), claim='at least')} of its core at least",
-        f"longest pause {quantity.duration(max(health.longest_gap_ns for health in healths))}",
+        f"{printed.percent(Fraction(least, 1_000_000), claim='at least')} of its core at least",
+        f"longest pause {printed.duration(max(health.longest_gap_ns for health in healths))}",
     ]
     lags = [stream.lag for result in results for stream in result.streams if stream.lag is not None]
     if lags:
@@ -149,9 +149,9 @@ def _late(results: Sequence[Outcome]) -> Finding | None:
     if not lags:
         return None
     late, sent = sum(lag.late for lag in lags), sum(lag.count for lag in lags)
-    mean = quantity.duration(Fraction(sum(lag.sum_ns for lag in lags), sent))
+    mean = printed.duration(Fraction(sum(lag.sum_ns for lag in lags), sent))
     limits = sorted({lag.limit_ns for lag in lags})
-    limit = " to ".join(dict.fromkeys(quantity.duration(ns) for ns in (limits[0], limits[-1])))
+    limit = " to ".join(dict.fromkeys(printed.duration(ns) for ns in (limits[0], limits[-1])))
     trials = f" in {len(tainted)} of {len(timed)} trials" if len(timed) > 1 else ""
     return Finding(
         "late",
@@ -178,8 +178,8 @@ def _other_load(results: Sequence[Outcome]) -> Finding | None:
     return Finding(
         "lag",
         share,
-        f"the mean latency, {quantity.duration(taken)}, is counted from when frames left, in the mean"
-        f" {quantity.duration(waited)} after they were due ({quantity.percent(share)} of it): for who sends"
+        f"the mean latency, {printed.duration(taken)}, is counted from when frames left, in the mean"
+        f" {printed.duration(waited)} after they were due ({printed.percent(share)} of it): for who sends"
         " on time they might have taken that much longer",
     )
 
@@ -194,7 +194,7 @@ def _ahead(results: Sequence[Outcome]) -> Finding | None:
     return Finding(
         "ahead",
         Fraction(most),
-        f"up to {quantity.duration(most, 'at most')} of a latency may be the tester's own: it is counted from"
+        f"up to {printed.duration(most, 'at most')} of a latency may be the tester's own: it is counted from"
         f" when a frame is handed to the card, where up to {frames:,} others were still to leave before it",
     )
 
@@ -218,7 +218,7 @@ def _full(healths: Sequence[Health]) -> Finding | None:
     spans = [health.rx_full_ns for health in healths if health.rx_full]
     known = [ns for ns in spans if ns is not None]
     lasting = (
-        "" if len(known) < len(spans) else f", for {quantity.duration(sum(known), 'at most')} in all at most"
+        "" if len(known) < len(spans) else f", for {printed.duration(sum(known), 'at most')} in all at most"
     )
     return Finding(
         "full",
@@ -355,7 +355,7 @@ def _queues(results: Sequence[Outcome]) -> Finding | None:
             if len(came) < 2 or total < ENOUGH_FRAMES or min(came) >= even / UNEVEN:
                 continue
             shares = [
-                f"worker {number}{' had' if number == 1 else ''} {quantity.percent(Fraction(count, total))}"
+                f"worker {number}{' had' if number == 1 else ''} {printed.percent(Fraction(count, total))}"
                 for number, count in enumerate(came, start=1)
             ]
             sentence = (
@@ -372,4 +372,4 @@ def _and(parts: Sequence[str]) -> str:
 
 
 def _latest(lags_ns: Iterable[int]) -> str:
-    return quantity.duration(max(lags_ns))
+    return printed.duration(max(lags_ns))

@@ -10,8 +10,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from netdyno.reports.model import quantity, tested
+from netdyno.reports.model import tested
+from netdyno.reports.model.loss import none_lost
 from netdyno.reports.model.view import ALL, CaseView, RunView
+from netdyno.values import number as printed
 from netdyno.values.finding import NOT_RUN, Cell, Column, Figure, Table
 
 SIZE = "B"
@@ -112,7 +114,7 @@ def _bounded(columns: Sequence[Column], row: Sequence[Cell]) -> tuple[Cell, ...]
     sent = row[names.index(SENT)] if SENT in names else None
     if not isinstance(sent, Fraction) or sent < 1 or AT_MOST in names:
         return tuple(row)
-    none = quantity.none_lost(int(sent))
+    none = none_lost(int(sent))
     return tuple(none if name in LOST and cell == 0 else cell for name, cell in zip(names, row, strict=True))
 
 
@@ -130,27 +132,18 @@ def text(cell: Cell, unit: str) -> str:
         return cell
     match unit:
         case "ns":
-            return quantity.duration(cell)
+            return printed.duration(cell)
         case "at":
-            return quantity.instant(cell)
+            return printed.instant(cell)
         case "share":
-            return quantity.share(cell)
+            return printed.share(cell)
         case "bps":
-            return quantity.rate(cell, "bps")
+            return printed.rate(cell, "bps")
         case "" | "B" | "frames":
-            return _grouped(cell, 6 if unit == "" else 2)
+            return printed.grouped(cell, 6 if unit == "" else 2)
         case "fps":
-            # Cut and not rounded, as in the tables of RFC 2544: 8,445,945.9 frames are not 8,445,946.
-            step = 1 if abs(cell) >= 1000 else 10
-            return _grouped(Fraction(int(cell * step), step), 1)
-    return f"{_grouped(cell, 6)} {unit}"
-
-
-def _grouped(number: Fraction, places: int) -> str:
-    """`14,880,952`; at most so many decimals."""
-    whole, point, part = quantity.exact(number, places).partition(".")
-    sign, digits = ("-", whole[1:]) if whole.startswith("-") else ("", whole)
-    return f"{sign}{int(digits):,}{point}{part}"
+            return printed.frames_a_second(cell)
+    return f"{printed.grouped(cell, 6)} {unit}"
 
 
 def joined(run: RunView) -> tuple[Joined, ...]:

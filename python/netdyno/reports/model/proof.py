@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from netdyno.reports.model import quantity
 from netdyno.reports.model.view import RunView
+from netdyno.values import number as printed
 from netdyno.values.proven import Proven
 
 COLUMNS = ("Traffic", "Most without loss", "Latency floor", "Noise", "Rate error", "Calibration")
@@ -29,13 +29,13 @@ def rows(run: RunView) -> list[tuple[str, ...]]:
 
 def _cells(proven: Proven) -> tuple[str, ...]:
     return (
-        "not found" if proven.max_fps is None else quantity.rate(proven.max_fps, "pps"),
+        "not found" if proven.max_fps is None else printed.rate(proven.max_fps, "pps"),
         _time(proven.latency_floor_ns),
         _time(proven.latency_noise_ns),
-        "" if proven.rate_error_ppm is None else f"{quantity.fixed(proven.rate_error_ppm, 1)} ppm",
+        "" if proven.rate_error_ppm is None else f"{printed.fixed(proven.rate_error_ppm, 1)} ppm",
         proven.id if proven.expired is None else f"{proven.id}, which proves nothing now: {proven.expired}",
     )
 
 
 def _time(ns: int | None) -> str:
-    return "" if ns is None else quantity.duration(Fraction(ns))
+    return "" if ns is None else printed.duration(Fraction(ns))

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from netdyno.errors import counted
-from netdyno.reports.model import quantity
 from netdyno.reports.model.view import CaseView
+from netdyno.values import number as printed
 
 STANDARD = "RFC 2544"
 TITLES = {
@@ -53,7 +53,7 @@ def _told(case: CaseView) -> str:
 def medium(case: CaseView) -> str:
     """What the ports are joined to the device by."""
     # Those of its ports: of lines that differ the slowest is what loads are parts of.
-    rates = " and ".join(quantity.rate(one, "bps") for one in case.lines_bps)
+    rates = " and ".join(printed.rate(one, "bps") for one in case.lines_bps)
     rate = f" of {rates}" if rates else ""
     if case.clock == "virtual":
         return f"emulated Ethernet lines{rate}"

@@ -12,7 +12,8 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import zip_longest
 
-from netdyno.reports.model import health, quantity
+from netdyno.reports.model import health
+from netdyno.values import number as printed
 from netdyno.values.finding import Result, Value
 from netdyno.values.load import Segment
 from netdyno.values.outcome import Outcome, StreamResult
@@ -167,7 +168,7 @@ class CaseView:
     @property
     def frames(self) -> str:
         """Their sizes, and how they were sent if not one by one: `64 B, in bursts of 32`."""
-        sizes = quantity.size(self.sizes)
+        sizes = printed.size(self.sizes)
         return sizes if self.burst == 1 else f"{sizes}, in bursts of {self.burst:,}"
 
     @cached_property
