@@ -67,7 +67,7 @@ class PlanError:
 
 
 MOST_ALIKE = 3
-"""The same mistake more often than this is told once, with its first places."""
+"""The same mistake more often than this is reported once, with its first places."""
 
 _FOUND = re.compile(r", not `[^`]*`$")
 """What a message ends with that was found in place of what is wanted: another one is no other mistake."""

@@ -316,7 +316,7 @@ def test_latencies_of_a_disturbed_tester_are_recorded_and_prove_nothing() -> Non
     assert not quiet.disturbed
     assert judge_latency("x", [quiet, away]).mark == "pass"
     check = judge_latency("x", [quiet, replace(away, disturbed=True)])
-    assert (check.mark, "kept from its core at 10 %" in check.reason) == ("warn", True)
+    assert (check.mark, "preempted at 10 %" in check.reason) == ("warn", True)
     assert "no latency is proven" in judge_latency("x", [replace(quiet, disturbed=True)]).reason
 
 
@@ -340,7 +340,7 @@ def test_a_tester_kept_from_its_core_finds_neither_a_switch_nor_a_missing_cable(
     assert facing(facing_bench(away, late, heard, late, heard), case).mark == "pass"
     assert facing(facing_bench(heard, silent), case).mark == "warn", "there is a switch"
     assert facing(facing_bench(heard, *[away] * FACING_ATTEMPTS), case).mark == "n/a"
-    with pytest.raises(NetdynoError, match="kept from its core so long"):
+    with pytest.raises(NetdynoError, match="preempted for so long"):
         facing(facing_bench(*[away] * FACING_ATTEMPTS), case)
     for nothing in ([away, silent], [late] * FACING_ATTEMPTS):
         with pytest.raises(NetdynoError, match="does not receive what it sends"):

@@ -109,7 +109,7 @@ def link(**changes: Any) -> netlink.Link:
 
 
 def test_a_card_is_read_as_the_header_lays_it_out(ask: ethtool.Ask) -> None:
-    card = nic.told(link(), ask)
+    card = nic.ask_card(link(), ask)
     assert card.card == ethtool.Card("ixgbe", "0000:03:00.0", 10**10, "0x800006d1", True, True)
     assert card.queues == settings.Queues(16, 63)
     assert card.rings == (settings.Ring(512, 4096), settings.Ring(1024, 4096))
@@ -129,7 +129,7 @@ def test_a_card_is_read_as_the_header_lays_it_out(ask: ethtool.Ask) -> None:
 
 
 def test_what_falsifies_a_test_is_named_with_its_command(ask: ethtool.Ask) -> None:
-    found = advice.findings(nic.told(link(), ask), rate_bps=10**10, frame=1518)
+    found = advice.findings(nic.ask_card(link(), ask), rate_bps=10**10, frame=1518)
     assert [(finding.effect, finding.command) for finding in found] == [
         ("result", "ethtool -K eth1 gro off lro off"),
         ("result", "ethtool -K eth1 rxvlan off"),
@@ -140,18 +140,18 @@ def test_what_falsifies_a_test_is_named_with_its_command(ask: ethtool.Ask) -> No
 
 
 def test_what_a_card_does_to_tags_is_marked_as_nothing_to_frames_without(ask: ethtool.Ask) -> None:
-    found = advice.findings(nic.told(link(), ask))
+    found = advice.findings(nic.ask_card(link(), ask))
     assert [finding.command for finding in found if finding.tags] == ["ethtool -K eth1 rxvlan off"]
     port = LabLink("west", "a", 10**10, interface="eth1")
     wired = external.EXTERNAL.wire((port,), {}).ports[0]
-    card = nic.told(link(), ask)
+    card = nic.ask_card(link(), ask)
     assert any("VLAN tag" in note for note in external._warnings(wired, card, tagged=True))
     assert not any("VLAN tag" in note for note in external._warnings(wired, card, tagged=False))
     assert any("gro" in note for note in external._warnings(wired, card, tagged=False))
 
 
 def test_a_plan_a_card_cannot_follow_is_told(ask: ethtool.Ask) -> None:
-    card = nic.told(link(carrier=False, in_group=True), ask)
+    card = nic.ask_card(link(carrier=False, in_group=True), ask)
     told = " ".join(finding.what for finding in advice.findings(card, rate_bps=25 * 10**9, frame=9018))
     for what in ("no carrier", "belongs to a bridge", "10000000000 bit/s, and the plan gives it 25000000000"):
         assert what in told
@@ -162,7 +162,7 @@ def test_a_plan_a_card_cannot_follow_is_told(ask: ethtool.Ask) -> None:
 
 
 def test_a_card_that_answers_nothing_is_no_error() -> None:
-    card = nic.told(link(), lambda _: None)
+    card = nic.ask_card(link(), lambda _: None)
     assert (card.card.driver, card.queues, card.rings, card.pause, card.spreading) == (
         "",
         None,
@@ -182,7 +182,7 @@ def test_a_driver_that_answers_nonsense_is_not_believed() -> None:
         asked.append(len(request))
         return request[:4] + b"\xff" * (len(request) - 4)
 
-    card = nic.told(link(), huge)
+    card = nic.ask_card(link(), huge)
     assert card.card.speed_bps is None
     assert card.spreading is None
     assert card.offloads == {}
@@ -456,7 +456,7 @@ def test_what_a_card_dropped_on_its_way_out_is_the_testers_and_of_a_cable_the_fa
     monkeypatch: pytest.MonkeyPatch, kind: str, not_sent: int, said_of: str
 ) -> None:
     (lo, *_) = (link for link in netlink.links() if link.name == "lo")
-    card = nic.told(replace(lo, kind=kind), lambda _: None)
+    card = nic.ask_card(replace(lo, kind=kind), lambda _: None)
     counted = [{"tx_dropped": 1, "tx_packets": 0}, {"tx_dropped": 10, "tx_packets": 5000}]
     looks = iter([replace(card, link=replace(card.link, counters=counters)) for counters in counted])
     monkeypatch.setattr(nic, "read", lambda _: next(looks))

@@ -95,7 +95,7 @@ class Bench:
         self.plan = replace(plan, trial=trial)
         self.wiring = wiring
         self.spare = 0
-        """Trials that may still be made again because the tester was kept from its core."""
+        """How many trials may still be retried because the tester was preempted."""
         session = session_spec(wiring, *cases(plan))
         session["ports"] = [{**port, "spacing": True} for port in session["ports"]]
         self._session: Any = import_module(engine).Session(json.dumps(session))
@@ -145,7 +145,7 @@ class Bench:
         return Shot(fps, duration_ns, result, spacing)
 
     def steadiest(self, case: Case, fps: Fraction, duration_ns: int) -> Shot:
-        """As `shoot`; made again while it was disturbed, and of several the one with most of its core.
+        """As `shoot`, retried while it was disturbed; of several the one with most of its core.
 
         Whether it passed or not, and chosen by the core alone: else the result would be chosen. As long as
         there are `spare` trials: on a machine that is busy all the time it would not end.

@@ -131,7 +131,7 @@ def _pauses(before: Mapping[str, Any], after: Mapping[str, Any]) -> Check:
     rule = "recorded; pauses of over 1 ms are warned of"
     if longest >= 1_000_000:
         reason = (
-            "a thread that only reads the clock is kept from its core for longer than 1 ms:"
+            "a thread that only reads the clock is preempted for longer than 1 ms:"
             " no latency percentile above such pauses is a device's"
         )
         return Check("C7", "stolen time", "", value, rule, "warn", reason)

@@ -25,7 +25,7 @@ class Effort:
     resolution: Fraction
     """The most without loss is known to this share of it."""
     spare: int
-    """Trials of each traffic that may be made again because somebody else had the core."""
+    """How many trials of each traffic may be retried because the tester was preempted."""
     soak_all: bool
     """Whether each traffic is soaked, or the first alone."""
 

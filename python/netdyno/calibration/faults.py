@@ -55,7 +55,7 @@ def check(engine: str, cores: Sequence[int]) -> Check:
     for one in FAULTS:
         served = _served(engine, cores, one)
         if served is None:
-            reason = f"a thread was kept from its core in each of {len(DRAINS_NS)} trials"
+            reason = f"a thread was preempted in each of {len(DRAINS_NS)} trials"
             return Check("C10", title, "", "", rule, "n/a", reason, workers=1)
         made, stream = served
         injected += made

@@ -1,4 +1,5 @@
-"""C3: the highest load that a loopback carries without losing a frame. A generator: it asks, it is told."""
+"""C3: the highest load that a loopback carries without losing a frame. A generator: it yields loads and is
+sent what each trial found."""
 
 from __future__ import annotations
 

@@ -75,15 +75,15 @@ def proven(
         for traffic in one.traffic
         if traffic.key == key
     ]
-    told = [_told(one, traffic, basis) for one, traffic in sorted(fitting, key=_made, reverse=True)]
-    return next((one for one in told if one.expired is None), told[0] if told else None)
+    found = [_as_proven(one, traffic, basis) for one, traffic in sorted(fitting, key=_made, reverse=True)]
+    return next((one for one in found if one.expired is None), found[0] if found else None)
 
 
 def _made(pair: tuple[Calibration, Traffic]) -> datetime:
     return pair[0].made_at
 
 
-def _told(calibration: Calibration, traffic: Traffic, basis: Mapping[str, str]) -> Proven:
+def _as_proven(calibration: Calibration, traffic: Traffic, basis: Mapping[str, str]) -> Proven:
     return Proven(
         id=calibration.id,
         made_at=calibration.made_at,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 FACING_FRAMES = 100
 FACING_FPS = 10_000
 FACING_ATTEMPTS = 10
-"""Of a tester that is kept from its core, which may be for longer than all these frames take."""
+"""Of a tester that is preempted, which may be for longer than all these frames take."""
 
 RESERVED_MAC = "01:80:c2:00:00:0e"
 """IEEE 802.1Q table 8-1: no bridge forwards it, so what arrives came by a cable (or a very dumb box)."""
@@ -184,7 +184,7 @@ def facing(bench: Bench, case: Case) -> Check:
     silent, were_sent = _heard(bench, case)
     if not were_sent:
         raise CalibrationError(
-            f"the tester was kept from its core so long that nothing can be said of the ports {names}: of"
+            f"the tester was preempted for so long that nothing is known of the ports {names}: of"
             f" {FACING_FRAMES} frames {' and '.join(silent)} none were sent, {FACING_ATTEMPTS} times",
             "try again when the machine has less to do",
         )
@@ -212,7 +212,7 @@ def facing(bench: Bench, case: Case) -> Check:
     if not silent:
         return Check("C0", "loopback", "", value, rule, "pass", "")
     if not were_sent:
-        away = f"the tester was kept from its core, so frames to {RESERVED_MAC} say nothing"
+        away = f"the tester was preempted, so frames to {RESERVED_MAC} say nothing"
         return Check("C0", "loopback", "", value, rule, "n/a", away)
     reason = (
         f"frames to {RESERVED_MAC} do not arrive: there is a switch between them, and all figures are of both"

@@ -213,12 +213,12 @@ def judge_most(
 ) -> Check:
     """C3 in words.
 
-    again: how many loads failed while the tester was kept from its core. flooded: frames a second that went,
+    again: how many loads failed while the tester was preempted. flooded: frames a second that went,
     lost or not, at the highest load.
     """
     title, rule = "most frames without loss", "found, and confirmed by a longer trial"
     if most is None:
-        kept = ", while the tester was kept from its core" if again else ""
+        kept = ", while the tester was preempted" if again else ""
         return Check("C3", title, name, "", rule, "fail", f"no load passed: {refused}{kept}")
     bits = most * (case.profile.mix.mean + 20) * 8
     each = " each way" if case.direction == "bidir" else ""
@@ -228,13 +228,13 @@ def judge_most(
         value += ", the full line"
     if again and most < flooded * FOUND:
         reason = (
-            f"{counted(again, 'load')} failed while the tester was kept from its core, and"
+            f"{counted(again, 'load')} failed while the tester was preempted, and"
             f" {rounded(flooded)} fps went"
             " when it was asked for all it can: this is what the machine left it, and not what it can do"
         )
         return Check("C3", title, name, value, rule, "fail", reason)
     if again:
-        failed = f"{counted(again, 'load')} failed while the tester was kept from its core"
+        failed = f"{counted(again, 'load')} failed while the tester was preempted"
         reason = f"{failed}, and may pass on a quieter machine"
         return Check("C3", title, name, value, rule, "warn", reason)
     return Check("C3", title, name, value, rule, "pass")
@@ -258,7 +258,7 @@ def judge_rate(name: str, points: Sequence[tuple[Point, Shot]]) -> Check:
     value = "; ".join(told)
     if not wrong:
         return Check("C2", title, name, value, rule, "pass")
-    reason = "; ".join(wrong) + ("; the tester was kept from its core meanwhile" if away else "")
+    reason = "; ".join(wrong) + ("; the tester was preempted meanwhile" if away else "")
     return Check("C2", title, name, value, rule, "warn" if away else "fail", reason)
 
 
@@ -275,7 +275,7 @@ def judge_latency(name: str, points: Sequence[Point]) -> Check:
     if not away:
         return Check("C6", "latency floor and noise", name, "; ".join(told), rule, "pass")
     none = "no latency is proven" if len(away) == len(points) else "nothing is proven by that"
-    reason = f"the tester was kept from its core at {', '.join(away)}: {none}"
+    reason = f"the tester was preempted at {', '.join(away)}: {none}"
     return Check("C6", "latency floor and noise", name, "; ".join(told), rule, "warn", reason)
 
 
@@ -314,7 +314,7 @@ def judge_soak(name: str, shot: Shot) -> Check:
     value = f"{sent} frames in {shot.duration_ns / 1e9:g} s, {shot.lost} lost"
     if shot.passed:
         return Check("C5", "soak", name, value, rule, "pass")
-    kept = " while it was kept from its core" if shot.disturbed else ""
+    kept = " while it was preempted" if shot.disturbed else ""
     return Check(
         "C5",
         "soak",

@@ -9,7 +9,7 @@ SNMP = "snmp"
 VALUES = ("none", SNMP)
 
 INDEX = "if_index"
-"""Of a device of one's own: what its port at the first tester port that sends has for ifIndex (RFC 2863)."""
+"""Of an external device: the ifIndex (RFC 2863) of its port at the first tester port that sends."""
 
 
 def index(text: str) -> int:

@@ -1,4 +1,4 @@
-"""A device that is simply there: one's own router or switch, on real interfaces or memifs of this machine."""
+"""An external device: your own router or switch, on real interfaces or memifs of this machine."""
 
 from __future__ import annotations
 

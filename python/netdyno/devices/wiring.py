@@ -35,7 +35,7 @@ class VlanAddress:
     gateway: str
 
     def spec(self) -> dict[str, Any]:
-        """As a trial is told it: VlanSpec of crates/engine/src/spec.rs."""
+        """As a trial has it: VlanSpec of crates/engine/src/spec.rs."""
         family = "ipv6" if ":" in self.address else "ipv4"
         tags = [{"vid": vid, "tpid": tpid} for vid, tpid in self.tags]
         return {"tags": tags, family: self.address, "gateway": self.gateway}
@@ -116,7 +116,7 @@ class Wiring:
     of: int = 0
     """How many there are then."""
     asked: bool = True
-    """False where nobody can have the device do something (an `EventKind`): it is simply there."""
+    """False where netdyno cannot make the device do something (an `EventKind`), as of an external device."""
     ask: Callable[[str, int | None], None] | None = field(default=None, compare=False)
     """Has the device that was built do something (an `EventKind`), on one port (its number) or on all; it
     returns when that is done. None: not built yet, told by the session instead, or not `asked`. Raises

@@ -54,7 +54,7 @@ def problem(asked: Asked) -> Problem | None:
     return None
 
 
-def told(result: Result, _wiring: Wiring, trials: Sequence[Outcome]) -> Result:
+def with_table(result: Result, _wiring: Wiring, trials: Sequence[Outcome]) -> Result:
     """What was sent beside each stream, over all trials that the result rests on."""
     names = dict.fromkeys(stream.name for trial in trials for stream in trial.streams)
     rows = []
@@ -82,5 +82,5 @@ BROADCAST = Modifier(
     share=SHARE,
     headers=headers,
     problem=problem,
-    told=told,
+    told=with_table,
 )

@@ -79,14 +79,14 @@ def _network(field: object, prefix: str) -> str:
     return prefix
 
 
-def _told(result: Result, wiring: Wiring, _trials: Sequence[Outcome]) -> Result:
+def _with_table(result: Result, wiring: Wiring, _trials: Sequence[Outcome]) -> Result:
     rows = tuple(
         (port.name, Fraction(number), line)
         for port, lines in zip(wiring.ports, wiring.filters, strict=True)
         for number, line in enumerate(lines, 1)
     )
     whose = (
-        "as RFC 2544 section 11.4 has it: whether the device, which is one's own, has them was not looked at"
+        "as RFC 2544 section 11.4 has it: whether the external device has them was not checked"
         if any(port["backend"]["kind"] != "wire" for port in wiring.session["ports"]) and wiring.ask is None
         else "as they were configured, RFC 2544 section 11.4"
     )
@@ -122,7 +122,7 @@ def _modifier(name: str, count: int, place: int, doc: str) -> Modifier:
         section="11.4",
         settings=lambda profile, ways, ports: _settings(count, place, profile, ways, ports),
         problem=_problem,
-        told=_told,
+        told=_with_table,
     )
 
 

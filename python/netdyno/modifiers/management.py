@@ -108,7 +108,7 @@ def _problem(asked: Asked) -> Problem | None:
 
 
 def _settings(_profile: Any, _ways: Sequence[Way], _ports: int) -> Mapping[str, str]:
-    """A device that netdyno makes is given an agent; one of one's own has one or not."""
+    """A device that netdyno builds is given an agent; an external one has its own or none."""
     return {agent.SETTING: agent.SNMP}
 
 
@@ -260,7 +260,7 @@ def _span(answers: Sequence[_Answer], result: Outcome, port: int) -> dict[str, i
     return {"taken": taken, "offered": offered}
 
 
-def _told(result: Result, _wiring: Wiring, trials: Sequence[Outcome]) -> Result:
+def _with_table(result: Result, _wiring: Wiring, trials: Sequence[Outcome]) -> Result:
     """Of all trials that the result rests on."""
     found = [trial.exchange for trial in trials if trial.exchange is not None]
     if not found:
@@ -312,5 +312,5 @@ MANAGEMENT = Modifier(
     problem=_problem,
     words=_words,
     read=_read,
-    told=_told,
+    told=_with_table,
 )

@@ -271,7 +271,7 @@ def _addresses(field: Any) -> Iterator[str]:
         yield f"{first} to {ipaddress.IPv4Address(max(int(first), min(last, 2**32 - 1)))}"
 
 
-def _told(result: Result, wiring: Wiring, trials: Sequence[Outcome]) -> Result:
+def _with_table(result: Result, wiring: Wiring, trials: Sequence[Outcome]) -> Result:
     """Of all trials that the result rests on."""
     found = [trial.exchange for trial in trials if trial.exchange is not None]
     if not found:
@@ -301,7 +301,7 @@ def _told(result: Result, wiring: Wiring, trials: Sequence[Outcome]) -> Result:
     elif not followed:
         notes.append(
             f"That the device followed any of {sent} routing updates is not known: it had less than"
-            f" {FOLLOWS_NS // 10**9} s for each, or was told of no network before one was taken back."
+            f" {FOLLOWS_NS // 10**9} s for each, or received no network before one was taken back."
         )
     table = Table("Routing updates", COLUMNS, ((found[0].port, *counts),), caption)
     return replace(result, tables=(*result.tables, table), notes=(*result.notes, *notes))
@@ -319,5 +319,5 @@ ROUTING = Modifier(
     problem=_problem,
     words=_words,
     read=_read,
-    told=_told,
+    told=_with_table,
 )

@@ -1,4 +1,4 @@
-"""What carries a port's frames, as a plan's link says it, and as a session is told."""
+"""What carries a port's frames, as a plan's link and as a session have it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class PortBackend:
     mode: Mode = "auto"
 
     def spec(self, interface: str) -> dict[str, Any]:
-        """The backend as a session is told (docs/interfaces.md); a memif uses no interface."""
+        """The backend as a session has it (docs/interfaces.md); a memif uses no interface."""
         if self.kind == "memif":
             return {"kind": self.kind, "socket": self.socket, "role": self.role, "id": self.id}
         told = {"kind": self.kind, "interface": interface}
@@ -48,13 +48,13 @@ class PortBackend:
 def settled(wiring: Wiring, kind: str = "af_packet") -> Wiring:
     """The wiring with this backend for each port that leaves it to us."""
     ports = [
-        {**port, "backend": _told(port["backend"], kind)} if port["backend"]["kind"] == AUTO else port
+        {**port, "backend": _with_kind(port["backend"], kind)} if port["backend"]["kind"] == AUTO else port
         for port in wiring.session["ports"]
     ]
     return replace(wiring, session={**wiring.session, "ports": ports})
 
 
-def _told(backend: Mapping[str, Any], kind: str) -> dict[str, Any]:
+def _with_kind(backend: Mapping[str, Any], kind: str) -> dict[str, Any]:
     if kind == "af_xdp":
         return {**backend, "kind": kind}
     return {"kind": kind, "interface": backend["interface"]}

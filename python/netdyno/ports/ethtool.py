@@ -113,7 +113,7 @@ def card_told(ask: Ask) -> Card:
 
 
 def _link_settings(ask: Ask) -> bytes | None:
-    """Asked twice: how long the masks behind the settings are is told, negative, by the first answer."""
+    """Asked twice: the first answer has the length of the masks behind the settings, negated."""
     request = struct.pack(f"I{_LINK_BYTES - 4}x", ETHTOOL_GLINKSETTINGS)
     first = ask(request)
     if first is None:

@@ -48,7 +48,7 @@ class Hold:
 
 
 def is_held(folder: Path) -> bool:
-    """Whether a process is writing the run. True also where the file system has no locks: nobody can say."""
+    """Whether a process is writing the run. True also where the file system has no locks: it is unknown."""
     try:
         descriptor = _open(folder)
     except OSError:

@@ -219,7 +219,7 @@ class StoredRun:
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        """Whatever cannot be read is told as a fault of the record, which may come from anywhere."""
+        """Raise anything that cannot be read as a fault of the record, which may come from anywhere."""
         try:
             yield
         except _UNREADABLE as error:

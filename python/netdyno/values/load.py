@@ -33,7 +33,7 @@ the addresses and neighbours it has learned."""
 
 @dataclass(frozen=True)
 class Event:
-    """Something asked of the device while traffic runs. The tester has no part in it.
+    """Something asked of the device while traffic runs. The device does it, not the tester.
 
     at_ns: from the begin of traffic. port: the tester port whose link it is about; None: every one.
     """

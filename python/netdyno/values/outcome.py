@@ -217,7 +217,7 @@ class NextHop:
 
 @dataclass(frozen=True)
 class Conflict:
-    """Another box claimed an address of the tester's."""
+    """Another host claimed an address of the tester's."""
 
     port: str
     address: str
@@ -376,7 +376,7 @@ class Outcome:
     happened: tuple[Happened, ...] = ()
     """What happened to the device, and when it really did."""
     started: datetime | None = None
-    """By the clock on the wall, when its first phase began; None in virtual time."""
+    """When its first phase began, UTC; None in virtual time."""
     exchange: Exchange | None = None
     """What came of queries to the device beside them (a modifier)."""
     series: tuple[Series, ...] = ()

@@ -95,7 +95,7 @@ class StoredCalibration:
 
 @dataclass(frozen=True)
 class StoredVerdict:
-    """Who was the limit on a value of one scope (a stream's name, or `sum`)."""
+    """The limit of a value of one scope (a stream's name, or `sum`)."""
 
     scope: str
     limit: Limit

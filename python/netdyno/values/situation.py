@@ -61,7 +61,7 @@ class Situation:
     """How long the plan waits before and behind the traffic of a trial, settle and drain. Not stored; None:
     as long as the trials did."""
     asked: bool = True
-    """Whether the device does what a trial's events ask of it; of one that is simply there nobody knows how.
+    """Whether the device does what a trial's events ask of it; netdyno cannot ask an external device.
     Not stored."""
     by_hand: bool = True
     """Whether somebody can do something to the device while a trial runs; not in virtual time. Not stored."""

@@ -1,4 +1,4 @@
-"""Who was the limit on a value, and why."""
+"""The limit of a value, and why."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Literal, TypeAlias
 Limit: TypeAlias = Literal[
     "device", "line", "tester", "receiver", "fixture", "licence", "none", "inconclusive", "invalid"
 ]
-"""Who was the limit on a result; every headline number carries one."""
+"""The limit of a result; every headline number carries one."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Who was the limit, and what says so."""
+    """The limit, and the reason for it."""
 
     limit: Limit
     reason: str

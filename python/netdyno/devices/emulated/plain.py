@@ -1,4 +1,4 @@
-"""Devices that are nothing but what they do and are told to be: a cross connect, a bridge, a router."""
+"""Emulated devices that model no product: a cross connect, a bridge, a router."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def _costs(chosen: Mapping[str, str], port: Mapping[str, Any]) -> dict[str, Any]
 def _capacity(
     chosen: Mapping[str, str], cards: Sequence[Sequence[int]]
 ) -> tuple[dict[str, Any], dict[str, Any], tuple[str, ...]]:
-    """Fields of the device and of each port for what is taken in, and what a reader is told."""
+    """Fields of the device and of each port for what is taken in, and the note for a reader."""
     asked, shared = chosen["capacity"], chosen["shared"]
     if asked == "line":
         return {}, {"in_fps": None}, ()

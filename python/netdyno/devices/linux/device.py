@@ -1,4 +1,4 @@
-"""The device: a shell in a namespace of its own, told what to become, gone when it is told nothing more."""
+"""The device: a shell in a namespace of its own. Commands configure it; it ends with its standard input."""
 
 from __future__ import annotations
 

@@ -93,11 +93,11 @@ def read_all(only: str | None = None) -> list[Nic]:
 def of(link: netlink.Link) -> Nic:
     """What is behind an interface."""
     with ethtool.asking(link.name) as ask:
-        return told(link, ask)
+        return ask_card(link, ask)
 
 
-def told(link: netlink.Link, ask: ethtool.Ask) -> Nic:
-    """The same, of whoever answers."""
+def ask_card(link: netlink.Link, ask: ethtool.Ask) -> Nic:
+    """The card of an interface as `ask` answers for it."""
     card = ethtool.card_told(ask)
     return Nic(
         link,

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from netdyno.plan.classes import TrafficClass
 
 OVERTIME_NS = {"real": 100_000_000, "virtual": 1_000_000}
-"""By the clock late frames leave until this long after the schedule's end: as long as a pause of a tester
+"""In real time late frames leave until this long after the schedule's end: as long as a pause of a tester
 may be that is made up for (methods.AWAY_NS). How late they were is judged, not the end. In virtual time
 nobody is kept from sending: what is late was more than the line carries, and stays unsent but for the last
 frames, which are due just before the end."""
@@ -124,7 +124,7 @@ def _settle_ns(plan: Plan, trial: Trial) -> int:
 
 
 def event_spec(event: Event, ports: Sequence[str]) -> dict[str, Any]:
-    """An event as a session is told it: crates/session/src/spec.rs, Event. ports: the tester's, by name."""
+    """An event as a session has it: crates/session/src/spec.rs, Event. ports: the tester's, by name."""
     port = None if event.port is None else ports.index(event.port)
     return {"at_ns": event.at_ns, "kind": event.kind, "port": port}
 
