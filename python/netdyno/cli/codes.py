@@ -1,3 +1,18 @@
 """Exit codes of the command line; docs/reference.md lists them."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+
 PASSED, MISSED, USAGE, NOT_MEASURED, NO_NUMBER, INTERRUPTED = 0, 1, 2, 3, 4, 130
+
+MEANINGS: Mapping[int, str] = {
+    PASSED: "every goal was met, or the plan has none; of `calibrate`: no check failed",
+    MISSED: "a goal was missed; of `calibrate`: a check failed",
+    USAGE: "the command line or the plan is wrong; nothing was started",
+    NOT_MEASURED: "could not measure (port, device, permission, full disk), a result is `invalid`,"
+    " or a goal could not be judged and none was missed",
+    NO_NUMBER: "everything was measured, and no case has a number",
+    INTERRUPTED: "interrupted; finished trials are kept",
+}
+"""What each code says to a script."""

@@ -321,9 +321,8 @@ GOALS: Mapping[str, str] = {
     "PDR": "the highest load of each direction with no more loss than its search goal allows",
     "ramp max Rx": "the best forwarding rate of the ramp, each direction",
     "knee": "where loss begins on the ramp, each direction",
-    "loss": "lost frames as a share of sent frames: of a ramp at its end, of a soak in all, of `frame-loss`,"
-    " `sweep` and a suite at their highest load, of a search at what passed, of `y1564` in its performance"
-    " test; the reason says at which",
+    "loss": "lost over sent frames: of a ramp at its end, of a soak in all, of `frame-loss`, `sweep` and a"
+    " suite at their highest load, of a search at what passed, of `y1564` in its performance test",
     "steps passed": "the share of the steps of configuration and performance (Y.1564) that were passed",
     "oversize frames forwarded": "the share of frames that are too long (RFC 2889) that came out of any port",
     "legal frames forwarded": "the share of their control, legal frames, that came out of any port",

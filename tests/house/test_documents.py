@@ -1,0 +1,85 @@
+"""The documents: each begins with an example that works, and the reference is what the program says."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from netdyno.cli.app import cli
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+CELL = 200
+"""Characters in a cell of a table, at most: longer text belongs below the table."""
+
+LATER: frozenset[str] = frozenset(
+    {"README.md", "design.md", "interfaces.md", "labs.md", "plan.md", "reports.md"}
+)
+"""Pages that have no example at their begin yet."""
+
+WIDE: frozenset[str] = frozenset({"labs.md", "plan.md"})
+"""Pages with tables that are still too wide."""
+
+PAGE_NAMES = [path.name for path in PAGES]
+
+
+def page(name: str) -> str:
+    return next(path for path in PAGES if path.name == name).read_text()
+
+
+def cells(text: str) -> Iterator[str]:
+    """Every cell of every table."""
+    for line in text.splitlines():
+        if line.startswith("|"):
+            yield from (cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1])
+
+
+@pytest.mark.parametrize("name", [name for name in PAGE_NAMES if name not in WIDE])
+def test_table_cells_of_a_page_are_short(name: str) -> None:
+    long = [cell for cell in cells(page(name)) if len(cell) > CELL]
+    assert not long, "\n".join(long)
+
+
+def first_commands(text: str) -> list[list[str]]:
+    """The commands of the example before the first section, as a shell would split them."""
+    block = re.search(r"```sh\n(.*?)```", text.split("\n## ")[0], re.DOTALL)
+    return [shlex.split(line, comments=True) for line in block[1].splitlines()] if block else []
+
+
+RUN = ("check", "rate", "kinds", "methods", "reports", "ports", "schema", "version", "--help")
+"""Commands of an example that are run as they are; of the others the plan, if any, is checked."""
+
+
+@pytest.mark.parametrize("name", [name for name in PAGE_NAMES if name not in LATER])
+def test_example_at_the_begin_of_a_page_works(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    commands = first_commands(page(name))
+    assert commands, f"{name} has no example before its first section"
+    for words in commands:
+        if words[0] == "make":
+            assert re.search(rf"^{words[1]}:", (ROOT / "Makefile").read_text(), re.MULTILINE), words
+            continue
+        assert words[0] == "netdyno", words
+        assert words[1] in {*cli.commands, "--help"}, words
+        plans = [word for word in words if word.endswith(".yaml")]
+        asked = words[1:] if words[1] in RUN else ["check", *plans] if plans else [words[1], "--help"]
+        done = CliRunner().invoke(cli, asked)
+        assert done.exit_code == 0, f"{' '.join(words)}: {done.output}"
+
+
+def test_reference_is_what_the_program_says() -> None:
+    spec = importlib.util.spec_from_file_location("reference_page", ROOT / "tools" / "reference.py")
+    assert spec is not None
+    assert spec.loader is not None
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    assert tool.PAGE.read_text() == tool.page(), "run `.venv/bin/python tools/reference.py`"
+
+
+def test_change_log_is_short() -> None:
+    assert len((ROOT / "CHANGELOG.md").read_text().splitlines()) <= 60

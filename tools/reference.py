@@ -1,0 +1,167 @@
+"""Writes docs/reference.md from the program itself: commands, options, exit codes, methods, goals and names.
+
+.venv/bin/python tools/reference.py           writes the page
+.venv/bin/python tools/reference.py --check   exits with 1 if the page is not what it would write
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import get_args
+
+import click
+from netdyno.cli import catalogue
+from netdyno.cli.app import cli
+from netdyno.cli.codes import MEANINGS
+from netdyno.devices import KINDS
+from netdyno.methods import METHODS
+from netdyno.modifiers import MODIFIERS
+from netdyno.plan.patterns import PATTERNS
+from netdyno.reports import REPORTS
+from netdyno.values.verdict import Limit
+
+PAGE = Path(__file__).parents[1] / "docs" / "reference.md"
+
+HEAD = """\
+# Reference
+
+<!-- made by tools/reference.py -->
+
+What the program accepts, written by the program. The same at the command line:
+
+```sh
+netdyno --help
+netdyno methods
+netdyno kinds
+```
+
+[Plans](plan.md) explains the fields of a plan, [methods](methods.md) what each method measures, and the
+[glossary](glossary.md) the words.
+"""
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """A Markdown table, line by line; with bars inside cells escaped."""
+    yield f"| {' | '.join(columns)} |"
+    yield f"|{'---|' * len(columns)}"
+    for row in rows:
+        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"
+    yield ""
+
+
+def commands() -> Iterator[tuple[str, click.Command]]:
+    """Every command that does something, by what is typed for it."""
+    for name, command in cli.commands.items():
+        if isinstance(command, click.Group):
+            yield from ((f"netdyno {name} {inner}", one) for inner, one in command.commands.items())
+        else:
+            yield f"netdyno {name}", command
+
+
+def usage(typed: str, command: click.Command) -> str:
+    """`netdyno rate RATE SIZE`."""
+    arguments = [one for one in command.params if isinstance(one, click.Argument)]
+    metavars = [(one.metavar or one.human_readable_name).upper().replace("-", "_") for one in arguments]
+    words = (word if one.required else f"[{word}]" for one, word in zip(arguments, metavars, strict=True))
+    return " ".join([typed, *words])
+
+
+def sentence(text: str | None) -> str:
+    """The first paragraph of a help text on one line, without click's marks."""
+    first = (text or "").replace("\b", "").strip().split("\n\n")[0]
+    return re.sub(r"\s+", " ", first)
+
+
+def option(one: click.Option) -> tuple[str, str]:
+    """How an option is written, and what it does with its default."""
+    flags = ", ".join(f"`{flag}`" for flag in one.opts)
+    kind = one.type
+    value = one.metavar or (
+        ", ".join(f"`{choice}`" for choice in kind.choices) if isinstance(kind, click.Choice) else None
+    )
+    written = flags if one.is_flag else f"{flags} {value or kind.name.upper()}"
+    default = f"Default: `{one.default}`." if one.show_default and one.default is not None else ""
+    return written, f"{sentence(one.help)} {default}".strip()
+
+
+def page() -> str:
+    """The whole page."""
+    lines = [HEAD, "## Commands", ""]
+    every = list(commands())
+    lines += table(
+        ["command", "what it does"], [(f"`{usage(name, one)}`", sentence(one.help)) for name, one in every]
+    )
+    lines += ["Data goes to stdout, messages to stderr. Tables are as wide as the terminal or `COLUMNS`.", ""]
+    lines += ["## Exit codes", ""]
+    lines += table(["code", "meaning"], [(str(code), meaning) for code, meaning in MEANINGS.items()])
+    lines += ["## Options", ""]
+    for name, one in every:
+        rows = [option(given) for given in one.params if isinstance(given, click.Option)]
+        if rows:
+            lines += [f"### {name}", "", *table(["option", "meaning"], rows)]
+    lines += ["## Methods", ""]
+    lines += table(
+        ["method", "what it finds", "standard"],
+        [(f"[`{one.name}`](#{one.name})", one.doc, one.standard) for one in METHODS.values()],
+    )
+    lines += [
+        "A method stands in the plan with its parameters, `method: {ramp: {hold: 10s}}`.",
+        "A parameter that is left out has its default. Loads are those of each direction.",
+        "",
+    ]
+    for name in METHODS:
+        rows = [
+            (f"`{one.name}`", one.kind, one.default, one.meaning)
+            for one in catalogue.parameters()
+            if one.method == name
+        ]
+        lines += [f"### {name}", "", *table(["parameter", "written as", "default", "meaning"], rows)]
+    lines += [
+        "## Goals",
+        "",
+        "A goal is a value, a comparison (`>=`, `<=`, `>`, `<`) and a bound with its unit.",
+        "",
+    ]
+    lines += table(
+        ["value", "meaning", "example"],
+        [(f"`{one.value}`", one.meaning, f"`{one.example}`") for one in catalogue.goals()],
+    )
+    lines += [
+        "## Limits",
+        "",
+        f"The limit of a result is one of {', '.join(f'`{one}`' for one in get_args(Limit))}:",
+    ]
+    lines += ["[verdicts](verdicts.md).", ""]
+    lines += ["## Kinds of devices", ""]
+    lines += table(
+        ["kind", "what it is", "links"],
+        [
+            (
+                f"`{kind.name}`",
+                kind.title,
+                f"{kind.links[0]}" if len(kind.links) == 1 else f"{kind.links[0]} to {kind.links[-1]}",
+            )
+            for kind in KINDS.values()
+        ],
+    )
+    lines += ["[Labs](labs.md) has their settings.", "", "## Patterns and modifiers", ""]
+    lines += [f"Patterns: {', '.join(f'`{name}`' for name in PATTERNS)} ([plans](plan.md#pattern)).", ""]
+    lines += [f"Modifiers: {', '.join(f'`{name}`' for name in MODIFIERS)} ([plans](plan.md#modifier)).", ""]
+    lines += ["## Reports", ""]
+    lines += table(["report", "what it is"], [(f"`{one.name}`", one.help) for one in REPORTS.values()])
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def main() -> int:
+    """Writes the page, or with `--check` compares it."""
+    if "--check" in sys.argv[1:]:
+        return int(PAGE.read_text() != page())
+    PAGE.write_text(page())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
