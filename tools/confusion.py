@@ -23,13 +23,13 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Literal
 
-from netdyno._engine import Session
 from netdyno.calibration import Proven
 from netdyno.devices import KINDS, Wiring
 from netdyno.methods import METHODS
 from netdyno.plan import Plan, parse
 from netdyno.plan.matrix import Case, cases, situation
 from netdyno.store import CaseHead, CaseWiring, StoredCase, StoredVerdict
+from netdyno.testers.netdyno import raw
 from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
 from netdyno.values.finding import Result
 from netdyno.values.load import Trial
@@ -168,22 +168,16 @@ def _follow(plan: Plan, case: Case, wiring: Wiring) -> tuple[Result, list[Outcom
     """Gives the method what it asks for until it has a result."""
     outcomes: list[Outcome] = []
     planned: list[int] = []
-    session = Session(json.dumps(session_spec(wiring)))
-    try:
+    with raw(session_spec(wiring)) as session:
         method = METHODS[plan.method].start(plan.parameters, situation(case, wiring))
         trial: Trial = next(method)
         while True:
-            session.start(json.dumps(trial_spec(plan, case, wiring, trial)))
-            while not session.wait(10.0):
-                pass
             planned.append(trial.duration_ns)
-            outcomes.append(read_result(session.result()))
+            outcomes.append(read_result(session.trial(trial_spec(plan, case, wiring, trial))))
             try:
                 trial = method.send(outcomes[-1])
             except StopIteration as stop:
                 return stop.value, outcomes, planned
-    finally:
-        session.close()
 
 
 def _calibrate(given: Scenario, size: int | str) -> Proven:

@@ -35,9 +35,9 @@ PAYLOAD_BYTES = 64 - 4 - 14 - 20 - 8
 
 def ping_pong_ns() -> float:
     """The median time a cache line takes from one of the two cores to the other, ns."""
-    from netdyno import _engine
+    from netdyno.testers.netdyno.engine import bounce
 
-    return float(json.loads(_engine.bounce(SENDER_CORE, FAR_CORE, 20_000))["median_ns"])
+    return float(bounce(SENDER_CORE, FAR_CORE, 20_000)["median_ns"])
 
 
 class MissingError(Exception):
@@ -402,7 +402,7 @@ def netdyno_twice(backend: dict[str, Any], flows: int, ask_mpps: float) -> Found
 
 
 def _send(asked: dict[str, Any]) -> None:
-    from netdyno._engine import Session
+    from netdyno.testers.netdyno import raw
 
     session = {
         "clock": "real", "workers": asked["workers"], "cores": asked["cores"],
@@ -436,12 +436,12 @@ def _send(asked: dict[str, Any]) -> None:
             ],
         }],
     }  # fmt: skip
-    engine = Session(json.dumps(session))
-    engine.start(json.dumps(trial))
-    if not engine.wait(SECONDS + PATIENCE_S):
-        raise SystemExit("the trial did not end")
-    found = json.loads(engine.result())["trial"]
-    engine.close()
+    ends = time.monotonic() + SECONDS + PATIENCE_S
+    with raw(session) as engine:
+        engine.start(trial)
+        if not engine.wait(stop=lambda: time.monotonic() > ends):
+            raise SystemExit("the trial did not end")
+        found = json.loads(engine.result())["trial"]
     if found["invalid"]:
         raise SystemExit("; ".join(found["invalid"]))
     print(json.dumps(found))

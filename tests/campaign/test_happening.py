@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
 
 from emulated import plan, wired
-from netdyno.campaign.events import Course
+from netdyno.campaign.happening import Course
+from netdyno.testers.tester import Progress
 from netdyno.values.health import Health
 from netdyno.values.load import Event, Frames, Segment, Trial
 from netdyno.values.outcome import FrameCounts, Outcome
@@ -25,17 +25,16 @@ class Clockwork:
     began: bool = True
     asked: list[tuple[int, str]] = field(default_factory=list)
 
-    def start(self, spec: str, events: str = "") -> None:
-        assert events == "", "a real device is asked in time"
-
-    def wait(self, seconds: float) -> bool:
-        self.now_ns = min(self.now_ns + max(int(seconds * 1e9), 1), 130 * MS)
-        return self.now_ns == 130 * MS
-
-    def snapshot(self) -> str:
+    def now(self) -> Progress:
         sending = self.began and self.now_ns >= 10 * MS
-        phase = "traffic" if sending else "settle"
-        return json.dumps({"phase": phase, "elapsed_ns": self.now_ns, "total_ns": 130 * MS})
+        since = self.now_ns - 10 * MS if sending else None
+        return Progress("traffic" if sending else "settle", self.now_ns, 130 * MS, traffic_ns=since)
+
+    def run(self, course: Course) -> None:
+        course.begin()
+        while self.now_ns < 130 * MS:
+            self.now_ns = min(self.now_ns + max(int(course.look(self.now) * 1e9), 1), 130 * MS)
+        course.end(self.now)
 
 
 def course(session: Clockwork, *events: Event) -> tuple[Course, Trial]:
@@ -47,21 +46,20 @@ def course(session: Clockwork, *events: Event) -> tuple[Course, Trial]:
     )
     load = Fraction(1)
     trial = Trial("trial", Frames((Segment("traffic", 100 * MS, load, load),)), events=events)
-    made = Course(session, real, trial)  # type: ignore[arg-type]
-    made.start(json.dumps({"drain_ns": 20 * MS}))
+    made = Course(real, trial, lambda progress: None)
+    session.run(made)
     return made, trial
 
 
 def happened(made: Course) -> list[tuple[Event, int]]:
     health = Health(0, 0, 0, 0, 0, None)
-    result = made.told(Outcome(FrameCounts((), (), 1), health, ()))
+    result = made.with_events(Outcome(FrameCounts((), (), 1), health, ()))
     return [(one.event, one.from_ns) for one in result.happened]
 
 
 def test_an_event_happens_when_it_is_due() -> None:
     session = Clockwork()
-    made, _ = course(session, Event(30 * MS, "reset"))
-    assert made.wait(60)
+    course(session, Event(30 * MS, "reset"))
     ((at_ns, kind),) = session.asked
     assert kind == "reset"
     assert at_ns - 10 * MS - 30 * MS in range(MS)
@@ -72,7 +70,6 @@ def test_what_is_due_after_the_end_happens_at_the_end_and_is_told_so() -> None:
     down for the next trial."""
     session = Clockwork()
     made, trial = course(session, Event(30 * MS, "link-down"), Event(500 * MS, "link-up"))
-    assert made.wait(60)
     assert [kind for _, kind in session.asked] == ["link-down", "link-up"]
     found = happened(made)
     assert tuple(event for event, _ in found) == trial.events
@@ -82,5 +79,4 @@ def test_what_is_due_after_the_end_happens_at_the_end_and_is_told_so() -> None:
 def test_nothing_happens_in_a_trial_that_never_sent() -> None:
     session = Clockwork(began=False)
     made, _ = course(session, Event(30 * MS, "link-down"))
-    assert made.wait(60)
     assert (session.asked, happened(made)) == ([], [])

@@ -308,8 +308,8 @@ trap 'cp -r "$2"/. "$3"' EXIT
 """A disk of its own for one process, gone with it; what was on it is copied away."""
 
 ON_THE_FAKE_ENGINE = (
-    "import sys, netdyno.campaign.run as run, netdyno.cli as cli\n"
-    "run.run.__defaults__ = run.resume.__defaults__ = ('fake_engine',)\n"
+    "import fake_engine, netdyno.testers as testers, netdyno.cli as cli\n"
+    "testers.TESTERS['netdyno'] = fake_engine.ENTRY\n"
     "cli.main()\n"
 )
 

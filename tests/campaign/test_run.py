@@ -290,11 +290,9 @@ def test_a_signal_ends_the_run_in_order_and_keeps_what_was_measured(
 
 CLI = """
 import sys
-from netdyno import cli
-from netdyno.campaign import run
-run.ENGINE = "fake_engine"
-run.run.__defaults__ = run.resume.__defaults__ = ("fake_engine",)
-run.versions.__defaults__ = ("fake_engine",)
+import fake_engine
+from netdyno import cli, testers
+testers.TESTERS["netdyno"] = fake_engine.ENTRY
 cli.main()
 """
 

@@ -359,9 +359,8 @@ def test_a_reader_that_goes_away_is_no_error(finished: Path) -> None:
 def test_without_an_engine_it_says_so(tmp_path: Path) -> None:
     """Exit code 3: could not measure."""
     code = (
-        "import sys, netdyno.campaign.run as run, netdyno.cli as cli\n"
-        "run.ENGINE = 'no_engine_here'\n"
-        "run.run.__defaults__ = ('no_engine_here',)\n"
+        "import sys, netdyno.testers.netdyno as tester, netdyno.cli as cli\n"
+        "tester.TESTER = tester.Netdyno('no_engine_here')\n"
         f"sys.argv = ['netdyno', 'run', {str(write_plan(tmp_path))!r}, '--out', {str(tmp_path / 'runs')!r}]\n"
         "cli.main()\n"
     )

@@ -49,6 +49,10 @@ ENGINE = "netdyno._engine"
 LOADER = "netdyno.testers"
 """The only package that may name the engine."""
 
+ITS_TESTER = "netdyno.testers.netdyno"
+DRIVES_IT = ("testers", "calibration", "cli")
+"""Packages that may name the engine's own tester: a campaign knows testers by their table alone."""
+
 ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     # A module of somebody else's, or of Python's: the packages that may import it.
     "sqlite3": ("store",),
@@ -64,20 +68,12 @@ ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     "time": ("ports", "devices", "store", "testers", "calibration", "campaign", "cli"),
 }
 
-LOADS_BY_NAME = ("reports/__init__.py", "testers/__init__.py")
+LOADS_BY_NAME = ("reports/__init__.py", "testers/__init__.py", "testers/netdyno/engine.py")
 """Where a table of names is loaded; each name in it is a string, and so counted."""
 
 
 BROKEN = {
-    "calibration/bench.py: loads a module by a computed name",
-    "calibration/clocks.py: loads a module by a computed name",
-    "calibration/faults.py: loads a module by a computed name",
-    "calibration/receiving.py: loads a module by a computed name",
     "calibration/suite.py: imports netdyno.cli.calibration_table",
-    "campaign/run.py: imports netdyno._engine",
-    "campaign/run.py: imports sqlite3",
-    "campaign/run.py: loads a module by a computed name",
-    "cli/serve.py: loads a module by a computed name",
     "methods/wrap/routes.py: imports netdyno.devices.routes",
     "methods/wrap/routes.py: imports netdyno.plan",
     "methods/wrap/routes.py: imports netdyno.plan.matrix",
@@ -92,7 +88,6 @@ BROKEN = {
     "modifiers/modifier.py: imports netdyno.plan.traffic",
     "modifiers/routing.py: imports netdyno.plan.traffic",
     "ports/backends.py: imports netdyno.devices.wiring",
-    "ports/memif.py: loads a module by a computed name",
     "ports/threads.py: imports netdyno.devices.wiring",
     "ports/watch.py: imports netdyno.devices",
     "ports/watch.py: imports netdyno.devices.linux.counts",
@@ -160,6 +155,8 @@ def violations(package: Path) -> list[str]:
             if name == ENGINE:
                 if not f"{module}.".startswith(f"{LOADER}."):
                     found.append(told)
+            elif f"{name}.".startswith(f"{ITS_TESTER}.") and own not in DRIVES_IT:
+                found.append(told)
             elif top == "netdyno":
                 other = layer(name)
                 upward = own in LAYERS and other in LAYERS and LAYERS.index(other) > LAYERS.index(own)
@@ -181,7 +178,8 @@ def test_every_contract_matches_a_file() -> None:
     known = modules(PACKAGE)
     for name in LAYERS:
         assert any(layer(module) == name for module in known), name
-    assert LOADER in known
+    assert {LOADER, ITS_TESTER} <= set(known)
+    assert set(DRIVES_IT) <= set(LAYERS)
     for packages in (*ELSEWHERE.values(), *NOT.values(), NOT):
         assert set(packages) <= set(LAYERS)
     for name in LOADS_BY_NAME:
@@ -211,6 +209,8 @@ def planted(folder: Path, owner: str, text: str) -> list[str]:
     for name in LAYERS:
         (package / name).mkdir(parents=True)
         (package / name / "__init__.py").touch()
+    (package / "testers" / "netdyno").mkdir()
+    (package / "testers" / "netdyno" / "__init__.py").touch()
     (package / owner / "planted.py").write_text(text)
     return [one for one in violations(package) if one.startswith(f"{owner}/planted.py")]
 
@@ -236,6 +236,12 @@ def test_an_import_of_the_layer_below_is_allowed(below: str, owner: str, tmp_pat
 @pytest.mark.parametrize("owner", [name for name in LAYERS if name != "testers"])
 def test_an_import_of_the_engine_is_found(owner: str, way: str, tmp_path: Path) -> None:
     assert planted(tmp_path, owner, way.format(module=ENGINE))
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("owner", [name for name in LAYERS if name not in DRIVES_IT])
+def test_an_import_of_the_engines_tester_is_found(owner: str, way: str, tmp_path: Path) -> None:
+    assert planted(tmp_path, owner, way.format(module=ITS_TESTER))
 
 
 @pytest.mark.parametrize("module", ELSEWHERE)

@@ -176,10 +176,11 @@ def test_a_device_without_one_of_the_routes_is_not_measured(
 
     monkeypatch.setattr(model, "_forwarding", short)
     from netdyno.campaign.case import Failed, Job, run_case
+    from netdyno.testers import TESTERS
 
     asked = plan("routes: [256], direction: [uni]", profile=f"{profile}, flows: 4096")
     events: list[object] = []
-    run_case(Job(asked, cases(asked)[0], "netdyno._engine"), events.append, lambda: False)
+    run_case(Job(asked, cases(asked)[0], TESTERS["netdyno"]), events.append, lambda: False)
     assert isinstance(events[-1], Failed)
     assert events[-1].message.startswith("1 of 256 routes forward nothing of `west-east`")
 

@@ -180,7 +180,7 @@ def run(name: str, *done: StoredTrial, plan: str = PLAN) -> tuple[Event, list[St
     parsed = parse(plan, name="parts.yaml", base=Path())
     (case,) = cases(parsed)
     events: list[Event] = []
-    run_case(Job(parsed, case, name, done), events.append, lambda: False)
+    run_case(Job(parsed, case, fake_engine.entry(sys.modules[name]), done), events.append, lambda: False)
     return events[-1], [event.trial for event in events if isinstance(event, TrialEnded)]
 
 
@@ -267,7 +267,7 @@ def test_a_stop_is_heard_while_a_result_is_judged(
     parsed = parse(PLAN, name="parts.yaml", base=Path())
     (case,) = cases(parsed)
     events: list[Event] = []
-    run_case(Job(parsed, case, engine.__name__), events.append, lambda: bool(judged))
+    run_case(Job(parsed, case, fake_engine.entry(engine)), events.append, lambda: bool(judged))
     assert isinstance(events[-1], Interrupted)
     assert judged == ["throughput"], "of five values"
 
@@ -276,7 +276,11 @@ def test_a_stop_is_a_stop(engine: ModuleType) -> None:
     parsed = parse(PLAN, name="parts.yaml", base=Path())
     (case,) = cases(parsed)
     events: list[Event] = []
-    run_case(Job(parsed, case, engine.__name__), events.append, lambda: any(map(is_latency, engine.started)))
+    run_case(
+        Job(parsed, case, fake_engine.entry(engine)),
+        events.append,
+        lambda: any(map(is_latency, engine.started)),
+    )
     assert isinstance(events[-1], Interrupted)
 
 

@@ -25,6 +25,7 @@ from netdyno.reports import REPORTS
 from netdyno.reports.model import unfinished
 from netdyno.reports.model.from_store import view
 from netdyno.store import CaseWiring, StoreError, open_run
+from netdyno.testers.tester import Progress
 from netdyno.values.finding import Result
 from netdyno.values.health import Health
 from netdyno.values.outcome import FrameCounts, Gap, Gaps, Outcome, Phase, StreamResult
@@ -189,8 +190,8 @@ def test_what_is_left_counts_the_parts_that_are_done(tmp_path: Path) -> None:
     wiring = CaseWiring("real", Situation((), Fraction(1), Fraction(64)), False, (), "{}")
     view.event(Wired(0, wiring))
     for elapsed, left in ((0, 6 * 3600), (50, 6 * 3600 - 300)):
-        snapshot = {"phase": "traffic", "elapsed_ns": elapsed, "total_ns": 100, "ports": []}
-        view.event(Looked(0, "part 37 of 72", 36, snapshot))
+        now = Progress("traffic", elapsed, 100)
+        view.event(Looked(0, "part 37 of 72", 36, now))
         assert view.left_s() == pytest.approx(left)
 
 

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from netdyno.campaign.case import Job, standing
+from netdyno.campaign.case import Job
+from netdyno.campaign.standing import standing
 from netdyno.cli import outline
 from netdyno.devices import KINDS, LabError, LabLink, Loopback
 from netdyno.devices.wiring import Wiring
@@ -28,6 +29,7 @@ from netdyno.ports.threads import Threads
 from netdyno.reports import REPORTS
 from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
+from netdyno.testers.netdyno import raw
 from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.outcome import Outcome
@@ -222,7 +224,7 @@ def shot(
     plan: Plan, fps: int, duration_ns: int, loads: Mapping[str, int] = NO_LOADS
 ) -> tuple[Outcome, dict[str, Any]]:
     """One trial of a plan's first case. loads: of streams that have one of their own, L1 bits a second."""
-    engine = pytest.importorskip("netdyno._engine", reason="the engine is not built")
+    pytest.importorskip("netdyno._engine", reason="the engine is not built")
     case, wiring = wired(plan)
     rate = Fraction(fps)
     spec = trial_spec(
@@ -232,13 +234,8 @@ def shot(
         (segment,) = stream["schedule"]
         bps = loads.get(stream["name"], segment["from_bps"])
         segment.update(from_bps=bps, to_bps=bps)
-    session = engine.Session(json.dumps(session_spec(wiring)))
-    try:
-        session.start(json.dumps(spec))
-        assert session.wait(60)
-        result = read_result(session.result())
-    finally:
-        session.close()
+    with raw(session_spec(wiring)) as session:
+        result = read_result(session.trial(spec))
     assert result.invalid == ()
     return result, result.devices[0]
 

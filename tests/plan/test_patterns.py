@@ -19,6 +19,7 @@ from netdyno.plan.patterns import PATTERNS
 from netdyno.reports import REPORTS
 from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
+from netdyno.testers.netdyno import raw
 from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.outcome import Outcome
@@ -183,16 +184,11 @@ def test_a_check_names_the_streams_of_a_pattern() -> None:
 
 
 def shot(plan: Plan, trial: Trial, number: int = 0) -> Outcome:
-    engine = pytest.importorskip("netdyno._engine", reason="the engine is not built")
+    pytest.importorskip("netdyno._engine", reason="the engine is not built")
     case = cases(plan)[number]
     wiring = plan.kind.wire(plan.lab.links, case.settings)
-    session = engine.Session(json.dumps(session_spec(wiring)))
-    try:
-        session.start(json.dumps(trial_spec(plan, case, wiring, trial)))
-        assert session.wait(60)
-        result = read_result(session.result())
-    finally:
-        session.close()
+    with raw(session_spec(wiring)) as session:
+        result = read_result(session.trial(trial_spec(plan, case, wiring, trial)))
     assert result.invalid == ()
     return result
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
 from dataclasses import replace
 from fractions import Fraction
-from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -21,7 +19,7 @@ from netdyno.calibration.document import Check, Traffic
 from netdyno.calibration.points import point
 from netdyno.calibration.suite import FACING_ATTEMPTS, facing
 from netdyno.calibration.traffic_checks import judge_latency, judge_most
-from netdyno.campaign.run import ENGINE, versions
+from netdyno.campaign.run import versions
 from netdyno.cli.app import cli
 from netdyno.cli.calibration_table import lines
 from netdyno.devices import KINDS, LabLink
@@ -30,6 +28,8 @@ from netdyno.errors import NetdynoError
 from netdyno.plan import load, parse
 from netdyno.plan.matrix import cases
 from netdyno.ports.threads import Threads
+from netdyno.testers import TESTERS
+from netdyno.testers.netdyno import raw
 from netdyno.testers.netdyno.spec import session_spec
 from netdyno.values.health import Health
 from netdyno.values.outcome import FrameCounts, Outcome, PortResult, StreamResult
@@ -110,11 +110,10 @@ def assert_holds_in_the_lab(found: Calibration, plan_file: Path) -> None:
     kind = KINDS[plan.lab.kind]
     with kind.build(plan.lab.threads.asked(kind.wire(plan.lab.links, {}))) as built:
         assert inventory.ports(built) == found.ports
-        now = inventory.basis(built, versions(ENGINE))
+        now = inventory.basis(built, versions(TESTERS["netdyno"]))
         assert shelf.expired(found.basis, now) is None
-        session: Any = import_module(ENGINE).Session(json.dumps(session_spec(built)))
-        turned_out = inventory.opened(built, json.loads(session.ports()))
-        session.close()
+        with raw(session_spec(built)) as session:
+            turned_out = inventory.opened(built, session.ports)
     assert turned_out
     assert shelf.expired(found.basis, {**now, **turned_out}) is None
     other = dict.fromkeys(turned_out, "something else")

@@ -148,11 +148,11 @@ def test_no_more_processes_is_told_and_the_run_goes_on(tmp_path: Path) -> None:
     script = (
         "import os, resource, sys, multiprocessing.popen_spawn_posix, multiprocessing.resource_tracker;"
         "from netdyno.campaign.workers import Workers; from netdyno.campaign.case import Job;"
-        "from netdyno.plan import load;"
+        "from netdyno.plan import load; import fake_engine;"
         "from netdyno.plan.matrix import cases;"
         "p = load(sys.argv[1]);"
         "resource.setrlimit(resource.RLIMIT_NPROC, (1, 1)); os.setresuid(54321, 54321, 54321);"
-        "jobs = [Job(p, case, 'fake_engine') for case in cases(p)] * 2\n"
+        "jobs = [Job(p, case, fake_engine.ENTRY) for case in cases(p)] * 2\n"
         "with Workers(1, fresh=True) as workers:\n"
         "    for event in workers.run(jobs): print(event.message, '|', event.hint)\n"
     )

@@ -19,6 +19,7 @@ from netdyno.cli import live
 from netdyno.methods.parts.procedure import constant
 from netdyno.plan import load, parse
 from netdyno.store import CaseWiring, StoredTrial
+from netdyno.testers.tester import Progress
 from netdyno.values.finding import Value
 from netdyno.values.situation import Situation
 from tendevices import measure, passes_everything
@@ -104,8 +105,8 @@ def test_a_soak_in_virtual_time_says_when_it_will_have_ended(
     view.begin(plan, list(Selection().cases(plan)), 0)
     view.event(Wired(0, CaseWiring("virtual", Situation((), Fraction(1), Fraction(64)), True, (), "{}")))
     for number in range(4, 7):
-        snapshot = {"phase": "traffic", "elapsed_ns": 0, "total_ns": 10**9, "ports": []}
-        view.event(Looked(0, f"part {number + 1} of 10", number, snapshot))
+        now = Progress("traffic", 0, 10**9)
+        view.event(Looked(0, f"part {number + 1} of 10", number, now))
         clock.now += 10 if number < 6 else 0
     assert view.left_s() == pytest.approx(40)
     clock.now += live.PLAIN_EVERY_S

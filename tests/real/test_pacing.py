@@ -25,7 +25,6 @@ from netdyno.plan.matrix import cases
 from netdyno.ports.threads import Threads
 from netdyno.values.rates import wire_bits
 
-ENGINE = "netdyno._engine"
 SHORT_NS = 60_000_000
 """Of the trials that look for the most the ports carry."""
 TRIAL_NS = 200_000_000
@@ -124,7 +123,7 @@ def test_a_constant_rate_is_held(ports: object, comes_back: bool) -> None:
     (case,) = cases(plan)
     never: list[str] = []
     assert callable(ports)
-    with ports() as wiring, Bench(plan, wiring, ENGINE, drain_ns=20_000_000) as bench:
+    with ports() as wiring, Bench(plan, wiring, drain_ns=20_000_000) as bench:
         most = maximum(bench, comes_back=comes_back)
         for percent in (10, 50, 90):
             fps = most * percent / 100

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 import testpmd
-from netdyno.errors import NotMeasuredError
 from netdyno.ports import memif as peers
 from netdyno.store import open_run
 
@@ -81,68 +77,21 @@ def memif(role: str, **more: Any) -> dict[str, Any]:
     return {"ports": [port], **more}
 
 
-class Engine(ModuleType):
-    """An engine that notes what is opened and closed."""
-
-    def __init__(self) -> None:
-        super().__init__("noting_engine")
-        self.noted: list[str] = []
-        noted = self.noted
-
-        class Session:
-            def __init__(self, spec: str) -> None:
-                self.id = json.loads(spec)["ports"][0]["backend"].get("id")
-                noted.append(f"open {self.id}")
-
-            def close(self) -> None:
-                noted.append(f"close {self.id}")
-
-        self.Session = Session
-
-
-@pytest.fixture
-def engine(monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
-    engine = Engine()
-    monkeypatch.setitem(sys.modules, engine.__name__, engine)
-    yield engine
-    peers.close()
-
-
-def test_a_session_with_peers_stays_open_until_another_is_wanted(engine: Engine) -> None:
-    spec = memif("server")
-    for _ in range(2):
-        with peers.session(engine.__name__, spec):
-            pass
-    with pytest.raises(NotMeasuredError), peers.session(engine.__name__, spec):
-        raise NotMeasuredError("nobody came")
-    assert engine.noted == ["open 7"]
-    other = {"ports": [{"name": "west", "backend": {"kind": "af_packet", "interface": "eth1"}}]}
-    with peers.session(engine.__name__, other):
-        assert engine.noted == ["open 7", "close 7", "open None"]
-    assert engine.noted[-1] == "close None"
-
-
-def test_a_session_in_which_something_broke_is_not_used_again(engine: Engine) -> None:
-    with pytest.raises(RuntimeError), peers.session(engine.__name__, memif("client")):
-        raise RuntimeError("a bug")
-    assert engine.noted == ["open 7", "close 7"]
-
-
 def test_who_did_not_come_in_one_case_is_not_waited_for_as_long_in_the_next(
-    monkeypatch: pytest.MonkeyPatch, engine: Engine
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock = [100.0]
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])
     why = ["port `west` is gone: no peer within 5000 ms: nobody has connected to `/tmp/x.sock`"]
-    with peers.session(engine.__name__, memif("server")):
-        first = peers.Peers(memif("server"))
-        assert first.patient(why)
-        clock[0] += peers.PATIENCE_S - 1
-        assert first.patient(why)
-        clock[0] += 1
-        assert not first.patient(why)
-        assert not peers.Peers(memif("server")).patient(why)
-    peers.close()
+    first = peers.Peers(memif("server"))
+    assert first.patient(why)
+    clock[0] += peers.PATIENCE_S - 1
+    assert first.patient(why)
+    clock[0] += 1
+    assert not first.patient(why)
+    assert not first.of_next_case().patient(why)
+    first.came()
+    assert first.of_next_case().patient(why)
     # Who calls for a server has looked for it before, and waits no longer than the engine does.
     assert not peers.Peers(memif("client")).patient(why)
     assert peers.Peers(memif("server")).patient(why)

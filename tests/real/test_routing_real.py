@@ -167,7 +167,7 @@ def test_a_trial_in_which_the_routing_protocol_ended_does_not_count(
     def event(happened: object) -> None:
         type(view).event(view, happened)  # type: ignore[arg-type]
         # Once the load is on.
-        if isinstance(happened, Looked) and happened.snapshot["phase"] == "ramp" and not known:
+        if isinstance(happened, Looked) and happened.progress.phase == "ramp" and not known:
             known.extend(int(path.name) for path in Path("/proc").glob("[0-9]*") if is_bird(path, state))
             os.kill(known[0], signal.SIGKILL)
 

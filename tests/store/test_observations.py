@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from fractions import Fraction
-from importlib import import_module, util
+from importlib import util
 from typing import Any
 
 import pytest
-from netdyno.campaign.case import asked
 from netdyno.stats import delay_variation as variation
 from netdyno.stats.losses import LossEvent, events
 from netdyno.store.observations import of_table, to_table
+from netdyno.testers.netdyno import raw
+from netdyno.testers.netdyno.session import essence as asked
 from netdyno.testers.netdyno.spec import read_result
 from netdyno.values.load import Observe
 from netdyno.values.outcome import Gap, Gaps, Latency, StreamResult, Variation
@@ -73,13 +74,8 @@ def measured(observe: dict[str, Any], impairments: list[dict[str, Any]], flows: 
         "sample_ns": 10**7,
         "observe": observe,
     }
-    session = import_module("netdyno._engine").Session(json.dumps(lab))
-    try:
-        session.start(json.dumps(spec))
-        assert session.wait(60)
-        result = read_result(session.result())
-    finally:
-        session.close()
+    with raw(lab) as session:
+        result = read_result(session.trial(spec))
     assert result.invalid == ()
     (found,) = result.streams
     assert found.offered == 1000

@@ -129,16 +129,20 @@ def main() -> None:
     from netdyno.campaign import run as runner
     from netdyno.cli import live
     from netdyno.plan import load
+    from netdyno.testers import TESTERS
 
     what, *arguments = sys.argv[1:]
     watcher = live.watcher()
+    import fake_engine
+
     engine = os.environ.get("CAMPAIGN_ENGINE", "fake_engine")
+    tester = fake_engine.ENTRY if engine == "fake_engine" else TESTERS["netdyno"]
     if what == "run":
         outcome = runner.run(
-            load(Path(arguments[0])), Path(arguments[1]), watcher, runner.Selection(), engine=engine
+            load(Path(arguments[0])), Path(arguments[1]), watcher, runner.Selection(), tester
         )
     else:
-        outcome = runner.resume(Path(arguments[0]), watcher, engine=engine)
+        outcome = runner.resume(Path(arguments[0]), watcher, tester)
     print(outcome.exit_code, outcome.folder)
 
 

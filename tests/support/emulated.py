@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 import pytest
-from netdyno.campaign.events import Course
+from driving import shoot
 from netdyno.devices import KINDS
 from netdyno.devices.wiring import Wiring
 from netdyno.plan import Plan, parse
 from netdyno.plan.matrix import Case, cases
-from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
+from netdyno.testers.netdyno.engine import Opened
+from netdyno.testers.netdyno.spec import session_spec, trial_spec
 from netdyno.values.load import Event, Frames, Segment, Trial
 from netdyno.values.outcome import Outcome
 
@@ -70,25 +70,19 @@ def trials(
 
     change: what else differs in the engine's spec.
     """
-    engine = pytest.importorskip("netdyno._engine", reason="the engine is not built")
+    pytest.importorskip("netdyno._engine", reason="the engine is not built")
     case, wiring = wired(plan)
-    session = engine.Session(json.dumps(session_spec(wiring, case)))
     results = []
-    try:
+    with Opened(session_spec(wiring, case)) as session:
         for load in loads:
             segments = tuple(Segment(f"part {number}", ns, fps, fps) for number, (fps, ns) in enumerate(load))
             trial = Trial("trial", Frames(segments), events=events)
-            course = Course(session, wiring, trial)
             spec = trial_spec(plan, case, wiring, trial)
             change(spec)
-            course.start(json.dumps(spec))
-            assert course.wait(300)
-            result = course.told(read_result(session.result()))
+            result = shoot(session, wiring, trial, spec)
             assert result.invalid == ()
             assert (result.health.unsent, result.health.rx_dropped) == (0, 0)
             results.append(result)
-    finally:
-        session.close()
     return results
 
 

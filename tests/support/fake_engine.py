@@ -13,7 +13,21 @@ import time
 from fractions import Fraction
 from typing import Any
 
+from netdyno.testers import TesterEntry
+from netdyno.testers.netdyno import Netdyno
+from netdyno.values.offer import EVERY_OFFER
+
 CAPACITY_FPS = 5_000_000
+
+TESTER = Netdyno("fake_engine")
+ENTRY = TesterEntry("netdyno", EVERY_OFFER, "fake_engine")
+"""As a run is handed it in place of the engine."""
+
+
+def entry(module: Any) -> TesterEntry:
+    """A module that stands in for the engine, as a tester."""
+    module.TESTER = Netdyno(module.__name__)
+    return TesterEntry("netdyno", EVERY_OFFER, module.__name__)
 
 
 def version() -> str:

@@ -28,12 +28,12 @@ from netdyno.campaign.case import (
     Wired,
     run_case,
 )
-from netdyno.campaign.run import ENGINE
 from netdyno.devices.linux import namespaces
 from netdyno.devices.linux.device import SEARCH
 from netdyno.plan import parse
 from netdyno.plan.matrix import cases
 from netdyno.ports import watch
+from netdyno.testers import TESTERS
 
 CGROUP = Path("/sys/fs/cgroup/cpu")
 PERIOD_US, QUOTA_US = 50_000, 2_000
@@ -195,7 +195,7 @@ def main() -> None:
         plan = parse(PLAN.format(load=load, rate=rate, burst=burst), name="cable.yaml", base=Path())
         (case,) = cases(plan)
         try:
-            run_case(Job(plan, case, ENGINE), emit, lambda: False)
+            run_case(Job(plan, case, TESTERS["netdyno"]), emit, lambda: False)
             if when == "before":
                 # Without rights there is no way back to the namespace we came from.
                 os._exit(0)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Generator, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from driving import shoot
 from netdyno.campaign import run as runner
 from netdyno.campaign.case import Event, Job, run_case
-from netdyno.campaign.events import Course
 from netdyno.cli.live import watcher
 from netdyno.devices import KINDS
 from netdyno.devices.wiring import Wiring
@@ -20,7 +19,8 @@ from netdyno.plan.matrix import Case, cases, situation
 from netdyno.reports import REPORTS
 from netdyno.reports.model.from_store import view
 from netdyno.store import StoredRun, open_run
-from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
+from netdyno.testers.netdyno.engine import Opened
+from netdyno.testers.netdyno.spec import session_spec, trial_spec
 from netdyno.values.finding import Cell, Result, Value
 from netdyno.values.load import Trial
 from netdyno.values.outcome import Outcome
@@ -89,21 +89,15 @@ def follow(
     told: Callable[[Trial, Outcome], Outcome],
 ) -> Result:
     """A method through all its trials on one session. told: of each trial, and what the method is sent."""
-    from netdyno import _engine as engine
-
-    session = engine.Session(json.dumps(spec))
-    try:
+    with Opened(spec) as session:
         trial = next(method)
         while True:
-            course = Course(session, wiring, trial)
-            course.start(json.dumps(trial_spec(plan, case, wiring, trial)))
-            assert course.wait(300)
-            trial = method.send(told(trial, course.told(read_result(session.result()))))
-    except StopIteration as stop:
-        result: Result = stop.value
-        return result
-    finally:
-        session.close()
+            outcome = shoot(session, wiring, trial, trial_spec(plan, case, wiring, trial))
+            try:
+                trial = method.send(told(trial, outcome))
+            except StopIteration as stop:
+                result: Result = stop.value
+                return result
 
 
 class OneProcess:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from netdyno.plan import Plan, load, parse
 from netdyno.plan.matrix import cases, situation
+from netdyno.testers.netdyno import raw
 from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
 from netdyno.values import outcome
 from netdyno.values.health import CatchUp, Health, WorkerHealth
@@ -331,7 +332,7 @@ STACK = """[{type: ethernet}, {type: vlan, vid: {list: [1, 2]}, tpid: 0x88a8, pc
 
 def test_the_engine_takes_every_spec_and_its_result_is_read() -> None:
     """Short forms, whole stacks, IPv6 and own mixes, through the emulated cross connect, unharmed."""
-    engine = pytest.importorskip("netdyno._engine")
+    pytest.importorskip("netdyno._engine")
     text = re.sub(
         r"(?s)traffic:.*?matrix:",
         "traffic:\n"
@@ -346,11 +347,9 @@ def test_the_engine_takes_every_spec_and_its_result_is_read() -> None:
     for case in cases(plan):
         wiring = plan.kind.wire(plan.lab.links, case.settings)
         rise = Segment("ramp", 2 * 10**6, Fraction(0), situation(case, wiring).line_fps / 10)
-        session = engine.Session(json.dumps(session_spec(wiring)))
-        session.start(json.dumps(trial_spec(plan, case, wiring, Trial("ramp", Frames((rise,))))))
-        assert session.wait(20.0)
-        result = read_result(session.result())
-        session.close()
+        with raw(session_spec(wiring)) as session:
+            asked = trial_spec(plan, case, wiring, Trial("ramp", Frames((rise,))))
+            result = read_result(session.trial(asked))
         assert result.invalid == ()
         for stream in result.streams:
             assert stream.offered == stream.received > 0, case.name

@@ -6,12 +6,12 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from netdyno.calibration.document import CalibrationError
 from netdyno.methods import sending_ns, starved
 from netdyno.plan.matrix import cases
+from netdyno.testers.netdyno.engine import Opened
 from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.outcome import Outcome
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from netdyno.devices.wiring import Wiring
     from netdyno.plan import Plan
     from netdyno.plan.matrix import Case
-
-LOOK_S = 0.2
-GRACE_S = 30.0
 
 UNDISTURBED_PPM = 970_000
 """A thread that had less of its core was disturbed: what it could not do says little of what it can. Stricter
@@ -84,7 +81,7 @@ class Shot:
 class Bench:
     """An open session on looped ports."""
 
-    def __init__(self, plan: Plan, wiring: Wiring, engine: str, drain_ns: int) -> None:
+    def __init__(self, plan: Plan, wiring: Wiring, drain_ns: int) -> None:
         trial = plan.trial.model_copy(
             update={
                 "settle": Duration.of_ns(0),
@@ -98,9 +95,9 @@ class Bench:
         """How many trials may still be retried because the tester was preempted."""
         session = session_spec(wiring, *cases(plan))
         session["ports"] = [{**port, "spacing": True} for port in session["ports"]]
-        self._session: Any = import_module(engine).Session(json.dumps(session))
-        self.opened: list[dict[str, Any]] = json.loads(self._session.ports())
-        """What each port turned out to be (PortInfo of the engine)."""
+        self._session = Opened(session)
+        self.opened = self._session.ports
+        """What each port turned out to be."""
 
     def close(self) -> None:
         """Closes the ports, after the trial that may be under way."""
@@ -128,16 +125,7 @@ class Bench:
                 port["line_bps"] = wired.rate_bps if wired.enforced_rate else 0
         if change is not None:
             change(spec)
-        self._session.start(json.dumps(spec))
-        try:
-            while not self._session.wait(LOOK_S):
-                pass
-        except BaseException:
-            # Interrupted: ended in order, so that the next one, or the lab, finds the ports at rest.
-            self._session.cancel()
-            self._session.wait(GRACE_S)
-            raise
-        text = self._session.result()
+        text = self._session.trial(spec)
         result = read_result(text)
         if result.invalid:
             raise CalibrationError(f"a trial on the loopback is invalid: {'; '.join(result.invalid)}")

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from importlib import import_module
 from typing import Any
 
 from netdyno.calibration import inventory
 from netdyno.calibration.document import Check
 from netdyno.ports import threads
 from netdyno.ports.threads import workers_of
+from netdyno.testers.netdyno.engine import bounce, watch_core
 
 ROUNDS = 20_000
 """Round trips of a cache line: a millisecond or two."""
@@ -27,11 +26,10 @@ STEP_NS = 50.0
 """Bounds that cross by less than this are one step of a coarse counter, and no contradiction."""
 
 
-def look(engine: str, cores: Sequence[int], seconds: float) -> dict[str, Any]:
+def look(cores: Sequence[int], seconds: float) -> dict[str, Any]:
     """What the machine is like now: `Watch` of each core, `Bounce` from the first to others, stolen time."""
-    door: Any = import_module(engine)
-    watched = [json.loads(door.watch(core, seconds)) for core in cores]
-    bounces = [json.loads(door.bounce(cores[0], other, ROUNDS)) for other in cores[1:]]
+    watched = [watch_core(core, seconds) for core in cores]
+    bounces = [bounce(cores[0], other, ROUNDS) for other in cores[1:]]
     stolen = inventory.stolen_seconds()
     return {"watch": watched, "bounces": bounces, "stolen_s": [stolen.get(core) for core in cores]}
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 from netdyno.calibration.document import CalibrationError, Check
+from netdyno.testers.netdyno import raw
 from netdyno.testers.netdyno.spec import read_result
 from netdyno.values.outcome import Outcome, StreamResult
 
@@ -48,12 +47,12 @@ FAULTS: Sequence[Injected] = (
 )
 
 
-def check(engine: str, cores: Sequence[int]) -> Check:
+def check(cores: Sequence[int]) -> Check:
     """A trial for each fault, through a cross connect that serves a ring from a thread of its own."""
     title, rule = "faults found", "every fault injected is found, and only those"
     found, wrong, injected = [], [], 0
     for one in FAULTS:
-        served = _served(engine, cores, one)
+        served = _served(cores, one)
         if served is None:
             reason = f"a thread was preempted in each of {len(DRAINS_NS)} trials"
             return Check("C10", title, "", "", rule, "n/a", reason, workers=1)
@@ -72,14 +71,14 @@ def check(engine: str, cores: Sequence[int]) -> Check:
     return Check("C10", title, "", value, rule, "fail" if wrong else "pass", "; ".join(wrong), workers=1)
 
 
-def _served(engine: str, cores: Sequence[int], injected: Injected) -> tuple[int, StreamResult] | None:
+def _served(cores: Sequence[int], injected: Injected) -> tuple[int, StreamResult] | None:
     """How often the device did it, and what the tester saw, in a trial of which it got all and kept none.
 
     A thread that is away when the trial ends, the device's or the tester's, leaves frames on a ring: nobody
     lost those. One that is away for long lets the device give up on what it holds back.
     """
     for drain_ns in DRAINS_NS:
-        result = _trial(engine, cores, injected, drain_ns)
+        result = _trial(cores, injected, drain_ns)
         (device,), (stream,) = result.devices, result.streams
         entered, left = device["ports"][0]["rx_frames"], device["ports"][1]["tx_frames"]
         all_of_it = (entered, left) == (stream.offered, result.ports[1].rx_frames) and not device["held"]
@@ -89,21 +88,10 @@ def _served(engine: str, cores: Sequence[int], injected: Injected) -> tuple[int,
     return None
 
 
-def _trial(engine: str, cores: Sequence[int], injected: Injected, drain_ns: int) -> Outcome:
+def _trial(cores: Sequence[int], injected: Injected, drain_ns: int) -> Outcome:
     """What the device counted, and what the tester saw."""
-    session = import_module(engine).Session(json.dumps(session_spec(cores, injected)))
-    try:
-        session.start(json.dumps(trial_spec(drain_ns)))
-        try:
-            while not session.wait(0.2):
-                pass
-        except BaseException:
-            session.cancel()
-            raise
-        text = session.result()
-    finally:
-        session.close()
-    result = read_result(text)
+    with raw(session_spec(cores, injected)) as session:
+        result = read_result(session.trial(trial_spec(drain_ns)))
     if result.invalid:
         raise CalibrationError(f"a trial of injected faults is invalid: {'; '.join(result.invalid)}")
     return result

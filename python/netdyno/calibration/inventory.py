@@ -8,13 +8,14 @@ import os
 import platform
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from netdyno.ports import nic
 from netdyno.ports.threads import cores_of, workers_of
 
 if TYPE_CHECKING:
     from netdyno.devices.wiring import Wiring
+    from netdyno.testers.tester import PortInfo
 
 _CPU = "/sys/devices/system/cpu"
 
@@ -71,16 +72,16 @@ def basis(wiring: Wiring, versions: Mapping[str, str]) -> dict[str, str]:
     return facts
 
 
-def opened(wiring: Wiring, infos: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def opened(wiring: Wiring, infos: Sequence[PortInfo]) -> dict[str, str]:
     """And what the ports turned out to be once they were open: copied or not, attached where, and so on.
 
-    infos: the engine's PortInfo of each.
+    infos: the tester's, of each port.
     """
     interfaces = [port["backend"].get("interface") for port in wiring.session["ports"]]
     return {
-        f"{interface}{OPENED}": str(info["detail"])
+        f"{interface}{OPENED}": info.detail
         for interface, info in zip(interfaces, infos, strict=True)
-        if interface is not None and info["detail"]
+        if interface is not None and info.detail
     }
 
 

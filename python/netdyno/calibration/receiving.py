@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from fractions import Fraction
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from netdyno.calibration.document import Check
 from netdyno.calibration.effort import Effort
 from netdyno.methods import rounded
 from netdyno.ports.threads import workers_of
+from netdyno.testers.netdyno import raw
 from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.outcome import Outcome
@@ -36,7 +36,6 @@ def check(
     case: Case,
     wiring: Wiring,
     effort: Effort,
-    engine: str,
     cores: Sequence[int],
     most: Fraction | None,
 ) -> Check:
@@ -50,7 +49,7 @@ def check(
     if most is None or reason:
         return Check("C4", TITLE, "", "", RULE, "n/a", reason, workers=each)
     share = max(most * each / workers, Fraction(1))
-    sent, heard = _together(plan, case, wiring, effort, engine, cores, share, each)
+    sent, heard = _together(plan, case, wiring, effort, cores, share, each)
     return replace(judge(share, effort.trial_ns, sent, heard), workers=each)
 
 
@@ -92,7 +91,6 @@ def _together(
     case: Case,
     wiring: Wiring,
     effort: Effort,
-    engine: str,
     cores: Sequence[int],
     fps: Fraction,
     each: int,
@@ -118,29 +116,15 @@ def _together(
             {**whole, "streams": [alone], "settle_ns": LONGER_NS, "drain_ns": 0},
         ),
     ]
-    door: Any = import_module(engine)
-    sessions: list[Any] = []
-    try:
+    with ExitStack() as open_ones:
+        sessions = []
         # Both at once: a memif's client waits for its server.
         for port, own, _ in jobs:
-            ports = [session["ports"][port]]
-            sessions.append(_opened(door, {**session, "ports": ports, "cores": list(own), "workers": each}))
+            one = {**session, "ports": [session["ports"][port]], "cores": list(own), "workers": each}
+            sessions.append(open_ones.enter_context(raw(one)))
         for opened, (port, _, spec) in zip(sessions, jobs, strict=True):
-            opened.start(json.dumps({**spec, "ports": [whole["ports"][port]]}))
-        texts = _results(sessions)
-    finally:
+            opened.start({**spec, "ports": [whole["ports"][port]]})
         for opened in sessions:
-            opened.close()
-    heard, sent = (read_result(text) for text in texts)
+            opened.wait()
+        heard, sent = (read_result(opened.result()) for opened in sessions)
     return sent, heard
-
-
-def _opened(door: Any, session: dict[str, Any]) -> Any:
-    return door.Session(json.dumps(session))
-
-
-def _results(sessions: Sequence[Any]) -> list[str]:
-    for opened in sessions:
-        while not opened.wait(0.2):
-            pass
-    return [opened.result() for opened in sessions]

@@ -56,7 +56,6 @@ def calibrate(
     wiring: Wiring,
     effort: Effort,
     versions: Mapping[str, str],
-    engine: str,
     say: Callable[[str], None],
 ) -> Calibration:
     """Measures the tester on looped ports, with the traffic of `cases`.
@@ -70,7 +69,7 @@ def calibrate(
     )
     now = datetime.now(UTC)
     with _interruptible(found, cases, say):
-        _measure(found, plan, cases, wiring, effort, engine, say)
+        _measure(found, plan, cases, wiring, effort, say)
         found.complete = True
     found.checks.sort(key=lambda check: int(check.name[1:]))
     workers = workers_of(wiring.session)
@@ -122,17 +121,16 @@ def _measure(
     cases: Sequence[Case],
     wiring: Wiring,
     effort: Effort,
-    engine: str,
     say: Callable[[str], None],
 ) -> None:
     found.add(say, _inventory())
     cores = clocks.cores_of(wiring.session)
     say("the machine: clocks, pauses, the way between two cores")
     watched = clocks.watched(cores, wiring.session)
-    before = clocks.look(engine, watched, effort.watch_s)
+    before = clocks.look(watched, effort.watch_s)
     found.machine["before"] = before
     drift = max((float(one["drift_ppm"]) for one in before["watch"]), key=abs)
-    with Bench(plan, wiring, engine, effort.drain_ns) as bench:
+    with Bench(plan, wiring, effort.drain_ns) as bench:
         found.basis = {**found.basis, **inventory.opened(wiring, bench.opened)}
         say("whether the ports face each other")
         found.add(say, facing(bench, cases[0]))
@@ -151,13 +149,13 @@ def _measure(
                 found.add(say, Check("C5", "soak", one.name, "", "", "n/a", only))
     most = max((one.max_fps for one in found.traffic if one.max_fps is not None), default=None)
     say("a sender and a receiver in threads of their own")
-    found.add(say, receiving.check(plan, cases[0], wiring, effort, engine, cores, most))
+    found.add(say, receiving.check(plan, cases[0], wiring, effort, cores, most))
     nothing = "the lab names no switch between tester and device to be measured without the device"
     found.add(say, Check("C9", "fixture", "", "", "no frame lost", "n/a", nothing))
     say("faults of which the number is known")
-    found.add(say, faults.check(engine, cores))
+    found.add(say, faults.check(cores))
     say("the machine again")
-    found.machine["after"] = clocks.look(engine, watched, effort.watch_s)
+    found.machine["after"] = clocks.look(watched, effort.watch_s)
     found.add(say, *clocks.checks(before, found.machine["after"]))
 
 

@@ -6,14 +6,12 @@ import os
 import platform
 import shutil
 import signal
-import sqlite3
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
-from importlib import import_module
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as package_version
 from pathlib import Path
@@ -21,11 +19,11 @@ from types import FrameType
 from typing import Protocol
 
 from netdyno.calibration import Calibration, shelf
-from netdyno.campaign.case import (
+from netdyno.campaign.case import Job
+from netdyno.campaign.events import (
     Event,
     Failed,
     Interrupted,
-    Job,
     Looked,
     Measured,
     TrialEnded,
@@ -42,6 +40,7 @@ from netdyno.plan.source import Path_, read_text
 from netdyno.store import (
     FILE,
     RESUMED,
+    SQLITE_VERSION,
     CaseHead,
     Hold,
     RunHead,
@@ -52,17 +51,12 @@ from netdyno.store import (
     new_folder,
     open_run,
 )
+from netdyno.testers import TESTERS, TesterEntry, tables
 from netdyno.values.printable import printable
 from netdyno.verdict import across
 
-ENGINE = "netdyno._engine"
-
 INCLUDED = "included"
 """Folder of a run with the files its plan includes. No name in a plan can mean a file of the run itself."""
-
-
-class EngineMissingError(NetdynoError):
-    """The engine's module is not there or cannot be loaded."""
 
 
 class Watcher(Protocol):
@@ -114,9 +108,12 @@ class Selection:
         return found
 
 
-def run(plan: Plan, parent: Path, watcher: Watcher, selection: Selection, engine: str = ENGINE) -> Outcome:
-    """Runs a plan into a new folder below `parent`."""
+def run(
+    plan: Plan, parent: Path, watcher: Watcher, selection: Selection, tester: TesterEntry | None = None
+) -> Outcome:
+    """Runs a plan into a new folder below `parent`. tester: in place of the plan's."""
     plan = selection.plan(plan)
+    tester = tester or TESTERS[plan.tester]
     chosen = selection.cases(plan)
     name = Path(plan.file).stem
     head = RunHead(
@@ -128,7 +125,7 @@ def run(plan: Plan, parent: Path, watcher: Watcher, selection: Selection, engine
         scale=plan.scale,
         only=dict(selection.only or {}),
         seed=plan.seed,
-        versions=versions(engine),
+        versions=versions(tester),
     )
     _preflight(plan)
     now = datetime.now(UTC)
@@ -142,7 +139,7 @@ def run(plan: Plan, parent: Path, watcher: Watcher, selection: Selection, engine
         raise
     with store:
         kept = _calibrations(parent)
-        jobs = [Job(plan, case, engine, calibrations=kept, versions=head.versions) for case in chosen]
+        jobs = [Job(plan, case, tester, calibrations=kept, versions=head.versions) for case in chosen]
         return _campaign(store, jobs, watcher, already=0)
 
 
@@ -164,7 +161,7 @@ def _keep_included(folder: Path, included: Mapping[str, str]) -> None:
             copy.write_text(text)
 
 
-def resume(folder: Path, watcher: Watcher, engine: str = ENGINE) -> Outcome:
+def resume(folder: Path, watcher: Watcher, tester: TesterEntry | None = None) -> Outcome:
     """Goes on with a run that was killed or interrupted. What is done is not done again."""
     folder = folder.parent if folder.name == FILE else folder
     if not (folder / FILE).exists():
@@ -178,22 +175,23 @@ def resume(folder: Path, watcher: Watcher, engine: str = ENGINE) -> Outcome:
             selection = Selection(head.scale, head.only)
             kept = folder / INCLUDED
             base = kept if kept.is_dir() else folder
-            plan = selection.plan(parse(head.plan, name=head.plan_path, base=base))
+            plan = selection.plan(parse(head.plan, name=head.plan_path, base=base, tables=tables()))
+            tester = tester or TESTERS[plan.tester]
             finished = {case.head.number for case in stored.cases if case.state == "done"}
             chosen = selection.cases(plan)
             jobs = [
                 Job(
                     plan,
                     case,
-                    engine,
+                    tester,
                     _trials_to_keep(stored.trials(case.number)),
                     calibrations=_calibrations(folder.resolve().parent),
-                    versions=versions(engine),
+                    versions=versions(tester),
                 )
                 for case in chosen
                 if case.number not in finished
             ]
-        running = versions(engine)
+        running = versions(tester)
         if jobs:
             _preflight(plan)
         with RunWriter.resume(folder, hold) as store:
@@ -392,23 +390,17 @@ def traffic_seconds(plan: Plan, count: int) -> Fraction:
     return count * (method.traffic_seconds(plan.parameters) + around)
 
 
-def versions(engine: str = ENGINE) -> dict[str, str]:
+def versions(tester: TesterEntry) -> dict[str, str]:
     """What a run was made with."""
     try:
         own = package_version("netdyno")
     except PackageNotFoundError:
         own = "unknown (not installed)"
-    try:
-        engine_version = str(import_module(engine).version())
-    except ImportError as error:
-        raise EngineMissingError(
-            f"the engine cannot be loaded: {error}", "build it: `make demo` does"
-        ) from error
     return {
         "netdyno": own,
-        "engine": engine_version,
+        **tester.load().versions(),
         "python": platform.python_version(),
-        "sqlite": sqlite3.sqlite_version,
+        "sqlite": SQLITE_VERSION,
         "kernel": platform.release(),
         "cpu": _cpu(),
     }

@@ -22,8 +22,9 @@ from tempfile import TemporaryFile
 from types import FrameType, TracebackType
 from typing import BinaryIO
 
-from netdyno.campaign.case import Event, Failed, Interrupted, Job, Measured, run_case
-from netdyno.ports import memif as peers
+from netdyno.campaign.case import Job, run_case
+from netdyno.campaign.events import Event, Failed, Interrupted, Measured
+from netdyno.campaign.sessions import SESSIONS
 from netdyno.values.printable import printable
 
 _STOPPING = False
@@ -286,7 +287,7 @@ def _work(connection: Connection, parent: int) -> None:
                 return
             run_case(job, emit, lambda: _STOPPING)
     finally:
-        peers.close()
+        SESSIONS.close()
 
 
 def _stop(number: int, frame: FrameType | None) -> None:

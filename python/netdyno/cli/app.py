@@ -130,9 +130,9 @@ def main() -> NoReturn:
 
 def _code(error: NetdynoError) -> int:
     from netdyno.calibration import CalibrationError
-    from netdyno.campaign.run import EngineMissingError
     from netdyno.devices.wiring import LabError
     from netdyno.store import NoRoomError
+    from netdyno.testers.tester import TesterError, TesterMissingError
 
-    not_measured = LabError | EngineMissingError | NoRoomError | CalibrationError
+    not_measured = LabError | TesterError | TesterMissingError | NoRoomError | CalibrationError
     return NOT_MEASURED if isinstance(error, not_measured) else USAGE

@@ -64,8 +64,9 @@ def calibrate(
     from netdyno.calibration import shelf, suite
     from netdyno.cli import calibration_table as told
     from netdyno.plan import load
+    from netdyno.testers import tables
 
-    loaded = load(plan) if plan is not None else None
+    loaded = load(plan, tables=tables()) if plan is not None else None
     source = _source(loaded, ports, backend, workers)
     if isinstance(source, str):
         click.echo(source, err=True)
@@ -138,15 +139,16 @@ def _source(plan: Plan | None, names: str | None, backend: str | None, workers: 
 
 
 def _measured(plan: Plan | None, source: Source, effort: Effort) -> Calibration:
-    from netdyno.calibration import CalibrationError, clocks, ports, suite, traffic
+    from netdyno.calibration import clocks, ports, suite, traffic
     from netdyno.calibration.effort import seconds
-    from netdyno.campaign.run import ENGINE, versions
+    from netdyno.campaign.run import versions
     from netdyno.errors import counted
     from netdyno.plan.matrix import cases
     from netdyno.ports.threads import workers_of
+    from netdyno.testers import TESTERS
     from netdyno.values.printable import printable
 
-    said = versions(ENGINE)
+    said = versions(TESTERS["netdyno"])
     plan = plan or ports.default_plan(quick=effort.name == "quick")
     chosen = traffic.distinct(cases(plan), verify=plan.trial.verify)
     sizes = len({(size, case.direction) for case in chosen for size, _ in case.profile.mix.weights})
@@ -161,10 +163,4 @@ def _measured(plan: Plan | None, source: Source, effort: Effort) -> Calibration:
         workers = workers_of(wiring.session)
         who = f"{source.what} with {workers} workers" if workers > 1 else source.what
         say(f"calibrating {who}: {kinds}, about {about:.0f} s")
-        try:
-            return suite.calibrate(plan, chosen, wiring, effort, said, ENGINE, say)
-        except Exception as error:
-            # The engine's own, which is known by its name: it is loaded by it.
-            if type(error).__name__ == "EngineError":
-                raise CalibrationError(str(error), getattr(error, "hint", None)) from error
-            raise
+        return suite.calibrate(plan, chosen, wiring, effort, said, say)

@@ -17,8 +17,9 @@ def check(plan: Path) -> None:
     """Check a PLAN completely and start nothing."""
     from netdyno.campaign.run import Selection
     from netdyno.plan import load
+    from netdyno.testers import tables
 
-    loaded = load(plan)
+    loaded = load(plan, tables=tables())
     count = len(Selection().cases(loaded))
     from netdyno.cli import outline
     from netdyno.values.printable import printable

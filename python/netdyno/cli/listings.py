@@ -103,6 +103,7 @@ def ports(form: str) -> None:
 def version() -> None:
     """Print the versions of netdyno and of what it runs on."""
     from netdyno.campaign.run import versions
+    from netdyno.testers import TESTERS
 
-    for name, what in versions().items():
+    for name, what in versions(TESTERS["netdyno"]).items():
         click.echo(f"{name} {what}")

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
-from netdyno.campaign.case import (
+from netdyno.campaign.events import (
     Event,
     Failed,
     Interrupted,
@@ -26,6 +26,7 @@ from netdyno.methods import METHODS
 from netdyno.reports.model import grid, health
 from netdyno.reports.model.view import ALL
 from netdyno.store import CaseWiring, StoredTrial
+from netdyno.testers.tester import PortProgress
 from netdyno.values.finding import Value
 from netdyno.values.number import clock, count, percent, rate
 from netdyno.values.outcome import Outcome
@@ -125,13 +126,13 @@ class Now:
 
     def look(self, event: Looked) -> None:
         """Takes in a snapshot. Rates are over the time between two snapshots, as the trial counts it."""
-        snapshot = event.snapshot
+        now = event.progress
         before = {port.name: port for port in self.ports} if event.trial == self.trial else {}
-        passed = (snapshot["elapsed_ns"] - self.elapsed_ns) / 1e9 if before else snapshot["elapsed_ns"] / 1e9
-        self.ports = tuple(_rates(port, before.get(port["name"]), passed) for port in snapshot["ports"])
-        self.trial, self.phase, self.waiting = event.trial, snapshot["phase"], ""
+        passed = (now.elapsed_ns - self.elapsed_ns) / 1e9 if before else now.elapsed_ns / 1e9
+        self.ports = tuple(_rates(port, before.get(port.name), passed) for port in now.ports)
+        self.trial, self.phase, self.waiting = event.trial, now.phase, ""
         self.number = event.number
-        self.elapsed_ns, self.total_ns = snapshot["elapsed_ns"], snapshot["total_ns"]
+        self.elapsed_ns, self.total_ns = now.elapsed_ns, now.total_ns
         if self.first is None:
             self.first = (time.monotonic(), Fraction(self.number))
 
@@ -364,13 +365,13 @@ class RichView(PlainView):
         return Group(*parts)
 
 
-def _rates(port: dict[str, Any], before: PortRates | None, seconds: float) -> PortRates:
-    tx, rx = port["tx_frames"], port["rx_frames"]
-    rates = PortRates(port["name"], tx_frames=tx, rx_frames=rx)
+def _rates(port: PortProgress, before: PortRates | None, seconds: float) -> PortRates:
+    tx, rx = port.tx_frames, port.rx_frames
+    rates = PortRates(port.name, tx_frames=tx, rx_frames=rx)
     if seconds <= 0:
         return rates
     was_tx, was_rx = (before.tx_frames, before.rx_frames) if before else (0, 0)
-    tx_bytes, rx_bytes = port["tx_bytes"], port["rx_bytes"]
+    tx_bytes, rx_bytes = port.tx_bytes, port.rx_bytes
     tx_bits = float(wire_bits(Fraction(tx_bytes, tx))) if tx else 0.0
     rx_bits = float(wire_bits(Fraction(rx_bytes, rx))) if rx else 0.0
     rates.tx_pps, rates.rx_pps = (tx - was_tx) / seconds, (rx - was_rx) / seconds

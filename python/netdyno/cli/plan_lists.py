@@ -13,8 +13,9 @@ def routes(plan: Path) -> None:
     """Print the routes that the device must have for a PLAN with the axis `routes`: prefix and next hop."""
     from netdyno.methods.wrap.routes import listed
     from netdyno.plan import load
+    from netdyno.testers import tables
 
-    for line in listed(load(plan)):
+    for line in listed(load(plan, tables=tables())):
         click.echo(line)
 
 
@@ -24,8 +25,9 @@ def filters(plan: Path) -> None:
     """Print the packet filters that the device must have for a PLAN with the axis `modifier`, by port."""
     from netdyno.modifiers.filters import listed
     from netdyno.plan import load
+    from netdyno.testers import tables
 
-    for line in listed(load(plan)):
+    for line in listed(load(plan, tables=tables())):
         click.echo(line)
 
 
@@ -35,5 +37,6 @@ def schema() -> None:
     import json
 
     from netdyno.plan import json_schema
+    from netdyno.testers import tables
 
-    click.echo(json.dumps(json_schema(), indent=2))
+    click.echo(json.dumps(json_schema(tables()), indent=2))

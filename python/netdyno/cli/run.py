@@ -59,12 +59,13 @@ def run(
     from netdyno.campaign import run as runner
     from netdyno.cli import live
     from netdyno.plan import load
+    from netdyno.testers import tables
 
     if resume is not None:
         outcome = runner.resume(resume, live.watcher())
     else:
         assert plan is not None
-        loaded = load(plan)
+        loaded = load(plan, tables=tables())
         if dry_run:
             _dry_run(selection.plan(loaded), selection)
             return

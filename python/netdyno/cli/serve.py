@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any
 
-from netdyno.campaign.run import ENGINE
 from netdyno.devices import KINDS, LabError, LabLink
 from netdyno.devices.wiring import in_words
-from netdyno.errors import NetdynoError, Problem, Problems, suggestion
+from netdyno.errors import Problem, Problems, suggestion
+from netdyno.testers.netdyno.engine import Server
+from netdyno.testers.tester import TesterError
 from netdyno.values.rates import FCS
 
 MEMIF_ID = 0
@@ -85,35 +84,13 @@ class Service:
         }
 
 
-class Served:
-    """A device that is being served."""
-
-    def __init__(self, server: Any) -> None:
-        self._server = server
-
-    def look(self) -> dict[str, Any]:
-        """How it fares now."""
-        found: dict[str, Any] = json.loads(self._server.served())
-        return found
-
-    def stop(self) -> dict[str, Any]:
-        """Ends it in order; how it fared. Safe to call twice."""
-        found: dict[str, Any] = json.loads(self._server.stop())
-        return found
-
-
 @contextmanager
-def serving(service: Service, engine: str = ENGINE) -> Iterator[Served]:
+def serving(service: Service) -> Iterator[Server]:
     """Serves the device until the end of the block. Raises `LabError` if a port or a core cannot be had."""
-    spec = json.dumps(service.spec())
     try:
-        module = import_module(engine)
-    except ImportError as error:
-        raise NetdynoError(f"the engine cannot be loaded: {error}", "build it: `make demo` does") from error
-    try:
-        served = Served(module.Server(spec))
-    except module.EngineError as error:
-        raise LabError(str(error), error.hint) from error
+        served = Server(service.spec())
+    except TesterError as error:
+        raise LabError(error.message, error.hint) from error
     try:
         yield served
     finally:

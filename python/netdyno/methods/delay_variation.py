@@ -8,7 +8,7 @@ from fractions import Fraction
 from pydantic import Field
 
 from netdyno.methods.parts import rows
-from netdyno.methods.parts.procedure import Procedure, starved
+from netdyno.methods.parts.procedure import COUNTS, Procedure, starved
 from netdyno.methods.throughput import (
     WAIT,
     Known,
@@ -22,6 +22,7 @@ from netdyno.methods.throughput import (
 from netdyno.stats import delay_variation as variation
 from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
 from netdyno.values.load import Frames, Observe, Segment, Trial
+from netdyno.values.offer import Offer
 from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.situation import Situation
 from netdyno.values.units import PositiveDuration
@@ -244,4 +245,5 @@ DELAY_VARIATION = Procedure(
     traffic_seconds=lambda parameters: (
         parameters.repeats * parameters.duration.amount + searching(parameters.throughput)
     ),
+    needs=COUNTS | {Offer.LATENCY},
 )

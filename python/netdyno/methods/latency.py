@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from netdyno.errors import Problem
 from netdyno.methods.parts import rows
-from netdyno.methods.parts.procedure import Parameters, Procedure, starved
+from netdyno.methods.parts.procedure import COUNTS, Parameters, Procedure, starved
 from netdyno.methods.throughput import (
     WAIT,
     Known,
@@ -22,6 +22,7 @@ from netdyno.methods.throughput import (
 )
 from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.load import Frames, Observe, Segment, Trial
+from netdyno.values.offer import Offer
 from netdyno.values.outcome import Outcome
 from netdyno.values.rates import WIRE_OVERHEAD
 from netdyno.values.situation import Situation
@@ -222,4 +223,5 @@ LATENCY = Procedure(
     traffic_seconds=lambda parameters: (
         parameters.repeats * parameters.duration.amount + searching(parameters.throughput)
     ),
+    needs=COUNTS | {Offer.LATENCY},
 )

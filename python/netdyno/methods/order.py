@@ -8,11 +8,12 @@ from fractions import Fraction
 from pydantic import Field
 
 from netdyno.methods.parts import rows
-from netdyno.methods.parts.procedure import Parameters, Procedure, frames_per_second, starved
+from netdyno.methods.parts.procedure import COUNTS, Parameters, Procedure, frames_per_second, starved
 from netdyno.stats.histogram import decode, merge
 from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
 from netdyno.values.load import Frames, Observe, Segment, Trial
 from netdyno.values.method import Method
+from netdyno.values.offer import Offer
 from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.situation import Situation
 from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad
@@ -181,4 +182,5 @@ ORDER_METHOD = Procedure(
     start=order,
     traffic_seconds=lambda parameters: parameters.duration.amount * parameters.repeats,
     trials=lambda parameters: parameters.repeats,
+    needs=COUNTS | {Offer.ORDER},
 )

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from netdyno.errors import Problem, counted
 from netdyno.methods.parts import rows
-from netdyno.methods.parts.procedure import Parameters, Procedure, starved
+from netdyno.methods.parts.procedure import COUNTS, Parameters, Procedure, starved
 from netdyno.methods.throughput import (
     WAIT,
     Known,
@@ -23,6 +23,7 @@ from netdyno.methods.throughput import (
 from netdyno.values.finding import Column, Result, Table, Value
 from netdyno.values.load import Event, Frames, Observe, Segment, Trial
 from netdyno.values.mixes import MIN_SIZE
+from netdyno.values.offer import Offer
 from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.situation import Situation
 from netdyno.values.units import PositiveDuration
@@ -251,4 +252,5 @@ RESET = Procedure(
         parameters.repeats * (parameters.before.amount + parameters.watch.amount)
         + searching(parameters.throughput)
     ),
+    needs=COUNTS | {Offer.EVENTS},
 )

@@ -16,7 +16,7 @@ from netdyno.methods import loss as losses
 from netdyno.methods import recovery as overloads
 from netdyno.methods import reset as resets
 from netdyno.methods.loss import LOSS, LossParameters, frame_loss
-from netdyno.methods.parts.procedure import Parameters, Procedure, part, through
+from netdyno.methods.parts.procedure import COUNTS, Parameters, Procedure, part, through
 from netdyno.methods.throughput import (
     THROUGHPUT,
     WAIT,
@@ -28,6 +28,7 @@ from netdyno.methods.throughput import (
 from netdyno.values.finding import Result, Value
 from netdyno.values.load import Trial
 from netdyno.values.method import Method
+from netdyno.values.offer import Offer
 from netdyno.values.outcome import Outcome
 from netdyno.values.situation import Situation
 from netdyno.values.units import Load, PositiveDuration
@@ -209,6 +210,7 @@ SUITE = Procedure(
     settle=WAIT,
     traffic_seconds=_seconds,
     fits=_fits,
+    needs=COUNTS | {Offer.LATENCY},
 )
 
 __all__ = ["SUITE", "SuiteParameters"]

@@ -7,7 +7,7 @@ for case in matrix.cases(plan): ...
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from netdyno.plan.groups import Group
 from netdyno.plan.lab import Lab
 from netdyno.plan.models import Goal, Repeat, TrialSettings
 from netdyno.plan.traffic import Profile
+from netdyno.values.offer import EVERY_OFFER, Offer
 
 if TYPE_CHECKING:
     from netdyno.devices.wiring import Kind
@@ -38,14 +39,16 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Tables:
-    """What there is to name in a plan: kinds of devices and methods."""
+    """What there is to name in a plan: kinds of devices, methods, and testers with what they offer."""
 
     kinds: Mapping[str, Kind]
     methods: Mapping[str, Any]
+    testers: Mapping[str, frozenset[Offer]] = field(default_factory=lambda: {"netdyno": EVERY_OFFER})
+    """The engine alone, unless whoever runs plans hands in all (`testers.tables`)."""
 
     @classmethod
     def real(cls) -> Tables:
-        """netdyno's own tables."""
+        """netdyno's own tables of what lies below plans."""
         from netdyno.devices import KINDS
         from netdyno.methods import METHODS
 
@@ -79,6 +82,7 @@ class Plan:
     text: str
     included: Mapping[str, str]
     kind: Kind
+    tester: str
     groups: tuple[Group, ...] = ()
 
     @property

@@ -10,7 +10,7 @@ from typing import Any
 from netdyno import modifiers
 from netdyno.devices import routes
 from netdyno.devices.filters import SETTING as FILTERS
-from netdyno.devices.wiring import Wiring
+from netdyno.devices.wiring import Kind, Wiring
 from netdyno.errors import names, suggestion
 from netdyno.methods.parts.procedure import rounded
 from netdyno.plan import Plan, Tables, problems, suites
@@ -25,6 +25,7 @@ from netdyno.plan.groups import AXIS, BESIDE, Group
 from netdyno.plan.matrix import Case, cases, opened, situation
 from netdyno.plan.patterns import PAIRS, PATTERNS, ways
 from netdyno.plan.source import Source
+from netdyno.values.offer import Offer
 from netdyno.values.rates import line_rate, load_fps
 from netdyno.values.units import L1Rate, Percent, decimal
 
@@ -71,6 +72,8 @@ def check(source: Source, base: Path | None, tables: Tables) -> Plan | None:
         whole = _as_usual(whole, tables.methods[method])
     if method is not None and not guessed and not lost & {"scale"}:
         _samples(source, whole, tables.methods[method], parameters)
+    if not lost & {"tester"}:
+        _tester(source, whole.tester, kind, method, tables)
     if included is None or planned is None or matrix is None or method is None or not known:
         return None
     title = raw.get("title")
@@ -93,6 +96,7 @@ def check(source: Source, base: Path | None, tables: Tables) -> Plan | None:
         text=source.text,
         included=included,
         kind=kind,
+        tester=whole.tester,
         groups=ports,
     )
     if ports:
@@ -114,6 +118,23 @@ _STAND_IN: dict[str, Any] = {
 
 def _filter(entries: list[dict[str, list[str]]]) -> tuple[dict[str, tuple[str, ...]], ...]:
     return tuple({axis: tuple(values) for axis, values in entry.items()} for entry in entries)
+
+
+def _tester(source: Source, name: str, kind: Kind | None, method: str | None, tables: Tables) -> None:
+    """The tester must be known, and offer what the method and the device need."""
+    if name not in tables.testers:
+        known = suggestion(name, tables.testers, "testers")
+        source.report(("tester",), f"unknown tester `{name[:40]}`", known)
+        return
+    offers = tables.testers[name]
+    needs = [] if method is None else [(f"`{method}`", need) for need in sorted(tables.methods[method].needs)]
+    if kind is not None and kind.emulated:
+        needs.append((f"`{kind.name}`", Offer.VIRTUAL_TIME))
+    for who, need in needs:
+        if need not in offers:
+            able = [other for other, others in tables.testers.items() if need in others]
+            step = f"`tester: {able[0]}` offers it" if able else "no tester offers it: take another method"
+            source.report(("tester",), f"{who} needs {need}, which the tester `{name}` does not offer", step)
 
 
 def _method(source: Source, raw: object, tables: Tables) -> tuple[str | None, Any, bool]:

@@ -449,6 +449,7 @@ class PlanFile(Element):
     only: list[Filter] = Field(default=[], description="Keep the cases that match one of these.")
     skip: list[Filter] = Field(default=[], description="Leave out the cases that match one of these.")
     method: dict[str, Any] = Field(description="One method and its parameters.")
+    tester: str = Field(default=TESTER, description="What sends and counts the traffic.")
     suite: Any = Field(default=None, description="All tests of a standard, in place of `method`.")
     trial: TrialSettings = TrialSettings()
     goals: list[GoalText] = Field(default=[], description="What the verdict asks for.")

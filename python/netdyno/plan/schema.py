@@ -30,6 +30,11 @@ def schema(tables: Tables) -> dict[str, Any]:
         "description": "One method and its parameters.",
         **_one_of({name: _method(method, definitions) for name, method in tables.methods.items()}),
     }
+    top["properties"]["tester"] = {
+        "description": "What sends and counts the traffic.",
+        "default": TESTER,
+        "enum": list(tables.testers),
+    }
     names = [name for name in SUITES if SUITES[name].method in tables.methods]
     with_parameters = {name: _method(tables.methods[SUITES[name].method], definitions) for name in names}
     top["properties"]["suite"] = {

@@ -7,15 +7,11 @@ same, and the device is the same connection from the first case to the last.
 
 from __future__ import annotations
 
-import json
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from importlib import import_module
-from typing import Any, Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from netdyno.errors import NotMeasuredError
 from netdyno.ports.threads import workers_of
 
 PATIENCE_S = 60.0
@@ -27,22 +23,15 @@ _LEFT_OVER = re.compile(r"nobody listens at `([^`@][^`]*)` \(connection refused"
 """A socket's file whose server was killed, or did not remove it: connect(2) finds it, and is refused."""
 
 
-class Session(Protocol):
-    """The engine's door, docs/interfaces.md."""
-
-    def ports(self) -> str: ...
-    def start(self, trial_json: str, events_json: str | None = None) -> None: ...
-    def snapshot(self) -> str: ...
-    def wait(self, timeout_s: float) -> bool: ...
-    def cancel(self) -> None: ...
-    def result(self) -> str: ...
-    def close(self) -> None: ...
-
-
 class Peers:
-    """The peers of a session's ports."""
+    """The peers of a session's ports.
 
-    def __init__(self, session: Mapping[str, Any]) -> None:
+    has_given_up: whether one that is to connect did not come in an earlier case on the same ports.
+    """
+
+    def __init__(self, session: Mapping[str, Any], *, has_given_up: bool = False) -> None:
+        self._session = session
+        self._has_given_up = has_given_up
         memifs = [port for port in session["ports"] if port["backend"]["kind"] == "memif"]
         self._here = [port for port in memifs if port["backend"]["role"] == "server"]
         self._there = [port for port in memifs if port["backend"]["role"] != "server"]
@@ -53,6 +42,14 @@ class Peers:
     def __bool__(self) -> bool:
         return bool(self._here or self._there)
 
+    def of_next_case(self) -> Peers:
+        """The same peers, for the next case on the same ports."""
+        return Peers(self._session, has_given_up=self._has_given_up)
+
+    def came(self) -> None:
+        """Notes that all are there: one that goes away is waited for as long as at first."""
+        self._has_given_up = False
+
     @property
     def waiting(self) -> str:
         """Who is waited for, a clause."""
@@ -61,7 +58,7 @@ class Peers:
             parts.append(f"waiting for the device's memif server at {_ends(self._there)}")
         if self._here:
             # Once nobody came in time, further cases wait only as long as a trial does.
-            left = "" if _KEPT.given_up else f", it has {self._left():.0f} s"
+            left = "" if self._has_given_up else f", it has {self._left():.0f} s"
             parts.append(
                 f"listening for the device as a memif client at {_ends(self._here)}; start it now{left}"
             )
@@ -77,9 +74,9 @@ class Peers:
         self._so_far = [why for why in _clauses(reasons) if not why.startswith("nobody ")]
         now = time.monotonic()
         if self._until is None:
-            self._until = now if _KEPT.given_up else now + PATIENCE_S
-        _KEPT.given_up = now >= self._until
-        return not _KEPT.given_up
+            self._until = now if self._has_given_up else now + PATIENCE_S
+        self._has_given_up = now >= self._until
+        return not self._has_given_up
 
     def hint(self, reasons: Sequence[str]) -> str | None:
         """What to do about a trial that could not begin for these reasons."""
@@ -122,46 +119,3 @@ def _ends(ports: Sequence[Mapping[str, Any]]) -> str:
         backend = port["backend"]
         sockets.setdefault(backend["socket"], []).append(f"`{port['name']}` id {backend['id']}")
     return " and ".join(f"{socket} ({', '.join(names)})" for socket, names in sockets.items())
-
-
-class _Kept:
-    """The session of the last case of this process that had peers."""
-
-    spec: str = ""
-    session: Session | None = None
-    given_up: bool = False
-
-
-_KEPT = _Kept()
-
-
-@contextmanager
-def session(engine: str, spec: Mapping[str, Any]) -> Iterator[Session]:
-    """The session of a case: that of the case before if it has the same ports and peers, else a new one.
-
-    One whose case went wrong in a way that is not the peers' is closed.
-    """
-    text = json.dumps(spec, sort_keys=True)
-    if _KEPT.session is None or text != _KEPT.spec:
-        # First the old one: its sockets may be those of the new one.
-        close()
-        _KEPT.session = import_module(engine).Session(text)
-        _KEPT.spec = text
-    keep = False
-    try:
-        yield _KEPT.session
-        keep, _KEPT.given_up = True, False
-    except NotMeasuredError:
-        # Who is late for one case may be there for the next.
-        keep = True
-        raise
-    finally:
-        if not (keep and Peers(spec)):
-            close()
-
-
-def close() -> None:
-    """Closes the session that was kept, if one was."""
-    kept, _KEPT.session, _KEPT.spec, _KEPT.given_up = _KEPT.session, None, "", False
-    if kept is not None:
-        kept.close()

@@ -7,7 +7,7 @@ wrote survives a kill and a power cut. The store neither judges nor renders.
 
 from netdyno.store.hold import Hold, is_held
 from netdyno.store.read import StoredRun, list_runs, open_run
-from netdyno.store.schema import FILE, NoRoomError, StoreError
+from netdyno.store.schema import FILE, SQLITE_VERSION, NoRoomError, StoreError
 from netdyno.store.write import RunWriter, new_folder
 from netdyno.values.records import (
     RESUMED,
@@ -29,6 +29,7 @@ from netdyno.values.records import (
 __all__ = [
     "FILE",
     "RESUMED",
+    "SQLITE_VERSION",
     "CaseHead",
     "CaseState",
     "CaseWiring",

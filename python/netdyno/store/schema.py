@@ -15,6 +15,8 @@ from pathlib import Path
 from netdyno.errors import NetdynoError
 
 FILE = "run.sqlite"
+
+SQLITE_VERSION = sqlite3.sqlite_version
 ROOM = "make room on that disk, and try again"
 
 

@@ -15,6 +15,7 @@ from netdyno.values.load import LEAST_DRAIN_NS, Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.number import milliseconds as milliseconds
 from netdyno.values.number import whole as _whole
+from netdyno.values.offer import Offer
 from netdyno.values.outcome import Outcome
 from netdyno.values.rates import l1, load_fps
 from netdyno.values.situation import Situation
@@ -53,6 +54,9 @@ BACKLOG = 3
 """A tester that is this many times as late as its longest pause was is too slow: no second attempt helps."""
 
 
+COUNTS = frozenset((Offer.FRAMES, Offer.FLOW_LOSS))
+"""What every method of frames needs of a tester."""
+
 P = TypeVar("P", bound=Parameters)
 R = TypeVar("R")
 
@@ -85,6 +89,8 @@ class Procedure(Generic[P]):
     the stream does."""
     sample: PositiveDuration | None = None
     """Length of a sample where a plan says none and another one than usual fits the method."""
+    needs: frozenset[Offer] = COUNTS
+    """What a tester must offer."""
     settle: Duration | None = None
     """Wait before traffic where a plan says none and the standard has another one than usual."""
 

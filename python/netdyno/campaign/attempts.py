@@ -1,0 +1,206 @@
+"""The trials of one case: those of an earlier run first, then new ones, each made again if it went wrong."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import count
+from typing import TYPE_CHECKING
+
+from netdyno.campaign.events import Event, Looked, TrialEnded, Waiting
+from netdyno.campaign.happening import Course
+from netdyno.campaign.standard import with_plan
+from netdyno.errors import NetdynoError, NotMeasuredError
+from netdyno.methods import METHODS, kept_away, spoiled
+from netdyno.methods.wrap import contradicted
+from netdyno.methods.wrap import routes as fib
+from netdyno.methods.wrap.late import watched
+from netdyno.ports.watch import Watch, await_lines
+from netdyno.store import StoredTrial
+from netdyno.testers.tester import Progress, Session
+from netdyno.values.finding import Result
+from netdyno.values.load import Trial
+from netdyno.values.outcome import Outcome
+from netdyno.values.situation import Situation
+
+if TYPE_CHECKING:
+    from netdyno.campaign.case import Job
+    from netdyno.devices import Wiring
+
+ATTEMPTS = 3
+"""How often a trial is made if it turns out invalid (bounded; every attempt is kept)."""
+
+
+class StopRequestedError(Exception):
+    """The case was asked to stop, and did so in order."""
+
+
+class Attempts:
+    """The trials of one case."""
+
+    def __init__(
+        self,
+        job: Job,
+        wiring: Wiring,
+        session: Session,
+        emit: Callable[[Event], None],
+        stopping: Callable[[], bool],
+    ) -> None:
+        self.plan = job.plan
+        self.case = job.case
+        self.wiring = wiring
+        self.session = session
+        self.emit = emit
+        self.stopping = stopping
+        self.stored = {trial.number: trial for trial in job.done if trial.state == "done"}
+        self.given_up = {trial.number: trial for trial in job.done if trial.state == "invalid"}
+        """The last attempt at each that was invalid."""
+        self.reached = max((trial.number for trial in job.done), default=-1)
+        self.outcomes: dict[int, Outcome] = {}
+        """By number; what could not be measured has a number, and no outcome."""
+        self.planned_ns: dict[int, int] = {}
+
+    def follow(self, known: Situation) -> Result:
+        """Gives the method what it asks for until it has a result.
+
+        What cannot be measured is thrown into it: a method of several parts goes on with the next one.
+        """
+        method = METHODS[self.plan.method].start(self.plan.parameters, known)
+        if self.plan.trial.drain.ns:
+            # A plan that waits for nothing asks to have what is still on its way counted as lost.
+            method = watched(method)
+        method = contradicted.checked(method, known)
+        if self.wiring.routes:
+            method = fib.proven(method, known, len(self.wiring.routes[0]))
+        number = 0
+        try:
+            trial = next(method)
+            while True:
+                self.planned_ns[number] = trial.duration_ns
+                try:
+                    outcome = self._outcome(number, trial)
+                except NotMeasuredError as error:
+                    number += 1
+                    trial = method.throw(error)
+                    continue
+                self.outcomes[number] = outcome
+                number += 1
+                trial = method.send(outcome)
+        except StopIteration as stop:
+            result = with_plan(stop.value, self.plan, self.case)
+            counted = [self.outcomes[number] for number in result.trials]
+            return self.case.modifier.told(result, self.wiring, counted)
+
+    def _outcome(self, number: int, trial: Trial) -> Outcome:
+        """The trial as stored, if it was made before the run was killed; else as it goes now."""
+        stored = self.stored.get(number)
+        if stored is not None:
+            happened = tuple(event.event for event in stored.result.happened)
+            same = stored.segments == trial.segments and happened == trial.events
+            if not same or not self.session.is_same(stored.spec, self.session.asked(self.case, trial)):
+                # The run as a whole is another one: no part of it is left out for that.
+                raise NetdynoError(
+                    f"trial {number} of the stored run asked for another load, or to observe something else,"
+                    " than the plan does now",
+                    "start a new run instead of resuming this one",
+                )
+            return stored.result
+        given_up = self.given_up.get(number)
+        if given_up is not None and number < self.reached:
+            # The run went on without it, and every later trial is another one if this is made now.
+            raise self._not_measured(trial, given_up)
+        # An invalid trial of a killed run counts as an attempt; one more is always made. Loads that a pause
+        # spoiled have attempts of their own: they take none from those that went wrong otherwise.
+        first = 0 if given_up is None else given_up.attempt + 1
+        wrong, spoilt = min(first, ATTEMPTS - 1), 0
+        for attempt in count(first):
+            again = spoilt < self.plan.trial.retries
+            ended = self._attempt(number, attempt, trial, again=again)
+            self.emit(TrialEnded(self.case.number, ended))
+            if ended.state == "cancelled":
+                raise StopRequestedError
+            if ended.state == "done":
+                return ended.result
+            reasons = ended.result.invalid
+            if not ended.result.began:
+                break
+            away = kept_away(trial, ended.result)
+            if again and away is None and reasons == (spoiled(trial, ended.result),):
+                spoilt += 1
+                continue
+            wrong += 1
+            if wrong == ATTEMPTS:
+                break
+        raise self._not_measured(trial, ended)
+
+    def _not_measured(self, trial: Trial, last: StoredTrial) -> NotMeasuredError:
+        """Why a trial has no outcome, by the last attempt at it."""
+        reasons = last.result.invalid
+        if not last.result.began:
+            # It did not begin: a port had no peer for as long as it waits for one.
+            why = f"trial `{trial.name}` could not begin: {'; '.join(reasons)}"
+            return NotMeasuredError(why, self.session.advice(reasons))
+        why = f"trial `{trial.name}` was invalid {last.attempt + 1} times: {'; '.join(reasons)}"
+        return NotMeasuredError(why)
+
+    def _attempt(self, number: int, attempt: int, trial: Trial, *, again: bool) -> StoredTrial:
+        """again: a load that a pause spoiled may be made again."""
+        if self.stopping():
+            raise StopRequestedError
+        waited = await_lines(
+            self.wiring, lambda why: self.emit(Waiting(self.case.number, trial.name, why)), self._sleep
+        )
+        asked = self.session.asked(self.case, trial)
+        started = datetime.now(UTC)
+        watch = Watch(self.wiring, waited)
+        course = Course(self.wiring, trial, lambda progress: self._show(number, trial, progress))
+        self._look()
+        cut_short = False
+
+        def stop() -> bool:
+            nonlocal cut_short
+            cut_short = self.stopping()
+            return cut_short
+
+        result = self.session.measure(self.case, trial, course, stop)
+        result = course.with_events(watch.told(result))
+        # What the device did without a program that it is to have counts for nothing and is not kept.
+        self._look()
+        away = kept_away(trial, result)
+        if away is None and again:
+            # The last one stands as it is: that it was spoiled is in its health, and is judged.
+            away = spoiled(trial, result)
+        if away is not None:
+            result = replace(result, invalid=(*result.invalid, away))
+        return StoredTrial(
+            case=self.case.number,
+            number=number,
+            attempt=attempt,
+            name=trial.name,
+            state="cancelled" if cut_short else "invalid" if result.invalid else "done",
+            segments=trial.segments,
+            spec=asked,
+            result=result,
+            # A tester may wait for its peers first.
+            started=result.started or started,
+            ended=datetime.now(UTC),
+        )
+
+    def _show(self, number: int, trial: Trial, progress: Progress) -> None:
+        """Reports how the trial stands."""
+        if progress.waiting:
+            self.emit(Waiting(self.case.number, trial.name, progress.waiting))
+        else:
+            self.emit(Looked(self.case.number, trial.name, number, progress))
+
+    def _look(self) -> None:
+        """Raises LabError if the device is no more what was built."""
+        if self.wiring.looked_after is not None:
+            self.wiring.looked_after()
+
+    def _sleep(self, seconds: float) -> None:
+        if self.stopping():
+            raise StopRequestedError
+        time.sleep(seconds)

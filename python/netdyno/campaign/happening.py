@@ -1,0 +1,89 @@
+"""What happens to a real device while a trial runs, each event when it is due, and who is shown the trial."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from netdyno.errors import NotMeasuredError
+from netdyno.testers.tester import Progress
+from netdyno.values.load import Event, Happened, Trial
+from netdyno.values.outcome import Outcome
+
+if TYPE_CHECKING:
+    from netdyno.devices.wiring import Wiring
+
+LOOK_S = 0.001
+"""How often it is looked whether traffic has begun; when it did is then known exactly."""
+
+SNAPSHOT_S = 0.3
+"""How often a running trial is shown."""
+
+
+class Course:
+    """Watches one trial: has its events happen and shows how it stands.
+
+    In virtual time the tester tells emulated devices what happens to them. Raises NotMeasuredError if the
+    trial asks something of a device that nobody can ask.
+    """
+
+    def __init__(self, wiring: Wiring, trial: Trial, show: Callable[[Progress], None]) -> None:
+        self._trial = trial
+        self._ask = wiring.ask
+        self._ports = [port.name for port in wiring.ports]
+        self._show = show
+        self._shown = 0.0
+        self._to_come: list[Event] = []
+        self._happened: list[Happened] = []
+        self._emulated = wiring.clock == "virtual"
+        if trial.events and not self._emulated and self._ask is None:
+            kinds = ", ".join(f"`{kind}`" for kind in dict.fromkeys(event.kind for event in trial.events))
+            raise NotMeasuredError(
+                f"trial `{trial.name}` asks of the device: {kinds}, and nobody can ask this one",
+                "take a device that netdyno builds: an emulated one, or a Linux one",
+            )
+
+    def begin(self) -> None:
+        """All events are still to come."""
+        events = sorted(self._trial.events, key=lambda event: event.at_ns)
+        self._happened, self._to_come = [], [] if self._emulated else events
+        self._shown = time.monotonic()
+
+    def look(self, now: Callable[[], Progress]) -> float:
+        """Has happen what is due; seconds until the next look."""
+        pause = self._have_happen(now)
+        left = self._shown + SNAPSHOT_S - time.monotonic()
+        if left <= 0:
+            self._show(now())
+            self._shown, left = time.monotonic(), SNAPSHOT_S
+        return min(pause, left)
+
+    def end(self, now: Callable[[], Progress]) -> None:
+        """Has happen what was due later, and is told so: a link that was taken down is up again."""
+        while self._to_come and now().traffic_ns is not None:
+            self._happen(self._to_come.pop(0), now)
+
+    def with_events(self, result: Outcome) -> Outcome:
+        """The outcome, with what happened to a real device."""
+        return result if self._emulated else replace(result, happened=tuple(self._happened))
+
+    def _have_happen(self, now: Callable[[], Progress]) -> float:
+        """Seconds until the next event; infinite if none is left."""
+        while self._to_come:
+            passed = now().traffic_ns
+            if passed is None:
+                return LOOK_S
+            due = (self._to_come[0].at_ns - passed) / 1e9
+            if due > 0:
+                return due
+            self._happen(self._to_come.pop(0), now)
+        return math.inf
+
+    def _happen(self, event: Event, now: Callable[[], Progress]) -> None:
+        assert self._ask is not None
+        before = now().traffic_ns or 0
+        self._ask(event.kind, None if event.port is None else self._ports.index(event.port))
+        self._happened.append(Happened(event, before, now().traffic_ns or 0))

@@ -1,0 +1,88 @@
+"""A tester without ports, for tests of what is around one: a wall that passes so many frames a second.
+
+It is in no table: a test hands it in as `TesterEntry("fake", ..., "netdyno.testers.fake")`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from netdyno.plan.matrix import streams
+from netdyno.testers.tester import Offer, PortInfo, Progress, Stop, Watcher
+from netdyno.values.health import Health
+from netdyno.values.load import Trial
+from netdyno.values.outcome import FrameCounts, Outcome, Phase, PortResult, StreamResult
+
+if TYPE_CHECKING:
+    from netdyno.devices import Wiring
+    from netdyno.plan import Plan
+    from netdyno.plan.matrix import Case
+
+CAPACITY_FPS = 5_000_000
+"""Of each stream."""
+
+
+class Fake:
+    """The tester; at once done with every trial."""
+
+    offers = frozenset((Offer.FRAMES, Offer.FLOW_LOSS, Offer.VIRTUAL_TIME))
+
+    def versions(self) -> dict[str, str]:
+        """Its name."""
+        return {"fake": "1"}
+
+    @contextmanager
+    def open(self, plan: Plan, wiring: Wiring, cases: Sequence[Case]) -> Iterator[FakeSession]:
+        """Opens nothing."""
+        yield FakeSession(wiring)
+
+
+class FakeSession:
+    """Counts what a wall would pass."""
+
+    lasts, described = False, "{}"
+
+    def __init__(self, wiring: Wiring) -> None:
+        self._wiring = wiring
+        self.ports = tuple(PortInfo(port.name) for port in wiring.ports)
+
+    def take(self, wiring: Wiring) -> bool:
+        """No session serves two cases."""
+        return False
+
+    def asked(self, case: Case, trial: Trial) -> str:
+        """The loads."""
+        return repr(trial.load)
+
+    def is_same(self, stored: str, asked: str) -> bool:
+        """Whether the loads are equal."""
+        return stored == asked
+
+    def measure(self, case: Case, trial: Trial, watch: Watcher, stop: Stop) -> Outcome:
+        """What a wall passes of each load."""
+        watch.begin()
+        watch.end(lambda: Progress("done", trial.duration_ns, trial.duration_ns))
+        size = int(case.profile.mix.mean)
+        found = tuple(_stream(one.name, trial, size) for one in streams(case, self._wiring))
+        ports = tuple(PortResult(one.name, 1, 64, 1, 64, 0, (), (), (), ()) for one in self.ports)
+        counts = FrameCounts(found, ports, max(trial.duration_ns, 1))
+        return Outcome(counts, Health(0, 0, 0, 0, 0, None), (Phase("traffic", 0, trial.duration_ns),))
+
+    def advice(self, reasons: Sequence[str]) -> None:
+        """Every trial can begin."""
+
+
+def _stream(name: str, trial: Trial, size: int) -> StreamResult:
+    loads = [((one.from_fps + one.to_fps) / 2, Fraction(one.duration_ns, 10**9)) for one in trial.segments]
+    sent = sum(int(fps * seconds) for fps, seconds in loads)
+    came = sum(int(min(fps, Fraction(CAPACITY_FPS)) * seconds) for fps, seconds in loads)
+    return StreamResult(
+        name, sent, sent, sent * size, came, came * size, 0, 0, 0, 0, sent - came, 0, 1, None, (sent,),
+        (came,), (came,), None,
+    )  # fmt: skip
+
+
+TESTER = Fake()

@@ -1,0 +1,188 @@
+"""netdyno's engine as a tester: a case and a trial in, an outcome out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from netdyno.plan.matrix import beside
+from netdyno.ports.memif import Peers
+from netdyno.testers.netdyno.engine import ENGINE, Opened, version
+from netdyno.testers.netdyno.spec import event_spec, read_result, scene, session_spec, trial_spec
+from netdyno.testers.tester import PortInfo, PortProgress, Progress, Stop, Watcher
+from netdyno.values.load import Happened, Observe, Trial
+from netdyno.values.offer import EVERY_OFFER, Offer
+from netdyno.values.outcome import Outcome
+
+if TYPE_CHECKING:
+    from netdyno.devices import Wiring
+    from netdyno.plan import Plan
+    from netdyno.plan.matrix import Case
+
+BEFORE_TRAFFIC = ("", "resolve", "settle")
+"""Phases of a trial in which its traffic has not begun."""
+
+
+class Netdyno:
+    """The tester `netdyno`. engine: name of the module with the engine's `Session`."""
+
+    def __init__(self, engine: str = ENGINE) -> None:
+        self._engine = engine
+
+    @property
+    def offers(self) -> frozenset[Offer]:
+        """All there is."""
+        return EVERY_OFFER
+
+    def versions(self) -> dict[str, str]:
+        """The engine's version. Raises TesterMissingError."""
+        return {"engine": version(self._engine)}
+
+    @contextmanager
+    def open(self, plan: Plan, wiring: Wiring, cases: Sequence[Case]) -> Iterator[EngineSession]:
+        """Opens the ports of a lab for the frames of these cases."""
+        # Ports that stay open from case to case are opened for the frames of all.
+        served = cases if Peers(wiring.session) else cases[:1]
+        spec = session_spec(wiring, *served)
+        with Opened(spec, self._engine) as opened:
+            yield EngineSession(plan, wiring, spec, served, opened)
+
+
+@contextmanager
+def raw(spec: Mapping[str, Any]) -> Iterator[Opened]:
+    """An open session of a SessionSpec that takes TrialSpecs: for calibration alone."""
+    with Opened(spec) as opened:
+        yield opened
+
+
+class EngineSession:
+    """Opened ports of a lab. Takes the next case if its ports and peers are the same."""
+
+    def __init__(
+        self, plan: Plan, wiring: Wiring, spec: Mapping[str, Any], cases: Sequence[Case], opened: Opened
+    ) -> None:
+        self._plan = plan
+        self._wiring = wiring
+        self._spec = spec
+        self._cases = cases
+        self._opened = opened
+        self._peers = Peers(spec)
+        self._last: tuple[Case, Trial, dict[str, Any]] | None = None
+
+    @property
+    def ports(self) -> tuple[PortInfo, ...]:
+        """The opened ports."""
+        return self._opened.ports
+
+    @property
+    def described(self) -> str:
+        """The SessionSpec."""
+        return json.dumps(self._spec)
+
+    @property
+    def lasts(self) -> bool:
+        """Whether a port's peer is another process."""
+        return bool(self._peers)
+
+    def take(self, wiring: Wiring) -> bool:
+        """Goes on with the lab of the next case if its ports have the same peers."""
+        if not self._peers or session_spec(wiring, *self._cases) != self._spec:
+            return False
+        self._wiring, self._peers, self._last = wiring, self._peers.of_next_case(), None
+        return True
+
+    def asked(self, case: Case, trial: Trial) -> str:
+        """The TrialSpec, without what a modifier keeps secret."""
+        spec = trial_spec(self._plan, case, self._wiring, trial)
+        self._last = (case, trial, spec)
+        return json.dumps(spec)
+
+    def is_same(self, stored: str, asked: str) -> bool:
+        """Whether both ask for the same loads, observations and waits."""
+        return essence(stored) == essence(asked)
+
+    def measure(self, case: Case, trial: Trial, watch: Watcher, stop: Stop) -> Outcome:
+        """What the trial found; begun again while a peer that is to connect may still come."""
+        spec = self._whole(case, trial)
+        result, cut_short = self._once(spec, case, trial, watch, stop)
+        while not (cut_short or result.began) and self._peers.patient(result.invalid):
+            # Nothing was sent: it is no attempt yet.
+            result, cut_short = self._once(spec, case, trial, watch, stop)
+        if result.began:
+            self._peers.came()
+        return result
+
+    def _whole(self, case: Case, trial: Trial) -> dict[str, Any]:
+        """The TrialSpec with its secrets. Only what a modifier says may be secret."""
+        if case.modifier.words is None and self._last is not None:
+            of_case, of_trial, spec = self._last
+            if of_case is case and of_trial is trial:
+                return spec
+        return trial_spec(self._plan, case, self._wiring, trial, secret=True)
+
+    def advice(self, reasons: Sequence[str]) -> str | None:
+        """What to do about a peer that did not come."""
+        return self._peers.hint(reasons)
+
+    def _once(
+        self, spec: Mapping[str, Any], case: Case, trial: Trial, watch: Watcher, stop: Stop
+    ) -> tuple[Outcome, bool]:
+        """The outcome, and whether the trial was cut short."""
+        # Emulated devices are told beforehand what happens to them; a real one is asked by who watches.
+        told = sorted(trial.events, key=lambda event: event.at_ns) if self._wiring.clock == "virtual" else []
+        names = [port.name for port in self._wiring.ports]
+        around_ns = trial.duration_ns + int(spec["drain_ns"])
+
+        def now() -> Progress:
+            return self._progress(around_ns)
+
+        watch.begin()
+        started = datetime.now(UTC)
+        self._opened.start(spec, [event_spec(event, names) for event in told])
+        whole = self._opened.wait(lambda: watch.look(now), stop)
+        if whole:
+            watch.end(now)
+        result = self._read(case, trial).dated(started)
+        happened = tuple(Happened(event, event.at_ns, event.at_ns) for event in told)
+        return replace(result, happened=happened), not whole
+
+    def _progress(self, around_ns: int) -> Progress:
+        """around_ns: of the trial from the begin of traffic."""
+        found = self._opened.snapshot()
+        # Once traffic has begun the engine knows how long the trial will take.
+        began_ns = found["total_ns"] - around_ns
+        return Progress(
+            phase=found["phase"],
+            elapsed_ns=found["elapsed_ns"],
+            total_ns=found["total_ns"],
+            ports=tuple(PortProgress(**port) for port in found.get("ports", ())),
+            traffic_ns=None if found["phase"] in BEFORE_TRAFFIC else found["elapsed_ns"] - began_ns,
+            waiting=self._peers.waiting if self._peers and found["elapsed_ns"] == 0 else "",
+        )
+
+    def _read(self, case: Case, trial: Trial) -> Outcome:
+        """What the engine found, and what came of what the case's modifier said."""
+        apart = frozenset(stream.name for stream in beside(case, self._wiring))
+        result, modifier = read_result(self._opened.result(), apart), case.modifier
+        if modifier.read is None or result.post is None:
+            return result
+        exchange = modifier.read(scene(self._plan, case, self._wiring, trial), result)
+        return replace(result, exchange=exchange, post=None)
+
+
+def essence(spec: str) -> dict[str, Any]:
+    """What a TrialSpec asks for: what a stored one must have in common with one that it stands for."""
+    found = json.loads(spec)
+    return {
+        "streams": [
+            (stream["name"], stream["schedule"], stream.get("burst", 1), stream.get("flows"))
+            for stream in found["streams"]
+        ],
+        # Earlier versions observed nothing.
+        "observe": {**asdict(Observe()), **found.get("observe", {})},
+        "waits": (found["settle_ns"], found["drain_ns"]),
+    }

@@ -1,0 +1,156 @@
+"""What a tester is to the rest of netdyno: it opens ports, and measures one trial after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from netdyno.errors import NetdynoError
+from netdyno.values.load import Trial
+from netdyno.values.offer import Offer
+from netdyno.values.outcome import Outcome
+
+if TYPE_CHECKING:
+    from netdyno.devices import Wiring
+    from netdyno.plan import Plan
+    from netdyno.plan.matrix import Case
+
+__all__ = [
+    "Offer",
+    "PortInfo",
+    "PortProgress",
+    "Progress",
+    "Session",
+    "Stop",
+    "Tester",
+    "TesterError",
+    "TesterMissingError",
+    "Watcher",
+]
+
+
+class TesterError(NetdynoError):
+    """The tester could not do what it was asked to."""
+
+
+class TesterMissingError(NetdynoError):
+    """The tester's program or module is not installed or cannot be loaded."""
+
+
+@dataclass(frozen=True)
+class PortInfo:
+    """One opened port. detail: what it turned out to be, such as `copy, generic attach`; empty: nothing."""
+
+    name: str
+    backend: str = ""
+    detail: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """All the tester says of the port, by its own names."""
+
+
+@dataclass(frozen=True)
+class PortProgress:
+    """Counters of one port since the trial began."""
+
+    name: str
+    tx_frames: int
+    tx_bytes: int
+    rx_frames: int
+    rx_bytes: int
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How a running trial stands. elapsed_ns: since it began; total_ns: what it will take, as far as known.
+
+    traffic_ns: since traffic began; None before. waiting: which peer the tester waits for, a clause.
+    """
+
+    phase: str
+    elapsed_ns: int
+    total_ns: int
+    ports: tuple[PortProgress, ...] = ()
+    traffic_ns: int | None = None
+    waiting: str = ""
+
+
+Stop: TypeAlias = Callable[[], bool]
+"""Whether the trial is to be cut short. Its outcome then holds what was measured."""
+
+
+class Watcher(Protocol):
+    """Who looks at a trial while it runs."""
+
+    def begin(self) -> None:
+        """Called just before the trial begins, once for each time that it has to begin again."""
+        ...
+
+    def look(self, now: Callable[[], Progress]) -> float:
+        """Seconds until the next call at the latest. now: how the trial stands, read at each call."""
+        ...
+
+    def end(self, now: Callable[[], Progress]) -> None:
+        """Called once the trial has ended by itself, before its outcome is read."""
+        ...
+
+
+class Session(Protocol):
+    """Opened ports of a lab. Measures one trial at a time."""
+
+    @property
+    def ports(self) -> tuple[PortInfo, ...]:
+        """The opened ports, in the order of the wiring."""
+        ...
+
+    @property
+    def described(self) -> str:
+        """The session as text, without secrets: stored with the case."""
+        ...
+
+    @property
+    def lasts(self) -> bool:
+        """Whether it should stay open for the next case: its peers would not come a second time."""
+        ...
+
+    def take(self, wiring: Wiring) -> bool:
+        """Goes on with the lab of the next case, True; False if that lab needs a session of its own."""
+        ...
+
+    def asked(self, case: Case, trial: Trial) -> str:
+        """The trial as text, without secrets: stored beside its outcome. Pure."""
+        ...
+
+    def is_same(self, stored: str, asked: str) -> bool:
+        """Whether a stored trial asked for the same as this one does; both texts are of `asked`."""
+        ...
+
+    def measure(self, case: Case, trial: Trial, watch: Watcher, stop: Stop) -> Outcome:
+        """What the trial found. Secrets enter here only. Raises TesterError."""
+        ...
+
+    def advice(self, reasons: Sequence[str]) -> str | None:
+        """What to do about a trial that could not begin for these reasons."""
+        ...
+
+
+class Tester(Protocol):
+    """Makes and counts the traffic."""
+
+    @property
+    def offers(self) -> frozenset[Offer]:
+        """What it can do."""
+        ...
+
+    def versions(self) -> dict[str, str]:
+        """What a run is made with: names and versions. Raises TesterMissingError."""
+        ...
+
+    def open(self, plan: Plan, wiring: Wiring, cases: Sequence[Case]) -> AbstractContextManager[Session]:
+        """Opens the ports of a lab. Raises TesterError, TesterMissingError.
+
+        plan: for its `trial:` settings, which no case carries. cases: the next one first, then all that may
+        follow on the same ports.
+        """
+        ...

@@ -1,0 +1,71 @@
+"""The table of testers, what a plan may name, and a campaign with a tester that is not the engine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from campaigns import ONE, SEARCH
+from methodlab import OneProcess
+from netdyno.campaign import run as runner
+from netdyno.cli.live import watcher
+from netdyno.errors import PlanErrors
+from netdyno.plan import parse
+from netdyno.store import open_run
+from netdyno.testers import TESTERS, TesterEntry, tables
+from netdyno.testers.fake import Fake
+from netdyno.testers.tester import TesterMissingError
+from netdyno.values.offer import Offer
+
+FAKE = TesterEntry("fake", Fake.offers, "netdyno.testers.fake")
+WITH_FAKE = replace(tables(), testers={**tables().testers, "fake": FAKE.offers})
+
+
+def test_each_tester_of_the_table_offers_what_its_module_does() -> None:
+    for entry in TESTERS.values():
+        assert entry.load().offers == entry.offers
+
+
+def test_a_tester_without_its_module_is_missing() -> None:
+    with pytest.raises(TesterMissingError):
+        TesterEntry("none", frozenset(), "netdyno.testers.no_such_module").load()
+
+
+def test_an_unknown_tester_is_an_error_of_the_plan() -> None:
+    with pytest.raises(PlanErrors) as caught:
+        parse(ONE + "tester: netdino\n", tables=tables())
+    (error,) = caught.value.errors
+    assert error.line == ONE.count("\n") + 1
+    assert "`netdyno`" in (error.hint or "")
+
+
+def test_a_method_beyond_the_testers_offers_is_an_error_of_the_plan() -> None:
+    plan = ONE.replace("throughput: {duration: 10ms, width: 1%}", "latency: {duration: 10ms, after: 0s}")
+    with pytest.raises(PlanErrors) as caught:
+        parse(plan + "tester: fake\n", tables=WITH_FAKE)
+    (error,) = caught.value.errors
+    assert Offer.LATENCY in str(error)
+    assert "tester: netdyno" in (error.hint or "")
+
+
+def test_a_campaign_with_another_tester_is_measured_and_resumed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "Workers", OneProcess)
+    plan = parse(SEARCH + "tester: fake\n", tables=WITH_FAKE)
+    outcome = runner.run(plan, tmp_path, watcher(), runner.Selection(), FAKE)
+    assert outcome.exit_code == 0
+    with open_run(outcome.folder) as run:
+        assert run.head.versions["fake"] == "1"
+        assert "engine" not in run.head.versions
+        numbers = {
+            value.number
+            for case in run.cases
+            if case.result is not None and case.head.axes["profile"] == "64b"
+            for value in case.result.values
+            if value.scope == "west-east" and value.number is not None
+        }
+    # A wall of 5 Mpps, found to one per cent.
+    assert numbers
+    assert all(4_900_000 <= number <= 5_000_000 for number in numbers)
