@@ -236,13 +236,13 @@ def test_a_count_of_addresses_that_is_a_lower_bound_says_so_and_a_mean_has_no_bo
     """A device with 4096 addresses and one with more are told by the sign."""
     capacity = Value("address caching capacity", "sum", Fraction(4096), "addresses", low=Fraction(4096))
     exact = replace(capacity, high=Fraction(4097))
-    assert grid.number(capacity) == ">= 4096 addresses"
-    assert grid.number(exact) == "4096 addresses (4096 to 4097)"
+    assert grid.number(capacity) == ">= 4,096 addresses"
+    assert grid.number(exact) == "4,096 addresses (4,096 to 4,097)"
     ones = [case for case in small.cases if case.result is not None][:2]
     for value, limit, shown, spread in (
-        (capacity, "tester", ">= 4096", "(2)"),
+        (capacity, "tester", ">= 4,096", "(2)"),
         # Half an address to either side: each is between 4096 and 4097.
-        (exact, "device", "4096", "± 0.02 % (2)"),
+        (exact, "device", "4,096", "± 0.02 % (2)"),
     ):
         cases = [
             replace(

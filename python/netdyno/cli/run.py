@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from netdyno.cli.codes import INTERRUPTED, NO_NUMBER
+from netdyno.cli.codes import INTERRUPTED, MISSED, NO_NUMBER, PASSED
 from netdyno.cli.console import RUNS, print_hint
 from netdyno.cli.report import check_report_name, render_report, tables_elsewhere, write_report
 from netdyno.errors import counted
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 @click.option(
     "--report", "reports", multiple=True, metavar="NAME", help="Write a report when done; may be repeated."
 )
+@click.option("-v", "--verbose", is_flag=True, help="Print the whole report, not one screen of it.")
 def run(
     plan: Path | None,
     out: Path,
@@ -44,6 +45,7 @@ def run(
     only: tuple[str, ...],
     dry_run: bool,
     reports: tuple[str, ...],
+    verbose: bool,
 ) -> None:
     """Run a PLAN, or go on with a run that was interrupted or killed."""
     for name in reports:
@@ -70,7 +72,7 @@ def run(
             _dry_run(selection.plan(loaded), selection)
             return
         outcome = runner.run(loaded, out, live.watcher(), selection)
-    _conclude(outcome, reports)
+    _conclude(outcome, reports, verbose=verbose)
 
 
 def _selection(scale: str | None, only: Iterable[str]) -> Selection:
@@ -116,21 +118,29 @@ def about(plan: Any, count: int) -> str:
     return f"about {clock(float(traffic_seconds(plan, count)))} if run in real time"
 
 
-def _conclude(outcome: Outcome, reports: Iterable[str]) -> NoReturn:
+def _conclude(outcome: Outcome, reports: Iterable[str], *, verbose: bool) -> NoReturn:
     from netdyno.reports import REPORTS
+    from netdyno.reports.formats import summary
     from netdyno.reports.model import unfinished
     from netdyno.reports.model.from_store import view
+    from netdyno.reports.model.headline import headline
     from netdyno.store import open_run
 
     with open_run(outcome.folder) as stored:
-        sys.stdout.write(render_report(stored, "terminal", colour=True))
+        files = []
         for name in dict.fromkeys(reports):
             file = outcome.folder / f"report{REPORTS[name].suffix}"
             write_report(file, render_report(stored, name, colour=False))
-            click.echo(f"report: {file}", err=True)
+            files.append(("report", file.resolve().as_uri()))
             elsewhere = tables_elsewhere(stored, name)
             if elsewhere and "tables" not in reports:
                 print_hint(f"{elsewhere}: `netdyno report {outcome.folder} --as tables`")
+        shown = headline(view(stored))
+        if verbose:
+            sys.stdout.write(render_report(stored, "terminal", colour=True))
+            sys.stdout.write("\n")
+        details = ("details", f"netdyno report {outcome.folder} [--as html|markdown|csv|json]")
+        sys.stdout.write("\n".join(summary.lines(shown, paths=(*files, details))) + "\n")
         failures = [case for case in stored.cases if case.error]
         done = sum(case.state == "done" for case in stored.cases)
         some = f"{done} of {counted(len(stored.cases), 'case')}"
@@ -138,7 +148,6 @@ def _conclude(outcome: Outcome, reports: Iterable[str]) -> NoReturn:
     # What went wrong stands in the report above; once for all cases, what to do about it.
     for hint in dict.fromkeys(case.hint for case in failures if case.hint):
         print_hint(hint)
-    click.echo(f"run: {outcome.folder}", err=True)
     if outcome.exit_code == NO_NUMBER:
         click.echo("no case has a number: the report says of each why not", err=True)
     if outcome.exit_code == INTERRUPTED:
@@ -147,4 +156,5 @@ def _conclude(outcome: Outcome, reports: Iterable[str]) -> NoReturn:
         click.echo(f"interrupted: {kept}", err=True)
         click.echo(f"hint: `netdyno run --resume {outcome.folder}` goes on with it", err=True)
     sys.stdout.flush()
-    sys.exit(outcome.exit_code)
+    # A device that failed its acceptance test missed a goal.
+    sys.exit(MISSED if outcome.exit_code == PASSED and shown.passed is False else outcome.exit_code)

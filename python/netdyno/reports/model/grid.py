@@ -232,7 +232,7 @@ def _quantity(number: Fraction, unit: str, claim: Claim = "about") -> str:
         return printed.percent(number, 3, claim)
     if unit == "at":
         return printed.instant(number)
-    return f"{printed.exact(number)} {unit}".strip()
+    return f"{printed.grouped(number, 6)} {unit}".strip()
 
 
 def caption(run: RunView) -> str:

@@ -1,0 +1,440 @@
+"""The headline numbers of each family of methods: a matrix of rates, goals of a search, services, a soak.
+
+A family is a function from a run to `Shown`; FAMILIES says which method belongs to which. A method that is
+not listed has a row for each case and a column for each value that stands for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TypeAlias
+
+from netdyno.errors import counted
+from netdyno.reports.model import grid
+from netdyno.reports.model.joined import CONTRADICTED
+from netdyno.reports.model.view import ALL, CaseView, RunView
+from netdyno.values import number as printed
+from netdyno.values.finding import Cell, Table, Value
+
+FEW = 12
+"""Cases up to which each has a row of its own; more are a matrix, where they are rates."""
+FULL = Fraction(99, 100)
+"""Of a line's rate from which a case that the line limited has filled it; less is one member of a LAG."""
+LETTERS = {
+    "line": "L",
+    "device": "D",
+    "licence": "C",
+    "tester": "T",
+    "receiver": "R",
+    "fixture": "F",
+    "none": "",
+    "inconclusive": "?",
+    "invalid": "!",
+    "failed": "!",
+}
+"""Limits in the cells of a matrix."""
+
+
+Record: TypeAlias = Mapping[str, Cell]
+"""A row of a method's table by the names of its columns."""
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number in large type."""
+
+    name: str
+    text: str
+    beside: str = ""
+    """`98.5 % of line, 9.85 Gbit/s`."""
+    limit: str = ""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A small table of headline numbers. left: how many of its first columns are names."""
+
+    headings: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+    caption: str = ""
+    left: int = 1
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a family shows of a run."""
+
+    numbers: tuple[Number, ...]
+    grid: Grid
+    caveats: tuple[str, ...] = ()
+    passed: bool | None = None
+    """Whether an acceptance test was passed; None: it is none, or nobody can say."""
+    outcomes: tuple[tuple[str, str], ...] = ()
+    """`FAIL` or `PASS` and why, one for each distinct outcome."""
+
+
+def of_run(run: RunView) -> Shown:
+    """The headline numbers of a run by its method's family."""
+    measured = [case for case in run.cases if case.result is not None]
+    if not measured:
+        return Shown((), Grid())
+    for method in run.methods:
+        if method in FAMILIES and len(run.methods) == 1:
+            return FAMILIES[method](run)
+    if run.rated and len(run.headline_names) == 1 and len(run.places) > FEW and len(_judged(run)) == 1:
+        return _matrix(run)
+    return _values(run) if len(run.places) == 1 and run.repeats == 1 else _cases(run)
+
+
+def is_full(case: CaseView) -> bool:
+    """Whether what stands for a case is the rate of the whole line."""
+    value = case.headline
+    share = None if value is None else case.share_of_line(value)
+    return share is not None and share >= FULL and case.limit() == "line"
+
+
+def is_bound(case: CaseView, value: Value) -> bool:
+    """Whether a rate is only known from below: something other than the device ended it."""
+    limit = case.limit_of(value)
+    open_above = value.low is not None and value.low == value.number and value.high is None
+    return value.unit == "fps" and (
+        limit in ("tester", "receiver", "fixture", "none") or (limit == "inconclusive" and open_above)
+    )
+
+
+def text(case: CaseView, value: Value | None) -> str:
+    """A headline number without its bounds; `>=` where it is only known from below."""
+    if value is None or value.number is None:
+        return "n/a"
+    mark = CONTRADICTED if case.doubt(value) else ""
+    if value.only_below is not None:
+        return grid.number(value) + mark
+    least = is_bound(case, value)
+    bare = value if value.unit in ("ratio", "share") else replace(value, low=None, high=None)
+    sign = ">= " if least or value.is_count_at_least else ""
+    return f"{sign}{grid.number(bare, 'at least' if least else 'about')}{mark}"
+
+
+def beside(case: CaseView, value: Value) -> str:
+    """What stands beside a rate: `98.5 % of line, 9.85 Gbit/s`."""
+    l1, share = grid.beside(case, value)
+    parts = [f"{share} of line" if share else "", l1.replace("bps", "bit/s") if l1 else ""]
+    return ", ".join(part for part in parts if part)
+
+
+def bounds(value: Value) -> str:
+    """`14.60 to 14.72 Mpps`; empty where a value has no two bounds."""
+    if value.low is None or value.high is None or value.unit not in ("fps", "ns", "frames"):
+        return ""
+    if value.unit == "fps":
+        return " to ".join(dict.fromkeys(printed.frames_a_second(end) for end in (value.low, value.high)))
+    low, high = (
+        grid.number(replace(value, number=one, low=None, high=None)) for one in (value.low, value.high)
+    )
+    return grid.span(low, high)
+
+
+def short(case: CaseView) -> str:
+    """The number of a case with its share of the line, in one phrase."""
+    value = case.headline
+    if value is None:
+        return ""
+    told = beside(case, value)
+    return f"{text(case, value)}{f' ({told})' if told else ''}"
+
+
+def span_of(cases: Sequence[CaseView]) -> str:
+    """From the least to the most of what stands for cases: `11.41 to 20.26 Mpps`; empty: not comparable."""
+    found = [(value.number, case) for case in cases if (value := case.headline) and value.number is not None]
+    kinds = {(case.headline.name, case.headline.unit) for _, case in found if case.headline}
+    if not found or len(kinds) != 1 or len(found) < len(cases):
+        return ""
+    ends = [pick(found, key=lambda one: one[0])[1] for pick in (min, max)]
+    least, most = (text(case, case.headline).removesuffix(CONTRADICTED) for case in ends)
+    if least.startswith(">= ") and most.startswith(">= "):
+        return f">= {grid.span(least.removeprefix('>= '), most.removeprefix('>= '))}"
+    return grid.span(least, most)
+
+
+def _judged(run: RunView) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for case in run.cases if case.result for name in case.result.judged))
+
+
+def _capital(name: str) -> str:
+    return f"{name[0].upper()}{name[1:]}"
+
+
+def _extremes(run: RunView) -> tuple[Number, ...]:
+    """The lowest and the highest of what stands for the cases, by share of line where one is enforced."""
+    found = [(value, case) for case in run.cases if (value := case.headline) and value.number is not None]
+    if not found or len({(value.name, value.unit) for value, _ in found}) > 1:
+        return ()
+
+    def rank(one: tuple[Value, CaseView]) -> Fraction:
+        share = one[1].share_of_line(one[0]) if run.shares else None
+        return share if share is not None else one[0].number or Fraction(0)
+
+    numbers = []
+    for word, (value, case) in (("Lowest", min(found, key=rank)), ("Highest", max(found, key=rank))):
+        share = grid.beside(case, value)[1] if run.shares else None
+        number = text(case, value)
+        numbers.append(
+            Number(
+                f"{word} {value.name}",
+                share or number,
+                f"{number}, {case.name}" if share else case.name,
+                case.limit(),
+            )
+        )
+    return tuple(numbers) if rank(min(found, key=rank)) != rank(max(found, key=rank)) else tuple(numbers[:1])
+
+
+def _matrix(run: RunView) -> Shown:
+    """A row for each profile and direction, a column for each combination, a letter for each limit."""
+    rows: list[tuple[str, ...]] = []
+    used: dict[str, str] = {}
+    for profile in run.profiles:
+        first = profile
+        for direction in grid.directions(run):
+            places = [run.at(combination, profile, direction) for combination in run.combinations]
+            if any(places):
+                rows.append((first, direction, *(_cell(run, cases, used) for cases in places)))
+                first = ""
+    legend = ", ".join(f"{letter} {limit}" for letter, limit in used.items() if letter)
+    caption = f"{', '.join(run.headline_names)}, {'% of line rate' if run.shares else 'pps'}; limit: {legend}"
+    headings = ("", "", *(" / ".join(one) or ", ".join(run.device_titles) for one in run.combinations))
+    return Shown(_extremes(run), Grid(headings, tuple(rows), caption, left=2))
+
+
+def _cell(run: RunView, cases: Sequence[CaseView], used: dict[str, str]) -> str:
+    """`98.5 D`. used: takes in what the letter says."""
+    if not cases:
+        return ""
+    cell = grid.place(cases)
+    share = cell.share_of_line if run.shares else None
+    letter, meaning = LETTERS.get(cell.limit, "?"), cell.limit
+    if letter == "L" and share is not None and share < FULL:
+        letter, meaning = "L*", "the line of one LAG member"
+    used[letter] = meaning
+    return f"{cell.number if share is None else _digits(cell.share.removesuffix(' %'))} {letter}".strip()
+
+
+def _digits(text: str) -> str:
+    return "100" if text == "100.0" else text
+
+
+def _cases(run: RunView) -> Shown:
+    """A row for each case with every value that stands for it; `_values` has the other way round."""
+    names = _judged(run)
+    rated = [name for name in names if _unit(run, name) == "fps"]
+    headings = ["case"]
+    for name in names:
+        headings.append(name)
+        if name in rated[:1] and run.line_enforced:
+            headings.append("of line")
+    rows = []
+    for cases in run.places.values():
+        for case in cases if len(cases) < 2 else cases[:1]:
+            row = [case.place]
+            for name in names:
+                value = case.value(name)
+                if len(cases) > 1 and value is not None and name == names[0]:
+                    row.append(grid.place(cases).number)
+                else:
+                    row.append(text(case, value))
+                if name in rated[:1] and run.line_enforced:
+                    share = None if value is None else grid.beside(case, value)[1]
+                    row.append(share or "n/a")
+            rows.append((*row, grid.place(cases).limit))
+    return Shown(_extremes(run), Grid((*headings, "limit"), tuple(rows)))
+
+
+def _unit(run: RunView, name: str) -> str:
+    found = (case.value(name) for case in run.cases)
+    return next((value.unit for value in found if value is not None), "")
+
+
+def _values(run: RunView) -> Shown:
+    """A row for each value that stands for the only case."""
+    case = next(case for case in run.cases if case.result is not None)
+    values = [value for name in _judged(run) if (value := case.value(name)) is not None]
+    numbers = tuple(
+        Number(_capital(value.name), text(case, value), beside(case, value), case.limit_of(value))
+        for value in values[:3]
+    )
+    rows = [
+        (
+            value.name,
+            text(case, value),
+            bounds(value),
+            *(one or "" for one in reversed(grid.beside(case, value))),
+            case.limit_of(value),
+        )
+        for value in values
+    ]
+    return Shown(numbers, Grid(("", "result", "between", "of line", "L1", "limit"), tuple(rows)))
+
+
+def _tables(case: CaseView, name: str) -> list[Table]:
+    return [table for table in (case.result.tables if case.result else ()) if table.name == name]
+
+
+def _records(case: CaseView, name: str) -> list[Record]:
+    """The rows of a table, each by the names of its columns."""
+    return [
+        dict(zip((column.name for column in table.columns), row, strict=True))
+        for table in _tables(case, name)
+        for row in table.rows
+    ]
+
+
+def _services(run: RunView) -> Shown:
+    """Y.1564: pass or fail for each service, with the step that failed and by how much."""
+    rows: list[tuple[str, ...]] = []
+    whys: dict[str, dict[str, list[str]]] = {"FAIL": {}, "UNKNOWN": {}}
+    for case in run.cases:
+        steps = [*_records(case, "Service configuration"), *_records(case, "Service performance")]
+        for service in dict.fromkeys(str(step["service"]) for step in steps):
+            own = [step for step in steps if step["service"] == service]
+            bad = [step for step in own if step["result"] == "fail"]
+            open_ = [step for step in own if step["result"] == "not known"]
+            verdict = "FAIL" if bad else "UNKNOWN" if open_ else "PASS"
+            name = f"{case.name}: {service}" if len(run.cases) > 1 else service
+            if bad or open_:
+                what, by = _why((bad or open_)[0])
+                whys[verdict].setdefault(what, []).append(f"{name}{by}")
+            passed = sum(step["result"] == "pass" for step in own)
+            rows.append((name, verdict, f"{passed} of {len(own)}", *_performance(own)))
+    failed, unknown = (sum(map(len, whys[word].values())) for word in ("FAIL", "UNKNOWN"))
+    verdict = "FAIL" if failed else "UNKNOWN" if unknown else "PASS"
+    outcomes = [
+        (word, f"{what}: {', '.join(by)}") for word, found in whys.items() for what, by in found.items()
+    ]
+    passes = len(rows) - failed - unknown
+    numbers = (
+        Number("Acceptance", verdict, f"{passes} of {counted(len(rows), 'service')} passed"),
+        *(
+            Number(_capital(row[0]), row[1], f"{row[2]} steps; {row[3]} at CIR, loss {row[4]}")
+            for row in rows[:2]
+        ),
+    )
+    headings = ("service", "result", "steps passed", "at CIR: rate, L2", "loss", "mean delay")
+    return Shown(
+        numbers,
+        Grid(headings, tuple(rows), left=2),
+        passed=None if unknown and not failed else not failed,
+        outcomes=tuple(outcomes or [("PASS", "every step of every service")]),
+    )
+
+
+def _performance(steps: Sequence[Record]) -> tuple[str, str, str]:
+    """Rate, loss and delay of a service while all run at their committed rate, the worst of its streams."""
+    own = [step for step in steps if "step" not in step]
+    rates = [rate for step in own if isinstance(rate := step["IR, L2"], Fraction)]
+    losses = [loss for step in own if isinstance(loss := step["FLR"], Fraction)]
+    times = [mean for step in own if isinstance(mean := step["FTD mean"], Fraction)]
+    return (
+        printed.rate(min(rates), "bit/s") if rates else "n/a",
+        printed.percent(max(losses), 3, trim=True) if losses else "n/a",
+        printed.latency(max(times)) if times else "n/a",
+    )
+
+
+def _why(step: Record) -> tuple[str, str]:
+    """What a step did not pass and by how much: `no policing`, ` passes 25.0 Mbit/s, allowed 20.2 Mbit/s`."""
+    found, most = step.get("IR, L2"), step.get("IR at most, L2")
+    if isinstance(found, Fraction) and isinstance(most, Fraction) and found > most:
+        passes, allowed = printed.rate(found, "bit/s"), printed.rate(most, "bit/s", "at most")
+        return "no policing", f" passes {passes}, allowed {allowed}"
+    return str(step.get("step", "performance")), f" {step['reason']}"
+
+
+def _soak(run: RunView) -> Shown:
+    """Frames lost of those sent, loss events and the longest latency, by stream."""
+    rows = []
+    numbers: list[Number] = []
+    for case in run.cases:
+        for record in _records(case, "Soak"):
+            stream = str(record["stream"])
+            loss = case.result.value("loss ratio", stream) if case.result else None
+            of = f"{case.name} / " if len(run.cases) > 1 else ""
+            counts = [record["sent"], record["lost"], record["events"]]
+            sent, lost, events = (
+                printed.grouped(one) if isinstance(one, Fraction) else "n/a" for one in counts
+            )
+            latest = record["max"]
+            rows.append(
+                (
+                    f"{of}{'all' if stream == ALL else stream}",
+                    sent,
+                    lost,
+                    "n/a" if loss is None else grid.number(loss),
+                    events,
+                    printed.latency(latest) if isinstance(latest, Fraction) else "n/a",
+                )
+            )
+        value, events_ = case.headline, case.value("loss events")
+        if value is not None and not numbers:
+            numbers.append(Number("Loss ratio", text(case, value), str(value.note), case.limit()))
+            if events_ is not None and events_.number is not None:
+                numbers.append(
+                    Number("Loss events", printed.grouped(events_.number), "stretches of lost frames")
+                )
+    headings = ("stream", "sent", "lost", "loss, bound at 95 %", "events", "max latency")
+    return Shown(tuple(numbers), Grid(headings, tuple(rows)))
+
+
+def _sweep(run: RunView) -> Shown:
+    """The loss-free load, and how latency rises from the lowest load to the highest."""
+    rows: list[tuple[str, ...]] = []
+    numbers: list[Number] = []
+    for case in run.cases:
+        free = case.headline
+        means = _means(case)
+        ends = (means[0], means[-1]) if means else ()
+        told = [f"{printed.latency(mean)} at {printed.share(load)}" for load, mean in ends]
+        knee = _knee(means)
+        share = grid.beside(case, free)[1] if free is not None else None
+        rows.append(
+            (
+                case.name,
+                text(case, free),
+                share or "n/a",
+                *(told or ("n/a", "n/a")),
+                knee or "never",
+                case.limit(),
+            )
+        )
+        if ends and len(numbers) < 2:
+            first, last = (printed.latency(mean) for _, mean in ends)
+            loads = f"at {printed.share(ends[0][0])} to {printed.share(ends[1][0])} of line rate"
+            rises = f"; doubles at {knee}" if knee else ""
+            numbers.append(Number(f"Mean latency, {case.name}", f"{first} to {last}", f"{loads}{rises}"))
+    headings = ("case", "loss-free load", "of line", "mean latency, least load", "mean latency, most load")
+    return Shown((*_extremes(run)[:1], *numbers), Grid((*headings, "doubles at", "limit"), tuple(rows)))
+
+
+def _means(case: CaseView) -> list[tuple[Fraction, Fraction]]:
+    """Loads and mean latencies over all streams, the lowest load first."""
+    found: dict[Fraction, list[Fraction]] = {}
+    for record in _records(case, "Latency against load"):
+        load, mean = record["load"], record["mean"]
+        if isinstance(load, Fraction) and isinstance(mean, Fraction):
+            found.setdefault(load, []).append(mean)
+    return sorted((load, sum(means, Fraction(0)) / len(means)) for load, means in found.items())
+
+
+def _knee(means: Sequence[tuple[Fraction, Fraction]]) -> str:
+    """The lowest load at which the mean latency is twice that at the least load; empty: it never is."""
+    load = next((load for load, mean in means if mean > 2 * means[0][1]), None)
+    return "" if load is None else printed.share(load)
+
+
+FAMILIES: Mapping[str, Callable[[RunView], Shown]] = {
+    "soak": _soak,
+    "sweep": _sweep,
+    "y1564": _services,
+}
+"""By the method's name. A method that is not here is shown by its cases and values."""

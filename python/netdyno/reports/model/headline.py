@@ -1,0 +1,274 @@
+"""The answer of a run on one screen: what was tested, its headline numbers, line rate, limits, caveats.
+
+Terminal, Markdown and HTML render this one model. The numbers of a method come from `families`; who was the
+limit, whether the tester was calibrated and what a reader must know first are found here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from netdyno.errors import counted
+from netdyno.reports.model import compliance, families, reasons
+from netdyno.reports.model.families import Grid, Number
+from netdyno.reports.model.view import CaseView, RunView
+from netdyno.values import number as printed
+
+NOTES = 3
+"""Caveats that a terminal prints; reports have all of them."""
+ORDER = (
+    "failed",
+    "invalid",
+    "device",
+    "licence",
+    "line",
+    "tester",
+    "receiver",
+    "fixture",
+    "inconclusive",
+    "none",
+)
+"""In which limits are printed."""
+EXPLAINED = ("tester", "receiver", "fixture", "licence", "inconclusive", "invalid", "failed", "none")
+"""Limits of which one case's reason is printed even where there are several cases."""
+NAMED = 3
+"""Values of an axis that name the cases of a limit; more of them name nothing."""
+NOT_JUDGED = ("not run", "not finished", "interrupted")
+"""States of cases that stand in the place of their limit."""
+TITLES = {
+    "ramp": "Ramp",
+    "ndr": "Search for NDR and PDR",
+    "rfc2544": "RFC 2544",
+    "sweep": "Latency against load",
+    "y1564": "Service activation (ITU-T Y.1564)",
+}
+"""Methods by the names engineers use; the name of any other is its own title."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """One distinct limit of a run."""
+
+    limit: str
+    """The verdict's word: `device`, `line`, `tester`."""
+    text: str
+    """In how many cases, which, and the range of their numbers; empty where a single case says it all."""
+    reason: str
+    """The sentence of the verdict on one of them; empty where the numbers say it."""
+
+
+@dataclass(frozen=True)
+class Headline:
+    """What the first screen of a run answers."""
+
+    title: str
+    badge: str
+    """`EMULATED, 1/20 of the times`; empty of a real device in full length."""
+    state: str
+    """`done, 14 of 14 cases in 3:40`."""
+    tested: str
+    """Method, device, frames, directions and line in one line."""
+    numbers: tuple[Number, ...]
+    """The numbers in large type, at most three."""
+    grid: Grid
+    """The method's own table of headline numbers."""
+    line_rate: tuple[str, str]
+    """`yes`, `no` or `27 of 48`, and which; two empty texts where the method does not ask for it."""
+    limits: tuple[Limit, ...]
+    calibrated: tuple[str, str]
+    """`yes`, `no` or `not needed`, and the calibration or the remedy."""
+    caveats: tuple[str, ...]
+    """What a reader must know, the most important first."""
+    standard: tuple[str, ...]
+    """`RFC 2544: deviating (7 deviations)`, one for each standard."""
+    passed: bool | None = None
+    """Whether the device passed an acceptance test; None: the method has none."""
+
+
+def headline(run: RunView) -> Headline:
+    """The first screen of a run."""
+    shown = families.of_run(run)
+    return Headline(
+        title=run.title or ", ".join(run.device_titles) or run.id,
+        badge=_badge(run),
+        state=_state(run),
+        tested=_tested(run),
+        numbers=shown.numbers,
+        grid=shown.grid,
+        line_rate=_line_rate(run),
+        limits=(
+            *(Limit(word, word, why) for word, why in shown.outcomes),
+            *(_limits(run) if not shown.outcomes else ()),
+        ),
+        calibrated=_calibrated(run),
+        caveats=tuple(dict.fromkeys([*shown.caveats, *_caveats(run)])),
+        standard=tuple(_standards(run)),
+        passed=shown.passed,
+    )
+
+
+def _badge(run: RunView) -> str:
+    parts = ["EMULATED"] if run.emulated else []
+    if run.scale != 1:
+        parts.append(f"a rehearsal: {run.scale} of the times")
+    return ", ".join(parts)
+
+
+def _state(run: RunView) -> str:
+    took = ""
+    if run.ended is not None:
+        begun, ended = (datetime.fromisoformat(moment) for moment in (run.started, run.ended))
+        took = f" in {printed.clock((ended - begun).total_seconds())}"
+    return f"{run.state}, {run.done} of {counted(len(run.cases), 'case')}{took}"
+
+
+def _tested(run: RunView) -> str:
+    rates = dict.fromkeys(bps for case in run.cases for bps in case.lines_bps)
+    directions = [one for one in run.directions if one]
+    profiles = [one for one in run.profiles if one]
+    methods = ", ".join(TITLES.get(name, f"{name[0].upper()}{name[1:]}") for name in run.methods)
+    parts = [
+        f"{methods or 'Nothing measured yet'}: {', '.join(run.device_titles) or 'a device'}",
+        ", ".join(profiles) if len(profiles) <= NAMED else f"{profiles[0]} to {profiles[-1]}",
+        " and ".join(directions),
+        " and ".join(printed.bits(bps, (3, 3, 3)) for bps in rates),
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def _line_rate(run: RunView) -> tuple[str, str]:
+    """Whether the headline rates filled the line, and where."""
+    rated = [case for case in run.cases if case.headline is not None and case.headline.unit == "fps"]
+    if not rated or not run.rated:
+        return "", ""
+    if not run.line_enforced:
+        return "unknown", "no line rate is enforced on these ports"
+    full = [case for case in rated if families.is_full(case)]
+    member = [case for case in rated if case.limit() == "line" and not families.is_full(case)]
+    also = f"; {len(member)} more fill the one LAG member that their flows use" if member else ""
+    if len(full) == len(rated):
+        return "yes", "in every case" if len(rated) > 1 else ""
+    if not full:
+        return "no", also.removeprefix("; ")
+    return f"{len(full)} of {len(rated)}", f"{where(full, run.cases)}{also}".removeprefix("; ")
+
+
+def where(cases: Sequence[CaseView], every: Sequence[CaseView]) -> str:
+    """What some cases have in common and the others have not: `64b-multi, 64b-one`; empty: nothing."""
+    axes: dict[str, tuple[list[str], list[str]]] = {}
+    for chosen, group in ((0, cases), (1, every)):
+        for case in group:
+            own = {**case.settings, "profile": case.profile, "direction": case.direction}
+            for name, value in own.items():
+                axes.setdefault(name, ([], []))[chosen].append(value)
+    told = []
+    for some, all_ in axes.values():
+        values = list(dict.fromkeys(some))
+        if len(values) < len(set(all_)) and len(values) <= NAMED:
+            told.append(", ".join(values))
+    return " / ".join(told)
+
+
+def _limits(run: RunView) -> Iterator[Limit]:
+    """A line for each distinct limit: in how many cases, which of them, and their numbers."""
+    found: dict[str, list[CaseView]] = {}
+    for case in run.cases:
+        found.setdefault(case.limit(), []).append(case)
+    for limit in sorted(found, key=lambda one: ORDER.index(one) if one in ORDER else len(ORDER)):
+        cases = found[limit]
+        if limit in NOT_JUDGED:
+            continue
+        reason = next((one.sentence for one in reasons.of_run(run) if one.limit == limit), "")
+        if len(run.cases) == 1:
+            yield Limit(limit, "", reason or families.short(cases[0]))
+            continue
+        common = where(cases, run.cases)
+        text = f"{limit} in {len(cases)} of {len(run.cases)}{f' ({common})' if common else ''}"
+        span = families.span_of(cases)
+        if span:
+            text += f": {span}"
+        yield Limit(limit, text, reason if limit in EXPLAINED or len(cases) == 1 else "")
+
+
+def _calibrated(run: RunView) -> tuple[str, str]:
+    real = [case for case in run.cases if case.clock == "real"]
+    if not real:
+        return ("not needed", "virtual time") if any(case.clock for case in run.cases) else ("", "")
+    proven = [case.proven for case in real if case.proven is not None]
+    expired = next((one.expired for one in proven if one.expired is not None), None)
+    if expired is not None:
+        return "expired", f"{expired}; run `netdyno calibrate` again"
+    if not proven:
+        return "no", "no limit of the device is named; run `netdyno calibrate PLAN`, then the plan again"
+    known = dict.fromkeys(one.id for one in proven)
+    if len(proven) < len(real):
+        return f"{len(proven)} of {len(real)}", f"by {', '.join(known)}"
+    rates = [one.max_fps for one in proven if one.max_fps is not None]
+    most = printed.rate(min(rates), "pps", "at least") if rates else ""
+    also = f", the tester alone loses nothing up to {most}" if most else ""
+    return "yes", f"by {', '.join(known)}{also}"
+
+
+def _caveats(run: RunView) -> Iterator[str]:
+    failed = [case for case in run.cases if case.error]
+    if failed:
+        yield f"{len(failed)} of {counted(len(run.cases), 'case')} not measured: {failed[0].error}"
+    if run.state != "done":
+        yield f"The run is {run.state}: `netdyno run --resume` goes on with {run.id}."
+    for wanted, word in ((False, "missed"), (None, "not judged")):
+        goals = [
+            (case, name, why) for case in run.cases for name, passed, why in case.goals if passed is wanted
+        ]
+        if goals:
+            case, name, why = goals[0]
+            among = f"{len(goals)} goals {word}, the first" if len(goals) > 1 else f"Goal {word}"
+            yield f"{among}: `{name}` of {case.name}: {why}"
+    doubted = [case for case in run.cases if (value := case.headline) is not None and case.doubt(value)]
+    if doubted:
+        yield (
+            f"* {len(doubted)} of {len(run.cases)}: longer trials lost frames at that load or below; the"
+            " device's queue held them in the search. Use longer trials."
+        )
+    if run.resumed:
+        yield f"A part of this run was resumed with other versions: {run.resumed}."
+    yield from (_sentence(one) for one in run.tester)
+    if not run.emulated:
+        yield from (_sentence(one) for one in run.notes)
+    yield from _remarks(run)
+    yield from run.neighbours
+    if run.emulated:
+        yield "Emulated device: the numbers follow from a model and say nothing about real hardware."
+        yield from (_sentence(one) for one in run.notes if "emulated" not in one)
+
+
+def _remarks(run: RunView) -> Iterator[str]:
+    """What methods remarked, what is true of most cases first."""
+    found: dict[str, list[CaseView]] = {}
+    for case in run.cases:
+        for note in case.result.notes if case.result else ():
+            found.setdefault(str(note), []).append(case)
+    for note, cases in sorted(found.items(), key=lambda one: -len(one[1])):
+        if len(cases) == len(run.cases):
+            yield _sentence(note)
+        elif len(cases) == 1:
+            yield f"{cases[0].name}: {note}."
+        else:
+            yield f"{_sentence(note).removesuffix('.')} (in {len(cases)} of {len(run.cases)})."
+
+
+def _sentence(text: str) -> str:
+    """With a capital and a full stop; a name that begins it, of a case or a column, stays as it is."""
+    whole = text if text.endswith(".") else f"{text}."
+    is_word = whole.split(" ", 1)[0].isalpha() and " / " not in whole[:40]
+    return f"{whole[0].upper()}{whole[1:]}" if is_word else whole
+
+
+def _standards(run: RunView) -> Iterator[str]:
+    for statement in compliance.statements(run):
+        if statement.standard:
+            many = len(statement.deviations)
+            yield f"{statement.standard}: {statement.conformity}" + (
+                f" ({counted(many, 'deviation')})" if many else ""
+            )

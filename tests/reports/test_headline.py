@@ -1,0 +1,132 @@
+"""One screen for every method: at most 40 lines of 100 columns, with the method's own headline numbers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from netdyno.campaign import run as runner
+from netdyno.campaign.run import Selection
+from netdyno.cli.live import watcher
+from netdyno.plan import load
+from netdyno.reports.formats import summary
+from netdyno.reports.model.families import is_bound
+from netdyno.reports.model.from_store import view
+from netdyno.reports.model.headline import headline
+from netdyno.reports.model.view import RunView
+from netdyno.store import open_run
+from netdyno.values.verdict import Verdict
+from report_sample import SMALL, article, write
+
+pytest.importorskip("netdyno._engine", reason="the engine is not built")
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SCALES = {
+    "activation": "1/40",
+    "asr1000-latency": "1/2000",
+    "asr9006": "1/4000",
+    "asr9006-at-once": "1/1000",
+    "bursts": "1/40",
+    "modifiers": "1/200",
+    "ndr": "1/40",
+    "rfc2544": "1/1000",
+    "rfc2544-suite": "1/2000",
+    "soak": "1/3000",
+}
+"""Of the plans whose devices are emulated: the others need real time or a device."""
+ONLY = {
+    "asr9006": {"forwarding": "ipv4"},
+    "rfc2544": {"profile": "64b"},
+    "rfc2544-suite": {"profile": "1518b"},
+}
+"""A part of the largest matrices; all 48 cases of one are those of `article`."""
+
+
+def ran(name: str, folder: Path) -> RunView:
+    """A run of an example plan, at a small part of its times."""
+    plan = load(EXAMPLES / f"{name}.yaml")
+    outcome = runner.run(plan, folder, watcher(), Selection(Fraction(SCALES[name]), ONLY.get(name, {})))
+    with open_run(outcome.folder) as stored:
+        return view(stored)
+
+
+@pytest.fixture(scope="module", params=sorted(SCALES))
+def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> RunView:
+    return ran(request.param, tmp_path_factory.mktemp(request.param))
+
+
+def test_summary_of_an_example_fits_one_screen(run: RunView) -> None:
+    paths = (("report", "file:///x/report.html"), ("details", "netdyno report x"))
+    lines = summary.lines(headline(run), paths=paths)
+    assert len(lines) <= summary.LINES
+    assert max(map(len, lines)) <= summary.WIDTH
+
+
+def test_summary_of_48_cases_fits_one_screen(tmp_path: Path) -> None:
+    with write(tmp_path, article((30, 120, 30))) as stored:
+        shown = headline(view(stored))
+    lines = summary.lines(shown)
+    assert len(lines) <= summary.LINES
+    assert max(map(len, lines)) <= summary.WIDTH
+    assert len(shown.grid.rows) == 8, "four profiles in two directions"
+    assert len(shown.grid.headings) == 8, "two names and six combinations"
+
+
+def test_headline_of_an_example_has_numbers_and_limits(run: RunView) -> None:
+    shown = headline(run)
+    assert 1 <= len(shown.numbers) <= 3
+    assert all(one.text and one.text != "n/a" for one in shown.numbers)
+    assert shown.grid.rows
+    assert shown.limits
+    assert len({one.limit for one in shown.limits}) == len(shown.limits)
+    assert shown.calibrated == ("not needed", "virtual time")
+    assert "EMULATED" in shown.badge
+
+
+@pytest.fixture(scope="module")
+def services(tmp_path_factory: pytest.TempPathFactory) -> RunView:
+    return ran("activation", tmp_path_factory.mktemp("services"))
+
+
+def test_services_without_policing_fail_with_their_rates(services: RunView) -> None:
+    """The bridge polices nothing, so what is sent above CIR + EIR comes back whole."""
+    shown = headline(services)
+    assert shown.passed is False
+    assert [row[:2] for row in shown.grid.rows] == [("voice", "FAIL"), ("data", "FAIL")]
+    assert [one.limit for one in shown.limits] == ["FAIL"]
+    assert "25.00 Mbit/s, allowed 20.20 Mbit/s" in shown.limits[0].reason
+
+
+def small(folder: Path) -> RunView:
+    with write(folder, SMALL) as stored:
+        return view(stored)
+
+
+def test_rate_that_the_tester_ended_is_a_lower_bound(tmp_path: Path) -> None:
+    run = small(tmp_path)
+    case = next(one for one in run.cases if one.headline is not None)
+    assert case.headline is not None
+    ended = {scope: Verdict("tester", "it was too slow") for scope in case.verdicts}
+    by_tester = replace(case, verdicts=ended)
+    by_device = replace(case, verdicts={scope: Verdict("device", "") for scope in case.verdicts})
+    assert is_bound(by_tester, case.headline)
+    assert not is_bound(by_device, case.headline)
+    (limit,) = headline(replace(run, cases=(by_tester,))).limits
+    assert limit.limit == "tester"
+
+
+def test_missed_goal_stands_before_other_caveats(tmp_path: Path) -> None:
+    run = small(tmp_path)
+    first = replace(run.cases[0], goals=(("throughput >= 1Mpps", False, "it is less"),), error="")
+    caveats = headline(replace(run, cases=(first,), state="done")).caveats
+    assert caveats[0].startswith("Goal missed: `throughput >= 1Mpps`")
+
+
+def test_hostile_title_and_long_names_keep_to_the_width(tmp_path: Path) -> None:
+    run = replace(small(tmp_path), title="\x1b[31m" + "x" * 300)
+    case = replace(run.cases[0], settings={"forwarding": "y" * 200})
+    lines = summary.lines(headline(replace(run, cases=(case, *run.cases[1:]))))
+    assert max(map(len, lines)) <= summary.WIDTH
+    assert "\x1b" not in "".join(lines)
