@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import get_args
 
 import click
+from netdyno import _engine
 from netdyno.cli import catalogue
 from netdyno.cli.app import cli
 from netdyno.cli.codes import MEANINGS
@@ -152,6 +154,20 @@ def page() -> str:
     lines += [f"Modifiers: {', '.join(f'`{name}`' for name in MODIFIERS)} ([plans](plan.md#modifier)).", ""]
     lines += ["## Reports", ""]
     lines += table(["report", "what it is"], [(f"`{one.name}`", one.help) for one in REPORTS.values()])
+    lines += [
+        "## Reasons of the engine",
+        "",
+        "`EngineError.code`, and the `code` of each reason for which a trial does not count.",
+        "Sentences may change; codes and the names of their fields are for programs.",
+        "",
+    ]
+    lines += table(
+        ["code", "fields", "meaning"],
+        [
+            (f"`{one['code']}`", ", ".join(f"`{name}`" for name in one["fields"]) or "none", one["meaning"])
+            for one in json.loads(_engine.reasons())
+        ],
+    )
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -3,6 +3,10 @@
 class EngineError(Exception):
     """The engine could not do what it was asked to: where and why, a sentence."""
 
+    code: str
+    """Which kind of error it is: one of `reasons`."""
+    fields: dict[str, bool | int | str]
+    """What it is about, by name."""
     hint: str | None
     """What to do about it."""
 
@@ -53,6 +57,9 @@ def watch(core: int, seconds: float) -> str:
 
 def bounce(first: int, second: int, rounds: int) -> str:
     """What lies between two cores, by a cache line that goes to and fro: machine::Bounce, JSON."""
+
+def reasons() -> str:
+    """The codes of all reasons, JSON: [{"code", "fields": [names], "meaning"}]."""
 
 def version() -> str:
     """The engine's version."""

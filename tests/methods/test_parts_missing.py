@@ -163,7 +163,9 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
             found = json.loads(super().result())
             found["trial"]["phases"].append({"name": "drain", "start_ns": 0, "duration_ns": 2_000_000})
             if is_latency(self.spec) and (self.latencies > 1 or engine.sick):  # type: ignore[attr-defined]
-                found["trial"]["invalid"] = ["the link went down"]
+                found["trial"]["invalid"] = [
+                    {"code": "link-down", "fields": {}, "text": "the link went down"}
+                ]
             return json.dumps(found)
 
     engine = ModuleType("engine_of_parts")

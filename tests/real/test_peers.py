@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import os
-import socket
 import subprocess
 import sys
 import time
@@ -15,6 +12,7 @@ import pytest
 import testpmd
 from netdyno.ports import memif as peers
 from netdyno.store import open_run
+from netdyno.values.engine_reason import EngineReason
 
 PLAN = """\
 title: testpmd as a client
@@ -77,12 +75,17 @@ def memif(role: str, **more: Any) -> dict[str, Any]:
     return {"ports": [port], **more}
 
 
+def absent(code: str, **more: bool | str) -> EngineReason:
+    """Why port `west` has no peer."""
+    return EngineReason("no peer", code, {"port": "west", "waited_ms": 5000, "socket": "/tmp/x.sock", **more})
+
+
 def test_who_did_not_come_in_one_case_is_not_waited_for_as_long_in_the_next(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock = [100.0]
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])
-    why = ["port `west` is gone: no peer within 5000 ms: nobody has connected to `/tmp/x.sock`"]
+    why = [absent("memif-nobody-connected")]
     first = peers.Peers(memif("server"))
     assert first.patient(why)
     clock[0] += peers.PATIENCE_S - 1
@@ -102,38 +105,25 @@ def test_what_is_waited_for_is_named_and_why_it_is_not_there() -> None:
     assert told.waiting == (
         "listening for the device as a memif client at /tmp/x.sock (`west` id 7); start it now, it has 60 s"
     )
-    assert told.patient(
-        ["port `west` is gone: no peer within 5000 ms: the connection at `/tmp/x.sock` failed: no"]
-    )
+    assert told.patient([absent("memif-disagreed", why="no")])
     assert told.waiting.endswith("; so far the connection at `/tmp/x.sock` failed: no")
     assert not peers.Peers({"ports": [{"name": "west", "backend": {"kind": "ring"}}]})
 
 
 def test_a_peer_with_too_few_queues_is_told_how_to_have_more() -> None:
-    reason = "port `west` is gone: no peer within 5000 ms: the connection failed: peer: Invalid ring index"
-    hint = peers.Peers(memif("client", workers=2)).hint([reason])
+    hint = peers.Peers(memif("client", workers=2)).hint(
+        [absent("memif-fewer-queues", why="Invalid ring index")]
+    )
     assert hint is not None
     assert "`--rxq=2 --txq=2`" in hint
     assert "`workers: 1`" in hint
-    assert "start netdyno first" in (peers.Peers(memif("server")).hint(["nobody has connected"]) or "")
+    assert "start netdyno first" in (
+        peers.Peers(memif("server")).hint([absent("memif-nobody-connected")]) or ""
+    )
 
 
-def test_the_file_of_a_peer_that_was_killed_is_to_be_removed(tmp_path: Path) -> None:
-    """What the system says of a socket whose owner has gone and left its file."""
-    place = str(tmp_path / "dut.sock")
-    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as owner:
-        owner.bind(place)
-        owner.listen()
-    with (
-        socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as caller,
-        pytest.raises(ConnectionRefusedError) as caught,
-    ):
-        caller.connect(place)
-    gone = "port `west` is gone: no peer within 5000 ms: nobody listens at `{}` ({} (os error {}))"
-    refused = gone.format(place, caught.value.strerror, caught.value.errno)
+def test_the_file_of_a_peer_that_was_killed_is_to_be_removed() -> None:
     device = peers.Peers(memif("client"))
-    assert f"remove it (`rm {place}`) and start the device again" in (device.hint([refused]) or "")
-    missing = gone.format(place, os.strerror(errno.ENOENT), errno.ENOENT)
-    assert "start the device first" in (device.hint([missing]) or "")
-    # An abstract name has no file.
-    assert "start the device first" in (device.hint([refused.replace(place, "@dut")]) or "")
+    for is_left_over, wanted in ((True, "`rm /tmp/x.sock`"), (False, "start the device first")):
+        reason = absent("memif-nobody-listens", error="Connection refused", is_left_over=is_left_over)
+        assert wanted in (device.hint([reason]) or "")

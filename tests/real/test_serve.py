@@ -179,8 +179,9 @@ def test_a_socket_that_is_taken_is_not_taken_over(tmp_path: Path) -> None:
         while not (tmp_path / "east.sock").exists():
             assert time.monotonic() < deadline
             time.sleep(0.01)
-        with pytest.raises(_engine.EngineError, match="somebody listens there already"):
+        with pytest.raises(_engine.EngineError, match="somebody listens there already") as refused:
             _engine.Server(taken)
+        assert refused.value.code == "port-system"
 
 
 ON_XDP = """\

@@ -11,7 +11,7 @@ import os
 import sys
 import time
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from netdyno.testers import TesterEntry
 from netdyno.testers.netdyno import Netdyno
@@ -37,6 +37,8 @@ def version() -> str:
 class EngineError(Exception):
     """What the engine itself says."""
 
+    code = "port-gone"
+    fields: ClassVar[dict[str, bool | int | str]] = {}
     hint = "do otherwise"
 
 
@@ -91,7 +93,8 @@ class Session:
         sample = self.spec["sample_ns"]
         streams = [self._stream(stream, sample) for stream in self.spec["streams"]]
         broken = os.environ.get("FAKE_INVALID_STREAMS") == str(len(streams))
-        invalid = ["the link went down"] if broken or _count_down("FAKE_INVALID") else []
+        down = {"code": "link-down", "fields": {}, "text": "the link went down"}
+        invalid = [down] if broken or _count_down("FAKE_INVALID") else []
         ports = [
             {
                 "name": port["name"],

@@ -299,7 +299,7 @@ def test_a_result_is_read() -> None:
         "trial": {
             "streams": [stream], "ports": [port], "health": health,
             "phases": [{"name": "ramp", "start_ns": 1, "duration_ns": 2}], "sample_ns": 10**8,
-            "resolved": [["100.64.0.1", "02:00:00:00:00:09"]], "invalid": ["because"],
+            "resolved": [["100.64.0.1", "02:00:00:00:00:09"]], "invalid": [{"code": "cancelled", "fields": {}, "text": "because"}],
         },
         "devices": [{"box_drops": 7}],
     }  # fmt: skip

@@ -27,6 +27,7 @@ use crate::service::Server;
 use crate::timeline::Timeline;
 use netdyno_io::drive::Node;
 use netdyno_io::port::Port;
+use netdyno_io::reason::Reason;
 use netdyno_io::time::Instant;
 
 /// An emulated device.
@@ -34,7 +35,7 @@ pub struct Device {
     pub(crate) names: Vec<String>,
     pub(crate) ports: Vec<Box<dyn Port>>,
     /// A port that failed is not touched again.
-    pub(crate) failed: Vec<Option<String>>,
+    pub(crate) failed: Vec<Option<Reason>>,
     pub(crate) inputs: Vec<Input>,
     pub(crate) lanes: Vec<Lane>,
     /// When the first frame of each lane reaches the switching point; valid while frames are switched.
@@ -216,7 +217,7 @@ impl Device {
                 Ok(0) => return,
                 Ok(_) => {}
                 Err(error) => {
-                    failed[port] = Some(error.to_string());
+                    failed[port] = Some(Reason::from(&error));
                     return;
                 }
             }
@@ -231,7 +232,7 @@ impl Device {
             return self.outputs[port].spill(now.ps, &mut self.pool);
         }
         if let Err(error) = self.outputs[port].transmit(&mut *self.ports[port], now, &mut self.pool) {
-            self.failed[port] = Some(error.to_string());
+            self.failed[port] = Some(Reason::from(&error));
         }
     }
 }

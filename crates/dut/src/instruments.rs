@@ -4,6 +4,7 @@ use crate::device::{Count, Device};
 use crate::impair::Injected;
 use crate::member::Member;
 use crate::spec::{DeviceCounters, DevicePortCounters};
+use netdyno_io::reason::Reason;
 
 impl Device {
     /// What the device has counted since it was built or [`Self::reset_counters`] was called.
@@ -111,11 +112,11 @@ impl Device {
     }
 
     /// Why a port stopped working, per port, if one did. The device goes on with the others.
-    pub fn failures(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub fn failures(&self) -> impl Iterator<Item = (&str, &Reason)> {
         self.names
             .iter()
             .zip(&self.failed)
-            .filter_map(|(name, failed)| Some((name.as_str(), failed.as_deref()?)))
+            .filter_map(|(name, failed)| Some((name.as_str(), failed.as_ref()?)))
     }
 }
 

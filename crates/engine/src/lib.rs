@@ -4,6 +4,7 @@
 mod error;
 mod host;
 mod observe;
+mod reason;
 mod receive;
 pub mod result;
 mod send;
@@ -11,5 +12,6 @@ pub mod spec;
 mod trial;
 
 pub use error::SpecError;
+pub use reason::Invalid;
 pub use send::Schedule;
 pub use trial::{AHEAD_PS, ANSWER_PS, Follower, PortSnapshot, Progress, Refused, Snapshot, Standing, Trial, claims, stream_seed};

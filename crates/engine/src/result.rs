@@ -1,5 +1,6 @@
 //! What a trial found: counts, never ratios; what was not measured is absent.
 
+use netdyno_io::reason::Reason;
 use serde::{Deserialize, Serialize};
 
 /// The result of one trial.
@@ -33,8 +34,8 @@ pub struct TrialResult {
     /// What came there with a wrong checksum or cut off.
     #[serde(default)]
     pub heard_damaged: u64,
-    /// Why the trial did not take place or does not count, in words; empty if it does.
-    pub invalid: Vec<String>,
+    /// Why the trial did not take place or does not count; empty if it does.
+    pub invalid: Vec<Reason>,
 }
 
 /// What happened to one stream.

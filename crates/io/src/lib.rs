@@ -10,5 +10,6 @@ pub mod limit;
 mod looks;
 pub mod machine;
 pub mod port;
+pub mod reason;
 pub mod region;
 pub mod time;

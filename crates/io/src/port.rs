@@ -5,8 +5,11 @@
 //! time on the wire count the FCS and the 20 bytes of preamble, SFD and gap as well.
 
 use crate::claim::Claim;
+use crate::reason::Reason;
+use crate::reasons;
 use crate::time::{Clock, Instant};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::ops::AddAssign;
 
 /// Bytes a frame takes on the wire beyond those in its slot: FCS 4, preamble and SFD 8, gap 12.
@@ -218,10 +221,9 @@ impl AddAssign for PortCounters {
 }
 
 /// Why a port did not open or stopped working.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum PortError {
     /// The operating system refused; `what` names the call and the interface.
-    #[error("{what}: {source}")]
     System {
         /// The call and the interface.
         what: String,
@@ -231,7 +233,6 @@ pub enum PortError {
         hint: Option<String>,
     },
     /// The interface or peer is gone.
-    #[error("port `{port}` is gone: {why}")]
     Gone {
         /// Port name.
         port: String,
@@ -239,16 +240,215 @@ pub enum PortError {
         why: String,
     },
     /// The specification cannot be met by this backend.
-    #[error("port `{port}`: {why}")]
     Unfit {
         /// Port name.
         port: String,
         /// What does not fit.
         why: String,
     },
+    /// The other end of the port is another process, which was not connected in time.
+    Absent {
+        /// Port name.
+        port: String,
+        /// How long the port waited for it, ms.
+        waited_ms: u64,
+        /// What kept it away.
+        why: Absence,
+    },
+}
+
+/// Why the process at the other end of a port is not connected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Absence {
+    /// No server listens at the socket.
+    NobodyListens {
+        /// Where it should.
+        socket: String,
+        /// What `connect` said; nothing before the first attempt.
+        error: String,
+        /// Whether the socket's file is there, left over from a server that ended.
+        is_left_over: bool,
+    },
+    /// No client has connected to the socket.
+    NobodyConnected {
+        /// Where it should.
+        socket: String,
+    },
+    /// The two ends did not agree.
+    Disagreed {
+        /// Where they met.
+        socket: String,
+        /// Why not.
+        why: String,
+        /// Whether it is because the peer has fewer queues than the port.
+        has_fewer_queues: bool,
+    },
+    /// There was a connection, which ended.
+    Ended {
+        /// Why it did.
+        why: String,
+    },
+}
+
+reasons! {
+    /// What a [`PortError`] says, by code.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum PortReason {
+        /// The operating system refused a call that the port needs.
+        System {
+            /// The call and the interface.
+            what: String,
+            /// What the system said.
+            error: String,
+            /// Its number, 0 if it has none.
+            errno: i32,
+        } = "port-system", "{what}: {error}";
+        /// The interface of the port is down or removed, or its peer ended the connection.
+        Gone {
+            /// Port name.
+            port: String,
+            /// What happened.
+            why: String,
+        } = "port-gone", "port `{port}` is gone: {why}";
+        /// The port cannot be as the specification asks.
+        Unfit {
+            /// Port name.
+            port: String,
+            /// What does not fit.
+            why: String,
+        } = "port-unfit", "port `{port}`: {why}";
+        /// No server listens at the memif socket.
+        NobodyListens {
+            /// Port name.
+            port: String,
+            /// How long the port waited, ms.
+            waited_ms: u64,
+            /// Where nobody listens.
+            socket: String,
+            /// What `connect` said.
+            error: String,
+            /// Whether the socket's file is left over from a server that ended.
+            is_left_over: bool,
+        } = "memif-nobody-listens", "port `{port}`: no peer within {waited_ms} ms: nobody listens at `{socket}` ({error})";
+        /// No client has connected to the memif socket.
+        NobodyConnected {
+            /// Port name.
+            port: String,
+            /// How long the port waited, ms.
+            waited_ms: u64,
+            /// Where nobody connected.
+            socket: String,
+        } = "memif-nobody-connected", "port `{port}`: no peer within {waited_ms} ms: nobody has connected to `{socket}`";
+        /// The memif peer and the port did not agree.
+        Disagreed {
+            /// Port name.
+            port: String,
+            /// How long the port waited, ms.
+            waited_ms: u64,
+            /// Where they met.
+            socket: String,
+            /// Why they did not agree.
+            why: String,
+        } = "memif-disagreed", "port `{port}`: no peer within {waited_ms} ms: the connection at `{socket}` failed: {why}";
+        /// The memif peer has fewer queues than the port.
+        FewerQueues {
+            /// Port name.
+            port: String,
+            /// How long the port waited, ms.
+            waited_ms: u64,
+            /// Where they met.
+            socket: String,
+            /// What the peer, or this end, said.
+            why: String,
+        } = "memif-fewer-queues", "port `{port}`: no peer within {waited_ms} ms: the connection at `{socket}` failed: {why}";
+        /// The memif connection ended, and the peer did not come back in time.
+        Ended {
+            /// Port name.
+            port: String,
+            /// How long the port waited, ms.
+            waited_ms: u64,
+            /// Why the connection ended.
+            why: String,
+        } = "memif-ended", "port `{port}`: no peer within {waited_ms} ms: {why}";
+    }
+}
+
+impl fmt::Display for PortError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.reason().fmt(f)
+    }
+}
+
+impl std::error::Error for PortError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::System { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}
+
+impl From<&PortError> for Reason {
+    fn from(error: &PortError) -> Self {
+        error.reason().into()
+    }
 }
 
 impl PortError {
+    /// The error as code and fields.
+    #[must_use]
+    pub fn reason(&self) -> PortReason {
+        let (port, waited_ms, why) = match self {
+            Self::System { what, source, .. } => {
+                return PortReason::System {
+                    what: what.clone(),
+                    error: source.to_string(),
+                    errno: source.raw_os_error().unwrap_or(0),
+                };
+            }
+            Self::Gone { port, why } => {
+                let (port, why) = (port.clone(), why.clone());
+                return PortReason::Gone { port, why };
+            }
+            Self::Unfit { port, why } => {
+                let (port, why) = (port.clone(), why.clone());
+                return PortReason::Unfit { port, why };
+            }
+            Self::Absent { port, waited_ms, why } => (port.clone(), *waited_ms, why.clone()),
+        };
+        match why {
+            Absence::NobodyListens {
+                socket,
+                error,
+                is_left_over,
+            } => PortReason::NobodyListens {
+                port,
+                waited_ms,
+                socket,
+                error,
+                is_left_over,
+            },
+            Absence::NobodyConnected { socket } => PortReason::NobodyConnected { port, waited_ms, socket },
+            Absence::Disagreed {
+                socket,
+                why,
+                has_fewer_queues: true,
+            } => PortReason::FewerQueues {
+                port,
+                waited_ms,
+                socket,
+                why,
+            },
+            Absence::Disagreed { socket, why, .. } => PortReason::Disagreed {
+                port,
+                waited_ms,
+                socket,
+                why,
+            },
+            Absence::Ended { why } => PortReason::Ended { port, waited_ms, why },
+        }
+    }
+
     /// The system refused `what`.
     pub(crate) fn system(what: impl Into<String>, source: std::io::Error) -> Self {
         Self::System {

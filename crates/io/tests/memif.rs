@@ -3,7 +3,7 @@
 mod support;
 
 use netdyno_io::backend::memif::{Memif, MemifPort, Role, open};
-use netdyno_io::port::{Port, PortError};
+use netdyno_io::port::{Port, PortError, PortReason};
 use netdyno_io::time::{Clock, Instant};
 use support::{PATIENCE, abstract_socket, collect, frame, receive, send_all, send_at, write_frame};
 
@@ -265,11 +265,21 @@ fn patience_ends_with_the_reason_and_a_port_without_limit_is_only_silent() {
     let mut spec = Memif::new(&socket, Role::Client);
     spec.patience_ms = Some(5);
     let mut west = open("west", &spec, 1514, 1).expect("opens").remove(0);
-    let expected = format!("port `west` is gone: no peer within 5 ms: nobody listens at `{socket}`");
-    let refused = west.ready().expect_err("nobody is there").to_string();
-    assert!(refused.starts_with(&expected), "{refused}");
-    let gone = until("patience", || west.receive(Instant::ZERO, 1, &mut |_| {}).err());
-    assert!(gone.to_string().starts_with(&expected), "{gone}");
+    let refused = west.ready().expect_err("nobody is there").reason();
+    let gone = until("patience", || west.receive(Instant::ZERO, 1, &mut |_| {}).err()).reason();
+    for reason in [refused, gone] {
+        let PortReason::NobodyListens {
+            port,
+            waited_ms: 5,
+            socket: at,
+            is_left_over: false,
+            ..
+        } = reason
+        else {
+            panic!("{reason:?}")
+        };
+        assert_eq!((port, at), ("west".to_owned(), socket.clone()));
+    }
     assert_eq!(west.receive(Instant::ZERO, 1, &mut |_| {}).expect("patient again"), 0);
 
     drop(west);
@@ -286,6 +296,47 @@ fn patience_ends_with_the_reason_and_a_port_without_limit_is_only_silent() {
     until("its end", || {
         (send_at(&mut silent, Instant::ZERO, &[frame(1, 60)]).expect("no error") == 0).then_some(())
     });
+}
+
+#[test]
+fn refusal_of_a_peer_with_fewer_queues_has_its_own_code() {
+    let socket = abstract_socket();
+    let mut spec = Memif::new(&socket, Role::Server);
+    spec.patience_ms = Some(20_000);
+    let _server = open("server", &spec, 1514, 1).expect("opens");
+    (spec.role, spec.patience_ms) = (Role::Client, Some(300));
+    let mut client = open("client", &spec, 1514, 2).expect("opens").remove(0);
+    let refused = client.ready().expect_err("the server has one queue").reason();
+    assert_eq!(refused.code(), "memif-fewer-queues", "{refused}");
+    drop(client);
+    // The other way round the client brings too few.
+    let socket = abstract_socket();
+    (spec.socket, spec.role) = (socket.clone(), Role::Server);
+    let mut server = open("server", &spec, 1514, 2).expect("opens").remove(0);
+    spec.role = Role::Client;
+    let _client = open("client", &spec, 1514, 1).expect("opens");
+    let refused = server.ready().expect_err("the client has one queue").reason();
+    assert_eq!(refused.code(), "memif-fewer-queues", "{refused}");
+}
+
+#[test]
+fn socket_file_whose_server_was_killed_is_left_over() {
+    let folder = std::env::temp_dir().join(format!("netdyno-left-over-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let file = folder.join("dut.sock");
+    // Closed, and its file stays: what a server leaves that was killed.
+    drop(std::os::unix::net::UnixListener::bind(&file).expect("a socket"));
+    for (name, is_there) in [("dut.sock", true), ("none.sock", false)] {
+        let mut spec = Memif::new(&folder.join(name).to_string_lossy(), Role::Client);
+        spec.patience_ms = Some(100);
+        let mut west = open("west", &spec, 1514, 1).expect("opens").remove(0);
+        let reason = west.ready().expect_err("nobody listens").reason();
+        let PortReason::NobodyListens { is_left_over, .. } = reason else {
+            panic!("{reason:?}")
+        };
+        assert_eq!(is_left_over, is_there, "{name}: {reason}");
+    }
+    std::fs::remove_dir_all(&folder).expect("removed");
 }
 
 #[test]

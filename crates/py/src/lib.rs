@@ -5,9 +5,10 @@
 
 mod running;
 
-use netdyno_session::{SessionError, machine};
+use netdyno_session::{Field, Refusal, SessionError, codes, machine};
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use running::Running;
 use std::sync::{Mutex, PoisonError};
 
@@ -15,23 +16,37 @@ pyo3::create_exception!(
     netdyno._engine,
     EngineError,
     PyException,
-    "The engine could not do what it was asked to. `hint` says what to do about it, or is None."
+    "The engine could not do what it was asked to: `code` and `fields` say why. `hint` says what to do about it, or is None."
 );
 
 fn raise(py: Python<'_>, error: &SessionError) -> PyErr {
-    let raised = EngineError::new_err(error.message.clone());
-    // Setting an attribute on a fresh exception does not fail; if it did, that error would be raised later.
-    match raised.value(py).setattr("hint", error.hint.as_deref()) {
+    let raised = EngineError::new_err(error.reason.text.clone());
+    let told = || {
+        let (value, fields) = (raised.value(py), PyDict::new(py));
+        for (name, field) in &error.reason.fields {
+            match field {
+                Field::Flag(flag) => fields.set_item(name, flag)?,
+                Field::Number(number) => fields.set_item(name, number)?,
+                Field::Text(text) => fields.set_item(name, text)?,
+            }
+        }
+        value.setattr("code", &*error.reason.code)?;
+        value.setattr("fields", fields)?;
+        value.setattr("hint", error.hint.as_deref())
+    };
+    // Setting an attribute on a fresh exception does not fail; if it did, that error would be raised instead.
+    match told() {
         Ok(()) => raised,
         Err(other) => other,
     }
 }
 
 fn parse<T: serde::de::DeserializeOwned>(what: &str, json: &str) -> Result<T, SessionError> {
-    serde_json::from_str(json).map_err(|why| SessionError {
-        message: format!("the {what} is not as it should be: {why}"),
-        hint: None,
-    })
+    let unreadable = |why: serde_json::Error| Refusal::Unreadable {
+        what: what.to_owned(),
+        why: why.to_string(),
+    };
+    serde_json::from_str(json).map_err(|why| unreadable(why).into())
 }
 
 /// A lab with its ports open. Runs one trial at a time, in a thread of its own.
@@ -182,6 +197,12 @@ fn bounce(py: Python<'_>, first: usize, second: usize, rounds: u32) -> PyResult<
     seen.map_err(|error| raise(py, &error))
 }
 
+/// The codes of reasons, as JSON: what each means, and the names of its fields.
+#[pyfunction]
+fn reasons(py: Python<'_>) -> PyResult<String> {
+    running::json(&codes().collect::<Vec<_>>()).map_err(|error| raise(py, &error))
+}
+
 /// The engine's version.
 #[pyfunction]
 fn version() -> &'static str {
@@ -192,12 +213,15 @@ fn version() -> &'static str {
 #[pymodule]
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let error = module.py().get_type::<EngineError>();
-    error.setattr("hint", module.py().None())?;
+    for name in ["code", "fields", "hint"] {
+        error.setattr(name, module.py().None())?;
+    }
     module.add("EngineError", error)?;
     module.add_class::<Session>()?;
     module.add_class::<Server>()?;
     module.add_function(wrap_pyfunction!(truth, module)?)?;
     module.add_function(wrap_pyfunction!(watch, module)?)?;
     module.add_function(wrap_pyfunction!(bounce, module)?)?;
+    module.add_function(wrap_pyfunction!(reasons, module)?)?;
     module.add_function(wrap_pyfunction!(version, module)?)
 }

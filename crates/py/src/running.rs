@@ -1,7 +1,7 @@
 //! A session and the thread its trial runs in.
 
 use netdyno_session::spec::{Event, SessionSpec};
-use netdyno_session::{Outcome, Progress, Session, SessionError, TrialSpec};
+use netdyno_session::{Outcome, Progress, Refusal, Session, SessionError, TrialSpec};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -63,11 +63,11 @@ impl Running {
     /// Starts a trial in a thread.
     pub fn start(&mut self, trial: TrialSpec, events: Vec<Event>) -> Result<(), SessionError> {
         if self.thread.is_some() && !self.done.wait(0.0) {
-            return Err(error("a trial is running", "wait for it or cancel it first"));
+            return Err(error(Refusal::Running {}, "wait for it or cancel it first"));
         }
         self.join();
         let Some(mut session) = self.session.take() else {
-            return Err(error("the session is closed", "open another one"));
+            return Err(error(Refusal::Closed {}, "open another one"));
         };
         let prepared = session.prepare(trial);
         let progress = match prepared.and_then(|progress| session.expect(events).map(|()| progress)) {
@@ -93,7 +93,10 @@ impl Running {
             answer
         };
         let spawned = std::thread::Builder::new().name("netdyno-trial".to_owned()).spawn(run);
-        self.thread = Some(spawned.map_err(|why| error(&format!("no thread for the trial: {why}"), "raise the limit on threads"))?);
+        self.thread = Some(spawned.map_err(|why| {
+            let (what, why) = ("the trial".to_owned(), why.to_string());
+            error(Refusal::NoThread { what, why }, "raise the limit on threads")
+        })?);
         (self.progress, self.done, self.outcome) = (Some(progress), done, None);
         Ok(())
     }
@@ -113,7 +116,12 @@ impl Running {
     /// What the ports turned out to be, as JSON.
     pub fn ports(&self) -> Result<String, SessionError> {
         let Some(session) = &self.session else {
-            return Err(error("a trial is running, or the session is closed", "ask before the first trial"));
+            let refused = if self.thread.is_some() {
+                Refusal::Running {}
+            } else {
+                Refusal::Closed {}
+            };
+            return Err(error(refused, "ask before the first trial"));
         };
         json(&session.ports())
     }
@@ -121,7 +129,7 @@ impl Running {
     /// Where the trial stands, as JSON.
     pub fn snapshot(&self) -> Result<String, SessionError> {
         let Some(progress) = &self.progress else {
-            return Err(error("no trial was started", "call start first"));
+            return Err(error(Refusal::NoTrial {}, "call start first"));
         };
         json(&progress.snapshot())
     }
@@ -147,7 +155,7 @@ impl Running {
         match &self.outcome {
             Some(Ok(outcome)) => json(outcome),
             Some(Err(failed)) => Err(failed.clone()),
-            None => Err(error("no trial was started", "call start first")),
+            None => Err(error(Refusal::NoTrial {}, "call start first")),
         }
     }
 
@@ -165,19 +173,14 @@ impl Drop for Running {
     }
 }
 
-fn error(message: &str, hint: &str) -> SessionError {
-    SessionError {
-        message: message.to_owned(),
-        hint: Some(hint.to_owned()),
-    }
+fn error(refusal: Refusal, hint: &str) -> SessionError {
+    SessionError::from(refusal).hint(hint)
 }
 
 /// As text for Python.
 pub fn json(value: &impl serde::Serialize) -> Result<String, SessionError> {
     serde_json::to_string(value).map_err(|why| {
-        error(
-            &format!("a bug in netdyno: the result cannot be written: {why}"),
-            "please report it",
-        )
+        let (what, why) = ("the result cannot be written".to_owned(), why.to_string());
+        error(Refusal::Bug { what, why }, "please report it")
     })
 }

@@ -1,28 +1,116 @@
 //! Why a session could not do what it was asked to.
 
 use netdyno_dut::DeviceError;
-use netdyno_engine::SpecError;
-use netdyno_io::port::PortError;
+use netdyno_engine::{Invalid, SpecError};
+use netdyno_io::port::{PortError, PortReason};
+use netdyno_io::reason::{Code, Reason};
+use netdyno_io::reasons;
 use std::fmt;
+
+reasons! {
+    /// Why a session refused or failed, where it is not a port that did.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum Refusal {
+        /// The specification of a session is wrong.
+        SessionSpec {
+            /// Where and why.
+            why: String,
+        } = "session-spec", "{why}";
+        /// The specification of a trial is wrong.
+        TrialSpec {
+            /// Part of the specification.
+            place: String,
+            /// What is wrong with it.
+            why: String,
+        } = "trial-spec", "trial: {place}: {why}";
+        /// The specification of an emulated device is wrong.
+        DeviceSpec {
+            /// Field of the specification.
+            field: String,
+            /// What is wrong with it.
+            why: String,
+        } = "device-spec", "device: `{field}`: {why}";
+        /// A specification cannot be read: it is no JSON, or a field is missing, unknown or of another type.
+        Unreadable {
+            /// Which specification.
+            what: String,
+            /// What is wrong, and where.
+            why: String,
+        } = "spec-unreadable", "the {what} cannot be read: {why}";
+        /// A trial has longer frames than its session was opened for.
+        FrameTooLong {
+            /// The longest frame of the trial, FCS counted.
+            bytes: u64,
+            /// The longest frame of the session, FCS counted.
+            most_bytes: u64,
+        } = "frame-too-long", "frames of {bytes} bytes, in a session that was opened for up to {most_bytes}";
+        /// There are not enough cores for the workers, or a core is named twice.
+        Workers {
+            /// Why these workers cannot run.
+            why: String,
+        } = "workers", "{why}";
+        /// A port of an emulated device failed in the trial.
+        DevicePort {
+            /// Emulated device.
+            device: String,
+            /// Port of the device.
+            port: String,
+            /// Code of what the port said.
+            cause: String,
+            /// What the port said.
+            why: String,
+        } = "device-port-failed", "device `{device}`: port `{port}` failed: {why}";
+        /// An emulated device has no closed form for this trial.
+        NoClosedForm {
+            /// Why not.
+            why: String,
+        } = "no-closed-form", "{why}";
+        /// The session is closed.
+        Closed {} = "session-closed", "the session is closed";
+        /// A trial is running in the session.
+        Running {} = "trial-running", "a trial is running";
+        /// No trial was started in the session.
+        NoTrial {} = "no-trial", "no trial was started";
+        /// A thread could not be started.
+        NoThread {
+            /// For what.
+            what: String,
+            /// Why not.
+            why: String,
+        } = "no-thread", "no thread for {what}: {why}";
+        /// The engine failed in a way that is never the user's doing.
+        Bug {
+            /// Which part.
+            what: String,
+            /// What it said.
+            why: String,
+        } = "engine-bug", "a bug in netdyno: {what}: {why}";
+    }
+}
+
+/// The codes of all that the engine says: of ports, of trials that do not count, of sessions.
+pub fn codes() -> impl Iterator<Item = &'static Code> {
+    [PortReason::CODES, Invalid::CODES, Refusal::CODES].into_iter().flatten()
+}
 
 /// What went wrong: where, why, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionError {
-    /// Where and why, a sentence.
-    pub message: String,
+    /// Where and why.
+    pub reason: Reason,
     /// What to do about it.
     pub hint: Option<String>,
 }
 
 impl SessionError {
-    pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            hint: None,
-        }
+    /// A mistake in the specification of the session.
+    pub(crate) fn spec(why: impl Into<String>) -> Self {
+        Refusal::SessionSpec { why: why.into() }.into()
     }
 
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+    /// The same, with what to do about it.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
@@ -32,33 +120,44 @@ impl SessionError {
     pub fn bug(what: &str, panic: &(dyn std::any::Any + Send)) -> Self {
         let said = panic.downcast_ref::<&str>().map(|said| (*said).to_owned());
         let said = said.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
-        Self::new(format!("a bug in netdyno: {what} panicked: {said}")).hint("please report it with the trial's specification")
+        let (what, why) = (what.to_owned(), format!("panicked: {said}"));
+        Self::from(Refusal::Bug { what, why }).hint("please report it with the trial's specification")
     }
 }
 
 impl fmt::Display for SessionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+        self.reason.fmt(f)
     }
 }
 
 impl std::error::Error for SessionError {}
 
+impl From<Refusal> for SessionError {
+    fn from(refusal: Refusal) -> Self {
+        Self {
+            reason: refusal.into(),
+            hint: None,
+        }
+    }
+}
+
 impl From<SpecError> for SessionError {
     fn from(error: SpecError) -> Self {
-        let message = format!("trial: {error}");
+        let SpecError { place, why, hint } = error;
         Self {
-            message,
-            hint: Some(error.hint).filter(|hint| !hint.is_empty()),
+            hint: Some(hint).filter(|hint| !hint.is_empty()),
+            ..Refusal::TrialSpec { place, why }.into()
         }
     }
 }
 
 impl From<DeviceError> for SessionError {
     fn from(error: DeviceError) -> Self {
+        let DeviceError { field, why, hint } = error;
         Self {
-            message: error.to_string(),
-            hint: error.hint,
+            hint,
+            ..Refusal::DeviceSpec { field, why }.into()
         }
     }
 }
@@ -70,7 +169,7 @@ impl From<PortError> for SessionError {
             _ => None,
         };
         Self {
-            message: error.to_string(),
+            reason: Reason::from(&error),
             hint,
         }
     }

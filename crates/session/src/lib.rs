@@ -13,10 +13,11 @@ mod stride;
 mod threads;
 mod truth;
 
-pub use error::SessionError;
+pub use error::{Refusal, SessionError, codes};
 pub use netdyno_engine::Progress;
 pub use netdyno_engine::spec::TrialSpec;
 pub use netdyno_io::machine;
+pub use netdyno_io::reason::{Code, Field, Reason};
 pub use serve::{ServeSpec, Served, Server};
 pub use session::{Outcome, Session};
 pub use spacing::{Gaps, Spacing};

@@ -25,7 +25,7 @@ pub struct Opened {
 /// Checks what can be checked before anything is opened.
 pub fn check(spec: &SessionSpec) -> Result<(), SessionError> {
     if spec.ports.is_empty() {
-        return Err(SessionError::new("the session has no ports"));
+        return Err(SessionError::spec("the session has no ports"));
     }
     for port in &spec.ports {
         let backend = port.backend.entry();
@@ -40,7 +40,7 @@ pub fn check(spec: &SessionSpec) -> Result<(), SessionError> {
                 ClockKind::Real => ("real", "virtual"),
             };
             let why = format!("port `{}`: a `{}` port cannot follow the {clock} clock", port.name, backend.name);
-            return Err(SessionError::new(why).hint(format!("set the session's clock to `{other}`, or use another backend")));
+            return Err(SessionError::spec(why).hint(format!("set the session's clock to `{other}`, or use another backend")));
         }
     }
     for (number, link) in spec.links.iter().enumerate() {
@@ -56,7 +56,7 @@ pub fn check(spec: &SessionSpec) -> Result<(), SessionError> {
         if links != needed {
             let kind = port.backend.kind();
             let why = format!("port `{}`: a `{kind}` port has {needed} link(s), here {links}", port.name);
-            return Err(SessionError::new(why)
+            return Err(SessionError::spec(why)
                 .hint("link each wire or ring port to one port of an emulated device (or loop it to another), and no other port"));
         }
     }
@@ -64,7 +64,7 @@ pub fn check(spec: &SessionSpec) -> Result<(), SessionError> {
 }
 
 fn check_link(spec: &SessionSpec, number: usize, link: &Link) -> Result<(), SessionError> {
-    let bad = |why: String| Err(SessionError::new(format!("links[{number}]: {why}")));
+    let bad = |why: String| Err(SessionError::spec(format!("links[{number}]: {why}")));
     let Some(port) = spec.ports.get(link.port) else {
         return bad(format!("there is no port {}", link.port));
     };
@@ -83,7 +83,7 @@ fn check_link(spec: &SessionSpec, number: usize, link: &Link) -> Result<(), Sess
         let (name, device) = (&device_port.name, &device.name);
         let own = format!("{members} x {rate} bit/s");
         let why = format!("links[{number}]: port `{name}` of device `{device}` runs at {own}, its cable at {cable}");
-        return Err(SessionError::new(why).hint("a cable runs at the rate of all members of the port at its end"));
+        return Err(SessionError::spec(why).hint("a cable runs at the rate of all members of the port at its end"));
     }
     Ok(())
 }
@@ -100,7 +100,7 @@ fn check_loop(spec: &SessionSpec, number: usize, own: &Loop) -> Result<(), Sessi
         (None, _) => format!("there is no port {near}"),
         (_, None) => format!("there is no port {far}"),
     };
-    Err(SessionError::new(format!("loops[{number}]: {why}")).hint("a loop joins two tester ports of the same kind"))
+    Err(SessionError::spec(format!("loops[{number}]: {why}")).hint("a loop joins two tester ports of the same kind"))
 }
 
 /// Opens everything, on `clock` if in real time, for threads that run as `placement` says.

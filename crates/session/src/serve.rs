@@ -1,7 +1,7 @@
 //! An emulated device in real time on ports that lead out of this process, without a tester: so that another
 //! tester can be pointed at it.
 
-use crate::error::SessionError;
+use crate::error::{Refusal, SessionError};
 use crate::spec::default_max_frame;
 use netdyno_dut::Device;
 use netdyno_dut::spec::{DeviceCounters, DeviceSpec};
@@ -81,7 +81,7 @@ impl Server {
         } = spec;
         if wanted.len() != device.ports.len() {
             let (name, has, given) = (&device.name, device.ports.len(), wanted.len());
-            return Err(SessionError::new(format!(
+            return Err(SessionError::spec(format!(
                 "device `{name}` has {has} ports, and {given} to serve them on"
             )));
         }
@@ -94,7 +94,7 @@ impl Server {
                     port.name,
                     wanted.kind()
                 );
-                return Err(SessionError::new(why).hint("serve it on a memif"));
+                return Err(SessionError::spec(why).hint("serve it on a memif"));
             }
             let mut inner = backend::open(&port.name, &wanted.for_served_device(), max_frame)?;
             inner.use_clock(clock);
@@ -116,12 +116,18 @@ impl Server {
             }
         };
         let spawned = std::thread::Builder::new().name("netdyno-device".to_owned()).spawn(serve);
-        let thread = spawned.map_err(|why| SessionError::new(format!("no thread for the device: {why}")))?;
+        let thread = spawned.map_err(|why| Refusal::NoThread {
+            what: "the device".to_owned(),
+            why: why.to_string(),
+        })?;
         let server = Self {
             common,
             thread: Some(thread),
         };
-        told.recv().map_err(|_| SessionError::new("the device's thread did not begin"))??;
+        told.recv().map_err(|_| Refusal::Bug {
+            what: "the device's thread".to_owned(),
+            why: "did not begin".to_owned(),
+        })??;
         Ok(server)
     }
 

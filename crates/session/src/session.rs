@@ -1,6 +1,6 @@
 //! Trials, one after another, on the same ports and devices.
 
-use crate::error::SessionError;
+use crate::error::{Refusal, SessionError};
 use crate::open::{self, Opened};
 use crate::spacing::{self, Spacing};
 use crate::spec::{ClockKind, Event, SessionSpec};
@@ -14,6 +14,7 @@ use netdyno_engine::{ANSWER_PS, Progress, Trial, claims};
 use netdyno_frame::spec::Header;
 use netdyno_io::drive::{Node, run_virtual};
 use netdyno_io::port::PortInfo;
+use netdyno_io::reason::Reason;
 use netdyno_io::time::{Clock, Duration, Instant};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -161,9 +162,11 @@ impl Session {
         let longest = sizes.max().unwrap_or(0).saturating_sub(FCS_BYTES);
         // Not opened anew for these: the ports could turn out to be others than was told of them.
         if longest > self.spec.max_frame {
-            let (longest, most) = (longest + FCS_BYTES, self.spec.max_frame + FCS_BYTES);
-            let why = format!("frames of {longest} bytes, in a session that was opened for up to {most}");
-            return Err(SessionError::new(why).hint("say `max_frame`, without FCS, when opening it"));
+            let too_long = Refusal::FrameTooLong {
+                bytes: u64::from(longest + FCS_BYTES),
+                most_bytes: u64::from(self.spec.max_frame + FCS_BYTES),
+            };
+            return Err(SessionError::from(too_long).hint("say `max_frame`, without FCS, when opening it"));
         }
         // After a trial that ended in an error.
         if self.opened.is_none() {
@@ -173,7 +176,7 @@ impl Session {
             self.met = None;
         }
         let Some(opened) = &mut self.opened else {
-            return Err(SessionError::new("the session is closed"));
+            return Err(Refusal::Closed {}.into());
         };
         // In virtual time ports share nothing with anybody.
         if self.clock.is_some() {
@@ -205,13 +208,13 @@ impl Session {
     /// If an event cannot be: which one and why.
     pub fn expect(&mut self, events: Vec<Event>) -> Result<(), SessionError> {
         if self.clock.is_some() && !events.is_empty() {
-            return Err(SessionError::new(
+            return Err(SessionError::spec(
                 "events of a trial happen to emulated devices in virtual time only",
             ));
         }
         for (number, event) in events.iter().enumerate() {
             if event.port.is_some_and(|port| port >= self.spec.ports.len()) {
-                return Err(SessionError::new(format!(
+                return Err(SessionError::spec(format!(
                     "events[{number}]: there is no port {}",
                     event.port.unwrap_or(0)
                 )));
@@ -227,10 +230,10 @@ impl Session {
     /// If none was, or a thread could not be pinned or panicked.
     pub fn run(&mut self) -> Result<Outcome, SessionError> {
         let Some(mut trial) = self.trial.take() else {
-            return Err(SessionError::new("no trial was prepared"));
+            return Err(Refusal::NoTrial {}.into());
         };
         let Some(mut opened) = self.opened.take() else {
-            return Err(SessionError::new("the session is closed"));
+            return Err(Refusal::Closed {}.into());
         };
         opened.devices.iter_mut().for_each(Device::reset_counters);
         opened.seen.iter().flatten().for_each(|seen| _ = spacing::take(seen));
@@ -268,7 +271,15 @@ impl Session {
             (health.threads, health.cores) = (places.threads(), places.cores);
         }
         for (device, spec) in opened.devices.iter().zip(&self.spec.devices) {
-            let failed = |(port, why): (&str, &str)| format!("device `{}`: port `{port}` failed: {why}", spec.name);
+            let failed = |(port, why): (&str, &Reason)| {
+                let failed = Refusal::DevicePort {
+                    device: spec.name.clone(),
+                    port: port.to_owned(),
+                    cause: why.code.to_string(),
+                    why: why.text.clone(),
+                };
+                failed.into()
+            };
             result.invalid.extend(device.failures().map(failed));
         }
         let devices = opened.devices.iter().map(Device::counters).collect();

@@ -1,6 +1,6 @@
 //! Which thread of a session runs on which core, in real time. Every one of them spins.
 
-use crate::error::SessionError;
+use crate::error::{Refusal, SessionError};
 use crate::spec::{ClockKind, SessionSpec};
 use netdyno_dut::Device;
 use netdyno_engine::Trial;
@@ -36,7 +36,7 @@ impl Places {
                 list(available)
             );
             let hint = "each worker keeps a core busy: ask for fewer, or give the process more cores (taskset, cpuset)";
-            return Err(SessionError::new(why).hint(hint));
+            return Err(SessionError::from(Refusal::Workers { why }).hint(hint));
         }
         let own: BTreeSet<usize> = cores.iter().take(workers).copied().collect();
         if !cores.is_empty() && own.len() < workers {
@@ -44,7 +44,7 @@ impl Places {
                 "{workers} workers, but the cores named for them are {}",
                 list(&cores[..workers.min(cores.len())])
             );
-            return Err(SessionError::new(why).hint("name a core of its own for each worker, or none at all"));
+            return Err(SessionError::from(Refusal::Workers { why }).hint("name a core of its own for each worker, or none at all"));
         }
         let (of_workers, of_devices): (Vec<_>, Vec<_>) = if !cores.is_empty() {
             let at = |number: usize| Some(cores[number % cores.len()]);
@@ -74,14 +74,17 @@ impl Places {
 /// Where the threads of `spec` run; `None` in virtual time.
 pub fn places(spec: &SessionSpec) -> Result<Option<Places>, SessionError> {
     if spec.workers == 0 {
-        return Err(SessionError::new("0 workers").hint("1 is the least"));
+        return Err(SessionError::from(Refusal::Workers {
+            why: "0 workers".to_owned(),
+        })
+        .hint("1 is the least"));
     }
     match spec.clock {
         ClockKind::Real => Places::new(spec, &available_cores()?).map(Some),
         ClockKind::Virtual if spec.workers == 1 => Ok(None),
         ClockKind::Virtual => {
             let why = format!("{} workers in virtual time, where there is one", spec.workers);
-            Err(SessionError::new(why).hint("leave `workers` out: virtual cases run side by side, one on each core"))
+            Err(SessionError::from(Refusal::Workers { why }).hint("leave `workers` out: virtual cases run side by side, one on each core"))
         }
     }
 }
@@ -186,7 +189,8 @@ mod tests {
         let refused = |workers, cores: &[usize], available: &[usize]| {
             let error = Places::new(&spec(workers, 0, cores), available).expect_err("refused");
             assert!(error.hint.is_some());
-            error.message
+            assert_eq!(error.reason.code, "workers");
+            error.reason.text
         };
         assert_eq!(refused(3, &[], &[0, 1]), "3 workers, but this process may use 2 cores (0, 1)");
         assert_eq!(refused(2, &[1], &[0, 1]), "2 workers, but the cores named for them are 1");

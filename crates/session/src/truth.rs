@@ -1,7 +1,7 @@
 //! The closed-form answer about an emulated device: from specifications to what the device's own
 //! reckoning asks for, and back. Conversion only.
 
-use crate::error::SessionError;
+use crate::error::{Refusal, SessionError};
 use crate::spec::SessionSpec;
 use netdyno_dut::spec::DeviceSpec;
 use netdyno_dut::truth::{Departures, Flow, Offered, expect};
@@ -56,7 +56,7 @@ pub fn truth(device: &DeviceSpec, session: &SessionSpec, trial: &TrialSpec) -> R
         .zip(&trial.streams)
         .map(|(index, stream)| offered(device, session, trial, index, stream));
     let offered = offered.collect::<Result<Vec<_>, _>>()?;
-    let expected = expect(device, &offered).map_err(|none| SessionError::new(none.to_string()))?;
+    let expected = expect(device, &offered).map_err(|none| Refusal::NoClosedForm { why: none.to_string() })?;
     let found = trial.streams.iter().zip(expected).map(|(stream, found)| StreamTruth {
         name: stream.name.clone(),
         offered: found.offered,
@@ -78,7 +78,10 @@ fn offered(
     index: usize,
     stream: &StreamSpec,
 ) -> Result<Offered, SessionError> {
-    let none = |why: &str| SessionError::new(format!("no closed form: stream `{}`: {why}", stream.name));
+    let none = |why: &str| {
+        let why = format!("no closed form: stream `{}`: {why}", stream.name);
+        SessionError::from(Refusal::NoClosedForm { why })
+    };
     let number = session.devices.iter().position(|it| it.name == device.name);
     let port = |tester: usize| {
         let link = session.links.iter().find(|link| link.port == tester && Some(link.device) == number);
@@ -133,7 +136,10 @@ fn flow(
     stream: &StreamSpec,
 ) -> Result<Option<Flow>, SessionError> {
     let sizes: Vec<u32> = stream.sizes.iter().map(|size| size.size).collect();
-    let place = |why: String| SessionError::new(format!("trial: stream `{}`: {why}", stream.name));
+    let place = |why: String| {
+        let place = format!("stream `{}`", stream.name);
+        SessionError::from(Refusal::TrialSpec { place, why })
+    };
     let template = Template::new(&stream.headers, &sizes, 1, stream_seed(trial.seed, index)).map_err(|error| place(error.to_string()))?;
     let mut frame = vec![0; template.length(0)];
     template.write(&mut template.cursor(), 0, 0, &mut frame);

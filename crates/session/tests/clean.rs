@@ -1,6 +1,7 @@
 //! Devices that lose nothing: everything arrives, once, in order, and in the time that paper says.
 
 use crate::common::*;
+use netdyno_engine::Invalid;
 use serde_json::json;
 
 /// First bit out to last bit in: 64 bytes and preamble take 57.6 ns at 10 Gbit/s, twice, and 5 us between.
@@ -126,7 +127,12 @@ fn a_next_hop_that_does_not_answer_makes_the_trial_invalid() {
     let mut spec = trial(&[stream]);
     spec["resolve_ns"] = json!(600_000_000);
     let found = run(session("virtual", "wire", router()), spec).trial;
-    assert_eq!(found.invalid, ["next hop 198.18.0.77 did not answer on port `west` within 600 ms"]);
+    let silent = Invalid::NextHopSilent {
+        address: "198.18.0.77".to_owned(),
+        port: "west".to_owned(),
+        waited_ms: 600,
+    };
+    assert_eq!(found.invalid, [silent.into()]);
     assert_eq!((found.streams[0].intended, found.streams[0].offered), (0, 0));
     // Both own addresses announced, then asked at 0, 250 and 500 ms.
     assert_eq!((found.ports[0].tx_frames, found.ports[0].own_frames), (5, 5));

@@ -15,7 +15,7 @@ fn looped(clock: &str, backend: &str) -> Value {
 
 fn refused(spec: Value) -> String {
     let spec = serde_json::from_value(spec).expect("reads");
-    Session::open(spec).expect_err("refused").message
+    Session::open(spec).expect_err("refused").reason.text
 }
 
 #[test]

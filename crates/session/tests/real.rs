@@ -1,7 +1,7 @@
 //! Real time: only relations hold, whatever the machine is doing.
 
 use crate::common::*;
-use netdyno_session::{Session, TrialSpec};
+use netdyno_session::{Refusal, Session, TrialSpec};
 use serde_json::json;
 
 #[test]
@@ -70,10 +70,11 @@ fn sessions_go_on_after_a_trial_and_after_a_refused_one() {
         wrong["streams"][0]["rx_port"] = json!(7);
         let wrong: TrialSpec = serde_json::from_value(wrong).expect("reads");
         let error = session.prepare(wrong).expect_err("there is no port 7");
-        assert_eq!(
-            error.message,
-            "trial: streams[0] (west-east): rx_port: there is no port 7; ports are numbered 0 to 1"
-        );
+        let wrong = Refusal::TrialSpec {
+            place: "streams[0] (west-east)".to_owned(),
+            why: "rx_port: there is no port 7; ports are numbered 0 to 1".to_owned(),
+        };
+        assert_eq!(error.reason, wrong.into());
         assert_eq!(run_on(&mut session, good(64)).trial.resolved.len(), 2);
     }
 }
@@ -111,9 +112,9 @@ fn ports_are_opened_once_for_the_longest_frame() {
             assert_eq!(session.ports(), told, "{clock} {bytes}");
         }
         let longer = serde_json::from_value(sent(most + 5)).expect("reads");
-        let refused = session.prepare(longer).expect_err("too long").message;
-        let expected = format!("frames of {} bytes, in a session that was opened for up to {}", most + 5, most + 4);
-        assert_eq!(refused, expected);
+        let refused = session.prepare(longer).expect_err("too long").reason;
+        let (bytes, most_bytes) = (u64::from(most + 5), u64::from(most + 4));
+        assert_eq!(refused, Refusal::FrameTooLong { bytes, most_bytes }.into());
         assert_eq!(run_on(&mut session, sent(64)).trial.streams[0].intended, 10);
     }
 }
@@ -142,7 +143,7 @@ fn a_trial_is_cancelled_from_another_thread_and_keeps_what_it_measured() {
             "{clock}: {stream:?}"
         );
         assert!(stream.received >= 1000 && stream.lost >= 0);
-        assert_eq!(found.trial.invalid, [""; 0], "{clock}");
+        assert_eq!(found.trial.invalid, [], "{clock}");
         assert!(found.trial.phases[2].duration_ns < 3_600_000_000_000);
         assert_eq!(progress.snapshot().phase, "done");
     }
@@ -152,8 +153,9 @@ fn a_trial_is_cancelled_from_another_thread_and_keeps_what_it_measured() {
 fn labs_that_cannot_be_are_refused_with_the_reason() {
     let refuse = |session: serde_json::Value| {
         let error = Session::open(serde_json::from_value(session).expect("reads")).expect_err("refused");
-        assert!(error.hint.is_some() || error.message.starts_with("links["), "{error:?}");
-        error.message
+        assert!(error.hint.is_some() || error.reason.text.starts_with("links["), "{error:?}");
+        assert_eq!(error.reason.code, "session-spec");
+        error.reason.text
     };
     assert_eq!(
         refuse(session("real", "wire", cross_connect())),

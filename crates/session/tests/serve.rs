@@ -1,7 +1,7 @@
 //! A device served on memifs, and a tester that only knows its sockets.
 
 use crate::common::*;
-use netdyno_session::{Served, Server, Session};
+use netdyno_session::{Refusal, Served, Server, Session};
 use serde_json::{Value, json};
 
 const DELAY_NS: u64 = 50_000;
@@ -40,7 +40,7 @@ fn every_frame_is_accounted_for_between_two_strangers() {
         let mut spec = trial(&[both(false), both(true)]);
         spec["drain_ns"] = json!(200_000_000);
         let found = run_on(&mut session, spec);
-        assert_eq!(found.trial.invalid, [""; 0], "round {round}");
+        assert_eq!(found.trial.invalid, [], "round {round}");
         let after = settled(&server);
         for (from, stream) in found.trial.streams.iter().enumerate() {
             let to = 1 - from;
@@ -76,13 +76,14 @@ fn a_tester_without_its_device_has_an_invalid_trial_and_the_next_one_is_good() {
     let [why] = &found.trial.invalid[..] else {
         panic!("{:?}", found.trial.invalid)
     };
-    assert!(why.contains("is gone: netdyno") && why.contains("disconnected"), "{why}");
+    assert_eq!(why.code, "port-gone");
+    assert!(why.text.contains("disconnected"), "{why}");
     let _again = serve(&sockets, cross_connect());
     // Longer than a busy machine keeps the device from its core.
     let mut again = trial(&[stream(false, 1, json!("peer"), size(64), constant(400_000, BITS_64 * 1000))]);
     again["drain_ns"] = json!(200_000_000);
     let found = run_on(&mut session, again);
-    assert_eq!(found.trial.invalid, [""; 0]);
+    assert_eq!(found.trial.invalid, []);
     assert!(found.trial.streams[0].received > 0);
 }
 
@@ -91,16 +92,19 @@ fn what_cannot_be_served_is_refused() {
     let refuse = |ports: Value, core: Value| {
         let spec = json!({"device": cross_connect(), "ports": ports, "core": core});
         let refused = Server::start(serde_json::from_value(spec).expect("reads")).expect_err("refused");
-        refused.message
+        refused.reason
     };
     let memif = |end| json!({"kind": "memif", "socket": socket(end), "role": "server"});
+    let spec = |why: &str| Refusal::SessionSpec { why: why.to_owned() }.into();
     assert_eq!(
         refuse(json!([memif("a")]), Value::Null),
-        "device `dut` has 2 ports, and 1 to serve them on"
+        spec("device `dut` has 2 ports, and 1 to serve them on")
     );
     assert_eq!(
         refuse(json!([memif("a"), {"kind": "ring"}]), Value::Null),
-        "port `b`: a `ring` port leads nowhere but into this process"
+        spec("port `b`: a `ring` port leads nowhere but into this process")
     );
-    assert!(refuse(json!([memif("a"), memif("b")]), json!(999)).contains("pinning a thread to core 999"));
+    let unpinned = refuse(json!([memif("a"), memif("b")]), json!(999));
+    assert_eq!(unpinned.code, "port-system");
+    assert!(unpinned.text.contains("pinning a thread to core 999"), "{unpinned}");
 }

@@ -1,7 +1,8 @@
 //! Several workers in real time: only relations hold, whatever the machine is doing.
 
 use crate::common::*;
-use netdyno_session::{Outcome, Session};
+use netdyno_engine::Invalid;
+use netdyno_session::{Outcome, Refusal, Session};
 use serde_json::{Value, json};
 
 fn with_workers(mut session: Value, workers: usize) -> Value {
@@ -11,7 +12,7 @@ fn with_workers(mut session: Value, workers: usize) -> Value {
 
 /// All frames are accounted for, whoever sent and received them.
 fn accounted(found: &Outcome) {
-    assert_eq!(found.trial.invalid, [""; 0]);
+    assert_eq!(found.trial.invalid, []);
     let health = &found.trial.health;
     for stream in &found.trial.streams {
         assert_eq!(stream.lost, stream.offered as i64 - stream.received as i64, "{}", stream.name);
@@ -143,7 +144,7 @@ fn several_workers_are_cancelled_and_end_in_order() {
     let stream = &found.trial.streams[0];
     assert!(stream.intended >= stream.offered && stream.intended < 360_000_000);
     assert!(stream.received >= 1000 && stream.lost >= 0);
-    assert_eq!(found.trial.invalid, [""; 0]);
+    assert_eq!(found.trial.invalid, []);
     assert_eq!(progress.snapshot().phase, "done");
 }
 
@@ -159,10 +160,12 @@ fn a_next_hop_that_does_not_answer_ends_all_workers() {
     let mut spec = trial(&[lane]);
     spec["resolve_ns"] = json!(20_000_000);
     let found = run(with_workers(session("real", "ring", router()), 2), spec);
-    assert_eq!(
-        found.trial.invalid,
-        ["next hop 198.18.0.3 did not answer on port `west` within 20 ms"]
-    );
+    let silent = Invalid::NextHopSilent {
+        address: "198.18.0.3".to_owned(),
+        port: "west".to_owned(),
+        waited_ms: 20,
+    };
+    assert_eq!(found.trial.invalid, [silent.into()]);
     assert_eq!(found.trial.streams[0].offered, 0);
 }
 
@@ -170,13 +173,16 @@ fn a_next_hop_that_does_not_answer_ends_all_workers() {
 fn workers_that_cannot_be_are_refused() {
     let refuse = |session: Value| Session::open(serde_json::from_value(session).expect("reads")).expect_err("refused");
     let error = refuse(with_workers(session("virtual", "wire", cross_connect()), 2));
-    assert_eq!(error.message, "2 workers in virtual time, where there is one");
+    assert_eq!(error.reason.code, "workers");
     assert!(error.hint.is_some());
     let error = refuse(with_workers(session("real", "ring", cross_connect()), 100_000));
-    assert!(error.message.starts_with("100000 workers, but this process may use "), "{error}");
-    assert!(error.hint.is_some());
-    assert_eq!(
-        refuse(with_workers(session("real", "ring", cross_connect()), 0)).message,
-        "0 workers"
+    assert_eq!(error.reason.code, "workers");
+    assert!(
+        error.reason.text.starts_with("100000 workers, but this process may use "),
+        "{error}"
     );
+    assert!(error.hint.is_some());
+    let why = "0 workers".to_owned();
+    let refused = refuse(with_workers(session("real", "ring", cross_connect()), 0));
+    assert_eq!(refused.reason, Refusal::Workers { why }.into());
 }

@@ -7,20 +7,16 @@ same, and the device is the same connection from the first case to the last.
 
 from __future__ import annotations
 
-import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from netdyno.ports.threads import workers_of
+from netdyno.values.engine_reason import EngineReason
 
 PATIENCE_S = 60.0
 """How long a device that is to connect to us is waited for: somebody has to start it, once we listen. Nobody
 came in one case: the next ones do not wait so long again."""
-
-
-_LEFT_OVER = re.compile(r"nobody listens at `([^`@][^`]*)` \(connection refused", re.IGNORECASE)
-"""A socket's file whose server was killed, or did not remove it: connect(2) finds it, and is refused."""
 
 
 class Peers:
@@ -71,7 +67,7 @@ class Peers:
         """Whether to go on waiting for a device that is to connect to us, after a time in vain."""
         if not self._here:
             return False
-        self._so_far = [why for why in _clauses(reasons) if not why.startswith("nobody ")]
+        self._so_far = list(dict.fromkeys(_disagreements(reasons)))
         now = time.monotonic()
         if self._until is None:
             self._until = now if self._has_given_up else now + PATIENCE_S
@@ -82,8 +78,7 @@ class Peers:
         """What to do about a trial that could not begin for these reasons."""
         if not self:
             return None
-        if any("ring index" in reason.lower() for reason in reasons):
-            # What testpmd says to a client that asks for more queues than it was given.
+        if any(reason.code == "memif-fewer-queues" for reason in _coded(reasons)):
             queues = self._workers
             return (
                 f"the tester has a queue for each of its {queues} workers, and the device has fewer: start it"
@@ -94,7 +89,10 @@ class Peers:
                 "start netdyno first, and the device when netdyno says that it is listening: a client such as"
                 " testpmd looks for its server once, when it is started"
             )
-        left = dict.fromkeys(place for reason in reasons for place in _LEFT_OVER.findall(reason))
+        # A socket's file whose server was killed, or did not remove it.
+        left = dict.fromkeys(
+            str(reason.fields["socket"]) for reason in _coded(reasons) if reason.fields.get("is_left_over")
+        )
         if left:
             return (
                 f"nobody listens at that file any more: remove it (`rm {' '.join(left)}`) and start the"
@@ -105,11 +103,18 @@ class Peers:
         )
 
 
-def _clauses(reasons: Sequence[str]) -> list[str]:
-    """Why nobody is there, without the port that noticed and for how long it had waited that time."""
-    return list(
-        dict.fromkeys(re.sub(r"^port `.*` is gone: no peer within \d+ ms: ", "", why) for why in reasons)
-    )
+def _coded(reasons: Sequence[str]) -> list[EngineReason]:
+    """Those that the engine gave in this run; of a stored one only the sentence is known."""
+    return [reason for reason in reasons if isinstance(reason, EngineReason)]
+
+
+def _disagreements(reasons: Sequence[str]) -> Iterator[str]:
+    """Clauses: why a device that was there, or somebody else, is not connected."""
+    for reason in _coded(reasons):
+        if reason.code in ("memif-disagreed", "memif-fewer-queues"):
+            yield f"the connection at `{reason.fields['socket']}` failed: {reason.fields['why']}"
+        elif reason.code == "memif-ended":
+            yield str(reason.fields["why"])
 
 
 def _ends(ports: Sequence[Mapping[str, Any]]) -> str:

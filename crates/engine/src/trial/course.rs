@@ -3,6 +3,7 @@
 //! One of them leads: it resolves, decides when traffic begins and until when arrivals count. The others follow.
 
 use netdyno_frame::spec::Mac;
+use netdyno_io::reason::Reason;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -60,7 +61,7 @@ pub struct Course {
     /// Frames that nobody heard.
     unheard: AtomicU64,
     has_failed: AtomicBool,
-    failures: Mutex<Vec<String>>,
+    failures: Mutex<Vec<Reason>>,
 }
 
 impl Course {
@@ -246,13 +247,13 @@ impl Course {
     }
 
     /// A follower cannot go on.
-    pub fn fail(&self, why: String) {
+    pub fn fail(&self, why: Reason) {
         self.failures.lock().unwrap_or_else(PoisonError::into_inner).push(why);
         self.has_failed.store(true, Ordering::Release);
     }
 
     /// Why followers could not go on.
-    pub fn failures(&self) -> Vec<String> {
+    pub fn failures(&self) -> Vec<Reason> {
         if self.has_failed.load(Ordering::Acquire) {
             std::mem::take(&mut *self.failures.lock().unwrap_or_else(PoisonError::into_inner))
         } else {

@@ -2,8 +2,10 @@
 
 use super::course::Course;
 use super::worker::Worker;
+use crate::reason::Invalid;
 use netdyno_io::drive::Node;
 use netdyno_io::port::PortError;
+use netdyno_io::reason::Reason;
 use netdyno_io::time::Instant;
 use std::sync::Arc;
 
@@ -129,7 +131,7 @@ impl Node for Follower {
             return;
         }
         if let Err(error) = self.round(now) {
-            self.course.fail(error.to_string());
+            self.course.fail(Reason::from(&error));
             self.course.has_sent(self.number, self.worker.last_departure_ps());
             self.stage = Stage::Done;
         }
@@ -147,7 +149,7 @@ impl Drop for Follower {
     /// A panic in its thread must not leave the lead waiting.
     fn drop(&mut self) {
         if self.stage != Stage::Done {
-            self.course.fail("a worker of the tester stopped; please report it".to_owned());
+            self.course.fail(Invalid::WorkerStopped {}.into());
         }
     }
 }

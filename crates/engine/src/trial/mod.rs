@@ -26,6 +26,7 @@ use crate::send::Sender;
 use crate::spec::TrialSpec;
 use course::Course;
 use netdyno_io::port::Port;
+use netdyno_io::reason::Reason;
 use netdyno_io::time::Instant;
 use script::Script;
 use stage::{Hop, Stage, Times};
@@ -63,7 +64,7 @@ pub struct Trial {
     stage: Stage,
     times: Times,
     duration_ps: u64,
-    invalid: Vec<String>,
+    invalid: Vec<Reason>,
     cancelled: bool,
     /// When it was, if that was during traffic.
     halted_ps: Option<u64>,
@@ -261,7 +262,7 @@ impl Trial {
     pub fn ready(&mut self) {
         let others = self.followers.iter_mut().flat_map(|follower| &mut follower.worker.ports);
         if let Err(error) = self.worker.ports.iter_mut().chain(others).try_for_each(|port| port.ready()) {
-            self.invalid.push(error.to_string());
+            self.invalid.push(Reason::from(&error));
             self.end(0);
             self.finished = true;
         }

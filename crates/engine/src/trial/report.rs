@@ -6,6 +6,7 @@ use super::worker::Worker;
 use crate::host::NextHop;
 use crate::observe::First;
 use crate::observe::Observer;
+use crate::reason::Invalid;
 use crate::receive::Arrivals;
 use crate::result::{
     CatchUp, ConflictResult, Gap, Gaps, Health, HeardResult, HopChange, HopSilence, NextHopResult, PortResult, SaidResult, Silence,
@@ -28,22 +29,17 @@ fn result(trial: &Trial) -> TrialResult {
     let streams: Vec<StreamResult> = (0..trial.spec.streams.len()).map(|index| stream(trial, index)).collect();
     for stream in &streams {
         if stream.lost < 0 {
-            let more = stream.received + stream.corrupted;
-            invalid.push(format!(
-                "stream `{}`: {more} distinct frames received, more than the {} offered",
-                stream.name, stream.offered
-            ));
+            let more = Invalid::TooManyReceived {
+                stream: stream.name.clone(),
+                received: stream.received + stream.corrupted,
+                offered: stream.offered,
+            };
+            invalid.push(more.into());
         }
-        if let Some(negative) = stream
-            .latency
-            .as_ref()
-            .map(|latency| latency.negative)
-            .filter(|&negative| negative > 0)
-        {
-            invalid.push(format!(
-                "stream `{}`: {negative} frames arrived before they departed; a clock is wrong",
-                stream.name
-            ));
+        let negative = stream.latency.as_ref().map(|latency| latency.negative);
+        if let Some(frames) = negative.filter(|&frames| frames > 0) {
+            let stream = stream.name.clone();
+            invalid.push(Invalid::NegativeLatency { stream, frames }.into());
         }
     }
     TrialResult {

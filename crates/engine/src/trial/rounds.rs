@@ -3,8 +3,10 @@
 use super::Trial;
 use super::phases::phase_at;
 use super::stage::{ANSWER_PS, Stage};
+use crate::reason::Invalid;
 use netdyno_io::drive::Node;
 use netdyno_io::port::PortError;
+use netdyno_io::reason::Reason;
 use netdyno_io::time::Instant;
 
 /// Answers (ARP, ND, echo) that wait on one port at most.
@@ -20,7 +22,7 @@ impl Trial {
         self.script.stop();
         match self.stage {
             Stage::New | Stage::Resolve { .. } | Stage::Settle { .. } | Stage::Muster { .. } => {
-                self.invalid.push("cancelled before traffic began".to_owned());
+                self.invalid.push(Invalid::Cancelled {}.into());
                 self.end(now);
             }
             Stage::Traffic => {
@@ -148,8 +150,8 @@ impl Node for Trial {
             self.worker.turn(now.ps);
         }
         self.heed_cancel(now.ps);
-        let failed = self.round(now).err().map(|error| error.to_string());
-        let failures: Vec<String> = failed.into_iter().chain(self.course.failures()).collect();
+        let failed = self.round(now).err().map(|error| Reason::from(&error));
+        let failures: Vec<Reason> = failed.into_iter().chain(self.course.failures()).collect();
         if !failures.is_empty() {
             self.invalid.extend(failures);
             if self.stage == Stage::Traffic {

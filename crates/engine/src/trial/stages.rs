@@ -4,6 +4,7 @@ use super::Trial;
 use super::compile::learning_frames;
 use super::course::Answer;
 use super::stage::{AHEAD_PS, ANSWER_PS, Hop, Stage, samples};
+use crate::reason::Invalid;
 
 /// Questions for a next hop are repeated this often.
 const RETRY_PS: u64 = 250_000_000_000;
@@ -123,10 +124,12 @@ impl Trial {
     fn give_up(&mut self, at: u64) {
         for (host, port) in self.hosts.iter().zip(&self.worker.ports) {
             for address in host.unanswered() {
-                let name = &port.info().name;
-                let waited = self.spec.resolve_ns / 1_000_000;
-                self.invalid
-                    .push(format!("next hop {address} did not answer on port `{name}` within {waited} ms"));
+                let silent = Invalid::NextHopSilent {
+                    address: address.to_string(),
+                    port: port.info().name.clone(),
+                    waited_ms: self.spec.resolve_ns / 1_000_000,
+                };
+                self.invalid.push(silent.into());
             }
         }
         self.end(at);
@@ -134,14 +137,11 @@ impl Trial {
 
     /// Workers are missing when traffic should begin. Their part of it would be sent in one burst, if at all.
     fn not_mustered(&mut self, at: u64) {
-        let waited = MUSTER_PS / 1_000_000_000;
+        let waited_ms = MUSTER_PS / 1_000_000_000;
         for number in self.course.not_ready() {
             // Numbered as in the results, where the lead is the first.
-            let worker = number + 2;
-            self.invalid.push(format!(
-                "worker {worker} of the tester was not ready for traffic within {waited} ms: its thread got no time on its core; keep \
-                 other programs off it, or ask for fewer workers"
-            ));
+            let worker = number as u64 + 2;
+            self.invalid.push(Invalid::WorkerNotReady { worker, waited_ms }.into());
         }
         self.end(at);
     }
@@ -150,7 +150,7 @@ impl Trial {
         self.times.resolved = at;
         self.keep_next_hops(at);
         if let Some(why) = self.two_ways() {
-            self.invalid.push(why);
+            self.invalid.push(why.into());
             return self.end(at);
         }
         for hop in self.answers() {
@@ -175,7 +175,7 @@ impl Trial {
     }
 
     /// Why a stream has no one MAC address to go to: it is on several VLANs, where others answered.
-    fn two_ways(&self) -> Option<String> {
+    fn two_ways(&self) -> Option<Invalid> {
         let answer = |hop: &Hop| self.hosts[hop.port].answer(&hop.tags, hop.address);
         self.hops.iter().zip(self.hops.iter().skip(1)).find_map(|(one, other)| {
             let (here, there) = (answer(one)?, answer(other)?);
@@ -183,13 +183,13 @@ impl Trial {
             (same && here != there).then(|| {
                 let stream = self.worker.senders[one.port].lanes[one.lane].stream;
                 let on = |hop: &Hop| hop.tags.iter().map(|tag| tag.vid().to_string()).collect::<Vec<_>>().join(".");
-                format!(
-                    "stream `{}` is on VLAN {}, where its next hop is {here}, and on VLAN {}, where it is {there}: one stream goes to one \
-                     MAC address; give each VLAN a stream of its own",
-                    self.spec.streams[stream].name,
-                    on(one),
-                    on(other)
-                )
+                Invalid::NextHopsDiffer {
+                    stream: self.spec.streams[stream].name.clone(),
+                    vlan: on(one),
+                    mac: here.to_string(),
+                    other_vlan: on(other),
+                    other_mac: there.to_string(),
+                }
             })
         })
     }

@@ -16,6 +16,7 @@ from netdyno import modifiers
 from netdyno.devices import routes
 from netdyno.plan.matrix import Case, Stream, beside, streams
 from netdyno.store import observations
+from netdyno.values.engine_reason import EngineReason
 from netdyno.values.health import CatchUp, Health, WorkerHealth
 from netdyno.values.load import Event, Segment, Trial
 from netdyno.values.outcome import (
@@ -245,7 +246,7 @@ def read_result(json_text: str, apart: Collection[str] = ()) -> Outcome:
         _health(trial["health"]),
         tuple(Phase(**phase) for phase in trial["phases"]),
         resolved=tuple((address, mac) for address, mac in trial["resolved"]),
-        invalid=tuple(trial["invalid"]),
+        invalid=tuple(map(EngineReason.read, trial["invalid"])),
         devices=tuple(answer.get("devices", ())),
         next_hops=tuple(next_hop(hop) for hop in trial.get("next_hops", ())),
         conflicts=tuple(conflict(table) for table in trial.get("conflicts", ())),

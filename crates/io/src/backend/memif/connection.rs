@@ -5,10 +5,11 @@
 //! a peer that comes back is connected to whether frames flow or not.
 
 use super::conversation::{CLOSED, Conversation};
-use super::handshake::{self, Ends, Established, Interface};
+use super::handshake::{self, Ends, Established, Interface, Refusal};
 use super::message::Message;
 use super::role::Role;
 use super::socket::{self, Bell, Channel, Received};
+use crate::port::Absence;
 use crate::time::{Clock, Duration, Instant, sleep};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -41,7 +42,7 @@ struct State {
     /// By queue, until the queue fetches it.
     ends: Vec<Option<Ends>>,
     /// Why there is no connection.
-    why: String,
+    absence: Absence,
     /// What ended the last one.
     ended: String,
     /// What a queue found wrong, and in which epoch.
@@ -60,9 +61,13 @@ impl Connection {
             epoch: AtomicU64::new(0),
             state: Mutex::new(State {
                 ends: Vec::new(),
-                why: match role {
-                    Role::Client => format!("nobody listens at `{socket}`"),
-                    Role::Server => format!("nobody has connected to `{socket}`"),
+                absence: match role {
+                    Role::Client => Absence::NobodyListens {
+                        socket: socket.to_owned(),
+                        error: "not tried yet".to_owned(),
+                        is_left_over: false,
+                    },
+                    Role::Server => Absence::NobodyConnected { socket: socket.to_owned() },
                 },
                 ended: String::new(),
                 violation: None,
@@ -112,8 +117,8 @@ impl Connection {
     }
 
     /// Why there is no connection.
-    pub fn why(&self) -> String {
-        self.state().why.clone()
+    pub fn absence(&self) -> Absence {
+        self.state().absence.clone()
     }
 
     /// What ended the last connection.
@@ -147,7 +152,11 @@ impl Connection {
         while !self.stopped() {
             let pause = match socket::connect(&self.socket) {
                 Err(why) => {
-                    self.state().why = format!("nobody listens at `{}` ({why})", self.socket);
+                    self.state().absence = Absence::NobodyListens {
+                        socket: self.socket.clone(),
+                        error: why.to_string(),
+                        is_left_over: why.kind() == io::ErrorKind::ConnectionRefused && !self.socket.starts_with('@'),
+                    };
                     RETRY
                 }
                 Ok(channel) => {
@@ -205,16 +214,24 @@ impl Connection {
     }
 
     /// A client did not get past the door.
-    pub fn was_refused(&self, why: &str) {
+    pub fn was_refused(&self, why: &Refusal) {
         let mut state = self.state();
         if state.peer.is_none() {
-            state.why = format!("the connection at `{}` failed: {why}", self.socket);
+            state.absence = self.disagreed(why);
         }
     }
 
-    fn refuse(&self, channel: &Channel, why: &str) {
-        let _ = channel.send(&Message::disconnect(why), None);
-        self.state().why = format!("the connection at `{}` failed: {why}", self.socket);
+    fn refuse(&self, channel: &Channel, why: &Refusal) {
+        let _ = channel.send(&Message::disconnect(&why.text), None);
+        self.state().absence = self.disagreed(why);
+    }
+
+    fn disagreed(&self, why: &Refusal) -> Absence {
+        Absence::Disagreed {
+            socket: self.socket.clone(),
+            why: why.text.clone(),
+            has_fewer_queues: why.has_fewer_queues,
+        }
     }
 
     /// A new epoch, and what queues find in it: the ends of a connection, or what ended it.
@@ -224,7 +241,7 @@ impl Connection {
         match found {
             Ok(ends) => state.ends.extend(ends.into_iter().map(Some)),
             Err(why) => {
-                state.why.clone_from(&why);
+                state.absence = Absence::Ended { why: why.clone() };
                 state.ended = why;
             }
         }

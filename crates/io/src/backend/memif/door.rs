@@ -4,7 +4,7 @@
 
 use super::connection::Connection;
 use super::conversation::{Conversation, DIALOGUE};
-use super::handshake::{self, Talk};
+use super::handshake::{self, Refusal, Talk};
 use super::message::Message;
 use super::socket::{self, Bell, Channel, Listener};
 use crate::time::{Clock, Duration, Instant, sleep};
@@ -130,32 +130,32 @@ impl Inside {
     }
 
     /// Talks with a client and hands it on. Why not, which it is told too, and to which servers that is news.
-    fn admit(&self, channel: Channel) -> Result<(), (Vec<Arc<Connection>>, String)> {
+    fn admit(&self, channel: Channel) -> Result<(), (Vec<Arc<Connection>>, Refusal)> {
         let servers = lock(&self.servers).clone();
         let most = servers.iter().map(|server| server.interface.queues).max().unwrap_or(1);
         let mut talk = Conversation::new(&self.stop, &self.bell, &channel);
         talk.has(FIRST_WORD);
-        let refuse = |why: String| {
-            let _ = channel.send(&Message::disconnect(&why), None);
+        let refuse = |why: Refusal| {
+            let _ = channel.send(&Message::disconnect(&why.text), None);
             why
         };
-        let init = handshake::greet(&mut talk, most).map_err(|why| (servers.clone(), refuse(why)))?;
+        let init = handshake::greet(&mut talk, most).map_err(|why| (servers.clone(), refuse(why.into())))?;
         let Some(server) = servers.iter().find(|server| server.interface.id == init.id) else {
             let mut there: Vec<_> = servers.iter().map(|server| server.interface.id.to_string()).collect();
             there.sort();
             let why = format!("no interface {} here; there is {}", init.id, there.join(", "));
-            return Err((servers.clone(), refuse(why)));
+            return Err((servers.clone(), refuse(why.into())));
         };
         talk.has(DIALOGUE);
         // Before anything is said of who is there: that is nothing to a stranger.
-        handshake::check_init(&init, &server.interface).map_err(|why| (vec![Arc::clone(server)], refuse(why)))?;
+        handshake::check_init(&init, &server.interface).map_err(|why| (vec![Arc::clone(server)], refuse(why.into())))?;
         let clock = Clock::start();
         while server.peer().is_some() && clock.now() < Instant::ZERO + TURNOVER {
             sleep(Duration::from_ms(1));
         }
         if let Some(peer) = server.peer() {
             // No news to the server: it has its client.
-            return Err((Vec::new(), refuse(format!("already connected to {peer}"))));
+            return Err((Vec::new(), refuse(format!("already connected to {peer}").into())));
         }
         let agreed = handshake::admit(&mut talk as &mut dyn Talk, &init, &server.interface);
         match agreed {
@@ -163,7 +163,7 @@ impl Inside {
                 // Another was faster to say all.
                 let why = format!("already connected to {peer}");
                 let _ = channel.send(&Message::disconnect(&why), None);
-                (Vec::new(), why)
+                (Vec::new(), why.into())
             }),
             Err(why) => Err((vec![Arc::clone(server)], refuse(why))),
         }

@@ -2,7 +2,7 @@
 //! touched outside of what was agreed.
 
 use super::ends::{Buffers, Receiver, Sender};
-use super::handshake::{Interface, Talk, admit, check_init, client, greet};
+use super::handshake::{Interface, Refusal, Talk, admit, check_init, client, greet};
 use super::memory::{Shared, sealed_file};
 use super::message::{AddRegion, AddRing, Hello, Init, MODE_ETHERNET, Message, Text, VERSION};
 use super::ring::{Regions, Ring};
@@ -158,7 +158,7 @@ fn a_handshake_with_a_liar_ends_in_a_connection_or_a_reason() {
     let [from_server, from_client] = conversation();
     for (name, right) in [("memif/client", &from_server), ("memif/server", &from_client)] {
         let as_client = name == "memif/client";
-        let talk = |liar: &mut Liar<'_>| {
+        let talk = |liar: &mut Liar<'_>| -> Result<_, Refusal> {
             if as_client {
                 client(liar, &interface())
             } else {
@@ -170,7 +170,7 @@ fn a_handshake_with_a_liar_ends_in_a_connection_or_a_reason() {
         let input = written(right);
         let mut honest = Liar { input: &input, heard: 0 };
         if let Err(why) = talk(&mut honest) {
-            panic!("{name}: what is right was refused after {} messages: {why}", honest.heard);
+            panic!("{name}: what is right was refused after {} messages: {}", honest.heard, why.text);
         }
         fuzz(name, &[input], |input| {
             let mut liar = Liar { input, heard: 0 };
@@ -179,7 +179,7 @@ fn a_handshake_with_a_liar_ends_in_a_connection_or_a_reason() {
                     assert_eq!(established.ends.len(), 1, "as many queues as asked for");
                     1
                 }
-                Err(why) => complaint(&why) & !0xff,
+                Err(why) => complaint(&why.text) & !0xff,
             };
             met | liar.heard as u64
         });

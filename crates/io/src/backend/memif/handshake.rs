@@ -61,6 +61,33 @@ pub struct Established {
     pub peer: String,
 }
 
+/// Why the two ends did not come together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// In words, which the peer is told too if it was not the one who said them.
+    pub text: String,
+    /// Whether it is because the peer has fewer queues than this end.
+    pub has_fewer_queues: bool,
+}
+
+impl Refusal {
+    fn fewer_queues(text: String) -> Self {
+        Self {
+            text,
+            has_fewer_queues: true,
+        }
+    }
+}
+
+impl From<String> for Refusal {
+    fn from(text: String) -> Self {
+        Self {
+            text,
+            has_fewer_queues: false,
+        }
+    }
+}
+
 /// A conversation with the peer. Errors say why it is over.
 pub trait Talk {
     /// Waits for the next message. One that cannot be read is an error.
@@ -92,10 +119,10 @@ fn unexpected(got: &Message, wanted: &str) -> String {
 ///
 /// # Errors
 /// Why the two do not come together.
-pub fn client(talk: &mut dyn Talk, interface: &Interface) -> Result<Established, String> {
+pub fn client(talk: &mut dyn Talk, interface: &Interface) -> Result<Established, Refusal> {
     let (first, _) = hear(talk)?;
     let Message::Hello(hello) = first else {
-        return Err(unexpected(&first, "HELLO"));
+        return Err(unexpected(&first, "HELLO").into());
     };
     if hello.min_version > VERSION || hello.max_version < VERSION {
         return Err(format!(
@@ -104,14 +131,15 @@ pub fn client(talk: &mut dyn Talk, interface: &Interface) -> Result<Established,
             hello.min_version & 0xff,
             hello.max_version >> 8,
             hello.max_version & 0xff
-        ));
+        )
+        .into());
     }
     let most = u32::from(hello.max_from_client.min(hello.max_to_client)) + 1;
     if most < u32::from(interface.queues) {
-        return Err(format!(
+        return Err(Refusal::fewer_queues(format!(
             "the peer takes {most} at most and this port has {} queues: give both as many",
             interface.queues
-        ));
+        )));
     }
     let log2 = interface.ring_log2.min(hello.max_ring_log2);
     let memory = ClientMemory::new(interface, log2)?;
@@ -147,7 +175,11 @@ pub fn client(talk: &mut dyn Talk, interface: &Interface) -> Result<Established,
                 private_header: 0,
             };
             talk.say(&Message::AddRing(ring), Some(bell.fd()))?;
-            acknowledged(talk)?;
+            // It took the first ring this way: what it has against the next is their number.
+            acknowledged(talk).map_err(|why| match index {
+                0 => Refusal::from(why),
+                _ => Refusal::fewer_queues(why),
+            })?;
             if from_client {
                 bells.push(bell.into());
             }
@@ -160,7 +192,7 @@ pub fn client(talk: &mut dyn Talk, interface: &Interface) -> Result<Established,
             bells,
             peer: hello.name.to_string(),
         }),
-        (other, _) => Err(unexpected(&other, "CONNECTED")),
+        (other, _) => Err(unexpected(&other, "CONNECTED").into()),
     }
 }
 
@@ -276,7 +308,7 @@ pub fn greet(talk: &mut dyn Talk, queues: u16) -> Result<Init, String> {
 ///
 /// # Errors
 /// Why the two do not come together; the client is to be told.
-pub fn admit(talk: &mut dyn Talk, init: &Init, interface: &Interface) -> Result<Established, String> {
+pub fn admit(talk: &mut dyn Talk, init: &Init, interface: &Interface) -> Result<Established, Refusal> {
     talk.say(&Message::Ack, None)?;
     let mut offer = Offer::new(interface.queues);
     loop {
@@ -284,7 +316,7 @@ pub fn admit(talk: &mut dyn Talk, init: &Init, interface: &Interface) -> Result<
             (Message::AddRegion(region), file) => offer.add_region(region, file)?,
             (Message::AddRing(ring), file) => offer.add_ring(ring, file)?,
             (Message::Connect(_), _) => return offer.accept(init.name.to_string(), interface.max_frame),
-            (other, _) => return Err(unexpected(&other, "ADD_REGION, ADD_RING or CONNECT")),
+            (other, _) => return Err(unexpected(&other, "ADD_REGION, ADD_RING or CONNECT").into()),
         }
         talk.say(&Message::Ack, None)?;
     }
@@ -388,7 +420,7 @@ impl Offer {
         }
     }
 
-    fn accept(self, peer: String, max_frame: u32) -> Result<Established, String> {
+    fn accept(self, peer: String, max_frame: u32) -> Result<Established, Refusal> {
         let regions: Regions = self.regions.into();
         let queues = self.rings[0].len();
         let mut established = Established {
@@ -405,9 +437,9 @@ impl Offer {
         for pair in from.into_iter().zip(to) {
             let (Some(from), Some(to)) = pair else {
                 let given = established.ends.len();
-                return Err(format!(
+                return Err(Refusal::fewer_queues(format!(
                     "{given} of {queues} queues have their rings: give both ends as many queues"
-                ));
+                )));
             };
             let ((from, _), (to, bell)) = (place(from)?, place(to)?);
             established.ends.push(Ends {

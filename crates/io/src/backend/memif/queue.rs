@@ -141,8 +141,11 @@ impl MemifPort {
     }
 
     fn still_away(&self, patience: Duration) -> PortError {
-        let (ms, why) = (patience.ps / 1_000_000_000, self.link.connection().why());
-        self.gone(format!("no peer within {ms} ms: {why}"))
+        PortError::Absent {
+            port: self.info.name.clone(),
+            waited_ms: patience.ps / 1_000_000_000,
+            why: self.link.connection().absence(),
+        }
     }
 
     /// The peer did what it may not: the connection ends.

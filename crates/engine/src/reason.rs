@@ -1,0 +1,61 @@
+//! Why a trial did not take place or does not count.
+
+use netdyno_io::reasons;
+
+reasons! {
+    /// Why a trial did not take place or does not count.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum Invalid {
+        /// The trial was cancelled before traffic began.
+        Cancelled {} = "cancelled", "cancelled before traffic began";
+        /// A next hop did not answer ARP or neighbour discovery.
+        NextHopSilent {
+            /// IP address of the next hop.
+            address: String,
+            /// Tester port that asked.
+            port: String,
+            /// How long it asked, ms.
+            waited_ms: u64,
+        } = "next-hop-silent", "next hop {address} did not answer on port `{port}` within {waited_ms} ms";
+        /// Next hops of one stream on several VLANs have different MAC addresses.
+        NextHopsDiffer {
+            /// Stream.
+            stream: String,
+            /// VLAN IDs of the one, outermost first, joined by dots.
+            vlan: String,
+            /// MAC address there.
+            mac: String,
+            /// VLAN IDs of the other.
+            other_vlan: String,
+            /// MAC address there.
+            other_mac: String,
+        } = "next-hops-differ", "stream `{stream}` is on VLAN {vlan}, where its next hop is {mac}, and on VLAN {other_vlan}, where it is \
+            {other_mac}: one stream goes to one MAC address; give each VLAN a stream of its own";
+        /// A worker of the tester got no time on its core before traffic began.
+        WorkerNotReady {
+            /// Number of the worker; 1 is the lead.
+            worker: u64,
+            /// How long the lead waited, ms.
+            waited_ms: u64,
+        } = "worker-not-ready", "worker {worker} of the tester was not ready for traffic within {waited_ms} ms: its thread got no time on \
+            its core; keep other programs off it, or ask for fewer workers";
+        /// A worker of the tester stopped in the middle of the trial: a bug.
+        WorkerStopped {} = "worker-stopped", "a worker of the tester stopped; please report it";
+        /// A stream received more distinct frames than it sent.
+        TooManyReceived {
+            /// Stream.
+            stream: String,
+            /// Distinct frames received.
+            received: u64,
+            /// Frames sent.
+            offered: u64,
+        } = "too-many-received", "stream `{stream}`: {received} distinct frames received, more than the {offered} offered";
+        /// Frames arrived before they departed.
+        NegativeLatency {
+            /// Stream.
+            stream: String,
+            /// How many frames.
+            frames: u64,
+        } = "negative-latency", "stream `{stream}`: {frames} frames arrived before they departed; a clock is wrong";
+    }
+}
