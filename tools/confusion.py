@@ -90,7 +90,7 @@ def answer(number: int, clock: Literal["real", "virtual"] = "real") -> Answer:
     sums = [next(one for one in found if one.scope == "sum") for found in verdicts]
     told = next((one for one in sums if one.limit not in given.accepts), sums[0])
     right = told.limit in given.accepts
-    return Answer(number, given.truth, given.kind, told.limit, right, told.reason)
+    return Answer(number, given.truth, given.kind, told.limit, right, str(told.reason))
 
 
 def _case(given: Scenario, index: int, clock: Literal["real", "virtual"]) -> StoredCase:

@@ -16,6 +16,7 @@ import pytest
 from campaigns import ENVIRONMENT, SEARCH, finish, gone, start, wait_for, write_plan
 from netdyno.store import FILE, open_run
 from netdyno.verdict import OWN_DROPS
+from words import said
 
 RAMP = SEARCH.replace(
     "{throughput: {duration: 10ms, width: 1%}}",
@@ -65,8 +66,8 @@ def test_compliance_counts_sizes_and_phases(tmp_path: Path) -> None:
     with open_run(folder) as run:
         result = run.cases[0].result
         assert result is not None
-        assert "section 23 phase d" in "\n".join(result.compliance)
-        recommended = "\n".join(result.recommended)
+        assert "section 23 phase d" in "\n".join(said(result.compliance))
+        recommended = "\n".join(said(result.recommended))
         assert "at least 60 s" in recommended
         assert "2 frame sizes are tested" in recommended
         assert (result.standard, result.conformity) == ("RFC 2544 section 26.1", "deviating")
@@ -89,7 +90,7 @@ def test_an_invalid_trial_is_repeated_and_every_attempt_kept(tmp_path: Path) -> 
             (0, 1, "invalid"),
             (0, 2, "done"),
         ]
-        assert trials[0].result.invalid == ("the link went down",)
+        assert said(trials[0].result.invalid) == ("the link went down",)
     (told,) = (line for line in err.splitlines() if "does not count" in line)
     assert told.endswith("does not count, 2 times, at worst: the link went down")
 
@@ -106,7 +107,7 @@ def test_a_constant_load_with_a_long_pause_is_made_again_and_a_ramp_stands(tmp_p
         assert code == 0
         with open_run(folder) as run:
             trial = next(iter(run.trials(0)))
-            first.append((trial.state, trial.result.invalid))
+            first.append((trial.state, said(trial.result.invalid)))
             assert trial.result.health.longest_gap_ns == 250_000_000
     ramp, search = first
     assert ramp == ("done", ())
@@ -132,7 +133,7 @@ def test_a_trial_that_a_pause_spoiled_is_made_again_whether_it_passed_or_not(
     spoiled = [one for one in trials if one.result.health.longest_gap_ns]
     assert len(spoiled) == pauses
     assert all((one.state == "invalid") == (one.attempt < retries) for one in spoiled), states
-    reasons = {one.result.invalid for one in spoiled if one.state == "invalid"}
+    reasons = {said(one.result.invalid) for one in spoiled if one.state == "invalid"}
     assert reasons <= {("the tester was kept from its core for 25 ms while sending",)}
     assert all(one.state == "done" for one in trials if not one.result.health.longest_gap_ns)
     if retries and pauses > retries:
@@ -152,7 +153,7 @@ def test_a_spoiled_load_takes_no_attempt_from_an_invalid_one(tmp_path: Path) -> 
     assert code == 0
     with open_run(folder) as run:
         first = [one for one in run.trials(0) if one.number == 0]
-    assert ["the link went down" in one.result.invalid for one in first] == [True] * 2 + [False] * 3
+    assert ["the link went down" in said(one.result.invalid) for one in first] == [True] * 2 + [False] * 3
     assert [one.state for one in first] == ["invalid"] * 4 + ["done"]
 
 

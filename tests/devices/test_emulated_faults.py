@@ -10,6 +10,7 @@ from netdyno.errors import PlanErrors
 from netdyno.plan import parse
 from netdyno.store import open_run
 from netdyno.values.outcome import StreamResult
+from words import said
 
 pytest.importorskip("netdyno._engine", reason="the engine is not built")
 
@@ -101,4 +102,4 @@ def test_its_throughput_is_none_and_the_report_says_what_the_device_is(tmp_path:
         assert value is not None
         assert value.number == 0
         assert case.wiring is not None
-        assert "The device is as the plan says: `loses: 1/100`." in case.wiring.notes
+        assert "The device is as the plan says: `loses: 1/100`." in said(case.wiring.notes)

@@ -43,8 +43,8 @@ def told(outcome: Outcome, name: str) -> None:
     for value in outcome.result.values:
         if value.name == name and value.number is None:
             assert value.note
-            assert all(len(verdict.reason) > 10 for verdict in outcome.verdicts[name].values())
-            assert limits(outcome, name) <= {"inconclusive", "tester", "invalid"}, (name, value.note)
+            assert all(len(str(verdict.reason)) > 10 for verdict in outcome.verdicts[name].values())
+            assert limits(outcome, name) <= {"inconclusive", "tester", "invalid"}, (name, str(value.note))
 
 
 def test_no_method_is_left_out() -> None:
@@ -112,7 +112,9 @@ def test_a_device_that_sends_frames_twice(method: str, each: int) -> None:
             assert found == {None}
         elif name in ("frame loss rate", "loss ratio", "reordered", "loss at the uncongested port"):
             assert found == {0}
-            assert any("came more than once" in verdict.reason for verdict in outcome.verdicts[name].values())
+            assert any(
+                "came more than once" in str(verdict.reason) for verdict in outcome.verdicts[name].values()
+            )
 
 
 @pytest.mark.parametrize("method", ASKED)
@@ -131,7 +133,8 @@ def test_a_device_that_answers_after_the_drain(method: str) -> None:
         assert found == {None}, name
         assert limits(outcome, name) == {"inconclusive"}
         assert any(
-            "a longer `drain` would tell" in verdict.reason for verdict in outcome.verdicts[name].values()
+            "a longer `drain` would tell" in str(verdict.reason)
+            for verdict in outcome.verdicts[name].values()
         )
 
 
@@ -147,7 +150,7 @@ def test_a_device_that_answers_several_trials_later(method: str, late_ms: int) -
         told(outcome, name)
         assert found == {None}, name
         assert limits(outcome, name) == {"inconclusive"}
-        assert any("a longer `drain`" in verdict.reason for verdict in outcome.verdicts[name].values())
+        assert any("a longer `drain`" in str(verdict.reason) for verdict in outcome.verdicts[name].values())
 
 
 def test_a_few_frames_of_an_earlier_trial_are_told_where_no_result_hangs_on_them() -> None:

@@ -12,6 +12,7 @@ from netdyno.methods import METHODS
 from netdyno.methods.delay_variation import VariationParameters
 from netdyno.values.finding import Result
 from netdyno.values.situation import Situation
+from words import said
 
 APART_NS = 2000
 """From frame to frame at 500 kpps."""
@@ -75,7 +76,10 @@ def test_what_a_device_that_passes_nothing_varies_by_is_not_known() -> None:
     lose = {"port": 1, "fault": "lose", "when": {"every": {"every": 1, "first": 0}}}
     assert value(variation(lose), "PDV").number is None
     result = variation(lose, method="throughput: {duration: 10ms, width: 10%}")
-    assert value(result, "PDV").note == "delay variation: no load passed, and there is none to measure it at"
+    assert (
+        str(value(result, "PDV").note)
+        == "delay variation: no load passed, and there is none to measure it at"
+    )
     assert table(result, "Packet delay variation") == []
 
 
@@ -88,8 +92,8 @@ def test_the_throughput_is_searched_where_it_is_not_known() -> None:
 
 def test_shorter_than_the_standard_asks_is_told() -> None:
     result = variation()
-    assert result.compliance[0] == "delay variation: 3 streams, RFC 8219 section 7.3 has at least 20"
-    assert [one.split(",")[0] for one in result.recommended] == ["delay variation: streams of 20ms"]
+    assert said(result.compliance)[0] == "delay variation: 3 streams, RFC 8219 section 7.3 has at least 20"
+    assert [one.split(",")[0] for one in said(result.recommended)] == ["delay variation: streams of 20ms"]
 
 
 def test_differences_that_nobody_saw_are_told() -> None:
@@ -104,7 +108,7 @@ def test_differences_that_nobody_saw_are_told() -> None:
     (stream,) = outcome.streams
     assert stream.variation is not None
     assert stream.variation.pairs == 9_997
-    assert not any("not among the IPDV" in note for note in result.notes)
+    assert not any("not among the IPDV" in note for note in said(result.notes))
 
     def told(pairs: int) -> list[str]:
         assert stream.variation is not None
@@ -118,7 +122,7 @@ def test_differences_that_nobody_saw_are_told() -> None:
         next(method)
         with pytest.raises(StopIteration) as ended:
             method.send(outcome.with_counts(streams=(fewer,)))
-        return [note for note in ended.value.value.notes if "not among the IPDV" in note]
+        return [note for note in said(ended.value.value.notes) if "not among the IPDV" in note]
 
     assert told(9_997) == []
     (note,) = told(5_000)

@@ -47,6 +47,7 @@ from tendevices import (
     wall,
     window_loss,
 )
+from words import said
 
 LINE = Fraction(10_000_000)
 ONE = Situation(streams=("west-east",), line_fps=LINE, mean_size=Fraction(64))
@@ -330,7 +331,7 @@ def test_the_conditional_throughput_of_a_pdr_is_its_load_less_the_loss() -> None
     goals = next(table for table in result.tables if table.name == "Search goals")
     place = [column.name for column in goals.columns].index("conditional throughput")
     assert [round(row[place]) for row in goals.rows if isinstance(row[place], Fraction)][1] == 1_000_000
-    assert any("conditional throughput 1000000 fps" in note for note in result.notes)
+    assert any("conditional throughput 1000000 fps" in note for note in said(result.notes))
 
 
 def test_a_device_that_passes_everything_is_an_irregular_result() -> None:
@@ -338,7 +339,7 @@ def test_a_device_that_passes_everything_is_an_irregular_result() -> None:
     for name in ("NDR", "PDR"):
         found = value(result, name)
         assert (found.number, found.low, found.high) == (LINE, LINE, None)
-        assert ">= the highest load" in found.note
+        assert ">= the highest load" in str(found.note)
     # Eleven seconds of 21 settle it, and one warms up.
     assert len(outcomes) == 12
 
@@ -348,7 +349,7 @@ def test_a_device_that_passes_nothing_has_no_rate_above_the_lowest_load() -> Non
         result, outcomes = ndr(never_passes(), seed=first)
         found = value(result, "NDR")
         assert (found.number, found.low, found.high) == (0, 0, 10_000)
-        assert "down to the lowest, 10000 fps" in found.note
+        assert "down to the lowest, 10000 fps" in str(found.note)
         assert len(outcomes) <= 30
 
 
@@ -369,7 +370,7 @@ def test_a_device_that_makes_frames_ends_as_no_result_at_all() -> None:
     result, outcomes = ndr(makes_frames())
     found = value(result, "NDR")
     assert (found.number, found.low, found.high) == (None, None, None)
-    assert "more frames came than were sent, 3 times" in found.note
+    assert "more frames came than were sent, 3 times" in str(found.note)
     assert len(outcomes) == 3  # the warm-up and its two repeats
     assert outcomes[result.trials[0]].streams[0].lost < 0
 
@@ -414,7 +415,7 @@ def test_answers_after_the_drain_leave_what_is_missing_unknown() -> None:
     result, count = with_(passes_everything(), late)
     found = value(result, "NDR")
     assert (found.number, found.low, found.high) == (None, None, None)
-    assert "only after the trial that counted them as lost" in found.note
+    assert "only after the trial that counted them as lost" in str(found.note)
     assert count == 2
 
 
@@ -424,9 +425,9 @@ def test_what_the_tester_did_not_send_is_its_own_bound() -> None:
     assert found.number is not None
     assert 1_980_000 <= found.number <= 2_000_200
     assert found.high is None
-    assert found.note.startswith("a lower bound: at ")
-    assert "unsent" in found.note
-    assert any("did not count against the device" in note for note in result.notes)
+    assert str(found.note).startswith("a lower bound: at ")
+    assert "unsent" in str(found.note)
+    assert any("did not count against the device" in note for note in said(result.notes))
     assert len(outcomes) <= 120
     # The first trial it rests on is one that passed, and the last one is the tester's.
     assert outcomes[result.trials[0]].lost == 0
@@ -437,7 +438,7 @@ def test_a_tester_that_can_send_nothing_gives_no_number() -> None:
     result, outcomes = ndr(starved_tester(most=0))
     found = value(result, "NDR")
     assert (found.number, found.high) == (None, None)
-    assert found.note.startswith("at every load tried the tester fell short")
+    assert str(found.note).startswith("at every load tried the tester fell short")
     assert len(outcomes) <= 60
 
 
@@ -470,10 +471,10 @@ def test_the_budget_ends_a_search_with_bounds_and_no_number() -> None:
     found = value(result, "NDR")
     assert len(outcomes) == 12
     assert found.number is None
-    assert "all 12 trials it may make are made" in found.note
+    assert "all 12 trials it may make are made" in str(found.note)
     result, outcomes = ndr(wall(3_000_000), longest="9s")
     assert len(outcomes) == 9
-    assert "would exceed the 9s of traffic" in value(result, "NDR").note
+    assert "would exceed the 9s of traffic" in str(value(result, "NDR").note)
 
 
 @settings(max_examples=12, deadline=None)
@@ -516,7 +517,7 @@ def test_three_goals_in_one_search_share_their_trials() -> None:
     assert strict.high - strict.number <= strict.high / 1000  # type: ignore[operator]
     # The trial that RFC 2544 asks for was made.
     assert max(one.phases[1].duration_ns for one in outcomes) == 60 * S
-    text = "\n".join(together.notes)
+    text = "\n".join(said(together.notes))
     assert "NDR is no throughput" not in text
     assert "NDR by TST 009 is no throughput of RFC 2544: 50% of the time may be of bad trials" in text
     assert "trials last 1s" in text

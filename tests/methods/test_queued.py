@@ -11,6 +11,7 @@ from netdyno.campaign import run as runner
 from netdyno.cli.live import watcher
 from netdyno.plan import parse
 from netdyno.store import open_run
+from words import said
 
 CAPACITY = 10_000
 HELD = 1025
@@ -44,7 +45,7 @@ trial: {{sample: 1ms, settle: 1ms, drain: 200ms}}
         assert case.result is not None, outcome
         number = case.result.values[0].number
         assert number is not None
-        return number, case.result.notes
+        return number, said(case.result.notes)
 
 
 @pytest.mark.parametrize("method", SEARCHES)

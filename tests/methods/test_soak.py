@@ -31,6 +31,7 @@ from netdyno.values.health import Health
 from netdyno.values.outcome import FrameCounts, Gap, Gaps, Outcome, Phase, StreamResult
 from netdyno.values.situation import Situation
 from tendevices import measure, passes_everything
+from words import said
 
 MS = 10**6
 APART_NS = 2000
@@ -84,7 +85,7 @@ def test_without_a_loss_the_ratio_is_bounded_by_the_rule_of_three() -> None:
     found = value(result, "loss ratio")
     assert (found.number, found.low, found.high) == (0, 0, Fraction(3, 25_000))
     assert table(result, "Loss events") == []
-    assert any("no frame was lost" in note for note in result.notes)
+    assert any("no frame was lost" in note for note in said(result.notes))
 
 
 @pytest.mark.parametrize(("part", "parts"), [("1us", 43_200_000_000), ("4.319s", 10_003)])
@@ -99,7 +100,7 @@ def test_how_long_the_load_pauses_between_parts_is_said() -> None:
     result = soak([])
     paused = [row["load paused before"] for row in table(result, "Parts of the soak")]
     assert paused == [None, 101 * MS, 101 * MS]
-    assert any("up to 101 ms, 202 ms in all" in note for note in result.notes)
+    assert any("up to 101 ms, 202 ms in all" in note for note in said(result.notes))
     assert len(table(soak([], part="0s"), "Parts of the soak")) == 1
 
 
@@ -213,7 +214,7 @@ def test_a_goal_for_the_loss_is_about_all_of_it(tmp_path: Path) -> None:
     with open_run(outcome.folder) as run:
         met, unknown = run.cases[0].goals
     assert met.passed is True, "none of 10,000 lost shows 3/10,000"
-    assert "0 of 10000 frames" in met.reason
+    assert "0 of 10000 frames" in str(met.reason)
     assert unknown.passed is None
 
 

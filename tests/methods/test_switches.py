@@ -22,6 +22,7 @@ from netdyno.values.situation import Place, Situation
 from netdyno.values.units import PositiveDuration
 from netdyno.verdict import Evidence, judge
 from tendevices import measure, passes_everything
+from words import said
 
 LINE = Fraction(10**9, 672)
 """64-byte frames a second on a gigabit line."""
@@ -113,7 +114,7 @@ def test_who_answered_is_known_however_late_the_tester_was_but_not_learned_at_th
             found = stop.value
     (one,) = found.values
     assert (one.number is not None) == counts
-    assert ("the tester sent for" in one.note) != counts
+    assert ("the tester sent for" in str(one.note)) != counts
 
 
 @pytest.mark.parametrize("limit", [1, 37, 100, 199])
@@ -374,8 +375,8 @@ def test_oversize_frames_are_forwarded_or_not(
     assert [row["error"] for row in rows[-4:]] == NOT_RUN
     assert all(str(row["result"]).startswith("not run: ") for row in rows[-4:])
     # Each MUST be checked.
-    assert [one.partition(" not tested")[0] for one in result.compliance] == NOT_RUN
-    assert result.recommended == ("trials of 10ms, RFC 2889 section 5.9.2 recommends 30 s",)
+    assert [one.partition(" not tested")[0] for one in said(result.compliance)] == NOT_RUN
+    assert said(result.recommended) == ("trials of 10ms, RFC 2889 section 5.9.2 recommends 30 s",)
 
 
 def test_where_1522_bytes_are_legal_no_longer_ones_are() -> None:
@@ -414,7 +415,7 @@ def test_the_control_is_not_decided_by_overload() -> None:
     assert found.trials == (1,), "the lowest load, the second trial"
     results = [row["result"] for row in table(found, "Errored frames")][:3]
     assert results == ["forwarded in part", "pass", "pass"]
-    assert "the control is judged at the lowest load, 5%" in found.notes
+    assert "the control is judged at the lowest load, 5%" in said(found.notes)
 
 
 # The plans.
@@ -474,7 +475,7 @@ def test_a_device_that_takes_in_less_forwards_that_at_any_load_above_it() -> Non
     number, _, _ = value(result, "maximum forwarding rate")
     assert number is not None
     assert abs(number - 2_000_000) <= 4000
-    assert any(note.startswith("Forward pressure was not tested: ") for note in result.notes)
+    assert any(note.startswith("Forward pressure was not tested: ") for note in said(result.notes))
 
 
 def test_the_throughput_is_searched_first_if_it_is_not_known() -> None:
@@ -583,4 +584,4 @@ def test_broadcasts_lost_to_a_port_are_judged_though_its_own_frames_are_whole() 
     verdict = judge(result, Evidence(BROADCASTS, "virtual", True, trials, (10**9,) * len(trials)))["sum"]
     assert verdict.limit == "device"
     # 61 % did not pass: a tenth of one of the two ports' 610,000.
-    assert "61000 of 1220000 frames were lost" in verdict.reason
+    assert "61000 of 1220000 frames were lost" in str(verdict.reason)

@@ -17,6 +17,7 @@ from netdyno.plan import parse
 from netdyno.values.finding import Result
 from netdyno.values.situation import Situation
 from tendevices import measure
+from words import said
 
 SERVICE = "{cir: 100Mbps L2, eir: 50Mbps L2, sac: {ftd: 1ms, fdv: 100us}}"
 CLASSES = "size: 512B, classes: {voice: {dscp: ef}, data: {}}"
@@ -182,7 +183,7 @@ def test_a_small_eir_is_policed_by_a_quarter_of_the_cir() -> None:
 def test_a_step_beyond_the_line_is_not_run() -> None:
     result = activated(None, "{all: {cir: 90%}}", performance="0s")
     assert "policing" not in verdicts(result)
-    assert any("policing: not run, it is 112.5 % of the line" in note for note in result.notes)
+    assert any("policing: not run, it is 112.5 % of the line" in note for note in said(result.notes))
 
 
 def test_the_example_fails_where_nothing_is_policed(tmp_path: Path) -> None:
@@ -199,7 +200,7 @@ def test_the_example_fails_where_nothing_is_policed(tmp_path: Path) -> None:
 
 
 def test_what_is_not_sure_is_told() -> None:
-    notes = activated(None, performance="0s").notes
+    notes = said(activated(None, performance="0s").notes)
     assert sum(note.startswith("not sure: ") for note in notes) == 4
 
 

@@ -22,6 +22,7 @@ from netdyno.values.finding import Result
 from netdyno.values.outcome import Exchange, FrameCounts, Heard, Outcome, Post, Said
 from test_management import LINE, pcap
 from test_modifiers import HELD, cells, plan, result, run, spec, throughput
+from words import said
 
 S = 10**9
 NETWORKS = [
@@ -158,7 +159,7 @@ def test_its_lines_have_room_for_them(tmp_path: Path) -> None:
     ((port, sent, followed, wrong, unknown),) = cells(updated, "Routing updates")
     trials = len(result(updated).trials)
     assert (port, sent, followed, wrong, unknown) == ("west", 2 * trials, 2 * trials, 0, 0)
-    assert not [note for note in result(updated).notes if "updates" in note]
+    assert not [note for note in said(result(updated).notes) if "updates" in note]
     assert not [table for table in result(bare).tables if table.name == "Routing updates"]
 
 
@@ -188,7 +189,7 @@ def test_what_came_of_them_is_kept_and_shown(tmp_path: Path) -> None:
         for trial in stored.trials(0):
             assert trial.result.exchange == Exchange("west", 3, 3, 0)
             assert trial.result.post is None
-    assert "routing update frames (11.3)" not in " ".join(result(case).recommended)
+    assert "routing update frames (11.3)" not in " ".join(said(result(case).recommended))
 
 
 def test_what_was_run_is_no_longer_missing() -> None:
@@ -337,7 +338,7 @@ def test_less_time_than_the_standard_gives_is_no_mistake_of_the_router() -> None
     wiring = scene().wiring
     trials = [Outcome(FrameCounts((), (), 1), None, (), exchange=found)]  # type: ignore[arg-type]
     told = MODIFIERS["routing"].told(Result("throughput", (), (0, 1)), wiring, trials)
-    assert told.notes[0].startswith("That the device followed any of 2 routing updates is not known")
+    assert said(told.notes)[0].startswith("That the device followed any of 2 routing updates is not known")
 
 
 def test_a_router_that_follows_in_part() -> None:
@@ -369,11 +370,11 @@ def test_findings_are_in_the_notes_and_spoil_nothing() -> None:
     exchanges = (Exchange("west", 3, 0, 2, ("first", "second")), Exchange("west", 3, 0, 2, ("third",)))
     trials = [Outcome(FrameCounts((), (), 1), None, (), exchange=one) for one in exchanges]  # type: ignore[arg-type]
     told = MODIFIERS["routing"].told(Result("throughput", (), (0, 1)), wiring, trials)
-    assert told.notes == ("The device did not follow 4 of 6 routing updates: first; second; third.",)
+    assert said(told.notes) == ("The device did not follow 4 of 6 routing updates: first; second; third.",)
     assert told.tables[0].rows == (("west", 6, 0, 4, 2),)
-    assert told.compliance == ()
+    assert said(told.compliance) == ()
     own = MODIFIERS["routing"].told(Result("throughput", (), (0, 1)), replace(wiring, clock="real"), trials)
-    assert own.notes[0].endswith("Does the device learn by RIP version 2 on its port at west?")
+    assert said(own.notes)[0].endswith("Does the device learn by RIP version 2 on its port at west?")
 
 
 def test_a_message_has_room_for_25_networks() -> None:

@@ -14,6 +14,7 @@ from netdyno.modifiers import management
 from netdyno.plan import parse
 from netdyno.store import StoredRun, open_run
 from test_labs import needs_root
+from words import said
 
 pytest.importorskip("netdyno._engine", reason="the engine is not built")
 
@@ -72,7 +73,7 @@ def test_an_agent_that_knows_another_community_answers_nothing_and_the_one_asked
     with run(router) as stored:
         (case,) = stored.cases
         assert case.result is not None, case.error
-        assert case.result.notes[-1] == (
+        assert said(case.result.notes)[-1] == (
             "The device answered 0 of 3 management queries. Nothing was answered: is NETDYNO_SNMP_COMMUNITY"
             " its community?"
         )

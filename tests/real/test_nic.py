@@ -23,6 +23,7 @@ from netdyno.ports.nic import advice, bus, counters, netlink, settings
 from netdyno.ports.watch import Watch
 from netdyno.values.health import Health
 from netdyno.values.outcome import FrameCounts, InterfaceResult, Outcome
+from words import said as sentences
 
 HERE = Path(__file__).parents[1]
 
@@ -430,7 +431,7 @@ def test_a_line_that_changed_makes_the_trial_invalid(
     watch = watched("west")
     for command in commands:
         subprocess.run(["ip", *command.split()], env={"PATH": device.SEARCH}, check=True)
-    assert watch.told(FOUND).invalid == (reason,)
+    assert sentences(watch.told(FOUND).invalid) == (reason,)
 
 
 @needs_root
@@ -441,7 +442,7 @@ def test_a_line_that_changed_its_speed_makes_the_trial_invalid(lab: None) -> Non
     watch = watched("made")
     if said("ethtool -s made speed 1000 duplex full") or "1000Mb/s" not in said("ethtool made"):
         pytest.skip("this kernel's taps keep their speed")
-    (reason,) = watch.told(FOUND).invalid
+    (reason,) = sentences(watch.told(FOUND).invalid)
     assert reason == (
         "interface `made` of `port-made` runs at 1000000000 bit/s now,"
         " at the trial's beginning it was 10000000000"
@@ -462,7 +463,7 @@ def test_what_a_card_dropped_on_its_way_out_is_the_testers_and_of_a_cable_the_fa
     monkeypatch.setattr(nic, "read", lambda _: next(looks))
     monkeypatch.setattr(nic, "driver_counters", lambda _: {"tx_busy": 4})
     (interface,) = (found := watched("eth1").told(FOUND)).interfaces
-    assert (found.not_sent, found.invalid) == (not_sent, ())
+    assert (found.not_sent, sentences(found.invalid)) == (not_sent, ())
     assert interface.kinds == {said_of: {"tx_dropped": 9}}
 
 

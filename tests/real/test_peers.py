@@ -77,7 +77,9 @@ def memif(role: str, **more: Any) -> dict[str, Any]:
 
 def absent(code: str, **more: bool | str) -> EngineReason:
     """Why port `west` has no peer."""
-    return EngineReason("no peer", code, {"port": "west", "waited_ms": 5000, "socket": "/tmp/x.sock", **more})
+    return EngineReason.of(
+        "no peer", code, {"port": "west", "waited_ms": 5000, "socket": "/tmp/x.sock", **more}
+    )
 
 
 def test_who_did_not_come_in_one_case_is_not_waited_for_as_long_in_the_next(

@@ -27,6 +27,7 @@ from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values import number as printed
 from netdyno.values.finding import Column, Table, Value
 from netdyno.values.outcome import Gap, Gaps, Reordering, Silence, Variation
+from netdyno.values.reason import Text, texts
 from netdyno.values.verdict import Verdict
 from report_sample import PLAN, SMALL, Asked, Sample, article, axes, write
 
@@ -61,7 +62,7 @@ def test_a_fixed_run_renders_as_it_did(small: RunView, name: str) -> None:
 
 def judged(case: CaseView, **limits: tuple[str, str]) -> CaseView:
     """The case with these verdicts, by stream."""
-    verdicts = {scope.replace("_", "-"): Verdict(*one) for scope, one in limits.items()}  # type: ignore[arg-type]
+    verdicts = {scope.replace("_", "-"): Verdict(one[0], Text(one[1])) for scope, one in limits.items()}  # type: ignore[arg-type]
     return replace(case, verdicts=verdicts, streams=tuple(name for name in verdicts if name != "sum"))
 
 
@@ -167,7 +168,7 @@ def test_a_narrow_terminal_loses_l1_first_and_then_stacks_the_directions(small: 
 def test_nothing_of_a_plan_steers_the_terminal(tmp_path: Path) -> None:
     evil = "a\x1b[2J\x9b31m\rb\u202e"
     asked = Asked({"vlan": evil, "profile": evil, "direction": "uni"}, 20_000_000)
-    named = replace(SMALL, cases=(asked,), title=evil, device=evil, notes=(evil,))
+    named = replace(SMALL, cases=(asked,), title=evil, device=evil, notes=texts((evil,)))
     with write(
         tmp_path, replace(named, cases=(replace(asked, axes=asked.axes | {"profile": "imix"}),))
     ) as run:
@@ -292,7 +293,7 @@ def test_any_directions_stand_beside_each_other(tmp_path: Path) -> None:
 def test_what_is_about_the_tester_has_no_limit_and_is_no_result(small: RunView) -> None:
     case = small.cases[2]
     assert case.result is not None
-    kept = Value("kept up to", "sum", Fraction(1_000_000), "fps", note="to the end of the ramp")
+    kept = Value("kept up to", "sum", Fraction(1_000_000), "fps", note=Text("to the end of the ramp"))
     known = replace(case, result=replace(case.result, values=(*case.result.values, kept)))
     run = replace(small, cases=(known,))
     for name in ("terminal", "markdown"):
@@ -326,7 +327,7 @@ def test_a_line_that_nothing_enforces_is_no_measure(small: RunView) -> None:
 def test_several_deviations_in_one_field_can_be_told_apart(small: RunView) -> None:
     case = small.cases[0]
     assert case.result is not None
-    bent = replace(case, result=replace(case.result, compliance=("a trial of 1 s", "three sizes")))
+    bent = replace(case, result=replace(case.result, compliance=texts(("a trial of 1 s", "three sizes"))))
     (row, *_) = csv.DictReader(io.StringIO(REPORTS["csv"].render(replace(small, cases=(bent,)))))
     assert row["deviations"] == "a trial of 1 s; three sizes"
 
@@ -395,7 +396,9 @@ def test_no_other_rate_takes_the_place_of_a_headline_without_a_number(small: Run
 def test_what_a_method_remarks_is_in_every_report_that_people_read(small: RunView, name: str) -> None:
     """Said of several cases it is said once in text; a terminal has the first of many."""
     with_one = tuple(
-        replace(case, result=replace(case.result, notes=("the load was another one", f"of {case.number}")))
+        replace(
+            case, result=replace(case.result, notes=texts(("the load was another one", f"of {case.number}")))
+        )
         if case.result
         else case
         for case in small.cases
@@ -407,7 +410,7 @@ def test_what_a_method_remarks_is_in_every_report_that_people_read(small: RunVie
     if name == "markdown":
         assert f"{results[-1].name}: of {results[-1].number}" in page
     many = replace(
-        results[0], result=replace(results[0].result, notes=tuple(f"number {i}" for i in range(20)))
+        results[0], result=replace(results[0].result, notes=texts(tuple(f"number {i}" for i in range(20))))
     )  # type: ignore[arg-type]
     told = REPORTS["terminal"].render(replace(small, cases=(many,)))
     assert "number 15" in told

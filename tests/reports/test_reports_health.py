@@ -24,6 +24,7 @@ from netdyno.store import StoredVerdict
 from netdyno.values.finding import Result, Value
 from netdyno.values.health import CatchUp, Health, WorkerHealth
 from netdyno.values.outcome import Lag, Outcome
+from netdyno.values.reason import Text
 from report_sample import HISTOGRAM, SMALL, Sample, write
 
 ALONE = Health(
@@ -271,7 +272,7 @@ def ended(tmp_path: Path, sample: Sample) -> list[str]:
     watching.event(TrialEnded(0, replace(trial, number=0)))
     rate = Value("throughput", "sum", Fraction(14_880_952), "fps")
     watching.event(
-        Measured(0, Result("throughput", (rate,), (0,)), (StoredVerdict("sum", "line", "full"),), ())
+        Measured(0, Result("throughput", (rate,), (0,)), (StoredVerdict("sum", "line", Text("full")),), ())
     )
     return stream.getvalue().splitlines()
 

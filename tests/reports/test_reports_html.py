@@ -21,6 +21,7 @@ from netdyno.reports.formats import bundle
 from netdyno.reports.model.from_store import view
 from netdyno.reports.model.view import RunView
 from netdyno.store import open_run
+from netdyno.values.reason import texts
 from report_sample import SMALL, Asked, Sample, article, write
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&</title>"
@@ -222,7 +223,7 @@ def test_a_sentence_of_the_page_has_no_backticks(tmp_path: object) -> None:
     run, _ = rendered(tmp_path, SMALL)
     first, *others = run.cases
     assert first.result is not None
-    deviating = replace(first.result, compliance=("the trial `latency 1` was one of its own",))
+    deviating = replace(first.result, compliance=texts(("the trial `latency 1` was one of its own",)))
     page = REPORTS["html"].render(replace(run, cases=(replace(first, result=deviating), *others)))
     assert "<code>latency 1</code> was one of its own" in page
     assert "`latency 1`" not in page
@@ -231,7 +232,12 @@ def test_a_sentence_of_the_page_has_no_backticks(tmp_path: object) -> None:
 def test_text_of_the_plan_cannot_become_markup(tmp_path: object) -> None:
     axes = {**SMALL.cases[0].axes, "forwarding": HOSTILE}
     sample = replace(
-        SMALL, cases=(Asked(axes, 14_000_000),), title=HOSTILE, device=HOSTILE, plan=HOSTILE, notes=(HOSTILE,)
+        SMALL,
+        cases=(Asked(axes, 14_000_000),),
+        title=HOSTILE,
+        device=HOSTILE,
+        plan=HOSTILE,
+        notes=texts((HOSTILE,)),
     )
     _, text = rendered(tmp_path, sample)
     page = Page(text)

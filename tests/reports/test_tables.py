@@ -20,6 +20,7 @@ from netdyno.reports.model.joined import Joined, Line, Point, joined, text
 from netdyno.reports.model.view import RunView
 from netdyno.values import number as printed
 from netdyno.values.finding import Column, Figure, Result, Table, Value
+from netdyno.values.reason import texts
 from report_sample import Asked, Sample, write
 from table_sample import BYTES, SUITE, asked, line_fps
 
@@ -318,7 +319,7 @@ def test_compliance_is_stated_once_for_each_standard_with_every_deviation(suite:
 
 def test_a_run_agrees_with_a_standard_as_well_as_its_worst_case(suite: RunView) -> None:
     clean = result(suite, compliance=(), recommended=(), standard="RFC 2544")
-    short = replace(clean, recommended=("short",))
+    short = replace(clean, recommended=texts(("short",)))
     assert [clean.conformity, short.conformity] == ["unconditional", "conditional"]
     (whole,) = compliance.statements(with_results(suite, clean, clean))
     assert whole.sentence == "Compliance with RFC 2544: unconditional, no deviation is known."
@@ -329,7 +330,7 @@ def test_a_run_agrees_with_a_standard_as_well_as_its_worst_case(suite: RunView) 
     assert none.conformity is None
     assert compliance.statements(with_results(suite, none)) == ()
     # A record of before results named their standard.
-    (old,) = compliance.statements(with_results(suite, replace(none, compliance=("short",))))
+    (old,) = compliance.statements(with_results(suite, replace(none, compliance=texts(("short",)))))
     assert (old.sentence, old.deviations) == ("Deviations from the standard:", ("short",))
 
 

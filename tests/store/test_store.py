@@ -30,7 +30,7 @@ from netdyno.store import (
     open_run,
     schema,
 )
-from netdyno.store.columns import MAX_SAMPLES, from_series, to_series, to_threads
+from netdyno.store.columns import MAX_SAMPLES, from_reasons, from_series, to_series, to_threads
 from netdyno.store.schema import NoRoomError, open_for_writing
 from netdyno.values.finding import HEADLINES, Column, Figure, Result, Table, Value
 from netdyno.values.health import CatchUp, Health, WorkerHealth
@@ -54,7 +54,9 @@ from netdyno.values.outcome import (
     StreamResult,
     Variation,
 )
+from netdyno.values.reason import Text, texts
 from netdyno.values.situation import Situation
+from words import said
 
 NOW = datetime(2026, 11, 21, 19, 12, 3, 123456, tzinfo=UTC)
 
@@ -86,7 +88,7 @@ WIRING = CaseWiring(
     clock="virtual",
     situation=Situation(("a-b", "b-a"), Fraction(312500000, 21), Fraction(64), Fraction(7, 3)),
     enforced_rate=True,
-    notes=("The device is emulated.",),
+    notes=texts(("The device is emulated.",)),
     session='{"clock": "virtual"}',
 )
 
@@ -142,7 +144,7 @@ def trial(case: int = 3, number: int = 0, attempt: int = 0, state: str = "done")
         Health(1, 2, 3, 4, 5, 999_000, 6, (WORKER,), 2, 1, catch_up=CAUGHT_UP),
         (Phase("settle", 0, 5), Phase("ramp", 5, 10)),
         resolved=(("100.64.0.1", "02:00:00:00:00:01"),),
-        invalid=("link flap",) if state == "invalid" else (),
+        invalid=texts(("link flap",) if state == "invalid" else ()),
         devices=({"ports": [{"partner_drops": 3}]},),
         interfaces=(
             InterfaceResult(
@@ -170,12 +172,12 @@ def trial(case: int = 3, number: int = 0, attempt: int = 0, state: str = "done")
 RESULT = Result(
     method="ramp",
     values=(
-        Value("ramp max Rx", "a-b", Fraction(7, 3), "fps", Fraction(2), Fraction(8, 3), "best"),
-        Value("knee", "sum", None, "fps", Fraction(1), None, "no knee"),
+        Value("ramp max Rx", "a-b", Fraction(7, 3), "fps", Fraction(2), Fraction(8, 3), Text("best")),
+        Value("knee", "sum", None, "fps", Fraction(1), None, Text("no knee")),
     ),
     trials=(0,),
-    compliance=("a deviation",),
-    notes=("a note", "another"),
+    compliance=texts(("a deviation",)),
+    notes=texts(("a note", "another")),
     tables=(
         Table(
             "Loss",
@@ -193,7 +195,7 @@ RESULT = Result(
         ),
         Table("Nothing", (), ()),
     ),
-    recommended=("a shortcut",),
+    recommended=texts(("a shortcut",)),
     standard="RFC 2544",
     headlines={"knee": "where loss begins"},
 )
@@ -209,8 +211,12 @@ def test_everything_written_comes_back(tmp_path: Path) -> None:
     writer.case_wired(3, WIRING, NOW)
     writer.add_trial(trial(attempt=0, state="invalid"))
     writer.add_trial(trial(attempt=1))
-    verdicts = [StoredVerdict("a-b", "device", "because"), StoredVerdict("sum", "line", "full")]
-    goals = [StoredGoal("g", True, "x"), StoredGoal("h", None, "y"), StoredGoal("i", False, "z")]
+    verdicts = [StoredVerdict("a-b", "device", Text("because")), StoredVerdict("sum", "line", Text("full"))]
+    goals = [
+        StoredGoal("g", True, Text("x")),
+        StoredGoal("h", None, Text("y")),
+        StoredGoal("i", False, Text("z")),
+    ]
     writer.case_done(3, RESULT, verdicts, goals, NOW)
     writer.run_ended("done", NOW)
     writer.close()
@@ -389,13 +395,15 @@ def test_a_result_of_before_methods_named_their_headlines_has_the_two_there_were
         "INSERT INTO cases (number, name, axes, kind, kind_title, emulated, settings, method, parameters,"
         " notes, seed, state) VALUES (0, 'x', '{}', 'k', 'K', 1, '{}', 'ramp', '{}', '[]', 1, 'done')"
     )
-    connection.execute("INSERT INTO results VALUES (0, 'ramp', '[]', '[\"too short\"]', '[]')")
+    connection.execute(
+        "INSERT INTO results VALUES (0, 'ramp', '[]', ?, '[]')", (from_reasons([Text("too short")]),)
+    )
     connection.close()
     with open_run(folder) as run_:
         result = run_.cases[0].result
     assert result is not None
     assert dict(result.headlines) == dict(HEADLINES)
-    assert (result.compliance, result.standard, result.conformity, result.tables) == (
+    assert (said(result.compliance), result.standard, result.conformity, result.tables) == (
         ("too short",),
         "",
         None,
@@ -569,7 +577,7 @@ def test_a_strangers_record_is_a_clear_error(sql: str, tmp_path: Path) -> None:
     with RunWriter.create(tmp_path, HEAD, [CASE], NOW) as writer:
         writer.case_wired(3, WIRING, NOW)
         writer.add_trial(trial())
-        writer.case_done(3, RESULT, [StoredVerdict("sum", "line", "full")], [], NOW)
+        writer.case_done(3, RESULT, [StoredVerdict("sum", "line", Text("full"))], [], NOW)
         writer.run_ended("done", NOW)
     damage(tmp_path, sql)
     with pytest.raises(StoreError, match=r"the record is damaged|not a store of netdyno"):

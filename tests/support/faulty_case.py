@@ -169,7 +169,7 @@ def main() -> None:
                 result = trial.result
                 tell(
                     trial=trial.state,
-                    invalid=list(result.invalid),
+                    invalid=[str(one) for one in result.invalid],
                     unsent=result.health.unsent,
                     dropped=result.health.rx_dropped,
                     lost=result.lost,
@@ -178,7 +178,7 @@ def main() -> None:
                 )
             case Measured(verdicts=verdicts):
                 told = next(one for one in verdicts if one.scope == "sum")
-                tell(limit=told.limit, reason=told.reason)
+                tell(limit=told.limit, reason=str(told.reason))
             case Failed(message=message, hint=hint, trace=trace):
                 tell(failed=message, hint=hint, trace=trace)
 

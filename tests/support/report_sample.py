@@ -25,6 +25,7 @@ from netdyno.values.finding import Result, Value
 from netdyno.values.health import Health
 from netdyno.values.load import Segment
 from netdyno.values.outcome import FrameCounts, Lag, Latency, Outcome, Phase, PortResult, StreamResult
+from netdyno.values.reason import Text, texts
 from netdyno.values.situation import Situation
 
 BEGIN = datetime(2026, 11, 21, 19, 12, 0, tzinfo=UTC)
@@ -169,7 +170,7 @@ def _write_case(writer: RunWriter, number: int, asked: Asked, sample: Sample) ->
     line = Fraction(asked.rate_bps) / ((mean + 20) * 8)
     streams = ("west-east",) if asked.axes["direction"] == "uni" else ("west-east", "east-west")
     situation = Situation(streams=streams, line_fps=line, mean_size=mean)
-    writer.case_wired(number, CaseWiring("virtual", situation, True, sample.notes, "{}"), now)
+    writer.case_wired(number, CaseWiring("virtual", situation, True, texts(sample.notes), "{}"), now)
     found = tuple(_stream(name, asked.capacity_fps, line, mean, sample) for name in streams)
     warmup, ramp, hold = (n * sample.sample_ns for n in sample.ramp)
     segments = (
@@ -232,11 +233,11 @@ def _judge(
         )
         verdict = ("device", "frames were lost below line rate and the tester sent every frame in time")
     else:
-        values.append(Value("knee", "sum", None, "fps", note="no loss up to line rate"))
+        values.append(Value("knee", "sum", None, "fps", note=Text("no loss up to line rate")))
         verdict = ("line", "received at line rate without loss")
     result = Result("ramp", tuple(values), (0,))
     scopes = ["sum", *(stream.name for stream in streams)]
-    return result, [StoredVerdict(scope, verdict[0], verdict[1]) for scope in scopes]  # type: ignore[arg-type]
+    return result, [StoredVerdict(scope, verdict[0], Text(verdict[1])) for scope in scopes]  # type: ignore[arg-type]
 
 
 def _stream(name: str, capacity: int, line: Fraction, mean: Fraction, sample: Sample) -> StreamResult:

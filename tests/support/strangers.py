@@ -23,6 +23,7 @@ from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.situation import Situation
 from netdyno.values.verdict import Verdict
 from netdyno.verdict import Evidence, judge
+from words import said
 
 SEARCH = "throughput: {duration: 10ms, width: 5%}"
 GOAL = "exceed: 0%, duration: 10ms, sum: 10ms, initial: 10ms, width: 5%"
@@ -113,8 +114,8 @@ class Outcome:
     @property
     def texts(self) -> list[str]:
         """All that a reader is told."""
-        told = [one.reason for each in self.verdicts.values() for one in each.values()]
-        return [*told, *(value.note for value in self.result.values), *self.result.notes]
+        told = [str(one.reason) for each in self.verdicts.values() for one in each.values()]
+        return [*told, *(str(value.note or "") for value in self.result.values), *said(self.result.notes)]
 
 
 def measured(

@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from netdyno.values.finding import Column, Figure, Result, Table
+from netdyno.values.reason import texts
 from report_sample import Asked, Sample
 
 BYTES = (64, 128, 256, 512, 1024, 1280, 1518)
@@ -107,8 +108,8 @@ def found(asked: Asked, result: Result) -> Result:
         result,
         method="rfc2544",
         standard="RFC 2544",
-        compliance=("the settle phase lasted 0.02 s, RFC 2544 section 23 phase b asks for 2 s",),
-        recommended=("the final trial lasted 3s, RFC 2544 section 24 asks for at least 60 s",),
+        compliance=texts(("the settle phase lasted 0.02 s, RFC 2544 section 23 phase b asks for 2 s",)),
+        recommended=texts(("the final trial lasted 3s, RFC 2544 section 24 asks for at least 60 s",)),
         tables=(*tables, events(asked)) if asked.axes["profile"] == "64b" else tables,
     )
 

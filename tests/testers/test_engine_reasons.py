@@ -39,9 +39,10 @@ def test_engine_error_of_result_without_trial_has_its_code() -> None:
 
 
 def test_reason_copied_to_another_process_keeps_code_and_fields() -> None:
-    reason = EngineReason("nobody", "memif-ended", {"port": "west", "waited_ms": 5})
+    reason = EngineReason.of("nobody", "memif-ended", {"port": "west", "waited_ms": 5})
     copy = pickle.loads(pickle.dumps(reason))
-    assert (copy, copy.code, copy.fields) == ("nobody", "memif-ended", reason.fields)
+    assert copy == reason
+    assert (copy.kind, copy.about) == ("memif-ended", {"port": "west", "waited_ms": 5})
 
 
 def test_code_of_each_reason_is_its_own_and_has_a_meaning() -> None:

@@ -322,9 +322,9 @@ def test_corrupted_frames_are_lost_for_samples_and_verdict_alike(
     assert stream.corrupted == math.ceil(stream.offered / 20) or stream.corrupted == stream.offered // 20
     end = found.value("loss at the end", "sum")
     assert abs(end.number - Fraction(1, 20)) < Fraction(1, 500)
-    assert end.note.endswith("lost or corrupted")
+    assert str(end.note).endswith("lost or corrupted")
     assert found.value("knee", "sum").number is not None
     verdict = found.case.verdict("sum")
     assert verdict is not None
     assert verdict.limit == "device"
-    assert f"{stream.corrupted} of {stream.offered} frames came corrupted" in verdict.reason
+    assert f"{stream.corrupted} of {stream.offered} frames came corrupted" in str(verdict.reason)

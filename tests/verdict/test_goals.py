@@ -17,6 +17,7 @@ from netdyno.reports.model.details import details
 from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
 from netdyno.values.finding import Result, Value
+from netdyno.values.reason import Text
 from netdyno.values.situation import Place, Situation
 from netdyno.values.units import Load
 from netdyno.values.verdict import Verdict
@@ -33,7 +34,7 @@ def ran(place: Path, method: str, goal: str, **changes: Any) -> tuple[int, str]:
     outcome = run_here(plan, place)
     with open_run(outcome.folder) as run:
         (found,) = run.cases[0].goals
-    return outcome.exit_code, found.reason
+    return outcome.exit_code, str(found.reason)
 
 
 @pytest.mark.parametrize(
@@ -64,11 +65,11 @@ def test_a_service_that_fails_a_step_fails_the_run(tmp_path: Path, cir: str, cod
 def test_a_share_that_misses_a_goal_is_neither_none_nor_all(lost: Fraction, told: str) -> None:
     """Three frames of ten thousand million miss a goal of no loss, and are no `0 %`."""
     situation = Situation(("a",), Fraction(10**6), Fraction(64))
-    value = Value("loss ratio", "a", lost, "share", note="n")
+    value = Value("loss ratio", "a", lost, "share", note=Text("n"))
     goal = Goal("loss", "<=", Load.parse("0%"))
-    verdicts = {"a": Verdict("device", "")}
+    verdicts = {"a": Verdict("device", Text(""))}
     found = judge_goal(goal, Result("soak", (value,), ()), verdicts, Evidence(situation, "virtual", True, ()))
-    assert (found.passed, found.reason) == (False, f"a: {told} (n)")
+    assert (found.passed, str(found.reason)) == (False, f"a: {told} (n)")
 
 
 @pytest.mark.parametrize(
@@ -110,10 +111,10 @@ def test_a_goal_for_a_share_is_in_per_cent(goal: str, told: str) -> None:
     [("5/6", "1", None), ("4/6", "5/6", False), ("1", "1", True)],
 )
 def test_steps_that_the_tester_did_not_offer_leave_bounds(low: str, high: str, expected: bool | None) -> None:
-    value = Value("steps passed", "a", None, "share", Fraction(low), Fraction(high), "5 of 6 steps")
+    value = Value("steps passed", "a", None, "share", Fraction(low), Fraction(high), Text("5 of 6 steps"))
     situation = Situation(("a",), Fraction(1000), Fraction(64))
     goal = Goal("steps passed", ">=", Load.parse("100%"))
-    verdicts = {"a": Verdict("device", "because")}
+    verdicts = {"a": Verdict("device", Text("because"))}
     given = Evidence(situation, "virtual", True, ())
     assert judge_goal(goal, Result("y1564", (value,), ()), verdicts, given).passed is expected
 
@@ -144,17 +145,17 @@ def test_a_goal_is_of_a_port_and_not_of_one_of_its_streams(goal: str, load: int,
         Value("throughput", name, load * place.share, "fps", load * place.share, searched=True)
         for name, place in zip(MESH.streams, MESH.places, strict=True)
     )
-    verdicts = {name: Verdict("device", "because") for name in MESH.streams}
+    verdicts = {name: Verdict("device", Text("because")) for name in MESH.streams}
     wanted = Goal("throughput", ">=", Load.parse(goal))
     found = judge_goal(
         wanted, Result("throughput", values, ()), verdicts, Evidence(MESH, "virtual", True, ())
     )
     assert found.passed is expected
     if goal == "90%":
-        assert found.reason.startswith(
+        assert str(found.reason).startswith(
             "a-b: 450 fps, 90 % of the line (of the part its port has for this stream); "
         )
-        assert found.reason.endswith("b-a: 900 fps, 90 % of the line")
+        assert str(found.reason).endswith("b-a: 900 fps, 90 % of the line")
 
 
 def test_a_full_mesh_that_passes_everything_meets_the_whole_line(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from fractions import Fraction
 import pytest
 from netdyno.store import CaseHead, CaseWiring, StoredCase, StoredVerdict
 from netdyno.values.finding import Result, Value
+from netdyno.values.reason import Text
 from netdyno.values.situation import Situation
 from netdyno.values.verdict import Limit
 from netdyno.verdict import across
@@ -38,7 +39,7 @@ def case(
     line = Fraction(GIGABIT, 8 * (size + 20))
     wiring = CaseWiring("real", Situation(streams, line, Fraction(size)), True, (), "{}")
     values = [Value(name, scope, fps, "fps") for scope in streams for name in ("ramp max Rx", "hold rate")]
-    verdicts = tuple(StoredVerdict(scope, limit, "because") for scope in (*streams, "sum"))
+    verdicts = tuple(StoredVerdict(scope, limit, Text("because")) for scope in (*streams, "sum"))
     return StoredCase(head, "done", wiring, Result("ramp", tuple(values), (0,)), verdicts)
 
 
@@ -84,7 +85,7 @@ def test_only_the_cases_at_the_cap_are_its() -> None:
             ("east-west", "licence"),
             ("sum", "licence"),
         ]
-        assert "200 Mbit/s (L2)" in verdicts[0].reason
+        assert "200 Mbit/s (L2)" in str(verdicts[0].reason)
 
 
 def test_cases_of_other_configurations_and_other_limits_are_left_out() -> None:

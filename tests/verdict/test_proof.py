@@ -13,6 +13,7 @@ from netdyno.methods.throughput import ThroughputParameters
 from netdyno.values.finding import Result, Value
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.outcome import Phase
+from netdyno.values.reason import Text
 from netdyno.verdict import Evidence, judge
 from tendevices import measure, passes_everything, wall
 from test_verdict import LINE, UNI
@@ -34,7 +35,7 @@ def judged(
     value = Value("a rate", "west-east", Fraction(number), "fps", high=upper, searched=high is not None)
     evidence = Evidence(UNI, clock, True, (found,), (10**9,), given)  # type: ignore[arg-type]
     verdict = judge(Result("m", (value,), (0,)), evidence, "a rate")["west-east"]
-    return verdict.limit, verdict.reason
+    return verdict.limit, str(verdict.reason)
 
 
 @pytest.mark.parametrize(
@@ -148,7 +149,7 @@ def test_a_search_passes_no_load_that_took_longer_to_send() -> None:
             (value, _) = stop.value.values
             break
     assert value.number is None
-    assert "longer than" in value.note
+    assert "longer than" in str(value.note)
 
 
 # Times and shares, which are measured at a load and are none themselves
@@ -158,11 +159,11 @@ def timed(ns: int | None, given: Proven | None, *, clock: str = "real", unit: st
     """The verdict on a time measured at a full line that a device passes."""
     found = measure(Trial("t", Frames((Segment("traffic", 10**9, LINE, LINE),))), passes_everything(), UNI)
     exact = None if ns is None else Fraction(ns)
-    value = Value("latency", "west-east", exact, unit, note="no frame was timed")
+    value = Value("latency", "west-east", exact, unit, note=Text("no frame was timed"))
     result = Result("m", (value,), (0,), headlines={"latency": "the median"})
     verdict = judge(result, Evidence(UNI, clock, True, (found,), (10**9,), given))  # type: ignore[arg-type]
     assert verdict.keys() == {"west-east"}
-    return verdict["west-east"].limit, verdict["west-east"].reason
+    return verdict["west-east"].limit, str(verdict["west-east"].reason)
 
 
 FLOOR = replace(proven(int(LINE)), latency_floor_ns=20_000, latency_noise_ns=5_000)
@@ -207,4 +208,4 @@ def test_a_time_at_a_load_that_was_not_offered_is_the_testers() -> None:
     result = Result("m", (value,), (0,), headlines={"latency": "the median"})
     verdict = judge(result, Evidence(UNI, "real", True, (short,), (10**9,), FLOOR))["sum"]
     assert verdict.limit == "tester"
-    assert "at another load than was asked for" in verdict.reason
+    assert "at another load than was asked for" in str(verdict.reason)

@@ -41,7 +41,7 @@ def judged(
     parameters = method.parameters(duration="1s", maximum=load, step="10%")
     result, outcomes = drive(method.start(parameters, situation), device, situation)
     evidence = Evidence(situation, clock, enforced, (outcomes[0],), (SECOND,))
-    return result, {scope: (one.limit, one.reason) for scope, one in judge(result, evidence).items()}
+    return result, {scope: (one.limit, str(one.reason)) for scope, one in judge(result, evidence).items()}
 
 
 def to_one(share: Fraction, queue: int = 0) -> Device:
@@ -144,7 +144,7 @@ def test_a_goal_for_the_loss_is_met_by_frames_enough(
     found = judge_goal(wanted, result, judge(result, evidence), evidence)
     assert found.passed is expected, found.reason
     if expected is None and not lost:
-        assert "would tell" in found.reason
+        assert "would tell" in str(found.reason)
 
 
 def test_how_many_frames_would_tell() -> None:
@@ -153,7 +153,7 @@ def test_how_many_frames_would_tell() -> None:
     result = Result("soak", (value,), (0,), headlines={"loss ratio": "it"})
     evidence = Evidence(ONE, "virtual", True, (trial,), (SECOND,))
     found = judge_goal(goal("0.0001%"), result, judge(result, evidence), evidence)
-    assert "that shows no less than 0.3 % at 95 %: 3,000,000 frames would tell" in found.reason
+    assert "that shows no less than 0.3 % at 95 %: 3,000,000 frames would tell" in str(found.reason)
 
 
 def limits(tmp_path: Path, plan: str) -> tuple[StoredCase, dict[str, tuple[str, str]]]:
@@ -161,7 +161,7 @@ def limits(tmp_path: Path, plan: str) -> tuple[StoredCase, dict[str, tuple[str, 
     outcome = run_here(parse(plan), tmp_path)
     with open_run(outcome.folder) as run:
         (case,) = run.cases
-        return case, {one.value: (one.limit, one.reason) for one in case.verdicts}
+        return case, {one.value: (one.limit, str(one.reason)) for one in case.verdicts}
 
 
 def test_of_a_congested_bridge_the_line_is_the_limit_and_nothing_of_the_other_port(tmp_path: Path) -> None:

@@ -128,7 +128,9 @@ class Bench:
         text = self._session.trial(spec)
         result = read_result(text)
         if result.invalid:
-            raise CalibrationError(f"a trial on the loopback is invalid: {'; '.join(result.invalid)}")
+            raise CalibrationError(
+                f"a trial on the loopback is invalid: {'; '.join(map(str, result.invalid))}"
+            )
         spacing = tuple(tuple(queues) for queues in json.loads(text).get("spacing", ()))
         return Shot(fps, duration_ns, result, spacing)
 

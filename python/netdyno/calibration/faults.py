@@ -93,7 +93,9 @@ def _trial(cores: Sequence[int], injected: Injected, drain_ns: int) -> Outcome:
     with raw(session_spec(cores, injected)) as session:
         result = read_result(session.trial(trial_spec(drain_ns)))
     if result.invalid:
-        raise CalibrationError(f"a trial of injected faults is invalid: {'; '.join(result.invalid)}")
+        raise CalibrationError(
+            f"a trial of injected faults is invalid: {'; '.join(map(str, result.invalid))}"
+        )
     return result
 
 

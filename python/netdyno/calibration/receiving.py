@@ -77,7 +77,7 @@ def judge(fps: Fraction, duration_ns: int, sent: Outcome, heard: Outcome) -> Che
         f" {rounded(Fraction(out * 10**9, duration_ns))} sent; {dropped} dropped by the port"
     )
     if sent.invalid:
-        return Check("C4", TITLE, "", value, RULE, "n/a", "; ".join(sent.invalid))
+        return Check("C4", TITLE, "", value, RULE, "n/a", "; ".join(map(str, sent.invalid)))
     # To the receiver the trial is invalid: more came than it sent itself. The counts of the ports stand.
     if not dropped and came == out:
         return Check("C4", TITLE, "", value, RULE, "pass")

@@ -23,6 +23,7 @@ from netdyno.testers.tester import Progress, Session
 from netdyno.values.finding import Result
 from netdyno.values.load import Trial
 from netdyno.values.outcome import Outcome
+from netdyno.values.reason import Text, texts
 from netdyno.values.situation import Situation
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ class Attempts:
             if not ended.result.began:
                 break
             away = kept_away(trial, ended.result)
-            if again and away is None and reasons == (spoiled(trial, ended.result),):
+            if again and away is None and reasons == texts(filter(None, (spoiled(trial, ended.result),))):
                 spoilt += 1
                 continue
             wrong += 1
@@ -140,9 +141,9 @@ class Attempts:
         reasons = last.result.invalid
         if not last.result.began:
             # It did not begin: a port had no peer for as long as it waits for one.
-            why = f"trial `{trial.name}` could not begin: {'; '.join(reasons)}"
+            why = f"trial `{trial.name}` could not begin: {'; '.join(map(str, reasons))}"
             return NotMeasuredError(why, self.session.advice(reasons))
-        why = f"trial `{trial.name}` was invalid {last.attempt + 1} times: {'; '.join(reasons)}"
+        why = f"trial `{trial.name}` was invalid {last.attempt + 1} times: {'; '.join(map(str, reasons))}"
         return NotMeasuredError(why)
 
     def _attempt(self, number: int, attempt: int, trial: Trial, *, again: bool) -> StoredTrial:
@@ -173,7 +174,7 @@ class Attempts:
             # The last one stands as it is: that it was spoiled is in its health, and is judged.
             away = spoiled(trial, result)
         if away is not None:
-            result = replace(result, invalid=(*result.invalid, away))
+            result = replace(result, invalid=(*result.invalid, Text(away)))
         return StoredTrial(
             case=self.case.number,
             number=number,

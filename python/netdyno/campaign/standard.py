@@ -9,6 +9,7 @@ from netdyno import modifiers
 from netdyno.methods import METHODS
 from netdyno.plan.patterns import PATTERNS
 from netdyno.values.finding import Result
+from netdyno.values.reason import texts
 
 if TYPE_CHECKING:
     from netdyno.plan import Plan
@@ -35,8 +36,11 @@ def with_plan(result: Result, plan: Plan, case: Case) -> Result:
     return replace(
         result,
         standard=standard,
-        compliance=(*result.compliance, *plan.deviations),
-        recommended=(*result.recommended, *_few_sizes(plan, standard), *_not_run(plan, standard)),
+        compliance=(*result.compliance, *texts(plan.deviations)),
+        recommended=(
+            *result.recommended,
+            *texts((*_few_sizes(plan, standard), *_not_run(plan, standard))),
+        ),
     )
 
 

@@ -204,7 +204,7 @@ class PlainView:
         attempts, now.invalid = now.invalid, []
         worst = max(attempts, key=lambda one: one.result.health.longest_gap_ns)
         times = f", {len(attempts)} times, at worst" if len(attempts) > 1 else ""
-        reasons = "; ".join(worst.result.invalid)
+        reasons = "; ".join(map(str, worst.result.invalid))
         self.say(f"warning: {now.case.title}: trial `{worst.name}` does not count{times}: {reasons}")
 
     def tick(self) -> None:

@@ -24,6 +24,7 @@ from netdyno.methods.throughput import (
 )
 from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.load import Trial
+from netdyno.values.reason import Text, text, texts
 from netdyno.values.situation import Situation
 from netdyno.values.units import PositiveDuration
 
@@ -110,7 +111,7 @@ def measured(parameters: BackToBackSettings, situation: Situation, known: Known,
         result = _result(parameters, situation, known, lengths, bursts.resting, note)
     if bursts.unlimited:
         again = f"back-to-back: {note}, RFC 9004 section 6.2 has the test repeated with a higher one"
-        result = replace(result, compliance=(*result.compliance, again))
+        result = replace(result, compliance=(*result.compliance, Text(again)))
     return result, first + bursts.count
 
 
@@ -154,20 +155,20 @@ def _result(
         times = situation.share(scope) / (1 - situation.beside)
         number, low, high = (None if one is None else one * times for one in (mean, *ends))
         low = least * times if least is not None else low
-        values.append(Value(NAME, scope, number, "frames", low, high, note))
+        values.append(Value(NAME, scope, number, "frames", low, high, text(note)))
         if corrected is not None:
             values.append(
-                Value(BUFFER, scope, None, "ns", high=corrected, note=at_most)
+                Value(BUFFER, scope, None, "ns", high=corrected, note=text(at_most))
                 if at_most
-                else Value(BUFFER, scope, corrected, "ns", note=how)
+                else Value(BUFFER, scope, corrected, "ns", note=Text(how))
             )
     return Result(
         method=BACK_TO_BACK.name,
         values=tuple(values),
         trials=trials,
-        compliance=tuple(_deviations(parameters, situation)),
-        recommended=tuple(_recommended(parameters)),
-        notes=tuple(f"back-to-back: {one}" for one in (note, unknown) if one),
+        compliance=texts(_deviations(parameters, situation)),
+        recommended=texts(_recommended(parameters)),
+        notes=texts(f"back-to-back: {one}" for one in (note, unknown) if one),
         standard=BACK_TO_BACK.standard,
         headlines=HEADLINE,
         tables=(

@@ -28,6 +28,7 @@ from netdyno.values.finding import Column, Figure, Result, Table, Value
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
+from netdyno.values.reason import text, texts
 from netdyno.values.situation import Situation
 from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad
 
@@ -200,7 +201,7 @@ def _result(
             *(None if answer is None else answer * times, "fps"),
             low=None if low is None else low * times,
             high=None if high is None else high * times,
-            note=note,
+            note=text(note),
             searched=True,
         )
         others = failed is not None and high is not None and scope in failed.unharmed
@@ -211,9 +212,9 @@ def _result(
         BISECTION.name,
         tuple(values),
         resting,
-        notes=tuple(_notes(search, passed)),
+        notes=texts(_notes(search, passed)),
         tables=(_table(search),),
-        recommended=tuple(_short_trials(parameters)),
+        recommended=texts(_short_trials(parameters)),
         headlines={"NDR": WHAT},
     )
 

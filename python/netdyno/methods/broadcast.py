@@ -19,6 +19,7 @@ from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
+from netdyno.values.reason import Text, text, texts
 from netdyno.values.situation import Situation
 from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad
 
@@ -101,9 +102,11 @@ def broadcast(parameters: BroadcastParameters, situation: Situation) -> Method:
         number = number or None
     alone = yield _one_by_one(situation)
     timed = tuple(_timed(situation, alone))
-    values = [Value(NAME, "sum", number, "fps", low=number, high=high, note=note, searched=True)]
+    values = [Value(NAME, "sum", number, "fps", low=number, high=high, note=text(note), searched=True)]
     values += [
-        Value(LATENCY, one.name, number, "ns", note="of a single frame" if number else "it did not come")
+        Value(
+            LATENCY, one.name, number, "ns", note=Text("of a single frame" if number else "it did not come")
+        )
         for one, (_, number) in zip(alone.streams, timed, strict=True)
     ]
     return Result(
@@ -111,7 +114,7 @@ def broadcast(parameters: BroadcastParameters, situation: Situation) -> Method:
         values=tuple(values),
         trials=tuple(number for number in (passed, failed) if number is not None),
         standard=BROADCAST.standard,
-        recommended=tuple(_recommended(parameters)),
+        recommended=texts(_recommended(parameters)),
         headlines={NAME: "the highest load of broadcasts at which all came to every other port"},
         tables=(
             Table(

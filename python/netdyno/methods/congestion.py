@@ -21,6 +21,7 @@ from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome, StreamResult
+from netdyno.values.reason import Text, text, texts
 from netdyno.values.situation import Situation
 from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad, decimal
 
@@ -86,7 +87,7 @@ def congestion(parameters: CongestionParameters, situation: Situation) -> Method
             port.loss if short is None else None,
             "ratio",
             *rows.loss_bounds(port.loss if short is None else None, port.sent),
-            short or "",
+            text(short),
             of_frames=port.sent,
         )
         for name, port, scope in (
@@ -99,8 +100,8 @@ def congestion(parameters: CongestionParameters, situation: Situation) -> Method
         values=tuple(values),
         trials=(0,),
         standard=CONGESTION.standard,
-        notes=() if short is None else (f"{short}; what is shown is of the load that was offered",),
-        recommended=tuple(_recommended(parameters)),
+        notes=() if short is None else (Text(f"{short}; what is shown is of the load that was offered"),),
+        recommended=texts(_recommended(parameters)),
         headlines={
             UNCONGESTED: "the share lost of the frames to the port that has room; more than none is"
             " head-of-line blocking (RFC 2889 section 5.5)",

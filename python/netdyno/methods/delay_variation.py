@@ -24,6 +24,7 @@ from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
 from netdyno.values.load import Frames, Observe, Segment, Trial
 from netdyno.values.offer import Offer
 from netdyno.values.outcome import Outcome, StreamResult
+from netdyno.values.reason import Text, text, texts
 from netdyno.values.situation import Situation
 from netdyno.values.units import PositiveDuration
 
@@ -117,9 +118,9 @@ def measured(parameters: VariationParameters, situation: Situation, known: Known
         method=DELAY_VARIATION.name,
         values=tuple(values),
         trials=tuple(range(first, first + len(outcomes))),
-        compliance=tuple(_deviations(parameters, situation, outcomes)),
-        recommended=tuple(_recommended(parameters)),
-        notes=tuple(notes),
+        compliance=texts(_deviations(parameters, situation, outcomes)),
+        recommended=texts(_recommended(parameters)),
+        notes=texts(notes),
         headlines={PDV: "the 99.9th percentile of delay less the least, the median of all streams"},
         tables=tuple(_tables(situation, outcomes, shorts, table)),
     )
@@ -150,10 +151,10 @@ def _value(
     """A figure of a stream: the median of its trials, and between which percentiles they are."""
     middle, low, high = found
     if middle is None:
-        return Value(name, scope, None, "ns", note=unknown)
+        return Value(name, scope, None, "ns", note=text(unknown))
     what = "99.9th percentile less the least delay, RFC 8219 section 7.3.1"
     note = what if name == PDV else "RFC 8219 section 7.3.2"
-    return Value(name, scope, middle, "ns", low, high, f"{note}; the median")
+    return Value(name, scope, middle, "ns", low, high, Text(f"{note}; the median"))
 
 
 def _worst(each: Sequence[Value]) -> Value:
@@ -161,7 +162,7 @@ def _worst(each: Sequence[Value]) -> Value:
     known = [one.number for one in each if one.number is not None]
     if len(known) < len(each):
         return Value(PDV, "sum", None, "ns", note=next(one.note for one in each if one.number is None))
-    return Value(PDV, "sum", max(known), "ns", note="the greatest of all streams")
+    return Value(PDV, "sum", max(known), "ns", note=Text("the greatest of all streams"))
 
 
 def _tables(

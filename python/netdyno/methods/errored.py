@@ -25,6 +25,7 @@ from netdyno.values.finding import NOT_RUN as LEFT_OUT
 from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome, StreamResult
+from netdyno.values.reason import Text, texts
 from netdyno.values.situation import Situation
 from netdyno.values.units import FrameSize, Load, Percent, PositiveDuration, PositiveLoad
 
@@ -135,9 +136,9 @@ def errored_frames(parameters: ErroredParameters, situation: Situation) -> Metho
             for scope in (*situation.streams, "sum")
         ),
         trials=judged or tuple(range(len(outcomes))),
-        compliance=tuple(f"{error} not tested: {why}" for error, why in NOT_RUN.items()),
-        recommended=tuple(_recommended(parameters)),
-        notes=tuple(notes),
+        compliance=texts(f"{error} not tested: {why}" for error, why in NOT_RUN.items()),
+        recommended=texts(_recommended(parameters)),
+        notes=texts(notes),
         headlines={
             name: "the share of frames that came out of any port; of those that are too long none should"
             " (RFC 2889 section 5.9.3)"
@@ -165,7 +166,7 @@ def _forwarded(name: str, scope: str, streams: Sequence[StreamResult], notes: Se
     flooded = sum(one.elsewhere for one in streams)
     also = f", and {counted(flooded, 'time')} out of a port it was not meant for" if flooded else ""
     note = "; ".join((f"{came} of {sent}{also}", *notes)) if sent else "; ".join(notes)
-    return Value(name, scope, share, "share", note=note or "no frame was sent")
+    return Value(name, scope, share, "share", note=Text(note or "no frame was sent"))
 
 
 def _recommended(parameters: ErroredParameters) -> Iterator[str]:

@@ -12,6 +12,7 @@ from netdyno.methods.parts.procedure import Procedure, constant, frames_per_seco
 from netdyno.methods.throughput import Known, Measured, OnThroughput, at_the_throughput, searching
 from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
 from netdyno.values.outcome import StreamResult
+from netdyno.values.reason import text, texts
 from netdyno.values.situation import Situation
 from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad
 
@@ -126,19 +127,21 @@ def measured(parameters: ForwardingParameters, situation: Situation, known: Know
                 scope,
                 rates[number][scope] if number in rates else None,
                 "fps",
-                note=short.get(last, ""),
+                note=text(short.get(last, "")),
             )
             for name, number in ((MFR, best), (FRMOL, last))
             for scope in (*situation.streams, "sum")
         ),
         trials=tuple(dict.fromkeys(number for number in (best, last) if number is not None)),
         standard=FORWARDING.standard,
-        notes=(
-            "Forward pressure was not tested: it wants frames closer together than the shortest legal gap"
-            " (88 bits, RFC 2889 section 5.6.3), which no port of this tester sends.",
-            *(f"load {number - first + 1}: {why}" for number, why in short.items()),
+        notes=texts(
+            (
+                "Forward pressure was not tested: it wants frames closer together than the shortest legal gap"
+                " (88 bits, RFC 2889 section 5.6.3), which no port of this tester sends.",
+                *(f"load {number - first + 1}: {why}" for number, why in short.items()),
+            )
         ),
-        recommended=tuple(_recommended(parameters)),
+        recommended=texts(_recommended(parameters)),
         headlines={MFR: "the most that came out at loads from the throughput upward, frames lost or not"},
         tables=(
             Table(

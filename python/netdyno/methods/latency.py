@@ -25,6 +25,7 @@ from netdyno.values.load import Frames, Observe, Segment, Trial
 from netdyno.values.offer import Offer
 from netdyno.values.outcome import Outcome
 from netdyno.values.rates import WIRE_OVERHEAD
+from netdyno.values.reason import Text, texts
 from netdyno.values.situation import Situation
 from netdyno.values.units import Duration, PositiveDuration
 
@@ -113,10 +114,10 @@ def measured(parameters: LatencySettings, situation: Situation, known: Known, fi
             notes.append(f"latency {number + 1}: {short}")
     values, table = [], []
     for scope, cells, mean in _rows(situation, fps, outcomes):
-        values.append(Value(NAME, scope, mean, "ns", note="mean of all streams, FILO"))
+        values.append(Value(NAME, scope, mean, "ns", note=Text("mean of all streams, FILO")))
         table.append(cells)
     if not outcomes:
-        values = [Value(NAME, scope, None, "ns", note=notes[0]) for scope in situation.scopes]
+        values = [Value(NAME, scope, None, "ns", note=Text(notes[0])) for scope in situation.scopes]
     lost = sum(rows.lost(outcome.streams) for outcome in outcomes)
     if lost:
         notes.append(f"latency: {lost} frames were lost at that load, and have none")
@@ -124,9 +125,9 @@ def measured(parameters: LatencySettings, situation: Situation, known: Known, fi
         method=LATENCY.name,
         values=tuple(values),
         trials=tuple(range(first, first + len(outcomes))),
-        compliance=tuple(_deviations(parameters, situation, outcomes)),
-        recommended=tuple(_recommended(parameters, outcomes)),
-        notes=tuple(notes),
+        compliance=texts(_deviations(parameters, situation, outcomes)),
+        recommended=texts(_recommended(parameters, outcomes)),
+        notes=texts(notes),
         standard=LATENCY.standard,
         headlines=HEADLINE,
         tables=(

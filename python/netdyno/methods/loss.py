@@ -20,6 +20,7 @@ from netdyno.methods.throughput import WAIT, waits
 from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
+from netdyno.values.reason import Text, texts
 from netdyno.values.situation import Situation
 from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad
 
@@ -109,14 +110,14 @@ def frame_loss(parameters: LossParameters, situation: Situation) -> Method:
         number = None if starved(outcomes[0], duration_ns) else rows.loss(streams)
         sent = sum(one.offered for one in streams)
         least, most = rows.loss_bounds(number, sent)
-        values.append(Value(NAME, scope, number, "ratio", least, most, at, of_frames=sent))
+        values.append(Value(NAME, scope, number, "ratio", least, most, Text(at), of_frames=sent))
     return Result(
         method=LOSS.name,
         values=tuple(values),
         trials=(0,),
-        compliance=tuple(waits(situation, outcomes[-1])),
-        recommended=tuple(_recommended(parameters)),
-        notes=tuple(notes),
+        compliance=texts(waits(situation, outcomes[-1])),
+        recommended=texts(_recommended(parameters)),
+        notes=texts(notes),
         standard=LOSS.standard,
         headlines=HEADLINE,
         tables=(

@@ -17,6 +17,7 @@ from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import StreamResult
+from netdyno.values.reason import Text, texts
 from netdyno.values.situation import Situation
 from netdyno.values.units import Percent, PositiveDuration
 
@@ -186,7 +187,7 @@ def _result(parameters: MicroburstParameters, situation: Situation, bursts: Burs
         number = mean(held) if held else None
         low, high = (min(held), max(held)) if held else (None, None)
         values += [
-            Value(NAME, situation.streams[one], number, "frames", low, high, note or f"at `{port}`")
+            Value(NAME, situation.streams[one], number, "frames", low, high, Text(note or f"at `{port}`"))
             for one in numbers
         ]
         values.append(
@@ -195,7 +196,7 @@ def _result(parameters: MicroburstParameters, situation: Situation, bursts: Burs
                 first,
                 None if number is None else number * situation.mean_size,
                 "B",
-                note="frames held, of this size with FCS; a device may count in cells",
+                note=Text("frames held, of this size with FCS; a device may count in cells"),
             )
         )
     who = "all at the line's rate"
@@ -207,8 +208,8 @@ def _result(parameters: MicroburstParameters, situation: Situation, bursts: Burs
         method=MICROBURST.name,
         values=tuple(values),
         trials=bursts.resting,
-        notes=tuple(notes),
-        recommended=tuple(_recommended(parameters, situation)),
+        notes=texts(notes),
+        recommended=texts(_recommended(parameters, situation)),
         headlines={NAME: "frames that a port held of the longest bursts which came back whole, the mean"},
         tables=(
             Table(

@@ -15,6 +15,7 @@ from netdyno.values.load import Frames, Observe, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.offer import Offer
 from netdyno.values.outcome import Outcome, StreamResult
+from netdyno.values.reason import Text, texts
 from netdyno.values.situation import Situation
 from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad
 
@@ -90,7 +91,7 @@ def order(parameters: OrderParameters, situation: Situation) -> Method:
         method=ORDER_METHOD.name,
         values=tuple(values),
         trials=tuple(range(len(outcomes))),
-        notes=tuple(notes),
+        notes=texts(notes),
         headlines={
             RATIO: "the share of received frames that a later one of their flow overtook (RFC 4737, 4.1)"
         },
@@ -102,9 +103,13 @@ def _share(name: str, scope: str, trials: Sequence[StreamResult]) -> Value:
     counted = sum(one.out_of_order if name == RATIO else one.duplicates for one in trials)
     received = sum(one.received for one in trials)
     if not received:
-        return Value(name, scope, None, "share", note="no frame came back")
+        return Value(name, scope, None, "share", note=Text("no frame came back"))
     return Value(
-        name, scope, Fraction(counted, received), "share", note=f"{counted} of {received} received frames"
+        name,
+        scope,
+        Fraction(counted, received),
+        "share",
+        note=Text(f"{counted} of {received} received frames"),
     )
 
 
@@ -112,7 +117,7 @@ def _values(scope: str, trials: Sequence[StreamResult]) -> Iterator[Value]:
     yield _share(RATIO, scope, trials)
     yield _share(COPIES, scope, trials)
     most = max((one.order.extent_max for one in trials if one.order is not None), default=0)
-    yield Value("extent, most", scope, Fraction(most), "frames", note="RFC 4737 section 4.2")
+    yield Value("extent, most", scope, Fraction(most), "frames", note=Text("RFC 4737 section 4.2"))
 
 
 def _tables(streams: dict[str, list[StreamResult]]) -> Iterator[Table]:

@@ -35,6 +35,7 @@ from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
 from netdyno.values.rates import WIRE_OVERHEAD
+from netdyno.values.reason import Text, text, texts
 from netdyno.values.situation import Situation
 from netdyno.values.units import FrameRate, Load, Percent, PositiveDuration, UnitError, decimal
 
@@ -248,7 +249,7 @@ def _read(parameters: RampParameters, situation: Situation, trial: Trial, outcom
     reason = starved(outcome, trial.duration_ns)
     if reason is not None:
         notes.append(f"{reason}: what the device does beyond that is not known")
-    return Result(method=RAMP.name, values=tuple(values), trials=(0,), notes=tuple(notes))
+    return Result(method=RAMP.name, values=tuple(values), trials=(0,), notes=texts(notes))
 
 
 def _across(result: Result, duration: PositiveDuration, trial: Trial, situation: Situation) -> Trial | None:
@@ -276,7 +277,7 @@ def _refined(
         closer = _knee(scope, kept, (), parameters.threshold.amount, outcome.sample_ns)
         place = next(n for n, one in enumerate(values) if (one.name, one.scope) == ("knee", scope))
         if closer.number and _span(closer) < _span(values[place]):
-            values[place] = replace(closer, note=f"{closer.note}; from a second ramp across the knee")
+            values[place] = replace(closer, note=Text(f"{closer.note}; from a second ramp across the knee"))
     return replace(result, values=tuple(values))
 
 
@@ -295,11 +296,11 @@ def _held_back(rise_fps: Fraction, rise_ns: int) -> Fraction:
 def _kept_up_to(scope: str, kept: Sequence[Sample], samples: int, sample_ns: int) -> Value:
     """The load up to which the tester kept its schedule; what lies above says nothing of the device."""
     if not kept:
-        return Value("kept up to", scope, Fraction(0), "fps", note="the tester was behind all the time")
+        return Value("kept up to", scope, Fraction(0), "fps", note=Text("the tester was behind all the time"))
     if len(kept) == samples:
-        return Value("kept up to", scope, kept[-1].peak, "fps", note="to the end of the ramp")
+        return Value("kept up to", scope, kept[-1].peak, "fps", note=Text("to the end of the ramp"))
     load = _fps(kept[-1].intended, sample_ns)
-    return Value("kept up to", scope, load, "fps", note="then the tester fell behind for good")
+    return Value("kept up to", scope, load, "fps", note=Text("then the tester fell behind for good"))
 
 
 def _window(scope: str, sample_ns: int, rise_ns: int, situation: Situation) -> int:
@@ -345,7 +346,7 @@ def _max_rx(
     edge = max(edge, Fraction(streams * situation.burst))
     if all(len(part) < width for part in parts):
         return Value(
-            "ramp max Rx", scope, None, "fps", note=f"the ramp is shorter than {width} whole samples"
+            "ramp max Rx", scope, None, "fps", note=Text(f"the ramp is shorter than {width} whole samples")
         )
     # Rise and hold are straight: they are highest at an end.
     asked_fps = max(edge.peak for part in parts if part for edge in (part[0], part[-1]))
@@ -376,7 +377,7 @@ def _max_rx(
         "fps",
         _fps(min(low, best), length),
         _fps(high, length),
-        note,
+        text(note),
     )
 
 
@@ -385,7 +386,7 @@ def _mean_rx(scope: str, parts: Sequence[Sequence[Sample]], sample_ns: int, aske
     the load asked for."""
     best = max(_fps(sum(one.rx for one in part), len(part) * sample_ns) for part in parts if part)
     note = "the tester was behind its schedule in every window: the mean over the whole rise or hold"
-    return Value("ramp max Rx", scope, min(best, asked_fps), "fps", note=note)
+    return Value("ramp max Rx", scope, min(best, asked_fps), "fps", note=text(note))
 
 
 def _received(parts: Sequence[Sequence[Sample]], width: int) -> list[tuple[int, bool, int]]:
@@ -413,7 +414,11 @@ def _line_utilisation(
     sums = [count for part in parts for count in windows([sample.line_bytes for sample in part], width)]
     if not sums:
         return Value(
-            "line utilisation", scope, None, "ratio", note=f"the ramp is shorter than {width} whole samples"
+            "line utilisation",
+            scope,
+            None,
+            "ratio",
+            note=Text(f"the ramp is shorter than {width} whole samples"),
         )
     length = width * sample_ns
     streams = len(situation.members(scope))
@@ -423,7 +428,7 @@ def _line_utilisation(
     if most - streams * LONGEST_FRAME <= line < most:
         most = line
     note = f"fullest {milliseconds(length)}, by the sizes received"
-    return Value("line utilisation", scope, most / line, "ratio", note=note)
+    return Value("line utilisation", scope, most / line, "ratio", note=text(note))
 
 
 def _knee(
@@ -447,10 +452,10 @@ def _knee(
     sent = [sample for sample in rise if sample.tx > 0 and not sample.late]
     share = f"{decimal(threshold * 100)} %"
     if any(sample.lost < 0 for sample in rise):
-        return Value("knee", scope, None, "fps", note="no knee: more frames arrived than were sent")
+        return Value("knee", scope, None, "fps", note=Text("no knee: more frames arrived than were sent"))
     if not sent:
         what = "the tester was late all the time" if any(one.tx for one in rise) else "nothing was sent"
-        return Value("knee", scope, None, "fps", note=f"no knee: {what} in the ramp")
+        return Value("knee", scope, None, "fps", note=Text(f"no knee: {what} in the ramp"))
     bad = [sample.loses(threshold) for sample in sent]
     first = len(sent)
     while first > 0 and bad[first - 1]:
@@ -471,18 +476,18 @@ def _knee(
             note += f"; but {in_hold} of {len(hold)} samples of the hold lost more"
         if low < end:
             note += f"; the last sample's mean is {rounded(mean)} fps, and nothing more is certain"
-        return Value("knee", scope, None, "fps", low=low, note=note + before)
+        return Value("knee", scope, None, "fps", low=low, note=text(note + before))
     high = sent[first].peak
     if first == 0:
         note = f"loss above {share} from the first sample of the ramp on"
-        return Value("knee", scope, Fraction(0), "fps", low=Fraction(0), high=high, note=note)
+        return Value("knee", scope, Fraction(0), "fps", low=Fraction(0), high=high, note=text(note))
     low = _fps(sent[first - 1].intended, sample_ns)
     mean = _fps(sent[first].intended, sample_ns)
     width = mean - low
     late = sum(sample.late and low < _fps(sample.intended, sample_ns) < mean for sample in rise)
     step = "one step of the ramp is" if not late else f"the tester was late in the {late} samples before:"
     note = f"loss stays above {share} from here on; {step} {rounded(width)} fps"
-    return Value("knee", scope, low, "fps", low, high, note + before)
+    return Value("knee", scope, low, "fps", low, high, Text(note + before))
 
 
 def _loss_at_the_end(scope: str, samples: Sequence[Sample], corrupted: bool) -> Value:
@@ -493,12 +498,12 @@ def _loss_at_the_end(scope: str, samples: Sequence[Sample], corrupted: bool) -> 
     samples = [sample for sample in samples if not sample.late] or samples
     sent = sum(sample.tx for sample in samples)
     if not sent:
-        return Value("loss at the end", scope, None, "ratio", note="nothing was sent at the end")
+        return Value("loss at the end", scope, None, "ratio", note=Text("nothing was sent at the end"))
     lost = sum(sample.lost for sample in samples)
     note = f"{lost} of {sent} frames{' lost or corrupted' if corrupted else ''}"
     ratio = Fraction(lost, sent)
     return Value(
-        "loss at the end", scope, ratio, "ratio", *rows.loss_bounds(ratio, sent), note, of_frames=sent
+        "loss at the end", scope, ratio, "ratio", *rows.loss_bounds(ratio, sent), text(note), of_frames=sent
     )
 
 
@@ -510,7 +515,7 @@ def _hold_rate(scope: str, hold: Sequence[Sample], sample_ns: int, latest_ns: in
     queue of the device that empties.
     """
     if not hold:
-        return Value("hold rate", scope, None, "fps", note="no hold")
+        return Value("hold rate", scope, None, "fps", note=Text("no hold"))
     length = sample_ns * len(hold)
     received, asked = sum(sample.rx for sample in hold), hold[-1].due - hold[0].due + hold[0].intended
     note = f"{counted(received, 'frame')} in {milliseconds(length)}"
@@ -518,8 +523,8 @@ def _hold_rate(scope: str, hold: Sequence[Sample], sample_ns: int, latest_ns: in
     # that time the next whole one is no more than was asked for.
     if received >= asked + 1 and asked * latest_ns >= length:
         note += "; the tester caught up, more than was asked for is not counted"
-        return Value("hold rate", scope, _fps(asked, length), "fps", note=note)
-    return Value("hold rate", scope, _fps(received, length), "fps", note=note)
+        return Value("hold rate", scope, _fps(asked, length), "fps", note=text(note))
+    return Value("hold rate", scope, _fps(received, length), "fps", note=text(note))
 
 
 def _fps(frames: Fraction | int, ns: int) -> Fraction:

@@ -25,6 +25,7 @@ from netdyno.values.load import Event, Frames, Observe, Segment, Trial
 from netdyno.values.mixes import MIN_SIZE
 from netdyno.values.offer import Offer
 from netdyno.values.outcome import Outcome, StreamResult
+from netdyno.values.reason import Text, text, texts
 from netdyno.values.situation import Situation
 from netdyno.values.units import PositiveDuration
 
@@ -192,14 +193,16 @@ def _result(
         mean = sum(by_loss, Fraction(0)) / len(by_loss) if by_loss else None
         ends = (min(by_loss, default=None), max(by_loss, default=None))
         note = "" if by_loss else (notes[0] if notes else "nothing was measured")
-        value = Value(NAME, name, mean, "ns", *ends, note)
+        value = Value(NAME, name, mean, "ns", *ends, text(note))
         if any(rows.still_losing(one, before_ns, end_ns)[place] for one in outcomes):
             # What did not end took no less than was seen; leaving it out would praise the device for it.
             # Where it loses at that load anyway, not all of that is the reset's, and there is no bound.
-            value = Value(NAME, name, None, "ns", None if any(earlier) else mean, None, rows.STILL)
+            value = Value(NAME, name, None, "ns", None if any(earlier) else mean, None, Text(rows.STILL))
         elif any(earlier):
             # What it loses at that load anyway goes on behind the reset, and is in the time.
-            value = Value(NAME, name, None, "ns", None, mean, f"frames were lost before it: {NO_THROUGHPUT}")
+            value = Value(
+                NAME, name, None, "ns", None, mean, Text(f"frames were lost before it: {NO_THROUGHPUT}")
+            )
         values.append(value)
         mean, ends = value.number, ends if value.number is not None else (value.low, value.high)
         lost = sum(missing)
@@ -211,9 +214,9 @@ def _result(
         method=RESET.name,
         values=tuple(values),
         trials=resting,
-        compliance=tuple(_deviations(parameters)),
-        recommended=tuple(_recommended(situation)),
-        notes=tuple(notes),
+        compliance=texts(_deviations(parameters)),
+        recommended=texts(_recommended(situation)),
+        notes=texts(notes),
         standard=RESET.standard,
         headlines=HEADLINE,
         tables=(

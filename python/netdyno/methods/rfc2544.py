@@ -30,6 +30,7 @@ from netdyno.values.load import Trial
 from netdyno.values.method import Method
 from netdyno.values.offer import Offer
 from netdyno.values.outcome import Outcome
+from netdyno.values.reason import Text, text, texts
 from netdyno.values.situation import Situation
 from netdyno.values.units import Load, PositiveDuration
 
@@ -124,11 +125,11 @@ def suite(parameters: SuiteParameters, situation: Situation) -> Method:
         found,
         method=SUITE.name,
         values=tuple(value for result in results for value in result.values),
-        compliance=tuple(
+        compliance=texts(
             dict.fromkeys((*(text for result in results for text in result.compliance), *omitted))
         ),
-        recommended=tuple(text for result in results for text in result.recommended),
-        notes=tuple(dict.fromkeys(text for result in results for text in result.notes)),
+        recommended=texts(text for result in results for text in result.recommended),
+        notes=texts(dict.fromkeys(text for result in results for text in result.notes)),
         tables=tuple(table for result in results for table in result.tables),
         standard=SUITE.standard,
         headlines={name: what for result in results for name, what in result.headlines.items()},
@@ -161,12 +162,12 @@ def _not_measured(test: _Part, situation: Situation, error: NotMeasuredError) ->
     return Result(
         method=SUITE.name,
         values=tuple(
-            Value(name, scope, None, test.unit, note=error.message)
+            Value(name, scope, None, test.unit, note=text(error.message))
             for name in test.headline
             for scope in situation.scopes
         ),
         trials=(),
-        notes=(f"{test.title}: not measured: {error.message}",),
+        notes=(Text(f"{test.title}: not measured: {error.message}"),),
         headlines=test.headline,
     )
 

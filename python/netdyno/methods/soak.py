@@ -28,6 +28,7 @@ from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.load import Frames, Observe, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Gap, Outcome, StreamResult
+from netdyno.values.reason import Text, texts
 from netdyno.values.situation import Situation
 from netdyno.values.units import Duration, Load, Percent, PositiveDuration, PositiveLoad
 
@@ -217,7 +218,7 @@ def _result(
         method=SOAK.name,
         values=tuple(values),
         trials=tuple(range(len(parts))),
-        notes=tuple(_notes(parameters, parts, count, undated)),
+        notes=texts(_notes(parameters, parts, count, undated)),
         headlines={NAME: "the share of all frames of the soak that did not come back intact"},
         tables=(
             Table(
@@ -246,7 +247,9 @@ def _ratio(scope: str, streams: Sequence[StreamResult]) -> Value:
     sent, lost, ratio = sum(one.offered for one in streams), rows.lost(streams), rows.loss(streams)
     bound = _bound(streams)
     note = f"{lost} of {sent} frames"
-    return Value(NAME, scope, ratio, "share", ratio, ratio if bound is None else bound, note, of_frames=sent)
+    return Value(
+        NAME, scope, ratio, "share", ratio, ratio if bound is None else bound, Text(note), of_frames=sent
+    )
 
 
 def _bound(streams: Sequence[StreamResult]) -> Fraction | None:

@@ -31,6 +31,7 @@ from netdyno.methods.throughput import of_a_port
 from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
+from netdyno.values.reason import Reason, Text, text, texts
 from netdyno.values.situation import Situation
 from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad, UnitError
 
@@ -245,7 +246,7 @@ def sweep(parameters: SweepParameters, situation: Situation) -> Method:
         searched, first = yield from part("search", NDR.start(parameters.search, situation), 0)
         known = {name: of_a_port(searched, situation, name) for name in parameters.search.goals}
     duration_ns = parameters.duration.ns
-    notes = [] if searched is None else list(searched.notes)
+    notes: list[str | Reason] = [] if searched is None else list(searched.notes)
     least = {} if searched is None else dict(_lower_bounds(parameters, searched, situation))
     notes += [f"loads in shares of {name} are of what it is at least: {why}" for name, why in least.items()]
     held: list[_Held] = []
@@ -279,7 +280,7 @@ def sweep(parameters: SweepParameters, situation: Situation) -> Method:
         method=SWEEP.name,
         values=(*_values(situation, held), *(() if searched is None else searched.values)),
         trials=tuple(first + place for place in _border(held) if place is not None),
-        notes=tuple(notes),
+        notes=texts(notes),
         headlines={
             LOSS_FREE: "the highest of the loads tried at which, and below which, nothing was lost",
             **({} if searched is None else searched.headlines),
@@ -326,7 +327,7 @@ def _load(
 
 def _lower_bounds(
     parameters: SweepParameters, searched: Result, situation: Situation
-) -> Iterator[tuple[str, str]]:
+) -> Iterator[tuple[str, Reason | None]]:
     """The goals that loads are shares of and that are known from below alone, and why."""
     used = dict.fromkeys(one.of for one in parameters.asked if isinstance(one, Point) and one.share.amount)
     for name in used:
@@ -362,7 +363,7 @@ def _values(situation: Situation, held: list[_Held]) -> Iterator[Value]:
         note = f"not every frame came back once at {rounded(high)} fps"
     for scope in situation.scopes:
         number, upper = (None if one is None else one * situation.share(scope) for one in (low, high))
-        yield Value(LOSS_FREE, scope, number, "fps", low=number, high=upper, note=note, searched=True)
+        yield Value(LOSS_FREE, scope, number, "fps", low=number, high=upper, note=text(note), searched=True)
     if held:
         yield from _at_most(situation, max(held, key=lambda one: one.fps))
     if best is None:
@@ -370,7 +371,7 @@ def _values(situation: Situation, held: list[_Held]) -> Iterator[Value]:
     for scope, streams in rows.scopes(held[best].outcome, situation):
         times = rows.Times.of(streams)
         if times is not None:
-            yield Value("latency mean", scope, times.mean_ns, "ns", note="at the loss-free load")
+            yield Value("latency mean", scope, times.mean_ns, "ns", note=Text("at the loss-free load"))
 
 
 def _at_most(situation: Situation, highest: _Held) -> Iterator[Value]:
@@ -379,7 +380,7 @@ def _at_most(situation: Situation, highest: _Held) -> Iterator[Value]:
         # A tester that did not offer the load has not shown what is lost at it.
         ratio, sent = None if highest.short else rows.loss(streams), sum(one.offered for one in streams)
         bounds = rows.loss_bounds(ratio, sent)
-        yield Value(LOSS_RATE, scope, ratio, "ratio", *bounds, f"at {highest.point}", of_frames=sent)
+        yield Value(LOSS_RATE, scope, ratio, "ratio", *bounds, Text(f"at {highest.point}"), of_frames=sent)
 
 
 def _seconds(parameters: SweepParameters) -> Fraction:

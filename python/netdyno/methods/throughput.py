@@ -24,6 +24,7 @@ from netdyno.values.finding import HEADLINES, Column, Figure, Result, Table, Val
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
+from netdyno.values.reason import About, Reason, Text, text, texts
 from netdyno.values.situation import Situation
 from netdyno.values.units import Duration, Load, Percent, PositiveDuration, PositiveLoad, decimal
 
@@ -190,7 +191,7 @@ def _result(
             "fps",
             low=lower * step * times,
             high=None if high is None else high * times,
-            note=note,
+            note=text(note),
             searched=True,
         )
         values.append(kept(value, upper * step * times) if scope in others else value)
@@ -206,9 +207,9 @@ def _result(
         method=THROUGHPUT.name,
         values=tuple(values),
         trials=trials,
-        compliance=() if passed is None else tuple(waits(situation, seen.outcomes[passed])),
-        notes=tuple(notes),
-        recommended=tuple(_short_trial(parameters, held)),
+        compliance=() if passed is None else texts(waits(situation, seen.outcomes[passed])),
+        notes=texts(notes),
+        recommended=texts(_short_trial(parameters, held)),
         headlines={NAME: HEADLINES[NAME]},
         tables=(_table(values, situation),),
     )
@@ -302,8 +303,8 @@ class Known:
 
     fps: Fraction | None
     """As the load of a port. 0: no load passed; None: at every load tried the tester fell short."""
-    bound: str = ""
-    """Why the device may pass more than this, a clause; empty: it does not, as far as is known."""
+    bound: Reason | None = None
+    """Why the device may pass more than this; None: it does not, as far as is known."""
     found: Result | None = field(default=None, compare=False)
     """What a search found; or of one that was given, that it was."""
 
@@ -314,11 +315,13 @@ class Known:
         result = Result(
             method=THROUGHPUT.name,
             values=tuple(
-                Value(GIVEN, scope, fps * situation.share(scope), "fps", note="by the plan, not measured")
+                Value(
+                    GIVEN, scope, fps * situation.share(scope), "fps", note=Text("by the plan, not measured")
+                )
                 for scope in situation.scopes
             ),
             trials=(),
-            compliance=(f"it was given as {load}, RFC 2544 section 26.1 has it measured",),
+            compliance=(Text(f"it was given as {load}, RFC 2544 section 26.1 has it measured"),),
             headlines={},
         )
         return cls(fps, found=result)
@@ -329,15 +332,15 @@ class Known:
         value, fps = found.value(NAME, situation.streams[0]), of_a_port(found, situation)
         # All that the line carries is no bound of anybody's.
         open_above = fps is not None and fps < situation.line_fps and value is not None and value.high is None
-        return cls(fps, value.note if open_above and value is not None else "", found)
+        return cls(fps, value.note if open_above and value is not None else None, found)
 
     def told(self, result: Result) -> Result:
         """A result of what was measured at it, with what there is to say of the throughput itself."""
         if self.found is None:
             return result
 
-        def also(said: Sequence[str], of_it: Sequence[str]) -> tuple[str, ...]:
-            return (*said, *(f"{NAME}: {text}" for text in of_it if text not in said))
+        def also(said: Sequence[Reason], of_it: Sequence[Reason]) -> tuple[Reason, ...]:
+            return (*said, *(About(NAME, one) for one in of_it if one not in said))
 
         bound = (self.bound,) if self.bound else ()
         rests = {name: result.resting(name) for name in result.headlines}

@@ -23,6 +23,7 @@ from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome, StreamResult
+from netdyno.values.reason import Text, text, texts
 from netdyno.values.situation import Situation
 from netdyno.values.units import (
     Duration,
@@ -361,13 +362,15 @@ class _Tally:
         of = [self.verdicts.get(scope, [])] if scope != "sum" else self.verdicts.values()
         found = [verdict for one in of for verdict in one]
         if not found:
-            return Value(NAME, scope, None, "share", note="no step was run")
+            return Value(NAME, scope, None, "share", note=Text("no step was run"))
         run, passed, unknown = len(found), found.count("pass"), found.count("not known")
         note = f"{passed} of {run} steps"
         least, most = Fraction(passed, run), Fraction(passed + unknown, run)
         if unknown:
-            return Value(NAME, scope, None, "share", least, most, f"{note}, and of {unknown} it is not known")
-        return Value(NAME, scope, least, "share", note=note)
+            return Value(
+                NAME, scope, None, "share", least, most, Text(f"{note}, and of {unknown} it is not known")
+            )
+        return Value(NAME, scope, least, "share", note=text(note))
 
 
 def _result(
@@ -421,8 +424,8 @@ def _result(
         method=Y1564.name,
         values=tuple(values),
         trials=tuple(range(len(outcomes))),
-        recommended=tuple(_recommended(parameters)),
-        notes=(*notes, *(f"not sure: {one}" for one in UNSURE)),
+        recommended=texts(_recommended(parameters)),
+        notes=texts((*notes, *(f"not sure: {one}" for one in UNSURE))),
         headlines={NAME: "the share of the steps of configuration and performance that were passed"},
         tables=tuple(tables),
     )
@@ -458,9 +461,13 @@ def _performance(
             ratio = None if short is not None else rows.loss((one,))
             bounds = rows.loss_bounds(ratio, one.offered)
             note = short or "in the performance test"
-            values.append(Value(LOSS_RATE, one.name, ratio, "ratio", *bounds, note, of_frames=one.offered))
-            values.append(Value("FTD", one.name, ftd(one), "ns", note="mean, in the performance test"))
-            values.append(Value("FDV", one.name, fdv(one), "ns", note="99.9 %, in the performance test"))
+            values.append(
+                Value(LOSS_RATE, one.name, ratio, "ratio", *bounds, text(note), of_frames=one.offered)
+            )
+            values.append(Value("FTD", one.name, ftd(one), "ns", note=Text("mean, in the performance test")))
+            values.append(
+                Value("FDV", one.name, fdv(one), "ns", note=Text("99.9 %, in the performance test"))
+            )
     return Table(
         "Service performance",
         PERFORMANCE,

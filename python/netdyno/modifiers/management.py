@@ -20,6 +20,7 @@ from netdyno.modifiers import datagram, snmp
 from netdyno.modifiers.modifier import Asked, Modifier, Scene, Words
 from netdyno.values.finding import Column, Result, Table
 from netdyno.values.outcome import Exchange, Heard, Outcome
+from netdyno.values.reason import texts
 
 if TYPE_CHECKING:
     from netdyno.devices.wiring import Wiring
@@ -298,7 +299,7 @@ def _with_table(result: Result, _wiring: Wiring, trials: Sequence[Outcome]) -> R
             f"Of answers to management queries {wrong} were wrong: {'; '.join(told[:FINDINGS])}{more}."
         )
     table = Table("Management queries", COLUMNS, (row,), caption)
-    return replace(result, tables=(*result.tables, table), notes=(*result.notes, *notes))
+    return replace(result, tables=(*result.tables, table), notes=(*result.notes, *texts(notes)))
 
 
 MANAGEMENT = Modifier(

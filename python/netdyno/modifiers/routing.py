@@ -23,6 +23,7 @@ from netdyno.modifiers import datagram, rip
 from netdyno.modifiers.modifier import Asked, Modifier, Scene, Words
 from netdyno.values.finding import Column, Result, Table
 from netdyno.values.outcome import Exchange, Outcome, Post
+from netdyno.values.reason import texts
 
 if TYPE_CHECKING:
     from netdyno.devices.wiring import LabLink, Wiring
@@ -304,7 +305,7 @@ def _with_table(result: Result, wiring: Wiring, trials: Sequence[Outcome]) -> Re
             f" {FOLLOWS_NS // 10**9} s for each, or received no network before one was taken back."
         )
     table = Table("Routing updates", COLUMNS, ((found[0].port, *counts),), caption)
-    return replace(result, tables=(*result.tables, table), notes=(*result.notes, *notes))
+    return replace(result, tables=(*result.tables, table), notes=(*result.notes, *texts(notes)))
 
 
 ROUTING = Modifier(

@@ -13,6 +13,7 @@ from typing import Any
 
 from netdyno.ports.threads import workers_of
 from netdyno.values.engine_reason import EngineReason
+from netdyno.values.reason import Reason
 
 PATIENCE_S = 60.0
 """How long a device that is to connect to us is waited for: somebody has to start it, once we listen. Nobody
@@ -63,7 +64,7 @@ class Peers:
     def _left(self) -> float:
         return PATIENCE_S if self._until is None else max(self._until - time.monotonic(), 0)
 
-    def patient(self, reasons: Sequence[str]) -> bool:
+    def patient(self, reasons: Sequence[Reason]) -> bool:
         """Whether to go on waiting for a device that is to connect to us, after a time in vain."""
         if not self._here:
             return False
@@ -74,11 +75,11 @@ class Peers:
         self._has_given_up = now >= self._until
         return not self._has_given_up
 
-    def hint(self, reasons: Sequence[str]) -> str | None:
+    def hint(self, reasons: Sequence[Reason]) -> str | None:
         """What to do about a trial that could not begin for these reasons."""
         if not self:
             return None
-        if any(reason.code == "memif-fewer-queues" for reason in _coded(reasons)):
+        if any(reason.kind == "memif-fewer-queues" for reason in _coded(reasons)):
             queues = self._workers
             return (
                 f"the tester has a queue for each of its {queues} workers, and the device has fewer: start it"
@@ -91,7 +92,7 @@ class Peers:
             )
         # A socket's file whose server was killed, or did not remove it.
         left = dict.fromkeys(
-            str(reason.fields["socket"]) for reason in _coded(reasons) if reason.fields.get("is_left_over")
+            str(reason.about["socket"]) for reason in _coded(reasons) if reason.about.get("is_left_over")
         )
         if left:
             return (
@@ -103,18 +104,18 @@ class Peers:
         )
 
 
-def _coded(reasons: Sequence[str]) -> list[EngineReason]:
-    """Those that the engine gave in this run; of a stored one only the sentence is known."""
+def _coded(reasons: Sequence[Reason]) -> list[EngineReason]:
+    """Those that the engine gave."""
     return [reason for reason in reasons if isinstance(reason, EngineReason)]
 
 
-def _disagreements(reasons: Sequence[str]) -> Iterator[str]:
+def _disagreements(reasons: Sequence[Reason]) -> Iterator[str]:
     """Clauses: why a device that was there, or somebody else, is not connected."""
     for reason in _coded(reasons):
-        if reason.code in ("memif-disagreed", "memif-fewer-queues"):
-            yield f"the connection at `{reason.fields['socket']}` failed: {reason.fields['why']}"
-        elif reason.code == "memif-ended":
-            yield str(reason.fields["why"])
+        if reason.kind in ("memif-disagreed", "memif-fewer-queues"):
+            yield f"the connection at `{reason.about['socket']}` failed: {reason.about['why']}"
+        elif reason.kind == "memif-ended":
+            yield str(reason.about["why"])
 
 
 def _ends(ports: Sequence[Mapping[str, Any]]) -> str:

@@ -12,6 +12,7 @@ from netdyno.errors import NetdynoError
 from netdyno.ports import nic
 from netdyno.ports.nic import counters, netlink
 from netdyno.values.outcome import InterfaceResult, Outcome
+from netdyno.values.reason import texts
 
 if TYPE_CHECKING:
     from netdyno.devices import Wiring
@@ -124,7 +125,7 @@ class Watch:
             interfaces=tuple(
                 replace(interface, waited_ns=self._waited.get(interface.port, 0)) for interface, _ in found
             ),
-            invalid=(*result.invalid, *(reason for _, reasons in found for reason in reasons)),
+            invalid=(*result.invalid, *texts(reason for _, reasons in found for reason in reasons)),
         )
 
 

@@ -17,6 +17,7 @@ from netdyno.values.finding import Cell, Column, Figure, Table
 from netdyno.values.health import CatchUp, Health, WorkerHealth
 from netdyno.values.load import Segment
 from netdyno.values.outcome import InterfaceResult, StreamResult
+from netdyno.values.reason import Codes, Reason, decode, encode
 from netdyno.values.situation import Place
 
 T = TypeVar("T")
@@ -61,14 +62,39 @@ def to_time(text: str) -> datetime:
     return datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC)
 
 
-def from_sentences(sentences: Iterable[str]) -> str:
-    """A list of sentences as JSON."""
-    return json.dumps(list(sentences), ensure_ascii=False)
+def from_texts(texts: Iterable[str]) -> str:
+    """A list of texts as JSON."""
+    return json.dumps(list(texts), ensure_ascii=False)
 
 
-def to_sentences(text: str) -> tuple[str, ...]:
-    """What `from_sentences` wrote."""
+def to_texts(text: str) -> tuple[str, ...]:
+    """What `from_texts` wrote."""
     return tuple(_all(str, json.loads(text)))
+
+
+def from_reason(reason: Reason | None) -> str:
+    """A reason as a JSON object; none is an empty text."""
+    return "" if reason is None else json.dumps(encode(reason), ensure_ascii=False)
+
+
+def to_reason(text: str, known: Codes) -> Reason | None:
+    """What `from_reason` wrote. known: classes of reasons by code."""
+    return decode(json.loads(text), known) if text else None
+
+
+def to_given_reason(text: str, known: Codes) -> Reason:
+    """A reason that has to be there."""
+    return decode(json.loads(text), known)
+
+
+def from_reasons(reasons: Iterable[Reason]) -> str:
+    """A list of reasons as JSON."""
+    return json.dumps([encode(reason) for reason in reasons], ensure_ascii=False)
+
+
+def to_reasons(text: str, known: Codes) -> tuple[Reason, ...]:
+    """What `from_reasons` wrote."""
+    return tuple(decode(one, known) for one in _all(dict, json.loads(text)))
 
 
 def to_numbers(text: str) -> tuple[int, ...]:

@@ -20,16 +20,19 @@ from netdyno.store.columns import (
     exact,
     to_beside,
     to_fraction,
+    to_given_reason,
     to_interfaces,
     to_mapping,
     to_mappings,
     to_names,
     to_numbers,
     to_places,
+    to_reason,
+    to_reasons,
     to_segments,
-    to_sentences,
     to_series,
     to_tables,
+    to_texts,
     to_threads,
     to_time,
     word,
@@ -37,6 +40,7 @@ from netdyno.store.columns import (
 from netdyno.store.hold import is_held
 from netdyno.store.observations import of_table
 from netdyno.store.schema import FILE, StoreError, open_for_reading
+from netdyno.values.engine_reason import REASONS as ENGINE_REASONS
 from netdyno.values.finding import Result, Value
 from netdyno.values.health import Health
 from netdyno.values.load import Happened
@@ -51,6 +55,7 @@ from netdyno.values.outcome import (
     StreamResult,
 )
 from netdyno.values.proven import Proven
+from netdyno.values.reason import REASONS, Codes, join
 from netdyno.values.records import (
     CaseHead,
     CaseState,
@@ -70,11 +75,17 @@ from netdyno.values.situation import Situation
 from netdyno.values.verdict import Limit
 from netdyno.verdict.neighbours import conflict, next_hop
 
+KNOWN = join(REASONS, ENGINE_REASONS)
+"""Reasons of the values; those of the packages above are handed in."""
 
-def open_run(path: Path) -> StoredRun:
-    """Opens the run in a folder (or a `run.sqlite`). Raises StoreError."""
+
+def open_run(path: Path, known: Codes = KNOWN) -> StoredRun:
+    """Opens the run in a folder (or a `run.sqlite`). Raises StoreError.
+
+    known: classes of reasons by code; those it does not have are read as `UnknownReason`.
+    """
     folder = path.parent if path.name == FILE else path
-    return StoredRun(folder, open_for_reading(folder / FILE))
+    return StoredRun(folder, open_for_reading(folder / FILE), known)
 
 
 def list_runs(parent: Path) -> Iterator[RunSummary | UnreadableRun]:
@@ -94,8 +105,9 @@ class StoredRun:
     While the run goes on, each property reads what has been written by then.
     """
 
-    def __init__(self, folder: Path, connection: sqlite3.Connection) -> None:
+    def __init__(self, folder: Path, connection: sqlite3.Connection, known: Codes) -> None:
         self.folder = folder
+        self._known = known
         self._connection = connection
         connection.row_factory = sqlite3.Row
         try:
@@ -259,17 +271,22 @@ class StoredRun:
                 repeat=row["repeat"],
             ),
             state=word(row["state"], CaseState),
-            wiring=_wiring(row),
+            wiring=_wiring(row, self._known),
             result=self._result(number),
             verdicts=tuple(
                 StoredVerdict(
-                    verdict["scope"], word(verdict["who"], Limit), verdict["reason"], verdict["value"]
+                    verdict["scope"],
+                    word(verdict["who"], Limit),
+                    to_given_reason(verdict["reason"], self._known),
+                    verdict["value"],
                 )
                 for verdict in verdicts
             ),
             goals=tuple(
                 StoredGoal(
-                    goal["name"], None if goal["passed"] is None else bool(goal["passed"]), goal["reason"]
+                    goal["name"],
+                    None if goal["passed"] is None else bool(goal["passed"]),
+                    to_given_reason(goal["reason"], self._known),
                 )
                 for goal in goals
             ),
@@ -292,9 +309,9 @@ class StoredRun:
                 unit=value["unit"],
                 low=to_fraction(value["low"]),
                 high=to_fraction(value["high"]),
-                note=value["note"],
+                note=to_reason(value["note"], self._known),
                 searched=bool(value["searched"]),
-                contradicted=value["contradicted"],
+                contradicted=to_reason(value["contradicted"], self._known),
             )
             for value in self._connection.execute(sql, (case,))
         )
@@ -302,10 +319,10 @@ class StoredRun:
             method=row["method"],
             values=values,
             trials=to_numbers(row["trials"]),
-            compliance=to_sentences(row["compliance"]),
-            notes=to_sentences(row["notes"]),
+            compliance=to_reasons(row["compliance"], self._known),
+            notes=to_reasons(row["notes"], self._known),
             tables=to_tables(row["tables"]),
-            recommended=to_sentences(row["recommended"]),
+            recommended=to_reasons(row["recommended"], self._known),
             standard=row["standard"],
             headlines={_named(name): what for name, what in to_names(row["headlines"]).items()},
         )
@@ -338,7 +355,7 @@ class StoredRun:
             ),
             tuple(Phase(phase["name"], phase["start_ns"], phase["duration_ns"]) for phase in phases),
             resolved=tuple((answer["address"], answer["mac"]) for answer in resolved),
-            invalid=to_sentences(row["invalid"]),
+            invalid=to_reasons(row["invalid"], self._known),
             devices=to_mappings(row["devices"]),
             interfaces=to_interfaces(row["interfaces"]),
             exchange=None if row["exchange"] is None else Exchange.of(json.loads(row["exchange"])),
@@ -390,10 +407,10 @@ def _named(name: str) -> str:
     return name
 
 
-def _wiring(row: sqlite3.Row) -> CaseWiring | None:
+def _wiring(row: sqlite3.Row, known: Codes) -> CaseWiring | None:
     if row["streams"] is None:
         return None
-    streams = to_sentences(row["streams"])
+    streams = to_texts(row["streams"])
     return CaseWiring(
         clock=word(row["clock"], Literal["virtual", "real"]),
         situation=Situation(
@@ -404,7 +421,7 @@ def _wiring(row: sqlite3.Row) -> CaseWiring | None:
             places=to_places(row["places"], len(streams)),
         ),
         enforced_rate=bool(row["enforced_rate"]),
-        notes=to_sentences(row["notes"]),
+        notes=to_reasons(row["notes"], known),
         session=row["session"],
         proven=None if row["proven"] is None else Proven.from_json(row["proven"]),
     )

@@ -19,10 +19,12 @@ from netdyno.store.columns import (
     from_fraction,
     from_interfaces,
     from_places,
+    from_reason,
+    from_reasons,
     from_segments,
-    from_sentences,
     from_series,
     from_tables,
+    from_texts,
     from_threads,
     from_time,
 )
@@ -179,12 +181,12 @@ class RunWriter:
                 (
                     from_time(now),
                     wiring.clock,
-                    from_sentences(situation.streams),
+                    from_texts(situation.streams),
                     from_fraction(situation.line_fps),
                     from_fraction(situation.mean_size),
                     from_fraction(situation.flow_ceiling_fps),
                     wiring.enforced_rate,
-                    from_sentences(wiring.notes),
+                    from_reasons(wiring.notes),
                     wiring.session,
                     None if wiring.proven is None else wiring.proven.to_json(),
                     from_places(situation.places),
@@ -227,10 +229,10 @@ class RunWriter:
                     number,
                     result.method,
                     json.dumps(list(result.trials)),
-                    from_sentences(result.compliance),
-                    from_sentences(result.notes),
+                    from_reasons(result.compliance),
+                    from_reasons(result.notes),
                     from_tables(result.tables),
-                    from_sentences(result.recommended),
+                    from_reasons(result.recommended),
                     result.standard,
                     json.dumps(dict(result.headlines), ensure_ascii=False),
                 ),
@@ -248,14 +250,14 @@ class RunWriter:
                         value.unit,
                         from_fraction(value.low),
                         from_fraction(value.high),
-                        value.note,
+                        from_reason(value.note),
                         value.searched,
-                        value.contradicted,
+                        from_reason(value.contradicted),
                     ),
                 )
             _insert_verdicts(sql, number, verdicts)
             for place, goal in enumerate(goals):
-                row_ = (number, place, goal.name, goal.passed, goal.reason)
+                row_ = (number, place, goal.name, goal.passed, from_reason(goal.reason))
                 sql.execute("INSERT INTO goals VALUES (?, ?, ?, ?, ?)", row_)
             _end_case(sql, number, "done", None, None, now)
 
@@ -313,7 +315,14 @@ def _insert_verdicts(sql: sqlite3.Connection, case: int, verdicts: Iterable[Stor
     """In the order of the headlines they are on."""
     places: dict[str, int] = {}
     rows = [
-        (case, places.setdefault(one.value, len(places)), one.value, one.scope, one.limit, one.reason)
+        (
+            case,
+            places.setdefault(one.value, len(places)),
+            one.value,
+            one.scope,
+            one.limit,
+            from_reason(one.reason),
+        )
         for one in verdicts
     ]
     sql.executemany("INSERT INTO verdicts VALUES (?, ?, ?, ?, ?, ?)", rows)
@@ -351,7 +360,7 @@ def _insert_trial(sql: sqlite3.Connection, trial: StoredTrial) -> None:
             health.tx_full,
             health.core_share_ppm,
             from_threads(health),
-            from_sentences(result.invalid),
+            from_reasons(result.invalid),
             json.dumps([dict(device) for device in result.devices]),
             from_interfaces(result.interfaces),
             json.dumps([asdict(hop) for hop in result.next_hops]),

@@ -15,6 +15,7 @@ from netdyno.testers.tester import Offer, PortInfo, Progress, Stop, Watcher
 from netdyno.values.health import Health
 from netdyno.values.load import Trial
 from netdyno.values.outcome import FrameCounts, Outcome, Phase, PortResult, StreamResult
+from netdyno.values.reason import Reason
 
 if TYPE_CHECKING:
     from netdyno.devices import Wiring
@@ -71,7 +72,7 @@ class FakeSession:
         counts = FrameCounts(found, ports, max(trial.duration_ns, 1))
         return Outcome(counts, Health(0, 0, 0, 0, 0, None), (Phase("traffic", 0, trial.duration_ns),))
 
-    def advice(self, reasons: Sequence[str]) -> None:
+    def advice(self, reasons: Sequence[Reason]) -> None:
         """Every trial can begin."""
 
 

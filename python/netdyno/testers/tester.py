@@ -11,6 +11,7 @@ from netdyno.errors import NetdynoError
 from netdyno.values.load import Trial
 from netdyno.values.offer import Offer
 from netdyno.values.outcome import Outcome
+from netdyno.values.reason import Reason
 
 if TYPE_CHECKING:
     from netdyno.devices import Wiring
@@ -130,7 +131,7 @@ class Session(Protocol):
         """What the trial found. Secrets enter here only. Raises TesterError."""
         ...
 
-    def advice(self, reasons: Sequence[str]) -> str | None:
+    def advice(self, reasons: Sequence[Reason]) -> str | None:
         """What to do about a trial that could not begin for these reasons."""
         ...
 

@@ -2,29 +2,47 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from netdyno.values.reason import Codes, Reason, by_code
 
 
-class EngineReason(str):
-    """The sentence, with the code and the fields that programs read. docs/reference.md has the codes."""
+@dataclass(frozen=True)
+class EngineReason(Reason):
+    """A reason with one of the engine's codes. docs/reference.md has them."""
 
-    __slots__ = ("code", "fields")
-    code: str
-    fields: Mapping[str, bool | int | str]
+    code: ClassVar[str] = "engine"
+    text: str
+    """The engine's own sentence."""
+    kind: str
+    """The engine's code."""
+    details: str
+    """The engine's fields, a JSON object."""
 
-    def __new__(cls, text: str, code: str, fields: Mapping[str, bool | int | str]) -> EngineReason:
-        reason = super().__new__(cls, text)
-        reason.code = code
-        reason.fields = MappingProxyType(dict(fields))
-        return reason
+    @classmethod
+    def of(cls, text: str, kind: str, about: Mapping[str, bool | int | str]) -> EngineReason:
+        """The reason with these fields."""
+        return cls(text, kind, json.dumps(dict(about), sort_keys=True))
 
     @classmethod
     def read(cls, found: Any) -> EngineReason:
-        """The reason in `{"code": ..., "fields": {...}, "text": ...}`."""
-        return cls(found["text"], found["code"], found["fields"])
+        """The reason in the engine's `{"code": ..., "fields": {...}, "text": ...}`."""
+        return cls.of(found["text"], found["code"], found["fields"])
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """What a copy in another process is made of."""
-        return EngineReason, (str(self), self.code, dict(self.fields))
+    @property
+    def about(self) -> Mapping[str, Any]:
+        """The engine's fields; empty if a record has something else there."""
+        try:
+            found = json.loads(self.details)
+        except ValueError:
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def __str__(self) -> str:
+        return self.text
+
+
+REASONS: Codes = by_code(EngineReason)

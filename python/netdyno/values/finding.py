@@ -8,6 +8,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Literal, TypeAlias
 
+from netdyno.values.reason import Reason
+
 HEADLINES: Mapping[str, str] = {
     "throughput": "the highest load at which no frame was lost (RFC 1242, section 3.17)",
     "ramp max Rx": "the best rate received in the rise or the hold, over at least 1,000 frames at line rate"
@@ -37,10 +39,10 @@ class Value:
     unit: str
     low: Fraction | None = None
     high: Fraction | None = None
-    note: str = ""
+    note: Reason | None = None
     searched: bool = False
-    contradicted: str = ""
-    """Of a throughput: which later trials of the case lost frames at it or below, a clause; empty: none."""
+    contradicted: Reason | None = None
+    """Of a throughput: which later trials of the case lost frames at it or below; None: none."""
     of_frames: int | None = field(default=None, compare=False)
     """Of a share of frames that were lost, of how many; None: it is no such share. Not stored."""
 
@@ -151,12 +153,12 @@ class Result:
     method: str
     values: tuple[Value, ...]
     trials: tuple[int, ...]
-    compliance: tuple[str, ...] = ()
-    """Deviations from what the standard requires (MUST, or the procedure itself), each one a sentence."""
-    notes: tuple[str, ...] = field(default=())
+    compliance: tuple[Reason, ...] = ()
+    """Deviations from what the standard requires (MUST, or the procedure itself)."""
+    notes: tuple[Reason, ...] = ()
     tables: tuple[Table, ...] = ()
-    recommended: tuple[str, ...] = ()
-    """What it recommends (SHOULD) and was not done, each one a sentence."""
+    recommended: tuple[Reason, ...] = ()
+    """What it recommends (SHOULD) and was not done."""
     standard: str = ""
     """Which one, `RFC 2544 section 26.1`; the method's own unless it says another. Empty: there is none."""
     headlines: Mapping[str, str] = field(default_factory=lambda: dict(HEADLINES))

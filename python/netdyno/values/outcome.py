@@ -9,6 +9,7 @@ from typing import Any
 
 from netdyno.values.health import Health
 from netdyno.values.load import Happened
+from netdyno.values.reason import Reason
 from netdyno.values.series import MOST_SERIES, Series
 
 
@@ -366,7 +367,8 @@ class Outcome:
     health: Health
     phases: tuple[Phase, ...]
     resolved: tuple[tuple[str, str], ...] = ()
-    invalid: tuple[str, ...] = ()
+    invalid: tuple[Reason, ...] = ()
+    """Why the trial does not count; empty: it does."""
     devices: tuple[Mapping[str, Any], ...] = ()
     """Counters of emulated devices (crates/dut/src/spec.rs, DeviceCounters)."""
     interfaces: tuple[InterfaceResult, ...] = ()

@@ -13,6 +13,7 @@ from netdyno.values.finding import Result
 from netdyno.values.load import Segment
 from netdyno.values.outcome import Outcome
 from netdyno.values.proven import Proven
+from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
 from netdyno.values.verdict import Limit
 
@@ -77,7 +78,7 @@ class CaseWiring:
     situation: Situation
     enforced_rate: bool
     """False: the line rate is declared and nothing enforces it (veth)."""
-    notes: tuple[str, ...]
+    notes: tuple[Reason, ...]
     session: str
     """The session spec, JSON."""
     proven: Proven | None = None
@@ -99,7 +100,7 @@ class StoredVerdict:
 
     scope: str
     limit: Limit
-    reason: str
+    reason: Reason
     value: str = ""
     """The name of the value, one of the case's headlines. Empty: the first of them, as in records of before
     each had a verdict of its own."""
@@ -111,7 +112,7 @@ class StoredGoal:
 
     name: str
     passed: bool | None
-    reason: str
+    reason: Reason
 
 
 @dataclass(frozen=True)

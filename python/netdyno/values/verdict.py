@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from netdyno.values.reason import Reason
+
 Limit: TypeAlias = Literal[
     "device", "line", "tester", "receiver", "fixture", "licence", "none", "inconclusive", "invalid"
 ]
@@ -16,4 +18,4 @@ class Verdict:
     """The limit, and the reason for it."""
 
     limit: Limit
-    reason: str
+    reason: Reason

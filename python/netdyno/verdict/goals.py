@@ -11,6 +11,7 @@ from netdyno.errors import counted
 from netdyno.methods import frames_per_second, rounded
 from netdyno.stats.intervals import frames_to_show, loss_bound
 from netdyno.values.finding import Result, Value
+from netdyno.values.reason import Text
 from netdyno.values.records import StoredGoal
 from netdyno.values.situation import Situation
 from netdyno.values.units import Load, Percent, decimal
@@ -90,10 +91,10 @@ def judge_goal(goal: Goal, result: Result, verdicts: Mapping[str, Verdict], evid
                 f"{text}; nobody can say who was the limit" if nobody else f"{text}, limited by: {limit}"
             )
     if missed:
-        return StoredGoal(str(goal), False, listed(missed))
+        return StoredGoal(str(goal), False, Text(listed(missed)))
     if unknown or not met:
-        return StoredGoal(str(goal), None, listed(unknown) or "nothing was measured")
-    return StoredGoal(str(goal), True, listed(met))
+        return StoredGoal(str(goal), None, Text(listed(unknown) or "nothing was measured"))
+    return StoredGoal(str(goal), True, Text(listed(met)))
 
 
 def _rate(bound: Load, situation: Situation, stream: str) -> Fraction:
@@ -184,14 +185,14 @@ def _found(goal: Goal, stream: str, result: Result, evidence: Evidence) -> _Foun
         # Of a share that is known to lie below its bound; at the bound it may be it.
         most = value.high if name in SHARES and value.high is not None else None
         short = most is not None and not goal.holds(most, goal.bound.amount.amount)
-        return _Found(value.low, value.note or "not found", below=most if short else None)
+        return _Found(value.low, str(value.note or "not found"), below=most if short else None)
     if name == "loss":
-        text = f"{per_cent(value.number, 4)} were lost ({value.note})"
+        text = f"{per_cent(value.number, 4)} were lost{_noted(value)}"
         if not value.number and value.of_frames:
             return _Found.nothing_lost(value.of_frames, text, goal)
         return _Found(value.number, text, exact=True)
     if name in SHARES:
-        return _Found(value.number, f"{per_cent(value.number, 4)} ({value.note})", exact=True)
+        return _Found(value.number, f"{per_cent(value.number, 4)}{_noted(value)}", exact=True)
     part = _part(evidence.situation, stream)
     own = replace(value, number=value.number / part)
     of_own = " (of the part its port has for this stream)" if part != 1 else ""
@@ -206,6 +207,10 @@ def _found(goal: Goal, stream: str, result: Result, evidence: Evidence) -> _Foun
     if name == "ramp max Rx" and not evidence.situation.mixed_receivers:
         return _Found(_in_favour(goal, value, evidence.situation), text, exact=True)
     return _Found(value.number, text, exact=True)
+
+
+def _noted(value: Value) -> str:
+    return "" if value.note is None else f" ({value.note})"
 
 
 def _in_favour(goal: Goal, value: Value, situation: Situation) -> Fraction:

@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from netdyno.values.finding import Result, Value
 from netdyno.values.rates import ETHERNET, FCS, WIRE_OVERHEAD
+from netdyno.values.reason import Text
 from netdyno.values.records import StoredCase, StoredVerdict
 from netdyno.values.units import decimal
 from netdyno.values.verdict import Verdict
@@ -76,8 +77,12 @@ def across(cases: Iterable[StoredCase]) -> dict[int, tuple[StoredVerdict, ...]]:
                 if figure is not None and all(_round(one.bps(layer), ROUND) == figure for one in alike):
                     changed.setdefault(point.case, {})[value, scope] = Verdict(
                         "licence",
-                        f"the same {_bits(figure)} ({layer}) at frames of {sizes} bytes, a round figure below"
-                        " the line: a licence, a policer or a slower link, limited in bits and not in frames",
+                        Text(
+                            f"the same {_bits(figure)} ({layer}) at frames of {sizes} bytes, a round"
+                            f" figure below"
+                            " the line: a licence, a policer or a slower link, limited in bits and"
+                            " not in frames"
+                        ),
                     )
     return {
         case.head.number: _verdicts(case, changed[case.head.number])

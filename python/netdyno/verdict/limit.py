@@ -14,6 +14,7 @@ from netdyno.errors import counted
 from netdyno.methods import milliseconds, rounded
 from netdyno.values.finding import Result, Value
 from netdyno.values.outcome import Outcome
+from netdyno.values.reason import Text
 from netdyno.values.verdict import Verdict
 from netdyno.verdict.directions import with_sums
 from netdyno.verdict.evidence import LINE_SHARE, OWN_DROPS, Counts, Evidence, noticeable
@@ -59,7 +60,7 @@ def judge(result: Result, evidence: Evidence, headline: str = "") -> dict[str, V
 
 def _judge_value(value: Value, result: Result, evidence: Evidence) -> Verdict:
     if value.number is None and not evidence.trials:
-        return Verdict("inconclusive", value.note or "nothing was measured")
+        return Verdict("inconclusive", value.note or Text("nothing was measured"))
     judged = _judge_stream if value.unit == "fps" else _judge_measured
     return judged(value, result, evidence)
 
@@ -77,14 +78,17 @@ def _judge_measured(value: Value, result: Result, evidence: Evidence) -> Verdict
         return wrong
     short = evidence.short(value.scope)
     if short is not None:
-        return Verdict("tester", f"{short}, so it was measured at another load than was asked for")
+        return Verdict("tester", Text(f"{short}, so it was measured at another load than was asked for"))
     if value.number is None or _is_bound(value):
-        return Verdict("inconclusive", value.note or "no value was found")
+        return Verdict("inconclusive", value.note or Text("no value was found"))
     own = _tester(counts, evidence) or _fixture(counts, evidence)
     if own is None and counts.late and evidence.clock == "real" and value.unit == "ns":
         own = Verdict(
             "inconclusive",
-            f"{counts.late} of {counts.sent} frames left so late that their times are those of another load",
+            Text(
+                f"{counts.late} of {counts.sent} frames left so late that their times are those of"
+                f" another load"
+            ),
         )
     again = f" and {counts.duplicates} came more than once" if counts.duplicates else ""
     of_all = " in all" if value.scope == "sum" and len(evidence.situation.streams) > 1 else ""
@@ -101,7 +105,7 @@ def _judge_measured(value: Value, result: Result, evidence: Evidence) -> Verdict
             found = f"{value.note}; {found}"
     if own is None and value.of_frames is not None:
         own = _no_loss(value, again) or _loss_of_the_line(counts, value, evidence)
-    return own or own_part(value, evidence) or Verdict("device", found)
+    return own or own_part(value, evidence) or Verdict("device", Text(found))
 
 
 def _no_loss(value: Value, again: str) -> Verdict | None:
@@ -109,7 +113,7 @@ def _no_loss(value: Value, again: str) -> Verdict | None:
     if value.number != 0:
         return None
     frames = counted(value.of_frames or 0, "frame")
-    return Verdict("none", f"none of {frames} was lost{again}: nothing limited it")
+    return Verdict("none", Text(f"none of {frames} was lost{again}: nothing limited it"))
 
 
 def _loss_of_the_line(counts: Counts, value: Value, evidence: Evidence) -> Verdict | None:
@@ -128,8 +132,10 @@ def _loss_of_the_line(counts: Counts, value: Value, evidence: Evidence) -> Verdi
     whole = Fraction(1)
     return Verdict(
         "line",
-        f"{missing(counts)}: {share(sent, whole)} of what the line out carries were sent to it, and"
-        f" {share(came, whole)} came",
+        Text(
+            f"{missing(counts)}: {share(sent, whole)} of what the line out carries were sent to it, and"
+            f" {share(came, whole)} came"
+        ),
     )
 
 
@@ -141,16 +147,19 @@ def _is_bound(value: Value) -> bool:
 def _invalid(counts: Counts, evidence: Evidence) -> Verdict | None:
     """Whether what was counted can be of no device."""
     if counts.made:
-        return Verdict("invalid", f"{counts.made} more frames arrived than were sent: something makes frames")
+        return Verdict(
+            "invalid", Text(f"{counts.made} more frames arrived than were sent: something makes frames")
+        )
     if not counts.streams or not counts.sent:
         if counts.asked:
             return Verdict(
-                "tester", f"the tester sent none of the {counted(counts.asked, 'frame')} it was asked to"
+                "tester",
+                Text(f"the tester sent none of the {counted(counts.asked, 'frame')} it was asked to"),
             )
-        return Verdict("invalid", "no frame was sent in the trials this rests on")
+        return Verdict("invalid", Text("no frame was sent in the trials this rests on"))
     strangers = unsettled(evidence.trials) if counts.excusable else None
     if strangers is not None:
-        return Verdict("invalid", f"{counts.lost} of {counts.sent} frames were lost, and {strangers}")
+        return Verdict("invalid", Text(f"{counts.lost} of {counts.sent} frames were lost, and {strangers}"))
     return None
 
 
@@ -162,8 +171,10 @@ def _apart(evidence: Evidence) -> Verdict | None:
         return None
     return Verdict(
         "inconclusive",
-        f"{apart} flows came in on more than one worker, and copies across workers cannot be told from"
-        " frames: what is missing is not known; one worker would tell",
+        Text(
+            f"{apart} flows came in on more than one worker, and copies across workers cannot be told from"
+            " frames: what is missing is not known; one worker would tell"
+        ),
     )
 
 
@@ -182,10 +193,10 @@ def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:
         early = _knee_before_tester(value, result, evidence)
         if early is None:
             return _fell_short(short, value, counts, evidence)
-        named = Verdict("device", f"{early}; later {short}")
+        named = Verdict("device", Text(f"{early}; later {short}"))
         return doubt(value, evidence) or _fixture(counts, evidence) or named
     if value.number is None:
-        return Verdict("inconclusive", value.note or "no value was found")
+        return Verdict("inconclusive", value.note or Text("no value was found"))
     return _tester(counts, evidence) or _fixture(counts, evidence) or _device(value, result, counts, evidence)
 
 
@@ -197,10 +208,10 @@ def _fell_short(short: str, value: Value, counts: Counts, evidence: Evidence) ->
     bound = f"{rate(value)} is a lower bound and no limit of the device"
     unsent, dropped = evidence.unsent, evidence.dropped
     if counts.excusable and dropped > unsent and noticeable(dropped, evidence.everything.lost):
-        return Verdict("receiver", f"{_dropped(evidence)}; besides, {short}, so {bound}")
+        return Verdict("receiver", Text(f"{_dropped(evidence)}; besides, {short}, so {bound}"))
     if counts.excusable and counts.lost > unsent and _explained_by_full_rings(counts, evidence):
-        return Verdict("tester", f"{_found_full(counts, evidence)}; besides, {short}, so {bound}")
-    return Verdict("tester", f"{short}, so {bound}")
+        return Verdict("tester", Text(f"{_found_full(counts, evidence)}; besides, {short}, so {bound}"))
+    return Verdict("tester", Text(f"{short}, so {bound}"))
 
 
 def _dropped(evidence: Evidence) -> str:
@@ -229,53 +240,67 @@ def _tester(counts: Counts, evidence: Evidence) -> Verdict | None:
     if evidence.not_sent >= evidence.dropped and noticeable(evidence.not_sent, all_lost):
         return Verdict(
             "tester",
-            f"the tester's own card, driver or kernel dropped {evidence.not_sent} frames it was to send;"
-            f" {all_lost} are missing",
+            Text(
+                f"the tester's own card, driver or kernel dropped {evidence.not_sent} frames it was to send;"
+                f" {all_lost} are missing"
+            ),
         )
     if noticeable(evidence.dropped, all_lost):
-        return Verdict("receiver", _dropped(evidence))
+        return Verdict("receiver", Text(_dropped(evidence)))
     if noticeable(evidence.too_long, all_lost):
         return Verdict(
-            "inconclusive", f"{gone} of {sent} frames were lost, and {too_long(evidence.too_long)}"
+            "inconclusive", Text(f"{gone} of {sent} frames were lost, and {too_long(evidence.too_long)}")
         )
     if _explained_by_full_rings(counts, evidence):
-        return Verdict("inconclusive", _found_full(counts, evidence))
+        return Verdict("inconclusive", Text(_found_full(counts, evidence)))
     real = evidence.clock == "real"
     made_up = sum(trial.health.made_up for trial in evidence.trials)
     if real and gone <= made_up:
         caught = [trial.health.catch_up for trial in evidence.trials if trial.health.catch_up is not None]
         return Verdict(
             "tester",
-            f"{gone} of {sent} frames were lost, no more than the {made_up} that the tester sent at up to"
-            f" {max(one.percent for one in caught)} % of the load to make up for pauses of up to"
-            f" {milliseconds(max(one.longest_ns for one in caught))}",
+            Text(
+                f"{gone} of {sent} frames were lost, no more than the {made_up} that the tester sent at up to"
+                f" {max(one.percent for one in caught)} % of the load to make up for pauses of up to"
+                f" {milliseconds(max(one.longest_ns for one in caught))}"
+            ),
         )
     if real and late > LATE_NS and not _beyond_lateness(counts, evidence.trials):
         return Verdict(
             "inconclusive",
-            f"{gone} of {sent} frames were lost, but the tester was up to {milliseconds(late)} late, and"
-            " the burst after such a pause may be what was lost",
+            Text(
+                f"{gone} of {sent} frames were lost, but the tester was up to {milliseconds(late)} late, and"
+                " the burst after such a pause may be what was lost"
+            ),
         )
     unknown = counts.beyond_window
     if gone <= unknown:
         return Verdict(
             "inconclusive",
-            f"{gone} of {sent} frames count as lost, and {unknown} came so late that nobody can say whether"
-            " they are copies or just those: more flows than can be told apart in such disorder",
+            Text(
+                f"{gone} of {sent} frames count as lost, and {unknown} came so late that nobody"
+                f" can say whether"
+                " they are copies or just those: more flows than can be told apart in such disorder"
+            ),
         )
     # Many short pauses lose as much as a long one, where what comes in finds no room meanwhile.
     overdue = counts.late
     if real and gone <= overdue and not _beyond_lateness(counts, evidence.trials):
         return Verdict(
             "inconclusive",
-            f"{gone} of {sent} frames were lost, and {overdue} left late: the pauses of the tester that"
-            " made them late may be what lost the others",
+            Text(
+                f"{gone} of {sent} frames were lost, and {overdue} left late: the pauses of the tester that"
+                " made them late may be what lost the others"
+            ),
         )
     if real and gone <= evidence.burst:
         return Verdict(
             "inconclusive",
-            f"{gone} of {sent} frames were lost, no more than the {rounded(evidence.burst)} that the tester,"
-            f" up to {milliseconds(late)} late, sent at once to make up for it",
+            Text(
+                f"{gone} of {sent} frames were lost, no more than the {rounded(evidence.burst)}"
+                f" that the tester,"
+                f" up to {milliseconds(late)} late, sent at once to make up for it"
+            ),
         )
     return None
 
@@ -292,7 +317,7 @@ def _fixture(counts: Counts, evidence: Evidence) -> Verdict | None:
         return None
     return Verdict(
         "fixture",
-        f"the far end of a group dropped {partner} of the {gone} lost frames before the device",
+        Text(f"the far end of a group dropped {partner} of the {gone} lost frames before the device"),
     )
 
 
@@ -309,21 +334,25 @@ def _device(value: Value, result: Result, counts: Counts, evidence: Evidence) ->
         gone = _gone(value, counts, evidence)
         return doubt(value, evidence) or Verdict(
             "device",
-            f"{gone} while the tester sent all it was asked to and dropped {tester}"
-            f"{before}; {what}{hint(value, result, evidence)}",
+            Text(
+                f"{gone} while the tester sent all it was asked to and dropped {tester}"
+                f"{before}; {what}{hint(value, result, evidence)}"
+            ),
         )
     # Copies end a search. A ramp rises on whatever they are, and its knee is of what is missing.
     copies = counts.duplicates
     if value.searched and copies and value.high is not None:
         return doubt(value, evidence) or Verdict(
-            "device", f"none of {counts.sent} frames was lost, but {copies} came more than once; {what}"
+            "device", Text(f"none of {counts.sent} frames was lost, but {copies} came more than once; {what}")
         )
     if value.is_ended_by_others(result.value(value.name, "sum")):
-        return near(value, evidence) or Verdict("inconclusive", value.note)
+        return near(value, evidence) or Verdict(
+            "inconclusive", value.note or Text("other groups ended the search")
+        )
     again = f"; {copies} came more than once" if copies else ""
     little = f"no more than {counts.lost} of {counts.sent} frames were" if counts.lost else "nothing was"
     return near(value, evidence) or Verdict(
-        "inconclusive", f"{little} lost and more was not offered: {what}, a lower bound{again}"
+        "inconclusive", Text(f"{little} lost and more was not offered: {what}, a lower bound{again}")
     )
 
 
@@ -351,7 +380,7 @@ def _line(value: Value, result: Result, evidence: Evidence) -> Verdict | None:
         declared = "" if evidence.enforced_rate else " (declared in the plan; nothing enforces it here)"
         return Verdict(
             "line",
-            f"{rate(value)} is {share(value.number, line)} of the line's {rounded(line)} fps{declared}",
+            Text(f"{rate(value)} is {share(value.number, line)} of the line's {rounded(line)} fps{declared}"),
         )
     crowded = _crowded(value, evidence) if searched else None
     if crowded is not None:
@@ -363,7 +392,7 @@ def _line(value: Value, result: Result, evidence: Evidence) -> Verdict | None:
         part = share(value.number, ceiling)
         return Verdict(
             "line",
-            f"{rate(value)} is {part} of what one member of the group carries; a single flow uses one",
+            Text(f"{rate(value)} is {part} of what one member of the group carries; a single flow uses one"),
         )
     return None
 
@@ -383,8 +412,10 @@ def _crowded(value: Value, evidence: Evidence) -> Verdict | None:
         return None
     return Verdict(
         "line",
-        f"{rate(value)} is its part of {share(value.number * times, line)} of the line out, which"
-        f" {count} streams share, and {rounded(value.high)} fps is more than its part",
+        Text(
+            f"{rate(value)} is its part of {share(value.number * times, line)} of the line out, which"
+            f" {count} streams share, and {rounded(value.high)} fps is more than its part"
+        ),
     )
 
 

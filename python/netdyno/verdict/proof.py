@@ -11,6 +11,7 @@ from fractions import Fraction
 from netdyno.methods import rounded, sending_ns
 from netdyno.values.finding import Value
 from netdyno.values.outcome import Outcome
+from netdyno.values.reason import Text
 from netdyno.values.verdict import Verdict
 from netdyno.verdict.evidence import LINE_SHARE, Evidence
 from netdyno.verdict.words import rate, share
@@ -33,7 +34,10 @@ def doubt(value: Value, evidence: Evidence) -> Verdict | None:
     if unproven is not None:
         return Verdict(
             "inconclusive",
-            f"{unproven}, so what is missing may be the tester's own doing; {rate(value)} is a lower bound",
+            Text(
+                f"{unproven}, so what is missing may be the tester's own doing; {rate(value)} is"
+                f" a lower bound"
+            ),
         )
     most = _most(evidence)
     assert most is not None
@@ -50,8 +54,11 @@ def doubt(value: Value, evidence: Evidence) -> Verdict | None:
         return None
     return Verdict(
         "inconclusive",
-        f"frames are missing at {rate(value)}, and the tester was proven to lose none up to {rounded(most)}"
-        f" fps only; {rounded(needed, 'at most')} fps are wanted before a device is named",
+        Text(
+            f"frames are missing at {rate(value)}, and the tester was proven to lose none up to"
+            f" {rounded(most)}"
+            f" fps only; {rounded(needed, 'at most')} fps are wanted before a device is named"
+        ),
     )
 
 
@@ -65,7 +72,9 @@ def own_part(value: Value, evidence: Evidence) -> Verdict | None:
         return None
     unproven = _unproven(evidence)
     if unproven is not None:
-        return Verdict("inconclusive", f"{unproven}, so how much of it is the tester's own is not known")
+        return Verdict(
+            "inconclusive", Text(f"{unproven}, so how much of it is the tester's own is not known")
+        )
     proven, most = evidence.proven, _most(evidence)
     assert proven is not None
     assert most is not None
@@ -75,18 +84,21 @@ def own_part(value: Value, evidence: Evidence) -> Verdict | None:
     if sent > most:
         return Verdict(
             "inconclusive",
-            f"it was measured at {rounded(sent)} fps, and the tester was proven to lose none up to"
-            f" {rounded(most)} fps only",
+            Text(
+                f"it was measured at {rounded(sent)} fps, and the tester was proven to lose none up to"
+                f" {rounded(most)} fps only"
+            ),
         )
     if value.unit != "ns" or value.number is None:
         return None
     if proven.latency_floor_ns is None:
-        return Verdict("inconclusive", f"calibration {proven.id} found no latency of the tester's own")
+        return Verdict("inconclusive", Text(f"calibration {proven.id} found no latency of the tester's own"))
     own = proven.latency_floor_ns + (proven.latency_noise_ns or 0)
     if value.number > own:
         return None
     return Verdict(
-        "tester", f"it is no longer than the tester's own latency, {own} ns without a device: an upper bound"
+        "tester",
+        Text(f"it is no longer than the tester's own latency, {own} ns without a device: an upper bound"),
     )
 
 
@@ -108,8 +120,10 @@ def near(value: Value, evidence: Evidence) -> Verdict | None:
         return None
     return Verdict(
         "tester",
-        f"{rate(value)} is {share(number, most)} of the {rounded(most)} fps that the tester was proven to"
-        " pass without a device: a lower bound, limited by the tester or its line",
+        Text(
+            f"{rate(value)} is {share(number, most)} of the {rounded(most)} fps that the tester was proven to"
+            " pass without a device: a lower bound, limited by the tester or its line"
+        ),
     )
 
 

@@ -14,6 +14,7 @@ from netdyno.methods.parts.kept import in_all, kept
 from netdyno.methods.parts.procedure import rounded
 from netdyno.methods.parts.queued import longer_may_lose
 from netdyno.values.finding import Column, Figure, Result, Table, Value
+from netdyno.values.reason import text, texts
 from netdyno.values.situation import Situation
 from netdyno.values.units import decimal
 
@@ -74,7 +75,7 @@ def result(method: str, goals: Mapping[str, Goal], situation: Situation, shootin
         method,
         tuple(value for one in found for value in _values(one, situation, shooting)),
         _resting(judged, shooting),
-        notes=(*_beside_rfc2544(found, shooting), *_notes(found, shooting)),
+        notes=texts((*_beside_rfc2544(found, shooting), *_notes(found, shooting))),
         tables=(_goals_table(found, situation, shooting), _trials_table(shooting)),
         standard=STANDARD,
         headlines={one.name: _what(one) for one in sorted(found, key=lambda one: one is not judged)},
@@ -107,7 +108,9 @@ def _values(found: _Found, situation: Situation, shooting: Shooting) -> Iterator
     for scope in situation.scopes:
         times = situation.share(scope)
         each = [None if one is None else one * times for one in (number, low, high)]
-        value = Value(found.name, scope, each[0], "fps", low=each[1], high=each[2], note=note, searched=True)
+        value = Value(
+            found.name, scope, each[0], "fps", low=each[1], high=each[2], note=text(note), searched=True
+        )
         yield kept(value, each[2]) if each[2] is not None and scope in others else value
 
 

@@ -16,6 +16,7 @@ from netdyno.stats.histogram import Histogram, decode, merge
 from netdyno.stats.intervals import loss_bound, percentile
 from netdyno.values.finding import Cell, Column, Value
 from netdyno.values.outcome import Outcome, StreamResult
+from netdyno.values.reason import Text
 from netdyno.values.situation import Situation
 
 STREAM = Column("stream")
@@ -96,7 +97,11 @@ def longest(values: Sequence[Value], name: str) -> Value:
     unknown = [value for value in values if value.number is None]
     if not unknown:
         return Value(
-            name, "sum", max(value.number or Fraction(0) for value in values), "ns", note="the longest of all"
+            name,
+            "sum",
+            max(value.number or Fraction(0) for value in values),
+            "ns",
+            note=Text("the longest of all"),
         )
     least = max(
         (end for value in values for end in (value.number, value.low) if end is not None), default=None

@@ -14,6 +14,7 @@ from netdyno.methods.parts.procedure import Parameters, frames_per_second, starv
 from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.load import Event, Frames, Segment, Trial
 from netdyno.values.outcome import Outcome, StreamResult
+from netdyno.values.reason import text, texts
 from netdyno.values.situation import Situation
 from netdyno.values.units import FrameRate, Load, PositiveDuration, decimal
 
@@ -212,10 +213,10 @@ def result(
     high = None if found.upper is None else of(found.upper)
     return Result(
         method=method,
-        values=(Value(name, "sum", low, unit, low=low, high=high, note=found.note),),
+        values=(Value(name, "sum", low, unit, low=low, high=high, note=text(found.note)),),
         trials=found.trials,
         standard=standard,
-        recommended=recommended(parameters),
+        recommended=texts(recommended(parameters)),
         headlines={name: what},
         tables=(
             Table(name.capitalize(), TABLE, tuple(found.tries.rows), f"{standard}. {caption(parameters)}"),

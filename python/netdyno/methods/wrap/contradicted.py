@@ -20,6 +20,7 @@ from netdyno.values.finding import Result
 from netdyno.values.load import Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome, StreamResult
+from netdyno.values.reason import About, Reason, Text
 from netdyno.values.situation import Situation
 
 
@@ -56,7 +57,8 @@ class _Losing:
 
 def _told(result: Result, situation: Situation, made: Sequence[tuple[Trial, Outcome]]) -> Result:
     losing: dict[str, tuple[_Losing, ...]] = {}
-    values, sentences = list(result.values), []
+    values = list(result.values)
+    sentences: list[Reason] = []
     for place, value in enumerate(values):
         if value.name not in (NAME, GIVEN) or not value.number:
             continue
@@ -65,8 +67,8 @@ def _told(result: Result, situation: Situation, made: Sequence[tuple[Trial, Outc
         names = [situation.streams[member] for member in situation.members(value.scope)]
         clause = _contradiction(names, situation.share(value.scope), losing[value.name])
         if clause:
-            values[place] = replace(value, contradicted=clause)
-            sentences += [f"{value.name}: {clause}"] if value.scope == "sum" else []
+            values[place] = replace(value, contradicted=Text(clause))
+            sentences += [About(value.name, Text(clause))] if value.scope == "sum" else []
     return replace(result, values=tuple(values), notes=(*result.notes, *sentences))
 
 

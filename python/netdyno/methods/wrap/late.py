@@ -17,6 +17,7 @@ from netdyno.methods.throughput import FAILED_AT, GIVEN, OF_THE_LINE
 from netdyno.values.finding import Result, Table, Value
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
+from netdyno.values.reason import Text, texts
 
 LATE_SHARE = Fraction(1, 100)
 """So much of what a trial lost comes after its end: then what is missing is not known."""
@@ -60,7 +61,7 @@ def _came(frames: int) -> str:
 
 def _told(result: Result, outcomes: Mapping[int, Outcome], failures: Set[str]) -> Result:
     """failures: why trials were not measured; what is missing for that has its reason."""
-    kept = {value.name for value in result.values if value.note in failures}
+    kept = {value.name for value in result.values if value.note is not None and str(value.note) in failures}
     judged = [name for name in result.judged if name not in kept]
     late = {number: why for number in outcomes if (why := _late(outcomes, number))}
     reasons: dict[str, str] = {}
@@ -70,7 +71,7 @@ def _told(result: Result, outcomes: Mapping[int, Outcome], failures: Set[str]) -
             if number in late:
                 reasons.setdefault(name, late[number])
     if not reasons:
-        return replace(result, notes=(*result.notes, *_little(outcomes)))
+        return replace(result, notes=(*result.notes, *texts(_little(outcomes))))
     every = len(reasons) == len(judged)
     whys = tuple(dict.fromkeys(reasons.values()))
 
@@ -80,7 +81,7 @@ def _told(result: Result, outcomes: Mapping[int, Outcome], failures: Set[str]) -
             return value
         # At the load that passed nothing was missing, and so nothing late.
         low = value.low if value.searched and value.low else None
-        return replace(value, number=None, low=low, high=None, note=why)
+        return replace(value, number=None, low=low, high=None, note=Text(why))
 
     values = tuple(map(withdrawn, result.values))
     gone = {one.name for one, before in zip(values, result.values, strict=True) if one is not before}
@@ -88,7 +89,7 @@ def _told(result: Result, outcomes: Mapping[int, Outcome], failures: Set[str]) -
         result,
         values=values,
         tables=tuple(_without(table, gone) for table in result.tables),
-        notes=(*result.notes, *(why for why in whys if why not in result.notes)),
+        notes=(*result.notes, *(one for one in texts(whys) if one not in result.notes)),
     )
 
 

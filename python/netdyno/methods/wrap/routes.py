@@ -15,6 +15,7 @@ from netdyno.values.finding import Column, Figure, Result, Table
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
+from netdyno.values.reason import Text
 from netdyno.values.situation import Situation
 
 if TYPE_CHECKING:
@@ -100,8 +101,11 @@ def _told(result: Result, situation: Situation, count: int, again: int) -> Resul
     notes = result.notes
     if again:
         notes += (
-            f"{again:,} of {count:,} routes forwarded only when they were tried again, {AGAIN} frames each:"
-            " the device loses frames at a low load",
+            Text(
+                f"{again:,} of {count:,} routes forwarded only when they were tried again, {AGAIN}"
+                f" frames each:"
+                " the device loses frames at a low load"
+            ),
         )
     return replace(result, tables=(*result.tables, table), notes=notes)
 

@@ -68,8 +68,8 @@ def _rows(run: RunView) -> list[dict[str, str]]:
             common |= {
                 "standard": case.result.standard,
                 "compliance": case.result.conformity or "",
-                "deviations": "; ".join(case.result.compliance),
-                "not_as_recommended": "; ".join(case.result.recommended),
+                "deviations": "; ".join(map(str, case.result.compliance)),
+                "not_as_recommended": "; ".join(map(str, case.result.recommended)),
             }
         for value in case.result.values if case.result else ():
             verdict = case.verdict_of(value)
@@ -80,11 +80,11 @@ def _rows(run: RunView) -> list[dict[str, str]]:
                 "value": ABOUT_THE_TESTER.get(value.name, value.name),
                 "scope": value.scope,
                 "limit": case.limit_of(value),
-                "reason": verdict.reason if verdict and case.limit_of(value) else "",
+                "reason": str(verdict.reason) if verdict and case.limit_of(value) else "",
                 "line_fps": printed.exact(line),
                 "line_l1_bps": _l1(case.l1_bps(line)) if line is not None else "",
                 "share_of_line_percent": "" if share is None else printed.exact(share * HUNDRED),
-                "note": "; ".join(one for one in (value.note, case.doubt(value)) if one),
+                "note": "; ".join(str(one) for one in (value.note, case.doubt(value)) if one),
                 **{f"{name}_frames": str(number) for name, number in counts.items()},
             }
             bounds = {"": value.number, "low_": value.low, "high_": value.high}

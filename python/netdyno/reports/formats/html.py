@@ -115,15 +115,15 @@ def _shown_in(value: Any) -> Any:
     return [_shown_in(part) for part in value] if isinstance(value, list) else _shown(value)
 
 
-def _prose(text: str) -> Markup:
+def _prose(text: object) -> Markup:
     """A sentence, whose names in backticks are set as code."""
-    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(printable_lines(text)))))
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(printable_lines(str(text))))))
 
 
 def _unbroken(text: str) -> Markup:
     """A sentence, whose times and names are not broken at their hyphens."""
     return Markup(
-        re.sub(r"\S+-\S+", r'<span class="unbroken">\g<0></span>', str(escape(printable_lines(text))))
+        re.sub(r"\S+-\S+", r'<span class="unbroken">\g<0></span>', str(escape(printable_lines(str(text)))))
     )
 
 
@@ -230,7 +230,7 @@ def _loss_at_the_end(case: CaseView, hold: series.Stretch | None) -> str:
         return "n/a"
     if value.number == 0:
         # With the frames of samples that do not count, as the tester was late in them: none was lost either.
-        return loss(0, hold.offered) if hold and not hold.lost else value.note
+        return loss(0, hold.offered) if hold and not hold.lost else str(value.note or "")
     return printed.percent(value.number, 3)
 
 
@@ -260,10 +260,10 @@ def _case(case: CaseView) -> dict[str, Any]:
 def _reasons(case: CaseView) -> list[tuple[str, str, str]]:
     """What it is about, limit and reason. The verdict on all streams repeats those on each."""
     verdicts = {"sum": case.verdicts["sum"]} if "sum" in case.verdicts else case.verdicts
-    first = [("all" if scope == "sum" else scope, v.limit, v.reason) for scope, v in verdicts.items()]
+    first = [("all" if scope == "sum" else scope, v.limit, str(v.reason)) for scope, v in verdicts.items()]
     summed = {name for name, scope in case.others if scope == "sum"}
     further = [
-        (name if scope == "sum" else f"{name}, {scope}", v.limit, v.reason)
+        (name if scope == "sum" else f"{name}, {scope}", v.limit, str(v.reason))
         for (name, scope), v in case.others.items()
         if scope == "sum" or name not in summed
     ]
@@ -291,7 +291,7 @@ def _value(case: CaseView, value: Value) -> dict[str, str]:
         "l1": l1 or "",
         "share": share or "",
         "limit": case.limit_of(value),
-        "note": "; ".join(one for one in (value.note, case.doubt(value)) if one),
+        "note": "; ".join(str(one) for one in (value.note, case.doubt(value)) if one),
     }
 
 

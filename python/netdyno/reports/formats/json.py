@@ -96,10 +96,12 @@ def _case(case: CaseView) -> dict[str, Any]:
             "values": [_value(case, value) for value in case.result.values] if case.result else None,
             "standard": case.result.standard or None if case.result else None,
             "compliance": case.result.conformity if case.result else None,
-            "deviations": list(case.result.compliance) if case.result else None,
-            "not_as_recommended": list(case.result.recommended) or None if case.result else None,
+            "deviations": [str(one) for one in case.result.compliance] if case.result else None,
+            "not_as_recommended": [str(one) for one in case.result.recommended] or None
+            if case.result
+            else None,
             "tables": [_own(case, table) for table in case.result.tables] or None if case.result else None,
-            "notes": [*case.result.notes, *case.neighbours, *(one.sentence for one in case.tester)]
+            "notes": [*map(str, case.result.notes), *case.neighbours, *(one.sentence for one in case.tester)]
             if case.result
             else None,
             "proven": _proven(case.proven),
@@ -123,7 +125,7 @@ def _explained(family: together.Family) -> dict[str, Any]:
         "by_value": family.value,
         "resource": family.answer.resource,
         "cards": list(family.answer.cards),
-        "reason": family.answer.reason,
+        "reason": str(family.answer.reason),
     }
 
 
@@ -161,8 +163,8 @@ def _value(case: CaseView, value: Value) -> dict[str, Any]:
             "l1_bps": None if rate is None else _number(case.l1_bps(rate)),
             "share_of_line_percent": None if share is None else _number(share * 100),
             "limit": case.limit_of(value) or None,
-            "reason": verdict.reason if verdict and case.limit_of(value) else None,
-            "note": value.note or None,
+            "reason": str(verdict.reason) if verdict and case.limit_of(value) else None,
+            "note": str(value.note) if value.note else None,
             "contradicted": case.doubt(value) or None,
         }
     )
@@ -302,7 +304,7 @@ def _trial(trial: TrialView) -> dict[str, Any]:
                     "workers": [_present(asdict(worker)) for worker in health.workers] or None,
                 }
             ),
-            "invalid": list(result.invalid) or None,
+            "invalid": [str(one) for one in result.invalid] or None,
             "devices": [dict(device) for device in result.devices] or None,
             "happened": [asdict(happened) for happened in result.happened] or None,
             "interfaces": [

@@ -94,7 +94,7 @@ def _reasons(run: RunView) -> list[tuple[str, ...]]:
         scope = case.headline.scope if case.headline else "sum"
         verdict = case.verdict(scope)
         if verdict is not None:
-            rows.append((case.name, verdict.limit, verdict.reason))
+            rows.append((case.name, verdict.limit, str(verdict.reason)))
     return rows
 
 

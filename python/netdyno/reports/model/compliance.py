@@ -77,7 +77,7 @@ def _statement(standard: str, cases: Sequence[CaseView]) -> Statement:
                 contradicted.setdefault(f"{value.name}: {value.contradicted}", []).append(case)
         for told, sentences in ((required, result.compliance), (recommended, result.recommended)):
             for sentence in dict.fromkeys(sentences):
-                told.setdefault(sentence, []).append(case)
+                told.setdefault(str(sentence), []).append(case)
     return Statement(
         standard,
         next(one for one in ORDER if one in classes),

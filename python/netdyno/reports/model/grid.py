@@ -152,7 +152,7 @@ def place(cases: Sequence[CaseView]) -> Cell:
     found = summarize(repeats.numbers)
     # A mark on one of them is one on their mean.
     doubt = any(case.doubt(value) for case in cases if (value := case.headline) is not None)
-    mean = replace(values[0], number=found.mean, contradicted="")
+    mean = replace(values[0], number=found.mean, contradicted=None)
     if mean.number:
         # The bounds are those of one of them.
         mean = replace(mean, low=None, high=None)

@@ -247,8 +247,8 @@ def _remarks(run: RunView) -> Iterator[str]:
     """What methods remarked, what is true of most cases first."""
     found: dict[str, list[CaseView]] = {}
     for case in run.cases:
-        for note in case.result.notes if case.result else ():
-            found.setdefault(str(note), []).append(case)
+        for reason in case.result.notes if case.result else ():
+            found.setdefault(str(reason), []).append(case)
     for note, cases in sorted(found.items(), key=lambda one: -len(one[1])):
         if len(cases) == len(run.cases):
             yield _sentence(note)

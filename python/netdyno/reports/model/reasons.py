@@ -38,7 +38,7 @@ def _named(names: Sequence[str]) -> str:
 
 def remarks(run: RunView) -> tuple[str, ...]:
     """What methods remarked on what they found, after the names of the cases."""
-    return _of_cases(run, lambda case: case.result.notes if case.result else ())
+    return _of_cases(run, lambda case: map(str, case.result.notes) if case.result else ())
 
 
 def errors(run: RunView) -> tuple[str, ...]:
@@ -96,7 +96,7 @@ def of_case(case: CaseView) -> tuple[str, str] | None:
     verdicts = {name: case.verdicts[name] for name in streams}
     alike = {name: one.reason for name, one in verdicts.items() if one.limit == verdict.limit}
     if scope != ALL or len(streams) < 2 or not alike:
-        return verdict.limit, verdict.reason
+        return verdict.limit, str(verdict.reason)
     if len(alike) == len(streams) and len(set(alike.values())) == 1:
         return verdict.limit, f"each direction: {next(iter(alike.values()))}"
     name, reason = next(iter(alike.items()))

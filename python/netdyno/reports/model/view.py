@@ -177,7 +177,7 @@ class CaseView:
         last = {trial.number: trial.attempt for trial in self.trials}
         again = health.made_again(
             [
-                "; ".join(trial.result.invalid)
+                "; ".join(map(str, trial.result.invalid))
                 for trial in self.trials
                 if trial.state == "invalid" and trial.attempt < last[trial.number]
             ]
@@ -264,12 +264,14 @@ class CaseView:
     def contradiction(self, scope: str) -> str:
         """What contradicts the throughput of a scope, a clause: later trials at it or below lost frames."""
         values = self.result.values if self.result else ()
-        found = {value.scope: value.contradicted for value in values if value.contradicted}
+        found = {value.scope: str(value.contradicted) for value in values if value.contradicted}
         return found.get(scope, "")
 
     def doubt(self, value: Value) -> str:
         """What contradicts a value, or the throughput that it stands on, a clause; empty: nothing."""
-        return self.contradiction(value.scope) if value.name in AT_THE_THROUGHPUT else value.contradicted
+        if value.name in AT_THE_THROUGHPUT:
+            return self.contradiction(value.scope)
+        return str(value.contradicted) if value.contradicted else ""
 
     def verdict_of(self, value: Value) -> Verdict | None:
         """Who was the limit on a value: its own verdict if it is a headline, else that on the first one."""

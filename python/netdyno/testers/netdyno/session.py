@@ -17,6 +17,7 @@ from netdyno.testers.tester import PortInfo, PortProgress, Progress, Stop, Watch
 from netdyno.values.load import Happened, Observe, Trial
 from netdyno.values.offer import EVERY_OFFER, Offer
 from netdyno.values.outcome import Outcome
+from netdyno.values.reason import Reason
 
 if TYPE_CHECKING:
     from netdyno.devices import Wiring
@@ -124,7 +125,7 @@ class EngineSession:
                 return spec
         return trial_spec(self._plan, case, self._wiring, trial, secret=True)
 
-    def advice(self, reasons: Sequence[str]) -> str | None:
+    def advice(self, reasons: Sequence[Reason]) -> str | None:
         """What to do about a peer that did not come."""
         return self._peers.hint(reasons)
 

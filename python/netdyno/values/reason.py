@@ -1,0 +1,247 @@
+"""Reasons: a code and fields, which programs read, and one sentence, which people read.
+
+A verdict, a note, an invalid trial and a deviation from a standard are reasons. Code compares codes and
+fields; the sentence is rendered by `str` alone. Each package keeps the classes of its own reasons and lists
+them in its `REASONS`; a decoder is handed the tables of all.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from dataclasses import fields as dataclass_fields
+from fractions import Fraction
+from types import NoneType, UnionType
+from typing import Any, ClassVar, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
+
+MOST_TEXT = 20_000
+"""Characters of one text in a reason."""
+
+MOST_ITEMS = 10_000
+"""Items of one list in a reason."""
+
+MOST_DEPTH = 12
+"""Reasons and lists inside each other."""
+
+_CODE = re.compile(r"[a-z][a-z0-9-]{0,63}", re.ASCII)
+_NUMBER = re.compile(r"-?[0-9]{1,1000}(/[0-9]{1,1000})?", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Reason:
+    """One claim. Two are the same if code and fields are equal.
+
+    A subclass is a frozen dataclass. Its fields are texts, whole numbers, exact fractions, truth values,
+    other reasons, tuples of these, or None.
+    """
+
+    code: ClassVar[str]
+
+    def fields(self) -> dict[str, Any]:
+        """Its fields as JSON has them: fractions as text, reasons as `{"code": ..., "fields": ...}`."""
+        return {one.name: _plain(getattr(self, one.name)) for one in dataclass_fields(self)}
+
+    def __str__(self) -> str:
+        raise NotImplementedError(f"{type(self).__name__} has no wording")
+
+
+@dataclass(frozen=True)
+class Text(Reason):
+    """A sentence that has no class of its own yet."""
+
+    code: ClassVar[str] = "text"
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class About(Reason):
+    """A reason that holds of one thing only: a part of a suite, a direction, a value."""
+
+    code: ClassVar[str] = "about"
+    subject: str
+    reason: Reason
+
+    def __str__(self) -> str:
+        return f"{self.subject}: {self.reason}"
+
+
+class UnknownReason(Reason):
+    """A reason whose code this version does not know: shown as code and fields."""
+
+    def __init__(self, code: str, fields: Mapping[str, Any]) -> None:
+        object.__setattr__(self, "code", code)
+        object.__setattr__(self, "_fields", json.dumps(fields, sort_keys=True, ensure_ascii=False))
+
+    def fields(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.__dict__["_fields"])
+        return found
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, UnknownReason) and self.__dict__ == other.__dict__
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.__dict__.values()))
+
+    def __repr__(self) -> str:
+        return f"UnknownReason({self.code!r}, {self.fields()!r})"
+
+    def __str__(self) -> str:
+        told = ", ".join(
+            f"{name} {json.dumps(one, ensure_ascii=False)}" for name, one in self.fields().items()
+        )
+        return f"{self.code} ({told})" if told else self.code
+
+
+Codes: TypeAlias = Mapping[str, type[Reason]]
+"""Classes of reasons by their codes."""
+
+
+def by_code(*classes: type[Reason]) -> dict[str, type[Reason]]:
+    """A table of these classes. AssertionError if two have one code, or one has none that fits."""
+    found: dict[str, type[Reason]] = {}
+    for one in classes:
+        assert _CODE.fullmatch(one.code), one
+        assert found.setdefault(one.code, one) is one, f"`{one.code}` is the code of two reasons"
+    return found
+
+
+def join(*tables: Codes) -> dict[str, type[Reason]]:
+    """Several tables as one. AssertionError if a code is in two of them with different classes."""
+    return by_code(*(one for table in tables for one in table.values()))
+
+
+REASONS: Codes = by_code(Text, About)
+
+
+def texts(sentences: Iterable[str | Reason]) -> tuple[Reason, ...]:
+    """Reasons, those that are sentences without a class of their own yet among them."""
+    return tuple(Text(one) if isinstance(one, str) else one for one in sentences)
+
+
+def text(sentence: str | Reason | None) -> Reason | None:
+    """A reason that may be a sentence without a class of its own yet; None of an empty one."""
+    return (Text(sentence) if isinstance(sentence, str) else sentence) if sentence else None
+
+
+def encode(reason: Reason) -> dict[str, Any]:
+    """`{"code": ..., "fields": {...}}`, for `json.dumps`."""
+    return {"code": reason.code, "fields": reason.fields()}
+
+
+def decode(found: object, known: Codes) -> Reason:
+    """The reason that `encode` wrote; an `UnknownReason` if its code is not in `known`.
+
+    ValueError, one line, if it is no reason, or has a field too few, too many or of another type.
+    """
+    return _reason(found, known, 0)
+
+
+def _plain(value: object) -> Any:
+    if isinstance(value, Reason):
+        return encode(value)
+    if isinstance(value, Fraction):
+        return str(value)
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    assert value is None or isinstance(value, str | int), f"{value!r} is nothing that a reason holds"
+    return value
+
+
+def _reason(found: object, known: Codes, depth: int) -> Reason:
+    if not isinstance(found, dict) or set(found) != {"code", "fields"}:
+        raise ValueError(f"`{_shown(found)}` is no reason: it wants `code` and `fields`")
+    code, fields = found["code"], found["fields"]
+    if not isinstance(code, str) or not _CODE.fullmatch(code):
+        raise ValueError(f"`{_shown(code)}` is no code of a reason")
+    if not isinstance(fields, dict):
+        raise ValueError(f"the fields of the reason `{code}` are no object")
+    if depth > MOST_DEPTH:
+        raise ValueError(f"the reason `{code}` lies in more than {MOST_DEPTH} others")
+    kind = known.get(code)
+    if kind is None:
+        _check_unknown(fields, code, depth)
+        return UnknownReason(code, fields)
+    types = _types(kind)
+    if set(fields) != set(types):
+        wrong = min(set(fields) ^ set(types))
+        raise ValueError(f"the reason `{code}` has a field too few or too many: `{_shown(wrong)}`")
+    values = {}
+    for name, wanted in types.items():
+        try:
+            values[name] = _value(fields[name], wanted, known, depth + 1)
+        except TypeError as error:
+            raise ValueError(
+                f"`{name}` of the reason `{code}` is {error}: `{_shown(fields[name])}`"
+            ) from error
+    return kind(**values)
+
+
+_TYPES: dict[type[Reason], dict[str, Any]] = {}
+
+
+def _types(kind: type[Reason]) -> dict[str, Any]:
+    """The types of a class's fields, resolved once."""
+    if kind not in _TYPES:
+        hints = get_type_hints(kind)
+        _TYPES[kind] = {one.name: hints[one.name] for one in dataclass_fields(kind)}
+    return _TYPES[kind]
+
+
+def _value(found: object, wanted: Any, known: Codes, depth: int) -> Any:
+    """A field of a reason. TypeError, a clause, if it is of another type."""
+    if depth > MOST_DEPTH:
+        raise TypeError("nested too deeply")
+    origin, inner = get_origin(wanted), get_args(wanted)
+    if origin in (Union, UnionType):
+        if found is None and NoneType in inner:
+            return None
+        (wanted,) = (one for one in inner if one is not NoneType)
+        return _value(found, wanted, known, depth)
+    if origin is tuple:
+        if not isinstance(found, list) or len(found) > MOST_ITEMS:
+            raise TypeError("no list, or a too long one")
+        kinds = inner[:1] * len(found) if inner[-1] is Ellipsis else inner
+        if len(kinds) != len(found):
+            raise TypeError("a list of another length")
+        return tuple(_value(one, kind, known, depth + 1) for one, kind in zip(found, kinds, strict=True))
+    if origin is Literal:
+        if found not in inner or isinstance(found, bool):
+            raise TypeError("none of its words")
+        return found
+    if wanted is Fraction:
+        if not isinstance(found, str) or not _NUMBER.fullmatch(found):
+            raise TypeError("no exact number")
+        try:
+            return Fraction(found)
+        except ZeroDivisionError as error:
+            raise TypeError("no exact number") from error
+    if wanted is Reason:
+        return _reason(found, known, depth)
+    if type(found) is not wanted:
+        raise TypeError(f"no {wanted.__name__}")
+    if isinstance(found, str) and len(found) > MOST_TEXT:
+        raise TypeError("too long a text")
+    return found
+
+
+def _check_unknown(found: object, code: str, depth: int) -> None:
+    """ValueError if what a newer version wrote is not what any reason holds."""
+    if depth > MOST_DEPTH:
+        raise ValueError(f"the reason `{code}` is nested too deeply")
+    if isinstance(found, dict | list):
+        if len(found) > MOST_ITEMS:
+            raise ValueError(f"the reason `{code}` has too many parts")
+        for one in found.values() if isinstance(found, dict) else found:
+            _check_unknown(one, code, depth + 1)
+    elif isinstance(found, float) or (isinstance(found, str) and len(found) > MOST_TEXT):
+        raise ValueError(f"the reason `{code}` holds `{_shown(found)}`")
+
+
+def _shown(found: object) -> str:
+    """At most 40 characters of something, in one line."""
+    return " ".join(str(found)[:40].split())

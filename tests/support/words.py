@@ -1,0 +1,10 @@
+"""Reasons as the sentences they are printed as."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def said(reasons: Iterable[object]) -> tuple[str, ...]:
+    """The sentence of each reason."""
+    return tuple(str(reason) for reason in reasons)

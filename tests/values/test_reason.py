@@ -1,0 +1,154 @@
+"""Reasons as code and fields: both ways, and what a hostile record may not do."""
+
+import json
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from netdyno.values.reason import (
+    MOST_TEXT,
+    REASONS,
+    About,
+    Reason,
+    Text,
+    UnknownReason,
+    by_code,
+    decode,
+    encode,
+)
+
+
+@dataclass(frozen=True)
+class Everything(Reason):
+    code: ClassVar[str] = "everything"
+    name: str
+    count: int
+    rate_pps: Fraction
+    known: bool
+    layer: Literal["L1", "L2"]
+    most: Fraction | None
+    sizes: tuple[Fraction, ...]
+    ends: tuple[int, int] | None
+    why: Reason
+    each: tuple[tuple[str, Reason], ...]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+KNOWN = by_code(Everything, *REASONS.values())
+ONE = Everything(
+    "a", 10**30, Fraction(7, 3), True, "L2", None, (Fraction(1),), (1, 2), Text("x"), (("s", Text("y")),)
+)
+FIELDS = encode(ONE)["fields"]
+
+numbers = st.fractions()
+reasons = st.recursive(
+    st.builds(Text, st.text(max_size=20)),
+    lambda inner: st.builds(About, st.text(max_size=9), inner),
+    max_leaves=3,
+)
+
+
+@given(
+    st.builds(
+        Everything,
+        st.text(max_size=40),
+        st.integers(),
+        numbers,
+        st.booleans(),
+        st.sampled_from(("L1", "L2")),
+        st.none() | numbers,
+        st.lists(numbers, max_size=3).map(tuple),
+        st.none() | st.tuples(st.integers(), st.integers()),
+        reasons,
+        st.lists(st.tuples(st.text(max_size=5), reasons), max_size=3).map(tuple),
+    )
+)
+def test_reason_encoded_and_decoded_is_equal(reason: Everything) -> None:
+    assert decode(json.loads(json.dumps(encode(reason))), KNOWN) == reason
+
+
+def test_unknown_code_is_shown_as_code_and_fields_and_kept() -> None:
+    written = {
+        "code": "from-the-future",
+        "fields": {"rate_pps": "7/3", "why": {"code": "text", "fields": {}}},
+    }
+    found = decode(written, KNOWN)
+    assert found == UnknownReason(written["code"], written["fields"])  # type: ignore[arg-type]
+    assert encode(found) == written
+    assert str(found) == 'from-the-future (rate_pps "7/3", why {"code": "text", "fields": {}})'
+    assert found != UnknownReason("from-the-future", {})
+    assert len({found, decode(written, KNOWN)}) == 1
+
+
+def test_reasons_are_equal_by_code_and_fields_alone() -> None:
+    assert Text("a") == Text("a")
+    assert Text("a") != Text("b")
+    assert About("a", Text("b")) != Text("a: b")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("name", None),
+        ("name", "x" * (MOST_TEXT + 1)),
+        ("count", True),
+        ("count", "1"),
+        ("count", 1.0),
+        ("known", 1),
+        ("rate_pps", 1),
+        ("rate_pps", "1e999999999"),
+        ("rate_pps", "1/0"),
+        ("rate_pps", "nan"),
+        ("rate_pps", "9" * 1001),
+        ("layer", "L3"),
+        ("layer", ["L1"]),
+        ("most", ""),
+        ("sizes", "1"),
+        ("sizes", [None]),
+        ("ends", [1, 2, 3]),
+        ("why", "text"),
+        ("why", {"code": "text"}),
+        ("why", {"code": "text", "fields": {}}),
+        ("why", {"code": "text", "fields": {"text": "x", "more": 1}}),
+        ("why", {"code": "../text", "fields": {"text": "x"}}),
+        ("why", {"code": "unknown", "fields": [1]}),
+        ("why", {"code": "unknown", "fields": {"x": 0.5}}),
+        ("each", [["s"]]),
+    ],
+)
+def test_field_of_another_type_is_refused_in_one_line(name: str, value: Any) -> None:
+    with pytest.raises(ValueError, match="reason") as refused:
+        decode({"code": "everything", "fields": {**FIELDS, name: value}}, KNOWN)
+    assert "\n" not in str(refused.value)
+    assert len(str(refused.value)) < 200
+
+
+@pytest.mark.parametrize(
+    "fields", [{}, {**FIELDS, "more": 1}, {n: one for n, one in FIELDS.items() if n != "most"}]
+)
+def test_field_too_few_or_too_many_is_refused(fields: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="too few or too many"):
+        decode({"code": "everything", "fields": fields}, KNOWN)
+
+
+@pytest.mark.parametrize("code", ["text", "from-the-future"])
+def test_deep_nesting_is_refused(code: str) -> None:
+    nested: Any = encode(Text("x"))
+    for _ in range(50):
+        nested = {"code": "about", "fields": {"subject": "s", "reason": nested}}
+    with pytest.raises(ValueError, match="reason"):
+        decode(nested if code == "text" else {"code": code, "fields": {"x": nested}}, KNOWN)
+
+
+def test_two_classes_of_one_code_are_refused() -> None:
+    @dataclass(frozen=True)
+    class Other(Reason):
+        code: ClassVar[str] = "text"
+
+    with pytest.raises(AssertionError, match="text"):
+        by_code(Text, Other)
