@@ -5,8 +5,11 @@ from __future__ import annotations
 import importlib.util
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from click.testing import CliRunner
@@ -17,19 +20,21 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 CELL = 200
 """Characters in a cell of a table, at most: longer text belongs below the table."""
 
-LATER: frozenset[str] = frozenset(
-    {"README.md", "design.md", "interfaces.md", "labs.md", "plan.md", "reports.md"}
-)
-"""Pages that have no example at their begin yet."""
-
-WIDE: frozenset[str] = frozenset({"labs.md", "plan.md"})
-"""Pages with tables that are still too wide."""
-
 PAGE_NAMES = [path.name for path in PAGES]
 
 
 def page(name: str) -> str:
     return next(path for path in PAGES if path.name == name).read_text()
+
+
+def load(path: str) -> ModuleType:
+    """A module that is in no package."""
+    spec = importlib.util.spec_from_file_location(Path(path).stem, ROOT / path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def cells(text: str) -> Iterator[str]:
@@ -39,7 +44,7 @@ def cells(text: str) -> Iterator[str]:
             yield from (cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1])
 
 
-@pytest.mark.parametrize("name", [name for name in PAGE_NAMES if name not in WIDE])
+@pytest.mark.parametrize("name", PAGE_NAMES)
 def test_table_cells_of_a_page_are_short(name: str) -> None:
     long = [cell for cell in cells(page(name)) if len(cell) > CELL]
     assert not long, "\n".join(long)
@@ -55,7 +60,7 @@ RUN = ("check", "rate", "kinds", "methods", "reports", "ports", "schema", "versi
 """Commands of an example that are run as they are; of the others the plan, if any, is checked."""
 
 
-@pytest.mark.parametrize("name", [name for name in PAGE_NAMES if name not in LATER])
+@pytest.mark.parametrize("name", [name for name in PAGE_NAMES if name != "interfaces.md"])
 def test_example_at_the_begin_of_a_page_works(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     commands = first_commands(page(name))
@@ -72,12 +77,30 @@ def test_example_at_the_begin_of_a_page_works(name: str, monkeypatch: pytest.Mon
         assert done.exit_code == 0, f"{' '.join(words)}: {done.output}"
 
 
+def test_example_of_the_inner_interfaces_prints_what_the_page_says() -> None:
+    text = page("interfaces.md")
+    block = re.search(r"prints `([^`]+)`:\n\n```python\n(.*?)```", text.split("\n## ")[0], re.DOTALL)
+    assert block, "interfaces.md has no example before its first section"
+    ran = subprocess.run([sys.executable, "-c", block[2]], capture_output=True, text=True, timeout=60)
+    assert (ran.stdout.strip(), ran.stderr) == (block[1], "")
+
+
+def test_structure_in_the_design_is_the_one_of_the_package() -> None:
+    tree = re.search(r"```text\n(errors.*?)```", page("design.md"), re.DOTALL)
+    assert tree
+    drawn = [line.split()[0].rstrip("/") for line in tree[1].splitlines()]
+    assert drawn == list(load("tests/house/test_contracts.py").LAYERS)
+    package = ROOT / "python" / "netdyno"
+    there = {path.stem if path.is_file() else path.name for path in package.iterdir()}
+    assert there - {"__pycache__", "_engine", "_engine.abi3", "py", "__init__", "__main__"} == set(drawn)
+
+
+def test_readme_is_short() -> None:
+    assert len(page("README.md").splitlines()) <= 200
+
+
 def test_reference_is_what_the_program_says() -> None:
-    spec = importlib.util.spec_from_file_location("reference_page", ROOT / "tools" / "reference.py")
-    assert spec is not None
-    assert spec.loader is not None
-    tool = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(tool)
+    tool = load("tools/reference.py")
     assert tool.PAGE.read_text() == tool.page(), "run `.venv/bin/python tools/reference.py`"
 
 
