@@ -186,9 +186,9 @@ def test_stored_trials_are_fed_back_and_not_measured_again(tmp_path: Path) -> No
     _, folder, _ = finish("run", write_plan(tmp_path), tmp_path)
     before = essence(folder)
     connection = sqlite3.connect(folder / FILE)
-    for table in ("results", "result_values", "verdicts", "goals"):
+    for table in ("verdicts", "goals"):
         connection.execute(f"DELETE FROM {table}")
-    connection.execute("UPDATE cases SET state = 'running'")
+    connection.execute("UPDATE cases SET state = 'running', result = NULL")
     connection.commit()
     connection.close()
     code, _, err = finish("resume", folder, FAKE_CRASH="1")

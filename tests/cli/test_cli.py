@@ -319,7 +319,8 @@ def test_a_record_from_elsewhere_is_listed_but_steers_nothing(finished: Path, tm
     for name in ("evil", "torn"):
         shutil.copytree(finished, tmp_path / name)
     connection = sqlite3.connect(tmp_path / "evil" / FILE)
-    connection.execute("UPDATE run SET title = ?", ("\x1b]0;mine\x07 title\x9b2J",))
+    title = "\x1b]0;mine\x07 title\x9b2J"
+    connection.execute("UPDATE run SET head = json_set(head, '$.title', ?)", (title,))
     connection.commit()
     connection.close()
     os.truncate(tmp_path / "torn" / FILE, 5000)

@@ -108,9 +108,9 @@ def test_the_same_seed_makes_the_same_record_byte_for_byte(tmp_path: Path) -> No
         )
         records.append(stored(folder))
     assert records[0] == records[1]
-    assert records[0]["streams"], "something was stored"
+    assert records[0]["trials"], "something was stored"
     # Another seed draws other addresses, which the hash spreads in another way.
-    assert records[0]["streams"] != records[2]["streams"]
+    assert records[0]["trials"] != records[2]["trials"]
 
 
 def test_worker_processes_find_what_one_process_does(tmp_path: Path) -> None:

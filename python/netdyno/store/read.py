@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import struct
 import zlib
@@ -13,48 +12,27 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Literal
 
 from netdyno.stats.histogram import decode
-from netdyno.store.columns import (
-    exact,
-    to_beside,
-    to_fraction,
-    to_given_reason,
-    to_interfaces,
+from netdyno.store.bodies import (
+    CASE_HEAD,
+    GOAL,
+    RESULT,
+    RUN_HEAD,
+    TRIAL,
+    VERDICT,
+    WIRING,
     to_mapping,
-    to_mappings,
-    to_names,
-    to_numbers,
-    to_places,
-    to_reason,
-    to_reasons,
-    to_segments,
-    to_series,
-    to_tables,
-    to_texts,
-    to_threads,
     to_time,
     word,
 )
 from netdyno.store.hold import is_held
-from netdyno.store.observations import of_table
 from netdyno.store.schema import FILE, StoreError, open_for_reading
+from netdyno.store.series import Row
+from netdyno.store.series import join as with_series
 from netdyno.values.engine_reason import REASONS as ENGINE_REASONS
-from netdyno.values.finding import Result, Value
-from netdyno.values.health import Health
-from netdyno.values.load import Happened
-from netdyno.values.outcome import (
-    Exchange,
-    FrameCounts,
-    Lag,
-    Latency,
-    Outcome,
-    Phase,
-    PortResult,
-    StreamResult,
-)
-from netdyno.values.proven import Proven
+from netdyno.values.finding import Result
+from netdyno.values.outcome import FrameCounts, StreamResult
 from netdyno.values.reason import REASONS, Codes, join
 from netdyno.values.records import (
     CaseHead,
@@ -65,15 +43,12 @@ from netdyno.values.records import (
     RunSummary,
     StoredCalibration,
     StoredCase,
-    StoredGoal,
     StoredTrial,
     StoredVerdict,
     TrialState,
     UnreadableRun,
 )
-from netdyno.values.situation import Situation
 from netdyno.values.verdict import Limit
-from netdyno.verdict.neighbours import conflict, next_hop
 
 KNOWN = join(REASONS, ENGINE_REASONS)
 """Reasons of the values; those of the packages above are handed in."""
@@ -123,18 +98,7 @@ class StoredRun:
     def head(self) -> RunHead:
         """Plan, versions, seed."""
         with self._reading():
-            row = self._row("SELECT * FROM run")
-            return RunHead(
-                name=row["name"],
-                title=row["title"],
-                plan=row["plan"],
-                plan_path=row["plan_path"],
-                lab=row["lab"],
-                scale=exact(row["scale"]),
-                only=to_names(row["only"]),
-                seed=row["seed"],
-                versions=to_names(row["versions"]),
-            )
+            return RUN_HEAD.decode(self._row("SELECT head FROM run")["head"], self._known)
 
     @property
     def state(self) -> RunState:
@@ -254,124 +218,36 @@ class StoredRun:
             "SELECT * FROM verdicts WHERE case_number = ? ORDER BY place, scope", (number,)
         )
         goals = self._connection.execute(
-            "SELECT * FROM goals WHERE case_number = ? ORDER BY number", (number,)
+            "SELECT body FROM goals WHERE case_number = ? ORDER BY number", (number,)
         )
         return StoredCase(
-            head=CaseHead(
-                number=number,
-                name=row["name"],
-                axes=to_names(row["axes"]),
-                kind=row["kind"],
-                kind_title=row["kind_title"],
-                emulated=bool(row["emulated"]),
-                settings=to_names(row["settings"]),
-                method=row["method"],
-                parameters=row["parameters"],
-                seed=row["seed"],
-                repeat=row["repeat"],
-            ),
+            head=_same(CASE_HEAD.decode(row["head"], self._known), row, "number", "name"),
             state=word(row["state"], CaseState),
-            wiring=_wiring(row, self._known),
-            result=self._result(number),
-            verdicts=tuple(
-                StoredVerdict(
-                    verdict["scope"],
-                    word(verdict["who"], Limit),
-                    to_given_reason(verdict["reason"], self._known),
-                    verdict["value"],
-                )
-                for verdict in verdicts
-            ),
-            goals=tuple(
-                StoredGoal(
-                    goal["name"],
-                    None if goal["passed"] is None else bool(goal["passed"]),
-                    to_given_reason(goal["reason"], self._known),
-                )
-                for goal in goals
-            ),
+            wiring=None if row["wiring"] is None else _wiring(WIRING.decode(row["wiring"], self._known)),
+            result=None if row["result"] is None else _result(RESULT.decode(row["result"], self._known)),
+            verdicts=tuple(_verdict(verdict, self._known) for verdict in verdicts),
+            goals=tuple(GOAL.decode(goal["body"], self._known) for goal in goals),
             error=row["error"],
             hint=row["hint"],
             started=None if row["started"] is None else to_time(row["started"]),
             ended=None if row["ended"] is None else to_time(row["ended"]),
         )
 
-    def _result(self, case: int) -> Result | None:
-        row = self._one("SELECT * FROM results WHERE case_number = ?", case)
-        if row is None:
-            return None
-        sql = "SELECT * FROM result_values WHERE case_number = ? ORDER BY number"
-        values = tuple(
-            Value(
-                name=_named(value["name"]),
-                scope=value["scope"],
-                number=to_fraction(value["exact"]),
-                unit=value["unit"],
-                low=to_fraction(value["low"]),
-                high=to_fraction(value["high"]),
-                note=to_reason(value["note"], self._known),
-                searched=bool(value["searched"]),
-                contradicted=to_reason(value["contradicted"], self._known),
-            )
-            for value in self._connection.execute(sql, (case,))
-        )
-        return Result(
-            method=row["method"],
-            values=values,
-            trials=to_numbers(row["trials"]),
-            compliance=to_reasons(row["compliance"], self._known),
-            notes=to_reasons(row["notes"], self._known),
-            tables=to_tables(row["tables"]),
-            recommended=to_reasons(row["recommended"], self._known),
-            standard=row["standard"],
-            headlines={_named(name): what for name, what in to_names(row["headlines"]).items()},
-        )
-
     def _trial(self, row: sqlite3.Row) -> StoredTrial:
-        trial = row["id"]
-        series = {
-            (found["owner"], found["number"], found["name"]): to_series(found["samples"], found["data"])
-            for found in self._connection.execute("SELECT * FROM series WHERE trial = ?", (trial,))
-        }
-        streams = self._connection.execute("SELECT * FROM streams WHERE trial = ? ORDER BY number", (trial,))
-        ports = self._connection.execute("SELECT * FROM ports WHERE trial = ? ORDER BY number", (trial,))
-        phases = self._connection.execute("SELECT * FROM phases WHERE trial = ? ORDER BY number", (trial,))
-        resolved = self._connection.execute("SELECT address, mac FROM resolved WHERE trial = ?", (trial,))
-        result = Outcome(
-            FrameCounts(
-                tuple(_stream(stream, series) for stream in streams),
-                tuple(_port(port, series) for port in ports),
-                row["sample_ns"],
-                beside=to_beside(row["beside"]),
-            ),
-            Health(
-                unsent=row["unsent"],
-                latest_departure_ns=row["latest_departure_ns"],
-                longest_gap_ns=row["longest_gap_ns"],
-                rx_dropped=row["rx_dropped"],
-                tx_full=row["tx_full"],
-                core_share_ppm=row["core_share_ppm"],
-                **to_threads(row["threads"]),
-            ),
-            tuple(Phase(phase["name"], phase["start_ns"], phase["duration_ns"]) for phase in phases),
-            resolved=tuple((answer["address"], answer["mac"]) for answer in resolved),
-            invalid=to_reasons(row["invalid"], self._known),
-            devices=to_mappings(row["devices"]),
-            interfaces=to_interfaces(row["interfaces"]),
-            exchange=None if row["exchange"] is None else Exchange.of(json.loads(row["exchange"])),
-            next_hops=tuple(next_hop(hop) for hop in to_mappings(row["next_hops"])),
-            conflicts=tuple(conflict(table) for table in to_mappings(row["conflicts"])),
-            happened=tuple(Happened.of(table) for table in to_mappings(row["happened"])),
-        )
+        found = self._connection.execute("SELECT * FROM series WHERE trial = ?", (row["id"],))
+        body = TRIAL.unpack(row["body_bytes"], row["body"], self._known)
+        if isinstance(body.outcome.counts, FrameCounts):
+            for stream in body.outcome.streams:
+                _check_histograms(stream)
         return StoredTrial(
             case=row["case_number"],
             number=row["number"],
             attempt=row["attempt"],
             name=row["name"],
             state=word(row["state"], TrialState),
-            segments=to_segments(row["segments"]),
+            segments=body.segments,
             spec=_spec(row["spec"]),
-            result=result.dated(to_time(row["started"])),
+            result=with_series(body.outcome, [Row.of(one) for one in found]),
             started=to_time(row["started"]),
             ended=to_time(row["ended"]),
         )
@@ -400,88 +276,41 @@ def _spec(text: str) -> str:
     return text
 
 
-def _named(name: str) -> str:
-    """The name of a value, which reports begin sentences with."""
-    if not name:
+def _result(result: Result) -> Result:
+    """The result, once its values were looked at: reports begin sentences with their names."""
+    if not all((*(value.name for value in result.values), *result.headlines)):
         raise ValueError("a value without a name")
-    return name
+    return result
 
 
-def _wiring(row: sqlite3.Row, known: Codes) -> CaseWiring | None:
-    if row["streams"] is None:
-        return None
-    streams = to_texts(row["streams"])
-    return CaseWiring(
-        clock=word(row["clock"], Literal["virtual", "real"]),
-        situation=Situation(
-            streams=streams,
-            line_fps=exact(row["line_fps"]),
-            mean_size=exact(row["mean_size"]),
-            flow_ceiling_fps=to_fraction(row["flow_ceiling_fps"]),
-            places=to_places(row["places"], len(streams)),
-        ),
-        enforced_rate=bool(row["enforced_rate"]),
-        notes=to_reasons(row["notes"], known),
-        session=row["session"],
-        proven=None if row["proven"] is None else Proven.from_json(row["proven"]),
-    )
+def _wiring(wiring: CaseWiring) -> CaseWiring:
+    """The wiring, whose streams have a place each, or none has."""
+    places, streams = len(wiring.situation.places), len(wiring.situation.streams)
+    if places not in (0, streams):
+        raise ValueError(f"{places} places of {streams} streams")
+    to_mapping(wiring.session)
+    return wiring
 
 
-def _stream(row: sqlite3.Row, series: dict[tuple[str, int, str], tuple[int, ...]]) -> StreamResult:
-    latency = None
-    if row["latency_count"] is not None:
-        for part in ("min_ns", "sum_ns", "max_ns", "over", "negative", "histogram"):
-            if row[f"latency_{part}"] is None:
-                raise ValueError(f"a latency without `latency_{part}`")
-        latency = Latency(
-            count=row["latency_count"],
-            min_ns=row["latency_min_ns"],
-            sum_ns=int(row["latency_sum_ns"]),
-            max_ns=row["latency_max_ns"],
-            over=row["latency_over"],
-            negative=row["latency_negative"],
-            histogram=row["latency_histogram"],
-        )
-        if latency.count:
-            decode(latency.histogram)  # What no report could show is told here, where it was read.
-    number = row["number"]
-    return StreamResult(
-        name=row["name"],
-        intended=row["intended"],
-        offered=row["offered"],
-        offered_bytes=row["offered_bytes"],
-        received=row["received"],
-        received_bytes=row["received_bytes"],
-        duplicates=row["duplicates"],
-        elsewhere=row["elsewhere"],
-        out_of_order=row["out_of_order"],
-        corrupted=row["corrupted"],
-        lost=row["lost"],
-        beyond_window=row["beyond_window"],
-        flows_received=row["flows_received"],
-        latency=latency,
-        tx=series["stream", number, "tx"],
-        rx=series["stream", number, "rx"],
-        arrived=series["stream", number, "arrived"],
-        first_loss_ns=row["first_loss_ns"],
-        lag=None if row["lag"] is None else Lag(**to_mapping(row["lag"])),
-        **of_table({} if row["observed"] is None else to_mapping(row["observed"])),
-    )
+def _verdict(row: sqlite3.Row, known: Codes) -> StoredVerdict:
+    found = VERDICT.decode(row["body"], known)
+    if (found.scope, found.value, found.limit) != (row["scope"], row["value"], row["who"]):
+        raise ValueError("a verdict that its columns contradict")
+    return found
 
 
-def _port(row: sqlite3.Row, series: dict[tuple[str, int, str], tuple[int, ...]]) -> PortResult:
-    number = row["number"]
-    return PortResult(
-        name=row["name"],
-        tx_frames=row["tx_frames"],
-        tx_bytes=row["tx_bytes"],
-        rx_frames=row["rx_frames"],
-        rx_bytes=row["rx_bytes"],
-        foreign=row["foreign_frames"],
-        tx=series["port", number, "tx"],
-        tx_bytes_series=series["port", number, "tx_bytes"],
-        rx=series["port", number, "rx"],
-        rx_bytes_series=series["port", number, "rx_bytes"],
-        stale=row["stale_frames"],
-        own_frames=row["own_frames"],
-    )
+def _same(head: CaseHead, row: sqlite3.Row, *names: str) -> CaseHead:
+    if any(getattr(head, name) != row[name] for name in names):
+        raise ValueError("a case that its columns contradict")
+    return head
+
+
+def _check_histograms(stream: StreamResult) -> None:
+    """ValueError for a histogram that no report could show: it is refused where it was read."""
+    timed, order, variation = stream.latency, stream.order, stream.variation
+    texts = [timed.histogram if timed is not None and timed.count else None]
+    texts += [None if order is None else order.extents]
+    texts += [] if variation is None else [variation.above, variation.below]
+    for text in texts:
+        if text is not None:
+            decode(text)

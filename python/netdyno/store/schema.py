@@ -15,7 +15,8 @@ from pathlib import Path
 from netdyno.errors import NetdynoError
 
 FILE = "run.sqlite"
-
+APPLICATION_ID = 0x6E64796E
+"""What says that a SQLite file is a store of netdyno: `ndyn`, in its header (`PRAGMA application_id`)."""
 SQLITE_VERSION = sqlite3.sqlite_version
 ROOM = "make room on that disk, and try again"
 
@@ -63,6 +64,9 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
     WAL lets others read while this process writes. `synchronous=FULL` makes a commit survive a power
     cut too, and not only a kill; a trial takes seconds, a commit milliseconds.
     """
+    if path.exists():
+        with closing(_connect_read_only(path)) as connection:
+            _check_made_by_netdyno(connection, path)
     try:
         connection = sqlite3.connect(path, isolation_level=None, timeout=30.0)
     except sqlite3.OperationalError as error:
@@ -94,6 +98,7 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
             if version > len(known):
                 raise StoreError(*_newer(path, version))
             if version < number:
+                connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
                 for statement in statements(sql):
                     connection.execute(statement)
                 connection.execute(f"PRAGMA user_version={number}")
@@ -123,6 +128,7 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
         raise StoreError(f"{path}: no such file", "give the folder of a run; `netdyno list` shows them")
     connection = _connect_read_only(path)
     try:
+        _check_made_by_netdyno(connection, path)
         version = stored_version(connection)
         current = len(migrations())
         if version == current:
@@ -143,6 +149,22 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
         raise StoreError(f"{path}: not a store of netdyno: it holds no tables")
     open_for_writing(path).close()
     return open_for_reading(path)
+
+
+def _check_made_by_netdyno(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuses a file of another program or of a netdyno before 0.1.0, before anything is written to it."""
+    try:
+        (found,) = connection.execute("PRAGMA application_id").fetchone()
+        version = stored_version(connection)
+    except sqlite3.DatabaseError as error:
+        if full := of_the_disk(error, path.parent, ROOM):
+            raise full from error
+        raise StoreError(f"{path}: not a store of netdyno: {error}") from error
+    if found == APPLICATION_ID:
+        return
+    if found == 0 and version:
+        raise StoreError(f"{path}: made before 0.1.0", "run the plan again")
+    raise StoreError(f"{path}: not a store of netdyno")
 
 
 def _check_shape(connection: sqlite3.Connection, path: Path) -> None:

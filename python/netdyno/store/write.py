@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-import json
 import re
 import secrets
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
-from netdyno.store.columns import (
-    from_beside,
-    from_fraction,
-    from_interfaces,
-    from_places,
-    from_reason,
-    from_reasons,
-    from_segments,
-    from_series,
-    from_tables,
-    from_texts,
-    from_threads,
+from netdyno.store.bodies import (
+    CASE_HEAD,
+    GOAL,
+    RESULT,
+    RUN_HEAD,
+    TRIAL,
+    VERDICT,
+    WIRING,
+    TrialBody,
     from_time,
 )
 from netdyno.store.hold import Hold
-from netdyno.store.observations import to_table
 from netdyno.store.schema import FILE, ROOM, StoreError, of_the_disk, open_for_writing, roll_back
+from netdyno.store.series import COLUMNS, split
 from netdyno.values.finding import Result
 from netdyno.values.records import (
     CaseHead,
@@ -101,39 +96,12 @@ class RunWriter:
         """The plan and every case, in one transaction."""
         with self._transaction() as sql:
             sql.execute(
-                "INSERT INTO run VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', ?, NULL)",
-                (
-                    head.name,
-                    head.title,
-                    head.plan,
-                    head.plan_path,
-                    head.lab,
-                    str(head.scale),
-                    json.dumps(dict(head.only)),
-                    head.seed,
-                    json.dumps(dict(head.versions)),
-                    from_time(now),
-                ),
+                "INSERT INTO run VALUES (1, 'running', ?, NULL, ?)", (from_time(now), RUN_HEAD.encode(head))
             )
-            for case in cases:
-                sql.execute(
-                    "INSERT INTO cases (number, name, axes, kind, kind_title, emulated, settings, method,"
-                    " parameters, notes, seed, repeat, state)"
-                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '[]', ?, ?, 'pending')",
-                    (
-                        case.number,
-                        case.name,
-                        json.dumps(dict(case.axes), ensure_ascii=False),
-                        case.kind,
-                        case.kind_title,
-                        case.emulated,
-                        json.dumps(dict(case.settings), ensure_ascii=False),
-                        case.method,
-                        case.parameters,
-                        case.seed,
-                        case.repeat,
-                    ),
-                )
+            sql.executemany(
+                "INSERT INTO cases (number, name, state, head) VALUES (?, ?, 'pending', ?)",
+                ((case.number, case.name, CASE_HEAD.encode(case)) for case in cases),
+            )
 
     @classmethod
     def resume(cls, folder: Path, hold: Hold | None = None) -> RunWriter:
@@ -162,7 +130,9 @@ class RunWriter:
     def versions(self, versions: Mapping[str, str]) -> None:
         """What the run is made with, from now on."""
         with self._transaction() as sql:
-            sql.execute("UPDATE run SET versions = ?", (json.dumps(dict(versions)),))
+            (head,) = sql.execute("SELECT head FROM run").fetchone()
+            text = RUN_HEAD.encode(replace(RUN_HEAD.decode(head, {}), versions=dict(versions)))
+            sql.execute("UPDATE run SET head = ?", (text,))
 
     def case_wired(
         self,
@@ -172,26 +142,11 @@ class RunWriter:
         calibration: StoredCalibration | None = None,
     ) -> None:
         """A case has begun and its lab is known. calibration: what its `proven` comes from, kept once."""
-        situation = wiring.situation
         with self._transaction() as sql:
             sql.execute(
                 "UPDATE cases SET state = 'running', started = ?, ended = NULL, error = NULL, hint = NULL,"
-                " clock = ?, streams = ?, line_fps = ?, mean_size = ?, flow_ceiling_fps = ?,"
-                " enforced_rate = ?, notes = ?, session = ?, proven = ?, places = ? WHERE number = ?",
-                (
-                    from_time(now),
-                    wiring.clock,
-                    from_texts(situation.streams),
-                    from_fraction(situation.line_fps),
-                    from_fraction(situation.mean_size),
-                    from_fraction(situation.flow_ceiling_fps),
-                    wiring.enforced_rate,
-                    from_reasons(wiring.notes),
-                    wiring.session,
-                    None if wiring.proven is None else wiring.proven.to_json(),
-                    from_places(situation.places),
-                    number,
-                ),
+                " wiring = ? WHERE number = ?",
+                (from_time(now), WIRING.encode(wiring), number),
             )
             if calibration is not None:
                 sql.execute(
@@ -201,16 +156,36 @@ class RunWriter:
 
     def add_trial(self, trial: StoredTrial) -> None:
         """A trial has ended. A cancelled one of the same number makes room."""
+        bare, rows = split(trial.result)
+        size, body = TRIAL.pack(TrialBody(trial.segments, bare))
         with self._transaction() as sql:
             for (old,) in sql.execute(
                 "SELECT id FROM trials WHERE case_number = ? AND number = ? AND attempt = ?"
                 " AND state = 'cancelled'",
                 (trial.case, trial.number, trial.attempt),
             ).fetchall():
-                for table in ("streams", "ports", "series", "phases", "resolved"):
-                    sql.execute(f"DELETE FROM {table} WHERE trial = ?", (old,))
+                sql.execute("DELETE FROM series WHERE trial = ?", (old,))
                 sql.execute("DELETE FROM trials WHERE id = ?", (old,))
-            _insert_trial(sql, trial)
+            cursor = sql.execute(
+                "INSERT INTO trials (case_number, number, attempt, name, state, started, ended, spec,"
+                " body_bytes, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    trial.case,
+                    trial.number,
+                    trial.attempt,
+                    trial.name,
+                    trial.state,
+                    from_time(trial.started),
+                    from_time(trial.ended),
+                    trial.spec,
+                    size,
+                    body,
+                ),
+            )
+            sql.executemany(
+                f"INSERT INTO series (trial, {', '.join(COLUMNS)}) VALUES (?{', ?' * len(COLUMNS)})",
+                ((cursor.lastrowid, *(getattr(row, name) for name in COLUMNS)) for row in rows),
+            )
 
     def case_done(
         self,
@@ -222,43 +197,11 @@ class RunWriter:
     ) -> None:
         """A case has ended with a result."""
         with self._transaction() as sql:
-            sql.execute(
-                "INSERT INTO results (case_number, method, trials, compliance, notes, tables, recommended,"
-                " standard, headlines) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    number,
-                    result.method,
-                    json.dumps(list(result.trials)),
-                    from_reasons(result.compliance),
-                    from_reasons(result.notes),
-                    from_tables(result.tables),
-                    from_reasons(result.recommended),
-                    result.standard,
-                    json.dumps(dict(result.headlines), ensure_ascii=False),
-                ),
-            )
-            for place, value in enumerate(result.values):
-                sql.execute(
-                    "INSERT INTO result_values VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                    (
-                        number,
-                        place,
-                        value.name,
-                        value.scope,
-                        from_fraction(value.number),
-                        None if value.number is None else float(value.number),
-                        value.unit,
-                        from_fraction(value.low),
-                        from_fraction(value.high),
-                        from_reason(value.note),
-                        value.searched,
-                        from_reason(value.contradicted),
-                    ),
-                )
+            sql.execute("UPDATE cases SET result = ? WHERE number = ?", (RESULT.encode(result), number))
             _insert_verdicts(sql, number, verdicts)
             for place, goal in enumerate(goals):
-                row_ = (number, place, goal.name, goal.passed, from_reason(goal.reason))
-                sql.execute("INSERT INTO goals VALUES (?, ?, ?, ?, ?)", row_)
+                row = (number, place, goal.passed, GOAL.encode(goal))
+                sql.execute("INSERT INTO goals VALUES (?, ?, ?, ?)", row)
             _end_case(sql, number, "done", None, None, now)
 
     def judged_again(self, number: int, verdicts: Iterable[StoredVerdict]) -> None:
@@ -318,10 +261,10 @@ def _insert_verdicts(sql: sqlite3.Connection, case: int, verdicts: Iterable[Stor
         (
             case,
             places.setdefault(one.value, len(places)),
-            one.value,
             one.scope,
+            one.value,
             one.limit,
-            from_reason(one.reason),
+            VERDICT.encode(one),
         )
         for one in verdicts
     ]
@@ -334,111 +277,4 @@ def _end_case(
     sql.execute(
         "UPDATE cases SET state = ?, error = ?, hint = ?, ended = ? WHERE number = ?",
         (state, error, hint, from_time(now), number),
-    )
-
-
-def _insert_trial(sql: sqlite3.Connection, trial: StoredTrial) -> None:
-    result, health = trial.result, trial.result.health
-    cursor = sql.execute(
-        "INSERT INTO trials (case_number, number, attempt, name, state, segments, spec, sample_ns, unsent,"
-        " latest_departure_ns, longest_gap_ns, rx_dropped, tx_full, core_share_ppm, threads, invalid,"
-        " devices, interfaces, next_hops, conflicts, happened, beside, exchange, started, ended)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            trial.case,
-            trial.number,
-            trial.attempt,
-            trial.name,
-            trial.state,
-            from_segments(trial.segments),
-            trial.spec,
-            result.sample_ns,
-            health.unsent,
-            health.latest_departure_ns,
-            health.longest_gap_ns,
-            health.rx_dropped,
-            health.tx_full,
-            health.core_share_ppm,
-            from_threads(health),
-            from_reasons(result.invalid),
-            json.dumps([dict(device) for device in result.devices]),
-            from_interfaces(result.interfaces),
-            json.dumps([asdict(hop) for hop in result.next_hops]),
-            json.dumps([asdict(conflict) for conflict in result.conflicts]),
-            json.dumps([asdict(happened) for happened in result.happened]),
-            from_beside(result.beside),
-            None if result.exchange is None else json.dumps(asdict(result.exchange), ensure_ascii=False),
-            from_time(trial.started),
-            from_time(trial.ended),
-        ),
-    )
-    row = cursor.lastrowid
-    assert row is not None
-    for number, stream in enumerate(result.streams):
-        timed = stream.latency
-        values: list[Any] = [row, number, stream.name, stream.intended, stream.offered, stream.offered_bytes]
-        values += [
-            stream.received,
-            stream.received_bytes,
-            stream.duplicates,
-            stream.elsewhere,
-            stream.out_of_order,
-        ]
-        values += [
-            stream.corrupted,
-            stream.lost,
-            stream.beyond_window,
-            stream.flows_received,
-            stream.first_loss_ns,
-        ]
-        if timed is None:
-            values += [None] * 7
-        else:
-            values += [timed.count, timed.min_ns, str(timed.sum_ns), timed.max_ns, timed.over, timed.negative]
-            values += [timed.histogram]
-        values.append(None if stream.lag is None else json.dumps(asdict(stream.lag)))
-        observed = to_table(stream)
-        values.append(json.dumps(observed) if observed else None)
-        sql.execute(f"INSERT INTO streams VALUES ({', '.join('?' * len(values))})", values)
-        for name, counts in (("tx", stream.tx), ("rx", stream.rx), ("arrived", stream.arrived)):
-            _insert_series(sql, row, "stream", number, name, counts)
-    for number, port in enumerate(result.ports):
-        sql.execute(
-            "INSERT INTO ports VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                row,
-                number,
-                port.name,
-                port.tx_frames,
-                port.tx_bytes,
-                port.rx_frames,
-                port.rx_bytes,
-                port.foreign,
-                port.stale,
-                port.own_frames,
-            ),
-        )
-        columns = (
-            ("tx", port.tx),
-            ("tx_bytes", port.tx_bytes_series),
-            ("rx", port.rx),
-            ("rx_bytes", port.rx_bytes_series),
-        )
-        for name, counts in columns:
-            _insert_series(sql, row, "port", number, name, counts)
-    for number, phase in enumerate(result.phases):
-        sql.execute(
-            "INSERT INTO phases VALUES (?, ?, ?, ?, ?)",
-            (row, number, phase.name, phase.start_ns, phase.duration_ns),
-        )
-    for address, mac in result.resolved:
-        sql.execute("INSERT OR REPLACE INTO resolved VALUES (?, ?, ?)", (row, address, mac))
-
-
-def _insert_series(
-    sql: sqlite3.Connection, trial: int, owner: str, number: int, name: str, counts: Sequence[int]
-) -> None:
-    sql.execute(
-        "INSERT INTO series VALUES (?, ?, ?, ?, ?, ?)",
-        (trial, owner, number, name, len(counts), from_series(counts)),
     )

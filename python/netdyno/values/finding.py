@@ -43,8 +43,8 @@ class Value:
     searched: bool = False
     contradicted: Reason | None = None
     """Of a throughput: which later trials of the case lost frames at it or below; None: none."""
-    of_frames: int | None = field(default=None, compare=False)
-    """Of a share of frames that were lost, of how many; None: it is no such share. Not stored."""
+    of_frames: int | None = None
+    """Of a share of frames that were lost, of how many; None: it is no such share."""
 
     @property
     def only_below(self) -> Fraction | None:
@@ -164,8 +164,8 @@ class Result:
     headlines: Mapping[str, str] = field(default_factory=lambda: dict(HEADLINES))
     """Names of the values that stand for the case, judged and shown, each with what it is, a clause. Of
     several that a case has the first one stands in tables of all cases."""
-    rests: Mapping[str, tuple[int, ...]] = field(default_factory=dict, compare=False)
-    """Of headlines that rest on other trials than `trials`, those. Not stored: only verdicts ask."""
+    rests: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """Of headlines that rest on other trials than `trials`, those."""
 
     def resting(self, headline: str) -> tuple[int, ...]:
         """The numbers of the trials that a headline rests on."""

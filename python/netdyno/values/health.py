@@ -71,7 +71,7 @@ class Health:
     rx_full: int = 0
     """Looks that found a port's ring full: what came before them and found no room, nobody counted."""
     rx_full_ns: int | None = None
-    """The time before those looks, of all rings together; None in an older record."""
+    """The time before those looks, of all rings together; None: not measured."""
     tx_ahead: int = 0
     """The most frames that were still to leave the machine when a port was handed further ones."""
     tx_ahead_ns: int | None = None
@@ -82,7 +82,7 @@ class Health:
     """Frames longer than any that was sent, which nobody looked into: test frames that are missing may be
     joined in them."""
     catch_up: CatchUp | None = None
-    """None in virtual time, and in a record of an older version."""
+    """None in virtual time."""
 
     @property
     def made_up(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 LEAST_DRAIN_NS = 200_000_000
 """A rehearsal waits this long for what is on its way, unless the plan asks for less: 1024 frames at 10 kpps
@@ -51,11 +51,6 @@ class Happened:
     event: Event
     from_ns: int
     until_ns: int
-
-    @classmethod
-    def of(cls, table: Mapping[str, Any]) -> Happened:
-        """From a store's JSON; TypeError or KeyError if a field is too few or too many."""
-        return cls(Event(**table["event"]), **{name: at for name, at in table.items() if name != "event"})
 
 
 @dataclass(frozen=True)

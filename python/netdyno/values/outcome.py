@@ -141,7 +141,7 @@ class StreamResult:
     arrived: tuple[int, ...]
     first_loss_ns: int | None
     lag: Lag | None = None
-    """Actual less intended departure; None if nothing was sent, or in a record of an older version."""
+    """Actual less intended departure; None if nothing was sent."""
     gaps: Gaps | None = None
     """None if that was not asked, as the next three."""
     silence: Silence | None = None
@@ -274,11 +274,6 @@ class Exchange:
     taken: int | None = None
     offered: int | None = None
 
-    @classmethod
-    def of(cls, table: Mapping[str, Any]) -> Exchange:
-        """From a store's JSON; TypeError or KeyError if a field is too few or too many."""
-        return cls(**{**table, "findings": tuple(table["findings"])})
-
 
 @dataclass(frozen=True)
 class InterfaceResult:
@@ -383,8 +378,8 @@ class Outcome:
     """What came of queries to the device beside them (a modifier)."""
     series: tuple[Series, ...] = ()
     """What instruments read meanwhile, of the device as a rule."""
-    post: Post | None = field(default=None, repr=False)
-    """What the tester said of its own and heard: for `exchange` to be made of, and not stored."""
+    post: Post | None = field(default=None, repr=False, metadata={"unstored": True})
+    """What the tester said of its own and heard: for `exchange` to be made of."""
 
     def __post_init__(self) -> None:
         if len(self.series) > MOST_SERIES:

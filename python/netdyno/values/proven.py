@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass
+from datetime import datetime
 from fractions import Fraction
 
 
@@ -39,36 +38,3 @@ class Proven:
     def holds(self) -> bool:
         """Whether a verdict may rest on it."""
         return self.expired is None and self.max_fps is not None
-
-    def to_json(self) -> str:
-        """As text, fractions exact."""
-        return json.dumps(asdict(self), default=_plain)
-
-    @classmethod
-    def from_json(cls, text: str) -> Proven:
-        """Reads what `to_json` wrote. Raises ValueError if it is something else."""
-        try:
-            table = json.loads(text)
-            made_at = datetime.fromisoformat(table["made_at"])
-            rates = {name: _fraction(table[name]) for name in ("max_fps", "line_fps", "rate_error_ppm")}
-            found = cls(**{**table, **rates, "made_at": made_at})
-        except (TypeError, KeyError, AttributeError) as error:
-            raise ValueError(f"not what a calibration proved: {error!r}") from error
-        times = (found.latency_floor_ns, found.latency_noise_ns)
-        texts = (found.id, found.expired or "")
-        if made_at.tzinfo is None or not all(isinstance(text, str) for text in texts):
-            raise ValueError("a calibration without a time zone or a name")
-        if not all(isinstance(time, int | None) for time in times):
-            raise ValueError("a latency that is no whole number of nanoseconds")
-        return found
-
-
-def _plain(value: object) -> str:
-    return value.astimezone(UTC).isoformat() if isinstance(value, datetime) else str(value)
-
-
-def _fraction(text: object) -> Fraction | None:
-    try:
-        return None if text is None else Fraction(str(text))
-    except ZeroDivisionError as error:
-        raise ValueError(f"`{text}` is no number") from error

@@ -43,33 +43,32 @@ class Situation:
     flow_ceiling_fps: Fraction | None = None
     """With one flow over a group: what one member carries. None: no such ceiling."""
     mixed_receivers: tuple[int, ...] = ()
-    """Of a mix of sizes: each stream's receiving port, which receives that stream alone. Not stored.
+    """Of a mix of sizes: each stream's receiving port, which receives that stream alone.
 
     What comes back of a mix need not be the mix, so how full the line was takes the port's bytes.
     """
     burst: int = 1
-    """Frames of a burst: a window of time may hold so many more or less than the rate says. Not stored."""
+    """Frames of a burst: a window of time may hold so many more or less than the rate says."""
     places: tuple[Place, ...] = ()
-    """Where each of `streams` runs; empty in a record of an older version: each has its ports to itself."""
+    """Where each of `streams` runs; empty: each has its ports to itself."""
 
     lines: tuple[Fraction, ...] = ()
-    """The most frames per second that each port's link carries, by the port's number. Not stored; empty: a
+    """The most frames per second that each port's link carries, by the port's number. Empty: a
     stream's ports have lines of one rate."""
     enforced: bool = True
-    """Whether something holds the ports to these rates. Not stored."""
+    """Whether something holds the ports to these rates."""
     waits_ns: tuple[int, int] | None = None
-    """How long the plan waits before and behind the traffic of a trial, settle and drain. Not stored; None:
+    """How long the plan waits before and behind the traffic of a trial, settle and drain. None:
     as long as the trials did."""
     asked: bool = True
-    """Whether the device does what a trial's events ask of it; netdyno cannot ask an external device.
-    Not stored."""
+    """Whether the device does what a trial's events ask of it; netdyno cannot ask an external device."""
     by_hand: bool = True
-    """Whether somebody can do something to the device while a trial runs; not in virtual time. Not stored."""
+    """Whether somebody can do something to the device while a trial runs; not in virtual time."""
 
     tags: int = 0
-    """VLAN tags of each frame. Not stored."""
+    """VLAN tags of each frame."""
     beside: Fraction = Fraction(0)
-    """The part of each stream's place on the line that a modifier's frames take. Not stored."""
+    """The part of each stream's place on the line that a modifier's frames take."""
 
     @cached_property
     def _numbers(self) -> Mapping[str, int]:

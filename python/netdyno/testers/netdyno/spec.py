@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from netdyno import modifiers
 from netdyno.devices import routes
 from netdyno.plan.matrix import Case, Stream, beside, streams
-from netdyno.store import observations
+from netdyno.testers.netdyno import observations
 from netdyno.values.engine_reason import EngineReason
 from netdyno.values.health import CatchUp, Health, WorkerHealth
 from netdyno.values.load import Event, Segment, Trial

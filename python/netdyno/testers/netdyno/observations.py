@@ -1,13 +1,12 @@
-"""What a trial observed of a stream beyond counts: from the engine's words to values and back."""
+"""What a trial observed of a stream beyond counts: from the engine's JSON to values."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any, TypeAlias, TypedDict
 
 from netdyno.stats.histogram import decode
-from netdyno.values.outcome import Gap, Gaps, Reordering, Silence, StreamResult, Variation
+from netdyno.values.outcome import Gap, Gaps, Reordering, Silence, Variation
 
 Observation: TypeAlias = Gaps | Silence | Reordering | Variation
 
@@ -42,12 +41,6 @@ def of_table(table: Mapping[str, Any]) -> Observations:
         else _whole(Reordering(**{**order, "n_reordered": tuple(order["n_reordered"])})),
         variation=None if variation is None else _whole(Variation(**variation)),
     )
-
-
-def to_table(stream: StreamResult) -> dict[str, Any]:
-    """What was observed of a stream, for `of_table`; empty if nothing was."""
-    observed: dict[str, Observation | None] = {name: getattr(stream, name) for name in NAMES}
-    return {name: asdict(one) for name, one in observed.items() if one is not None}
 
 
 HISTOGRAMS = ("extents", "above", "below")

@@ -1,0 +1,187 @@
+"""From values to JSON and back, by their types: what a type says is all that is read or written.
+
+The record may come from a stranger. A field too few, too many or of another type is refused, and so is a
+number that a few characters make endless. What `__post_init__` refuses is refused here too. A field that
+the type marks `unstored` is not written, and refused where it is found.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from fractions import Fraction
+from functools import cache
+from typing import Any, Generic, TypeVar
+
+from pydantic import TypeAdapter
+from pydantic_core import SchemaSerializer, SchemaValidator, ValidationError, core_schema
+
+from netdyno.values.reason import Codes, Reason
+from netdyno.values.reason import decode as to_reason
+from netdyno.values.reason import encode as from_reason
+
+T = TypeVar("T")
+
+MOST_BYTES = 1 << 28
+"""Of one body unpacked: what 4,032 streams with a histogram each take, forty times over."""
+
+_NUMBER = re.compile(r"-?[0-9]{1,1000}(/[0-9]{1,1000})?", re.ASCII)
+
+
+def exact(text: str) -> Fraction:
+    """The number that `7/3` or `14880952` is. ValueError otherwise: exponents, which a few characters make
+    endless, are refused."""
+    if not isinstance(text, str) or not _NUMBER.fullmatch(text):
+        raise ValueError(f"`{str(text)[:40]}` is not an exact number")
+    try:
+        return Fraction(text)
+    except ZeroDivisionError as error:
+        raise ValueError(f"`{text[:40]}` divides by zero") from error
+
+
+class Codec(Generic[T]):
+    """Writes and reads values of one type."""
+
+    def __init__(self, kind: Any) -> None:
+        self._kind = kind
+
+    def encode(self, value: T) -> str:
+        """The value as JSON."""
+        return _compiled(self._kind)[1].to_json(value).decode()
+
+    def decode(self, text: str | bytes, known: Codes) -> T:
+        """What `encode` wrote. Raises ValueError that says where it is not that.
+
+        known: classes of reasons by code; those it does not have are read as `UnknownReason`.
+        """
+        try:
+            value: T = _compiled(self._kind)[0].validate_json(text, strict=True, context=known)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            where = ".".join(str(part) for part in first["loc"])
+            raise ValueError(f"{where}: {first['msg']}" if where else first["msg"]) from error
+        return value
+
+    def pack(self, value: T) -> tuple[int, bytes]:
+        """The value as compressed JSON, and how many bytes that is unpacked."""
+        text = _compiled(self._kind)[1].to_json(value)
+        if len(text) > MOST_BYTES:
+            raise ValueError(f"a body of {len(text)} bytes, and a reader takes {MOST_BYTES}")
+        return len(text), zlib.compress(text, 1)
+
+    def unpack(self, size: int, data: bytes, known: Codes) -> T:
+        """What `pack` wrote. A record from elsewhere cannot make it unpack more than it may say."""
+        if not 0 <= size <= MOST_BYTES:
+            raise ValueError(f"a body of {size} bytes")
+        text = zlib.decompressobj().decompress(data, size + 1)
+        if len(text) != size:
+            raise ValueError(f"a body of other than the {size} bytes it should have")
+        return self.decode(text, known)
+
+
+@cache
+def _compiled(kind: Any) -> tuple[SchemaValidator, SchemaSerializer]:
+    """Made when first needed: `netdyno --help` needs none."""
+    schema = _strict(TypeAdapter(kind).core_schema)
+    return SchemaValidator(schema), SchemaSerializer(schema)
+
+
+def _strict(schema: Any) -> Any:
+    """A schema of pydantic's with this module's rules in place of pydantic's own."""
+    if isinstance(schema, list):
+        return [_strict(one) for one in schema]
+    if isinstance(schema, tuple):
+        return tuple(_strict(one) for one in schema)
+    if not isinstance(schema, dict):
+        return schema
+    rule: Callable[[dict[str, Any]], Any] | None = _RULES.get(schema.get("type", ""))
+    found = schema if rule is None else rule(schema)
+    if found is not schema:
+        return found
+    return {key: value if key in _OPAQUE else _strict(value) for key, value in schema.items()}
+
+
+_OPAQUE = ("default", "metadata", "expected", "cls", "function")
+"""Keys of a schema whose values are no schemas."""
+
+
+def _fraction(_: dict[str, Any]) -> Any:
+    return core_schema.no_info_plain_validator_function(
+        exact, serialization=core_schema.plain_serializer_function_ser_schema(str, when_used="unless-none")
+    )
+
+
+def _union(schema: dict[str, Any]) -> Any:
+    """A cell of a table is a number or a text, and both are text in JSON: a text is `{"text": ...}`."""
+    kinds = {one.get("type") for one in schema["choices"] if isinstance(one, dict)}
+    if kinds != {"fraction", "str"}:
+        return schema
+    return core_schema.no_info_plain_validator_function(
+        _to_cell, serialization=core_schema.plain_serializer_function_ser_schema(_from_cell)
+    )
+
+
+def _to_cell(found: Any) -> Fraction | str:
+    if isinstance(found, dict):
+        if list(found) != ["text"] or not isinstance(found["text"], str):
+            raise ValueError("a cell that is neither a number nor a text")
+        return str(found["text"])
+    return exact(found)
+
+
+def _from_cell(cell: Any) -> Any:
+    return {"text": cell} if isinstance(cell, str) else str(cell)
+
+
+def _dataclass(schema: dict[str, Any]) -> Any:
+    """No field more or less than the class has, whatever defaults the class gives. Reasons go by codes."""
+    if issubclass(schema["cls"], Reason):
+        return core_schema.with_info_plain_validator_function(
+            lambda found, info: to_reason(found, info.context),
+            serialization=core_schema.plain_serializer_function_ser_schema(from_reason),
+            ref=schema.get("ref"),
+        )
+    unstored = {one.name for one in fields(schema["cls"]) if one.metadata.get("unstored")}
+    arguments = dict(schema["schema"])
+    stored = [one for one in arguments["fields"] if one["name"] not in unstored]
+    arguments["fields"] = [{**one, "schema": _strict(_required(one["schema"]))} for one in stored]
+    return {
+        **schema,
+        "schema": arguments,
+        "fields": [one["name"] for one in stored],
+        "config": {**schema.get("config", {}), "extra_fields_behavior": "forbid", "strict": True},
+    }
+
+
+def _required(schema: dict[str, Any]) -> dict[str, Any]:
+    inner: dict[str, Any] = schema["schema"] if schema["type"] == "default" else schema
+    return inner
+
+
+def _any(schema: dict[str, Any]) -> Any:
+    return core_schema.no_info_after_validator_function(_plain, {**schema})
+
+
+def _plain(found: Any) -> Any:
+    """JSON as it is. ValueError for numbers that JSON has no words for."""
+    if isinstance(found, float) and not math.isfinite(found):
+        raise ValueError(f"`{found}` is not a number")
+    for one in found.values() if isinstance(found, Mapping) else found if isinstance(found, list) else ():
+        _plain(one)
+    return found
+
+
+def _float(schema: dict[str, Any]) -> Any:
+    return schema if schema.get("allow_inf_nan") is False else {**schema, "allow_inf_nan": False}
+
+
+_RULES: Mapping[str, Callable[[dict[str, Any]], Any]] = {
+    "fraction": _fraction,
+    "union": _union,
+    "dataclass": _dataclass,
+    "any": _any,
+    "float": _float,
+}

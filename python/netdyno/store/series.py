@@ -1,0 +1,144 @@
+"""The series of a trial: whose they are, and how their samples are packed."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from netdyno.values.outcome import FrameCounts, Outcome, PortResult, StreamResult
+from netdyno.values.series import Series, Steps
+
+MAX_SAMPLES = 4_000_000
+"""Of one series: twice what a plan may ask for (plan/check.py), and all the engine makes."""
+
+TESTER = "tester"
+"""The source of what the tester counted itself."""
+
+_OF_STREAM = {"tx": "frames", "rx": "frames", "arrived": "frames"}
+_OF_PORT = {"tx": "frames", "tx_bytes_series": "B", "rx": "frames", "rx_bytes_series": "B"}
+"""Fields of a stream's and a port's results that are series, with their units."""
+_EMPTY_STREAM: Mapping[str, Any] = dict.fromkeys(_OF_STREAM, ())
+_EMPTY_PORT: Mapping[str, Any] = dict.fromkeys(_OF_PORT, ())
+
+
+def pack(values: Sequence[int]) -> bytes:
+    """Signed 64 bit, little endian, then zlib: about a byte and a half a sample of most counters."""
+    if len(values) > MAX_SAMPLES:
+        raise ValueError(f"a series of {len(values)} samples, and a reader takes {MAX_SAMPLES}")
+    return zlib.compress(struct.pack(f"<{len(values)}q", *values), 6)
+
+
+def unpack(samples: int, data: bytes) -> tuple[int, ...]:
+    """What `pack` wrote. A record from elsewhere cannot make it unpack more than it may say."""
+    if not 0 <= samples <= MAX_SAMPLES:
+        raise ValueError(f"a series of {samples} samples")
+    return struct.unpack(f"<{samples}q", zlib.decompressobj().decompress(data, 8 * samples + 1))
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the table of series, without its trial."""
+
+    owner: str
+    number: int
+    name: str
+    source: str
+    subject: str
+    unit: str
+    scale: int
+    first_ns: int | None
+    every_ns: int | None
+    samples: int
+    times: bytes | None
+    data: bytes
+
+    @classmethod
+    def of(cls, found: Mapping[str, Any]) -> Row:
+        """A row that was read."""
+        return cls(**{name: found[name] for name in COLUMNS})
+
+
+COLUMNS = tuple(Row.__dataclass_fields__)
+
+
+def split(outcome: Outcome) -> tuple[Outcome, Iterator[Row]]:
+    """The outcome without its series, and these as rows."""
+    bare = replace(outcome, series=())
+    if isinstance(outcome.counts, FrameCounts):
+        counts = outcome.counts
+        bare = bare.with_counts(
+            streams=tuple(replace(one, **_EMPTY_STREAM) for one in counts.streams),
+            ports=tuple(replace(one, **_EMPTY_PORT) for one in counts.ports),
+        )
+    return bare, _rows(outcome)
+
+
+def _rows(outcome: Outcome) -> Iterator[Row]:
+    if isinstance(outcome.counts, FrameCounts):
+        every = outcome.counts.sample_ns
+        counted: tuple[tuple[str, Mapping[str, str], Sequence[StreamResult | PortResult]], ...] = (
+            ("stream", _OF_STREAM, outcome.counts.streams),
+            ("port", _OF_PORT, outcome.counts.ports),
+        )
+        for owner, units, found in counted:
+            for number, one in enumerate(found):
+                for name, unit in units.items():
+                    counts = getattr(one, name)
+                    data = pack(counts)
+                    yield Row(
+                        owner, number, name, TESTER, one.name, unit, 0, 0, every, len(counts), None, data
+                    )
+    for number, series in enumerate(outcome.series):
+        steps = series.at_ns if isinstance(series.at_ns, Steps) else None
+        yield Row(
+            "instrument",
+            number,
+            series.name,
+            series.source,
+            series.subject,
+            series.unit,
+            series.scale,
+            None if steps is None else steps.first_ns,
+            None if steps is None else steps.every_ns,
+            len(series.values),
+            None if steps is not None else pack(series.times_ns),
+            pack(series.values),
+        )
+
+
+def join(bare: Outcome, rows: Sequence[Row]) -> Outcome:
+    """The outcome with its series. Raises LookupError or ValueError if one is missing or damaged."""
+    found = {(row.owner, row.number, row.name): row for row in rows}
+
+    def counts(owner: str, number: int, names: Mapping[str, str]) -> dict[str, Any]:
+        rows = {name: found[owner, number, name] for name in names}
+        return {name: unpack(row.samples, row.data) for name, row in rows.items()}
+
+    whole = bare
+    if isinstance(bare.counts, FrameCounts):
+        whole = bare.with_counts(
+            streams=tuple(
+                replace(one, **counts("stream", number, _OF_STREAM))
+                for number, one in enumerate(bare.streams)
+            ),
+            ports=tuple(
+                replace(one, **counts("port", number, _OF_PORT)) for number, one in enumerate(bare.ports)
+            ),
+        )
+    read = sorted((row for row in rows if row.owner == "instrument"), key=lambda row: row.number)
+    return replace(whole, series=tuple(_series(row) for row in read))
+
+
+def _series(row: Row) -> Series:
+    at: Steps | tuple[int, ...]
+    if row.times is not None:
+        at = unpack(row.samples, row.times)
+    elif row.first_ns is not None and row.every_ns is not None:
+        at = Steps(row.first_ns, row.every_ns)
+    else:
+        raise ValueError(f"a series `{row.name[:40]}` without times")
+    values = unpack(row.samples, row.data)
+    return Series(row.source, row.subject, row.name, row.unit, at, values, row.scale)

@@ -1,0 +1,322 @@
+"""The codec: every field comes back, and a field too few, too many or of another type is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
+from datetime import UTC, datetime
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from netdyno.store import bodies
+from netdyno.store.bodies import TrialBody
+from netdyno.store.codec import MOST_BYTES, exact
+from netdyno.store.read import KNOWN
+from netdyno.store.series import join, split
+from netdyno.values.finding import Column, Result, Table, Value
+from netdyno.values.health import CatchUp, Health, WorkerHealth
+from netdyno.values.load import Event, Happened, Segment
+from netdyno.values.outcome import (
+    Conflict,
+    ConnectionCounts,
+    Exchange,
+    FrameCounts,
+    Gap,
+    Gaps,
+    HopChange,
+    HopSilence,
+    InterfaceResult,
+    Lag,
+    Latency,
+    NextHop,
+    Outcome,
+    Phase,
+    PortResult,
+    Post,
+    Reordering,
+    Silence,
+    StreamResult,
+    Variation,
+)
+from netdyno.values.proven import Proven
+from netdyno.values.reason import About, Text
+from netdyno.values.records import CaseHead, CaseWiring, RunHead, StoredGoal, StoredVerdict
+from netdyno.values.series import Series, Steps
+from netdyno.values.situation import Place, Situation
+
+KINDS = {
+    RunHead: bodies.RUN_HEAD,
+    CaseHead: bodies.CASE_HEAD,
+    CaseWiring: bodies.WIRING,
+    Result: bodies.RESULT,
+    StoredVerdict: bodies.VERDICT,
+    StoredGoal: bodies.GOAL,
+    TrialBody: bodies.TRIAL,
+}
+
+# As the Python package hdrhistogram 0.10 writes a thousand values.
+HISTOGRAM = "HISTFAAAACt4nJNpmSzMwMDAxQABzFCaEYiZQrifMNh/gAic59/Df5ZfaKInEwCFNgc8"
+NOW = datetime(2026, 11, 21, 19, 12, 3, 123456, tzinfo=UTC)
+STREAM = StreamResult(
+    "a-b",
+    *range(1, 13),
+    latency=Latency(9, 1, 2**80, 2**40, 2, 1, HISTOGRAM),
+    tx=(4, 5),
+    rx=(3, 6),
+    arrived=(4, 2**63 - 1),
+    first_loss_ns=17,
+    lag=Lag(9, 0, 2**70, 2**40, 0, HISTOGRAM, 1, 10_000),
+    gaps=Gaps((Gap(2**60, 2**60 + 1, 2, 3, 4),), 8, 2**50),
+    silence=Silence(5, 2**45),
+    order=Reordering(3, 12, 6, HISTOGRAM, 1, (3, 2, 1)),
+    variation=Variation(8, -(2**40), 7, -(2**70), 0, None, HISTOGRAM),
+)
+OUTCOME = Outcome(
+    FrameCounts(
+        (STREAM,), (PortResult("a", 1, 64, 2, 128, 3, (1,), (64,), (2,), (128,), 5, 6),), 10**6, (STREAM,)
+    ),
+    Health(
+        *range(1, 6),
+        999_000,
+        6,
+        (WorkerHealth(1, 2, 3, 4, 5, 6, (7,), (8,)),),
+        2,
+        1,
+        3,
+        4,
+        5,
+        6,
+        7,
+        8,
+        9,
+        CatchUp(*range(6)),
+    ),
+    (Phase("traffic", 5, 10),),
+    resolved=(("100.64.0.1", "02:00:00:00:00:01"),),
+    invalid=(Text("link flap"),),
+    devices=({"ports": [{"drops": 3, "share": 0.5, "note": None}]},),
+    interfaces=(InterfaceResult("a", "eth1", {"x": 2**40}, {"y": 9}, {"not sent": {"y": 9}}, 2, 3),),
+    next_hops=(
+        NextHop("a", (1, 7), "::1", None, 3, 4, (HopChange(-1, "x", "y"),), 2, (HopSilence(7, None),)),
+    ),
+    conflicts=(Conflict("a", "100.64.0.2", "02:00:00:00:00:09"),),
+    happened=(Happened(Event(5, "reset", "a"), 6, 7),),
+    started=NOW,
+    exchange=Exchange("a", 5, 4, 1, ("no answer",), 7, 8, 9),
+    series=(
+        Series("device", "ge-0/0/0", "drops", "frames", Steps(-5, 10), (1, -2, 3)),
+        Series("device", "cpu", "temperature", "C", (1, 5, 2**40), (234, 235, 236), 1),
+    ),
+)
+NOTE = About("voice", Text("why"))
+SAMPLES: tuple[Any, ...] = (
+    RunHead("n", "t\N{EM DASH}", "p", "q", "l", Fraction(7, 3), {"a": "b"}, 2**63, {"netdyno": "0.1.0"}),
+    CaseHead(3, "n", {"a": "b"}, "k", "K", True, {"s": "1"}, "ramp", "{}", 7, 2),
+    CaseWiring(
+        "real",
+        Situation(
+            ("a",), Fraction(7, 3), Fraction(64), Fraction(1, 3), (1,), 4,
+            (Place(0, 1, Fraction(1, 2), "voice", "east", Fraction(1, 3), "card"),),
+            (Fraction(5),), False, (1, 2), False, False, 2, Fraction(1, 7),
+        ),
+        False,
+        (Text("a note"),),
+        "{}",
+        Proven("id", NOW, Fraction(7, 3), Fraction(1, 3), 5, 6, Fraction(1, 9), "the kernel changed"),
+    ),
+    Result(
+        "ramp",
+        (Value("knee", "sum", Fraction(7, 3), "fps", Fraction(1), Fraction(2), NOTE, True, NOTE, 70),),
+        (0, 2),
+        (Text("a deviation"),),
+        (Text("a note"),),
+        (
+            Table("T", (Column("S", "B", True), Column("X")), ((Fraction(64), "7/3"), (None, "")), "caption"),
+        ),
+        (Text("a shortcut"),),
+        "RFC 2544",
+        {"knee": "where loss begins"},
+        {"knee": (1, 2)},
+    ),
+    StoredVerdict("sum", "line", NOTE, "knee"),
+    StoredGoal("loss <= 0", None, NOTE),
+    TrialBody((Segment("ramp", 10, Fraction(0), Fraction(7, 3)),), split(OUTCOME)[0]),
+    TrialBody((), Outcome(ConnectionCounts(1, 2, 3, 4, 5, 6, 7, (8,), (9,)), OUTCOME.health, ())),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("value", SAMPLES, ids=lambda value: type(value).__name__)
+def test_body_decoded_equals_what_was_encoded(value: Any) -> None:
+    codec: Any = KINDS[type(value)]
+    assert codec.decode(codec.encode(value), KNOWN) == value
+    assert codec.unpack(*codec.pack(value), KNOWN) == value
+
+
+def test_samples_have_no_field_at_its_default() -> None:
+    """A sample whose field is at its default would not notice that the field is lost."""
+
+    def at_default(value: Any, path: str) -> Iterator[str]:
+        for field in fields(value):
+            found = getattr(value, field.name)
+            name = f"{path}.{field.name}"
+            if found == field.default and not field.metadata.get("unstored"):
+                yield name
+            for one in found if isinstance(found, tuple) else (found,):
+                if is_dataclass(one):
+                    yield from at_default(one, name)
+
+    missing = {name for value in SAMPLES[:-1] for name in at_default(value, type(value).__name__)}
+    # Series are rows of their own; a column of text has no unit; a table need not have a figure.
+    series = {"outcome.series"}
+    known = {f"TrialBody.{name}" for name in series} | {
+        "Result.tables.columns.unit",
+        "Result.tables.columns.at_throughput",
+        "Result.tables.figure",
+    }
+    assert missing == known
+
+
+def places(found: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Every place in a JSON value."""
+    yield path
+    for key, one in (
+        found.items() if isinstance(found, dict) else enumerate(found) if isinstance(found, list) else ()
+    ):
+        yield from places(one, (*path, key))
+
+
+def at(found: Any, path: tuple[Any, ...]) -> Any:
+    for key in path:
+        found = found[key]
+    return found
+
+
+FREE = {
+    "axes",
+    "settings",
+    "only",
+    "versions",
+    "headlines",
+    "rests",
+    "counters",
+    "driver",
+    "kinds",
+    "devices",
+}
+"""Mappings from names that are not fields."""
+
+
+@pytest.mark.parametrize("value", SAMPLES, ids=lambda value: type(value).__name__)
+def test_body_with_a_field_missing_or_unknown_is_refused(value: Any) -> None:
+    codec: Any = KINDS[type(value)]
+    text = codec.encode(value)
+    tried = 0
+    for path in places(json.loads(text)):
+        if FREE & set(path):
+            continue
+        for change in ("drop", "add"):
+            body = json.loads(text)
+            holder = at(body, path)
+            if not isinstance(holder, dict) or "text" in holder:
+                continue
+            for key in list(holder) if change == "drop" else ["newer"]:
+                changed = json.loads(text)
+                if change == "drop":
+                    del at(changed, path)[key]
+                else:
+                    at(changed, path)[key] = 1
+                with pytest.raises(ValueError, match=r"."):
+                    codec.decode(json.dumps(changed), KNOWN)
+                tried += 1
+    assert tried > 3
+
+
+@pytest.mark.parametrize("value", SAMPLES, ids=lambda value: type(value).__name__)
+def test_body_with_a_value_of_another_type_is_refused(value: Any) -> None:
+    codec: Any = KINDS[type(value)]
+    text = codec.encode(value)
+    for path in places(json.loads(text)):
+        if "devices" in path or not path:
+            continue
+        for other in (True, 1.5, "1e9", "1/0", [[]], {"x": 1}, float("nan")):
+            changed = json.loads(text)
+            old = at(changed, path)
+            if isinstance(old, bool | None) and isinstance(other, bool):
+                continue
+            if isinstance(old, str | None) and isinstance(other, str):
+                continue  # Another text may be right; numbers in texts have a test of their own.
+            if isinstance(old, list | dict) and isinstance(other, list | dict):
+                continue
+            at(changed, path[:-1])[path[-1]] = other
+            with pytest.raises(ValueError, match=r"."):
+                codec.decode(json.dumps(changed), KNOWN)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1e999999999",
+        "1/0",
+        "0x10",
+        " 1",
+        "1_000",
+        "NaN",
+        "inf",
+        "1.5",
+        "",
+        "9" * 1001,
+        "\N{ARABIC-INDIC DIGIT ONE}",
+    ],
+)
+def test_number_that_is_not_exact_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        exact(text)
+
+
+@pytest.mark.parametrize("text", ["NaN", "Infinity", "-Infinity", "[" * 100_000, "{", "\x00"])
+def test_device_counters_that_are_not_json_are_refused(text: str) -> None:
+    body = bodies.TRIAL.encode(TrialBody((), split(OUTCOME)[0])).replace("0.5", text)
+    with pytest.raises(ValueError, match=r"."):
+        bodies.TRIAL.decode(body, KNOWN)
+
+
+def test_body_that_unpacks_to_more_than_it_says_is_refused() -> None:
+    size, data = bodies.TRIAL.pack(TrialBody((), split(OUTCOME)[0]))
+    for wrong in (size - 1, size + 1, -1, MOST_BYTES + 1):
+        with pytest.raises(ValueError, match="a body of"):
+            bodies.TRIAL.unpack(wrong, data, KNOWN)
+
+
+def test_outcome_split_from_its_series_joins_to_the_same() -> None:
+    bare, rows = split(OUTCOME)
+    assert bare.streams[0].tx == ()
+    assert join(bare, list(rows)) == OUTCOME
+
+
+def test_unstored_field_is_not_written_and_not_read() -> None:
+    body = TrialBody((), replace(split(OUTCOME)[0], post=Post(beyond=7)))
+    text = bodies.TRIAL.encode(body)
+    assert "post" not in json.loads(text)["outcome"]
+    found = json.loads(text)
+    found["outcome"]["post"] = None
+    with pytest.raises(ValueError, match="post"):
+        bodies.TRIAL.decode(json.dumps(found), KNOWN)
+
+
+NUMBERS = st.fractions()
+TEXTS = st.text(st.characters(exclude_categories=("Cs",)), max_size=20)
+
+
+@given(
+    st.lists(st.one_of(NUMBERS, TEXTS, st.none()), min_size=1, max_size=5),
+    st.dictionaries(TEXTS, TEXTS, max_size=3),
+)
+@settings(max_examples=60)
+def test_cells_and_names_of_any_kind_come_back(cells: list[Any], names: Mapping[str, str]) -> None:
+    columns = tuple(Column(str(number)) for number in range(len(cells)))
+    result = Result("m", (), (), tables=(Table("T", columns, (tuple(cells),)),), headlines=names)
+    assert bodies.RESULT.decode(bodies.RESULT.encode(result), KNOWN) == result
