@@ -1,4 +1,4 @@
-//! What happens to a device at a time it is told beforehand: it is reset, a link goes, its tables are forgotten.
+//! What happens to a device at a given time: it is reset, a link goes, its tables are forgotten.
 //!
 //! All that is due by then is done first, so what happens at `t` meets the device as it is behind `t`, however far time
 //! jumps. A frame that has begun to leave is out; one that has not come in whole is not in.

@@ -4,7 +4,7 @@
 //! whatever becomes of it (a duplicate does not count again). Of several faults that meet one frame,
 //! `lose` ends it; the others add up.
 //!
-//! Pauses that come by the clock are none of these: see `pauses.rs`.
+//! Pauses at fixed times are none of these: see `pauses.rs`.
 
 use crate::chance::{draw, hits};
 use crate::header::{self, be16};

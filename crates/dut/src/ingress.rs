@@ -1,4 +1,4 @@
-//! From the line to the switching point: the far end of a group, the ingress server, the shared server.
+//! From the line to the switching point: the far-end switch of a LAG, the ingress server, the shared server.
 
 use crate::filter::{self, Processor};
 use crate::flight::{BURST, Flight};
@@ -30,7 +30,7 @@ pub(crate) struct Input {
     pub(crate) scratch: Box<Scratch>,
 }
 
-/// A line of the far end of a group, with a finite queue in front.
+/// A line of the far-end switch of a LAG, with a finite queue in front.
 #[derive(Debug)]
 pub(crate) struct PartnerLine {
     pub(crate) line: Line,

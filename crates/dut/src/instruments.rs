@@ -17,7 +17,7 @@ impl Device {
                 *injected.entry(name.to_owned()).or_insert(0) += frames;
             }
         }
-        // Pauses by the clock are the same on every member.
+        // Pauses at fixed times are the same on every member.
         let pauses = self.outputs.iter().map(|output| output.members[0].paused).sum::<u64>();
         *injected.entry("stall".to_owned()).or_insert(0) += pauses;
         injected.retain(|_, frames| *frames > 0);

@@ -22,9 +22,9 @@ pub(crate) struct Member {
     /// Pauses of the line to come, in order. Each member has its own, though all pause at once: behind a shared server
     /// members are served one after another, each up to the same time.
     stalls: VecDeque<Stall>,
-    /// Rows of pauses that come by the clock; of each one is in `stalls`.
+    /// Rows of pauses at fixed times; of each one is in `stalls`.
     rows: Vec<Pauses>,
-    /// Pauses by the clock so far.
+    /// Pauses at fixed times so far.
     pub(crate) paused: u64,
     /// Queues by class and shapers in front of the line.
     pub(crate) classes: Option<Box<Classes>>,

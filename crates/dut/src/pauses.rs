@@ -1,4 +1,4 @@
-//! Pauses of a line that come by the clock, whether frames come or not: of a router whose processor is taken away.
+//! Pauses of a line at fixed times, whether frames come or not: of a router whose processor is taken away.
 
 use crate::chance::hits;
 use crate::spec::{Fault, Impairment, When};

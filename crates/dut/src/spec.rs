@@ -556,7 +556,7 @@ pub struct DevicePortCounters {
     pub rx_frames: u64,
     /// Frames that left (all members).
     pub tx_frames: u64,
-    /// Dropped in the far end of a group, before they met us: a member's line or queue was full.
+    /// Dropped in the far-end switch of a LAG, before they arrived: a member's line or queue was full.
     pub partner_drops: u64,
     /// Dropped by the policer.
     #[serde(default)]

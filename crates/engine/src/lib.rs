@@ -1,4 +1,4 @@
-//! The tester: one trial, from spec to counts. It is told the time and given its ports.
+//! The tester: one trial, from spec to counts. It is given the time and its ports.
 #![forbid(unsafe_code)]
 
 mod error;

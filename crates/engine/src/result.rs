@@ -209,8 +209,8 @@ pub struct Lag {
     pub over: u64,
     /// As that of the latency.
     pub histogram: String,
-    /// Frames that left more than `limit_ns` after their time: with any of them latency is tainted, that of a load that
-    /// was not the intended one.
+    /// Frames that left more than `limit_ns` after their time: with any of them latency is not usable: it is that of
+    /// another load than the intended one.
     pub late: u64,
     /// 10 us, or what 128 frames of one worker take at the highest load if that is less; in virtual time no less than a frame
     /// (or burst) of each other stream of the port takes on its line, and the longest that the tester said of its own.
@@ -262,7 +262,7 @@ pub struct NextHopResult {
     pub polls: u64,
     /// ARP and ND messages heard from it.
     pub heard: u64,
-    /// When it became another box. The streams followed it.
+    /// When its MAC address changed. The streams followed it.
     pub changes: Vec<HopChange>,
     /// Further changes, beyond those kept.
     pub further_changes: u64,
@@ -290,7 +290,7 @@ pub struct HopSilence {
     pub until_ns: Option<i64>,
 }
 
-/// Another box claimed an address of the tester's.
+/// Another host claimed an address of the tester's.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ConflictResult {
     /// Name of the port whose address it is.
@@ -421,7 +421,7 @@ pub struct WorkerHealth {
     pub longest_gap_ns: u64,
     /// Frames it sent and received, its own with them.
     pub frames: u64,
-    /// Time of the rounds in which it did, ns, and what it was kept from its core in them: `busy_ns / frames` is what a
+    /// Time of the rounds in which it did, ns, and how long it was preempted in them: `busy_ns / frames` is what a
     /// frame cost.
     pub busy_ns: u64,
     /// Frames that its queue of each port sent from the begin of traffic on, in the order of the ports.

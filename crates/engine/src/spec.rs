@@ -24,7 +24,7 @@ pub struct TrialSpec {
     /// 0 is never.
     #[serde(default = "default_poll")]
     pub poll_ns: u64,
-    /// By the clock: frames that are late because the tester was kept from its core are made up for at no more than this
+    /// In real time: frames that are late because the tester was preempted are made up for at no more than this
     /// share of the intended rate, percent, and at no more than the line rate of their port. 100 is not at all.
     #[serde(default = "default_catch_up")]
     pub catch_up_percent: u32,

@@ -19,7 +19,7 @@ pub trait Node: Send {
     fn listening(&self) -> bool {
         true
     }
-    /// How far virtual time may advance in the next round, if the node knows it may be further than it was told.
+    /// How far virtual time may advance in the next round, if the node knows it may be further than the time it was given.
     fn stride(&self) -> Option<Duration> {
         None
     }
@@ -99,7 +99,7 @@ const WAKE_EARLY: Duration = Duration::from_us(200);
 /// The longest sleep at a time, so that `stop` is seen.
 const LONGEST_SLEEP: Duration = Duration::from_ms(20);
 
-/// Runs `node` by the clock on this thread until it has finished, `stop` is set or `limit` is reached.
+/// Runs `node` in real time on this thread until it has finished, `stop` is set or `limit` is reached.
 ///
 /// Spins, since a wake-up by the kernel is far later than a frame may be; sleeps only while the node is
 /// not listening and is due in more than a millisecond.

@@ -48,7 +48,7 @@ pub struct Limit {
     pub noticed: bool,
 }
 
-/// Pauses, by the clock of the session.
+/// Pauses, at fixed times of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pauses {

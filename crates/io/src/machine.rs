@@ -2,7 +2,7 @@
 //!
 //! Nothing here is on the path of a frame. A calibration asks before and after it measures, so that a figure can be told
 //! from the state the machine was in: the host of a virtual machine moves its processors about, and what lies between
-//! two of them is ten times as far a minute later, with nothing to see from within.
+//! two of them is ten times as far a minute later, with nothing inside to see it by.
 
 use crate::drive::pin_to_core;
 use crate::port::PortError;
@@ -193,7 +193,7 @@ pub struct Bounce {
 #[repr(align(128))]
 struct Line {
     number: AtomicU64,
-    /// When the number before was seen, by the clock of who answers, ps.
+    /// When the number before was seen, on the clock of the one that answers, ps.
     seen_ps: AtomicU64,
 }
 

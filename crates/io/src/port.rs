@@ -171,7 +171,7 @@ pub struct PortCounters {
     pub rx_cut: u64,
     /// Times transmit found no room.
     pub tx_full: u64,
-    /// Frames of `tx_frames` that this end, its kernel or its driver dropped before the wire, as far as it is told.
+    /// Frames of `tx_frames` that this end, its kernel or its driver dropped before the wire, as far as it knows.
     #[serde(default)]
     pub tx_dropped: u64,
     /// Looks at a ring before which it was full, or may have been: so much had come since the look before. Where a peer

@@ -201,7 +201,7 @@ impl Session {
         }
     }
 
-    /// What is to happen to the emulated devices while the trial that was prepared runs. In virtual time only: by the clock
+    /// What is to happen to the emulated devices while the trial that was prepared runs. In virtual time only: in real time
     /// whoever built the lab does it.
     ///
     /// # Errors

@@ -99,8 +99,8 @@ pub struct Link {
     pub delay_ps: u64,
 }
 
-/// Something that happens to the emulated devices while a trial runs. It stands beside the trial, for the tester has no part
-/// in it.
+/// Something that happens to the emulated devices while a trial runs. It stands beside the trial, because the device does it and
+/// not the tester.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Event {

@@ -89,7 +89,7 @@ pub(crate) struct Router {
     v6: Trie<16>,
     hops: Vec<Hop>,
     pub(crate) neighbours: Neighbours,
-    /// `None`: it knows what it was told, and hears nobody.
+    /// `None`: it knows its static routes, and hears nobody.
     rip: Option<Rip>,
 }
 

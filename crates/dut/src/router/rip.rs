@@ -134,7 +134,7 @@ impl Rip {
         }
     }
 
-    /// Whether what was told on `port` by `from` says anything (RFC 2453 section 3.9.2): of a route that he told before, of a new
+    /// Whether an announcement on `port` by `from` says anything (RFC 2453 section 3.9.2): of a route that it announced before, of a new
     /// one, or of a shorter way.
     pub(super) fn takes(&self, told: Told, from: Ipv4Addr, port: usize) -> bool {
         let metric = told.distance();
@@ -147,7 +147,7 @@ impl Rip {
         }
     }
 
-    /// Takes in what was told at `t` and [says anything](Self::takes), of a route through this neighbour; whether that changes
+    /// Takes in an announcement at `t` that [says anything](Self::takes), of a route through this neighbour; whether that changes
     /// the way frames go.
     pub(super) fn take(&mut self, told: Told, from: Ipv4Addr, neighbour: usize, port: usize, t: u64) -> bool {
         let metric = told.distance();

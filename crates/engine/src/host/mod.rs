@@ -22,7 +22,7 @@ const DEFEND_PS: u64 = 10_000_000_000_000;
 /// Conflicts kept of one port.
 const MOST_CONFLICTS: usize = 32;
 
-/// Another box claims an address of ours.
+/// Another host claims an address of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conflict {
     pub address: IpAddr,
@@ -179,7 +179,7 @@ impl Host {
 
     /// What tells everybody whose the own addresses are (RFC 5227 section 2.3, RFC 4861 section 7.2.6): who has known
     /// them at another MAC address, of a lab before this one, corrects that. On each VLAN with addresses of its own and each
-    /// with a next hop: between ports without routers nobody knows addresses, and bridges are taught by learning frames.
+    /// with a next hop: between ports without routers addresses are unknown, and bridges are taught by learning frames.
     #[must_use]
     pub fn announcements(&self) -> Vec<Vec<u8>> {
         let mut vlans: Vec<&[Tag]> = Vec::new();

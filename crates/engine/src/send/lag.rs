@@ -2,7 +2,7 @@
 //!
 //! Latency is counted from the actual departure (service time). A tester that was late has offered another load than the
 //! one intended, and what a user of the intended load would have waited (response time) is up to the lag more. So both
-//! are kept, and how many frames were so late that the latencies beside them are tainted.
+//! are kept, and how many frames were so late that the latencies beside them are not usable.
 
 use super::block::BLOCK;
 use super::schedule::Schedule;

@@ -166,7 +166,7 @@ impl Lane {
     }
 
     /// How long its frame `number` waits for the line behind others that are handed over at once with it, at most: so much
-    /// later than it says it may leave without being late (by the clock), ps.
+    /// later than it says it may leave without being late (in real time), ps.
     #[inline]
     pub(super) fn wait_ps(&self, number: u64) -> u64 {
         self.others_wait_ps + self.schedule.wait_ps(number)

@@ -2,7 +2,7 @@
 
 use super::schedule::Schedule;
 
-/// The most frames that a worker hands to a port in a round by the clock before the others have their turn, and so those that
+/// The most frames that a worker hands to a port in a round of real time before the others have their turn, and so those that
 /// may leave at once after a pause.
 pub(super) const AT_ONCE_FRAMES: u64 = 512;
 /// Less than so much behind is no pause: rounds take their time, and a call to the system may take this long. ps.
@@ -15,7 +15,7 @@ pub struct Load {
     pub gap_ps: u64,
     /// The time of the schedule in which as many of its own frames fall due as may leave at once, a millisecond at most; ps.
     pub at_once_ps: u64,
-    /// How much of the load of its port, whoever sends it, the line carries, percent; `u64::MAX` if nobody knows.
+    /// How much of the load of its port, whoever sends it, the line carries, percent; `u64::MAX` if unknown.
     pub room: u64,
     /// How far bursts are apart: what their line has no time for is not lost meanwhile. 0 without any; ps.
     pub step_ps: u64,
@@ -96,7 +96,7 @@ pub fn shortest_at_once_ps<'a>(parts: impl Iterator<Item = Part<'a>>) -> u64 {
     at_once_ps(parts.map(|part| part.at_once_ps(part.schedule.highest_bps())))
 }
 
-/// How much of a load a line carries, percent; `u64::MAX` if there is no load, or it is 0 as nobody knows it.
+/// How much of a load a line carries, percent; `u64::MAX` if there is no load, or it is 0 because it is unknown.
 pub fn room(line_bps: u64, load_bps: u64) -> u64 {
     let room = (100 * u128::from(line_bps))
         .checked_div(u128::from(load_bps))

@@ -1,6 +1,6 @@
 //! How a sender that fell behind its schedule makes up for it (real time): not all at once, but at a bounded rate.
 //!
-//! What was due while the tester was kept from its core is still owed when it comes back. Sent at once, it would be another
+//! What was due while the tester was preempted is still owed when it comes back. Sent at once, it would be another
 //! load: a device whose queue overflows on that burst would be blamed for the tester's pause. So the schedule then goes on
 //! at no more than a declared multiple of its own pace until nothing is owed. Only what is due within a millisecond, and no
 //! more than a round hands over anyway, leaves at once.

@@ -31,7 +31,7 @@ pub struct Follower {
     stage: Stage,
     /// Moves of next hops to other addresses that it knows of.
     moves: usize,
-    /// Test frames may depart until then: from the start of traffic, and by the clock.
+    /// Test frames may depart until then: from the start of traffic, and in real time.
     length_ps: u64,
     until_ps: u64,
     sample_ps: u64,

@@ -55,7 +55,7 @@ const FIRST_CAPACITY: usize = 512;
 
 /// Both ends of a cable, `link.names[0]` first.
 ///
-/// Both ends are used from one thread at a time; neither may be touched from within a closure given to
+/// Both ends are used from one thread at a time; neither may be touched inside a closure given to
 /// the other.
 ///
 /// # Errors

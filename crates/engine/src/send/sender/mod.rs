@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 /// Bytes of the FCS, which no slot holds and every count does.
 const FCS_BYTES: u64 = netdyno_frame::FCS_BYTES as u64;
 
-/// Own frames a port sends in a round by the clock before the streams have their turn: neighbours wait for their answers
+/// Own frames a port sends in a round of real time before the streams have their turn: neighbours wait for their answers
 /// less long than a sender that is behind its schedule may need, and whoever floods it with questions must not stop it.
 const OWN_A_ROUND: usize = 16;
 
@@ -225,8 +225,8 @@ impl Sender {
         (next != u64::MAX).then(|| self.start_ps + next)
     }
 
-    /// Sends what is due at or before `now`: own frames and, up to `until_ps`, test frames, by the clock as many as a round
-    /// hands over. Stops early when the port has no room. By the clock, what is late leaves no faster than it may.
+    /// Sends what is due at or before `now`: own frames and, up to `until_ps`, test frames, in real time as many as a round
+    /// hands over. Stops early when the port has no room. In real time, what is late leaves no faster than it may.
     ///
     /// # Errors
     /// If the port is gone or the system refuses.

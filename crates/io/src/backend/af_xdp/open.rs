@@ -21,7 +21,7 @@ const BUSY_PAUSE: Duration = Duration::from_ms(20);
 
 /// The least memory a frame may have, of the sizes there are, for frames of up to `max_frame` bytes without FCS.
 ///
-/// Cards are told in KiB how long the memory is that they write to: igb, igc and 82598s would cut a frame of 1514 bytes
+/// Cards take in KiB the length of the memory that they write to: igb, igc and 82598s would cut a frame of 1514 bytes
 /// where 1792 are left of 2048.
 pub(super) fn chunk(max_frame: u32, zero_copy: bool) -> Option<u32> {
     let room = |chunk: u32| match chunk - HEADROOM {

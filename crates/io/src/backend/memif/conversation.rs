@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How long a dialogue may take.
 pub const DIALOGUE: Duration = Duration::from_secs(2);
-/// What a peer is told when the port is closed.
+/// The reason sent to a peer when the port is closed.
 pub const CLOSED: &str = "netdyno closed this port";
 
 /// A dialogue on a channel, until its time is over or who leads it is to stop.

@@ -129,7 +129,7 @@ impl Inside {
         }
     }
 
-    /// Talks with a client and hands it on. Why not, which it is told too, and to which servers that is news.
+    /// Talks with a client and hands it on. Why not, which is sent to it too, and to which servers that is news.
     fn admit(&self, channel: Channel) -> Result<(), (Vec<Arc<Connection>>, Refusal)> {
         let servers = lock(&self.servers).clone();
         let most = servers.iter().map(|server| server.interface.queues).max().unwrap_or(1);

@@ -1,7 +1,7 @@
 //! How two ends come to share rings: the dialogue of each role, and the memory a client makes.
 //!
 //! The server says what it can do; the client asks for an interface, passes its memory and its rings, each answered, and
-//! both say that they are connected. Whatever does not fit ends the dialogue with the reason, which the other is told.
+//! both say that they are connected. Whatever does not fit ends the dialogue with the reason, which is sent to the other.
 
 use super::ends::{Buffers, Receiver, Sender};
 use super::memory::{self, Shared};
@@ -64,7 +64,7 @@ pub struct Established {
 /// Why the two ends did not come together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// In words, which the peer is told too if it was not the one who said them.
+    /// In words, sent to the peer too if it was not the one who said them.
     pub text: String,
     /// Whether it is because the peer has fewer queues than this end.
     pub has_fewer_queues: bool,

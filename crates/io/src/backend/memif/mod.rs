@@ -6,7 +6,7 @@
 //! connection has a thread of its own that sleeps (see [`connection`]).
 //!
 //! When the peer goes while a trial runs, the port is gone at once: what was in the rings is neither delivered nor the
-//! device's loss, so the trial is invalid. The connection is made again as soon as the peer is back, and the next trial
+//! device's loss, so the trial is invalid. The connection is restored as soon as the peer is back, and the next trial
 //! [waits for that](crate::port::Port::ready) as long as `patience_ms`.
 //!
 //! The peer is not trusted: see [`memory`] and [`ring`]. Frames of several descriptors are put together; those longer
