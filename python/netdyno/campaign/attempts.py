@@ -1,4 +1,4 @@
-"""The trials of one case: those of an earlier run first, then new ones, each made again if it went wrong."""
+"""The trials of one case: those of an earlier run first, then new ones, each retried if it went wrong."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ class Attempts:
         return NotMeasuredError(why)
 
     def _attempt(self, number: int, attempt: int, trial: Trial, *, again: bool) -> StoredTrial:
-        """again: a load that a pause spoiled may be made again."""
+        """again: a load that a pause spoiled may be retried."""
         if self.stopping():
             raise StopRequestedError
         waited = await_lines(

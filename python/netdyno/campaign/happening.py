@@ -62,7 +62,7 @@ class Course:
         return min(pause, left)
 
     def end(self, now: Callable[[], Progress]) -> None:
-        """Has happen what was due later, and is told so: a link that was taken down is up again."""
+        """Carry out the events that are still due, so that a link that was taken down is up again."""
         while self._to_come and now().traffic_ns is not None:
             self._happen(self._to_come.pop(0), now)
 

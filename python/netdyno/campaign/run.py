@@ -60,7 +60,7 @@ INCLUDED = "included"
 
 
 class Watcher(Protocol):
-    """Who is told how the run goes: the live view."""
+    """What follows the run: the live view."""
 
     def begin(self, plan: Plan, cases: Sequence[Case], already: int) -> None: ...
     def event(self, event: Event) -> None: ...
@@ -144,7 +144,7 @@ def run(
 
 
 def _calibrations(runs: Path) -> tuple[Calibration, ...]:
-    """Those kept beside the runs. What cannot be read proves nothing, and is told."""
+    """The calibrations stored beside the runs. A file that cannot be read is reported and left out."""
     found, wrong = shelf.load(runs)
     for reason in wrong:
         print(printable(f"warning: {reason}"), file=sys.stderr)

@@ -42,7 +42,7 @@ ORPHAN_S = 0.5
 would still count, and until its end its lab and its programs in the receive path are there."""
 
 LAST_LINES = 3
-"""Of what a process said on stderr before it ended unexpectedly, so many lines are told."""
+"""Of what a process said on stderr before it ended unexpectedly, so many lines are reported."""
 
 LAST_BYTES = 4096
 

@@ -12,7 +12,7 @@ from netdyno.methods import rounded
 from netdyno.values.printable import printable
 
 SHORT = 60
-"""Characters of what a check found that are told while it goes on."""
+"""Characters of a check's result that are printed while it runs."""
 MARKS = {"pass": "pass", "warn": "WARN", "fail": "FAIL", "n/a": "n/a "}
 
 
@@ -81,8 +81,8 @@ def _unproven(calibration: Calibration) -> Iterator[str]:
             )
         elif one.latency_floor_ns is None:
             yield (
-                f"No latency floor is proven for {one.name}: in every trial with enough frames the tester was"
-                " kept from its core."
+                f"No latency floor is known for {one.name}: the tester was preempted in every trial with"
+                " enough frames."
             )
     if any('"kind": "ring"' in port for port in calibration.ports):
         yield "No plan's ports are rings: these are the machine's own figures, and no run rests on them."

@@ -45,7 +45,7 @@ PLAIN_EVERY_S = 10.0
 
 ENDED = {
     "done": "has ended",
-    "invalid": "does not count and is made again",
+    "invalid": "does not count and is retried",
     "cancelled": "was stopped",
 }
 """States of a trial that no longer runs, in words. The engine calls the time after the last phase `done`."""
@@ -226,7 +226,7 @@ class PlainView:
 
     def left_s(self) -> float | None:
         """How long the rest will take: what the cases so far took on average, else what the plan asks for
-        in real time; None if nobody can say.
+        in real time; None if unknown.
 
         The average is taken when a case ends and counted down from there, so that it does not rise and
         fall while a case runs.

@@ -235,7 +235,7 @@ def _as_usual(whole: m.PlanFile, method: Any) -> m.PlanFile:
 
 
 def _unmodifiable(source: Source, plan: Plan, case: Case, told: set[tuple[Any, ...]]) -> bool:
-    """Whether a case cannot be run under its modifier, which is told."""
+    """True if a case cannot be run under its modifier; the problem is then reported."""
     found = ways(case.pattern, case.direction, len(plan.lab.links))
     axes = dict(plan.axes)
     for setting in case.modifier.settings(case.profile, found, len(plan.lab.links)):

@@ -281,7 +281,7 @@ class TrialSettings(Element):
         default=2,
         ge=0,
         le=20,
-        description="How often a constant load is made again that a pause of the tester spoiled.",
+        description="How often a constant load that a pause of the tester spoiled is retried.",
     )
 
     def scaled(self, scale: Fraction) -> TrialSettings:
