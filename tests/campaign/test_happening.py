@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
@@ -40,9 +40,8 @@ class Clockwork:
 def course(session: Clockwork, *events: Event) -> tuple[Course, Trial]:
     _, wiring = wired(plan("emulated/cross-connect", "size: 64B"))
     real: Any = SimpleNamespace(
-        clock="real",
-        ports=wiring.ports,
-        ask=lambda kind, port: session.asked.append((session.now_ns, kind)),
+        wiring=replace(wiring, clock="real"),
+        ask=lambda event: session.asked.append((session.now_ns, event.kind)),
     )
     load = Fraction(1)
     trial = Trial("trial", Frames((Segment("traffic", 100 * MS, load, load),)), events=events)

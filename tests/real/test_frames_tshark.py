@@ -212,7 +212,8 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, s
     file = folder / "frames.pcapng"
     sent: list[tuple[str, int]] = []
     try:
-        with kind.build(kind.wire(plan.lab.links, {})) as wiring:
+        with kind.build(kind.wire(plan.lab.links, {})) as live:
+            wiring = live.wiring
             interface = wiring.session["ports"][1]["backend"]["interface"]
             with capturing(interface, file):
                 for case in cases(plan):

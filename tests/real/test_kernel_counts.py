@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 from netdyno.campaign import run as runner
 from netdyno.cli.live import watcher
+from netdyno.devices.drivers.kernel import KernelCounters, read
 from netdyno.devices.linux import device
-from netdyno.devices.linux.counts import moved, read
+from netdyno.devices.live import Channel
 from netdyno.plan import parse
 from netdyno.reports.model import health
 from netdyno.reports.model.from_store import view
@@ -48,8 +49,16 @@ def test_the_kernel_s_files_are_read() -> None:
 
 def test_only_what_moved_is_of_the_trial() -> None:
     later = SAID.replace("   17 ", "   20 ").replace("0 0 14", "0 0 9")
-    before, after = read(SAID, ("d0",)), read(later, ("d0",))
-    assert moved(before, after) == {
+    before, after = (
+        {
+            Channel(who, what, ""): number
+            for who, counted in read(said, ("d0",)).items()
+            for what, number in counted.items()
+        }
+        for said in (SAID, later)
+    )
+    kernel = KernelCounters("the device's kernel", "self", ("d0",), ours=True)
+    assert kernel.summary(before, after) == {
         "name": "the device's kernel",
         "ports": [{"name": "d0", "rx_dropped": 3}],
         "ip": {},

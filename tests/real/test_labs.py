@@ -192,7 +192,8 @@ def test_an_interface_that_is_not_there_is_named() -> None:
 def test_a_line_rate_the_interface_does_not_say_is_declared_only() -> None:
     """The loopback knows no speed; so nothing is known to hold the frames to the rate of the plan."""
     kind = KINDS["external"]
-    with kind.build(kind.wire((LabLink("lo", "1", 10**10), LabLink("lo", "2", 10**10)), {})) as built:
+    with kind.build(kind.wire((LabLink("lo", "1", 10**10), LabLink("lo", "2", 10**10)), {})) as live:
+        built = live.wiring
         assert not any(port.enforced_rate for port in built.ports)
 
 
@@ -206,7 +207,8 @@ def test_a_speed_told_for_forms_sake_enforces_nothing(made: str) -> None:
         for command in (made, "link set made up"):
             subprocess.run(["ip", *command.split()], env={"PATH": device.SEARCH}, check=True)
         assert ethtool.card("made").speed_bps == TEN_GIGABIT, "the namespace of the caller is asked"
-        with kind.build(kind.wire(links, {})) as built:
+        with kind.build(kind.wire(links, {})) as live:
+            built = live.wiring
             assert not any(port.enforced_rate for port in built.ports)
     assert any("has no line of its own" in note for note in built.notes)
 
@@ -239,7 +241,8 @@ def test_notes_go_into_no_other_users_folder(tmp_path: Path, monkeypatch: pytest
 @pytest.mark.parametrize("name", LINUX)
 def test_a_linux_device_forwards_both_ways(name: str) -> None:
     wiring = wired(name)
-    with KINDS[name].build(wiring) as built:
+    with KINDS[name].build(wiring) as live:
+        built = live.wiring
         sockets = [packet_socket(port["backend"]["interface"]) for port in built.session["ports"]]
         for sender, receiver, source, target in (
             (0, 1, "16.0.0.1", "48.0.0.1"),
@@ -268,7 +271,8 @@ def test_a_linux_device_forwards_both_ways(name: str) -> None:
 def test_a_linux_device_of_eight_ports_forwards_from_the_first_to_the_last(name: str) -> None:
     """The last of eight has the last eighth of 48.0.0.0/8, 32 networks each: 48.224.0.0/11."""
     links = tuple(LabLink(f"t{n}", f"d{n}", TEN_GIGABIT) for n in range(8))
-    with KINDS[name].build(KINDS[name].wire(links, {})) as built:
+    with KINDS[name].build(KINDS[name].wire(links, {})) as live:
+        built = live.wiring
         interfaces = [port["backend"]["interface"] for port in built.session["ports"]]
         assert interfaces == [f"p{n}" for n in range(8)]
         with packet_socket("p0") as first, packet_socket("p7") as last:
@@ -292,7 +296,8 @@ def test_more_than_two_linux_ports_are_not_calibrated() -> None:
 
 @needs_root
 def test_a_linux_router_answers_arp_for_its_gateways() -> None:
-    with KINDS["linux/router"].build(wired("linux/router")) as built, packet_socket("p0") as west:
+    with KINDS["linux/router"].build(wired("linux/router")) as live, packet_socket("p0") as west:
+        built = live.wiring
         # RFC 826: hardware type 1, protocol 0x0800, lengths 6 and 4, opcode 1 request, 2 reply.
         sender = mac_bytes(built.ports[0].mac)
         asked = bytes([100, 64, 0, 1])
@@ -322,7 +327,8 @@ def test_the_first_namespace_is_untouched_and_returned_to() -> None:
         return os.readlink("/proc/thread-self/ns/net"), shown.stdout
 
     before = here()
-    with KINDS["linux/bridge"].build(wired("linux/bridge")) as built:
+    with KINDS["linux/bridge"].build(wired("linux/bridge")) as live:
+        built = live.wiring
         assert here()[0] != before[0]
         assert built.session["cores"] == sorted(os.sched_getaffinity(0))[:1]
         if len(os.sched_getaffinity(0)) > 1:

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from netdyno.devices import external
 from netdyno.devices.linux import device, namespaces
-from netdyno.devices.wiring import LabLink, Wiring
+from netdyno.devices.wiring import LabLink
 from netdyno.ports import ethtool, nic
 from netdyno.ports.nic import advice, bus, counters, netlink, settings
 from netdyno.ports.watch import Watch
@@ -387,7 +387,7 @@ def watched(*interfaces: str) -> Watch:
     ports = [
         {"name": f"port-{name}", "backend": {"kind": "af_packet", "interface": name}} for name in interfaces
     ]
-    return Watch(Wiring("real", (), {"ports": ports}, learn=False))
+    return Watch({"ports": ports})
 
 
 @needs_root
@@ -469,4 +469,4 @@ def test_what_a_card_dropped_on_its_way_out_is_the_testers_and_of_a_cable_the_fa
 
 def test_ports_without_an_interface_are_left_alone() -> None:
     session = {"ports": [{"name": "west", "backend": {"kind": "memif", "socket": "@dut"}}]}
-    assert Watch(Wiring("real", (), session, learn=False)).told(FOUND) is FOUND
+    assert Watch(session).told(FOUND) is FOUND

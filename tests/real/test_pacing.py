@@ -53,7 +53,7 @@ def null() -> Iterator[Wiring]:
         for number, name in enumerate(names, 1)
     )
     session = {"clock": "real", "ports": [{"name": name, "backend": {"kind": "null"}} for name in names]}
-    yield Wiring("real", ports, session, learn=False)
+    yield Wiring("real", ports, session)
 
 
 def veth() -> AbstractContextManager[Wiring]:

@@ -79,7 +79,8 @@ def test_every_hundredth_frame_on_the_cable_is_a_broadcast(tmp_path: Path) -> No
     wiring = asked.kind.wire(asked.lab.links, case.settings)
     load = (Segment("traffic", 10**9, Fraction(2000), Fraction(2000)),)
     try:
-        with asked.kind.build(wiring) as built:
+        with asked.kind.build(wiring) as live:
+            built = live.wiring
             interface = built.session["ports"][1]["backend"]["interface"]
             session = engine.Session(json.dumps(session_spec(built, case)))
             try:

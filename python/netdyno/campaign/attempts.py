@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from netdyno.campaign.events import Event, Looked, TrialEnded, Waiting
 from netdyno.campaign.happening import Course
+from netdyno.campaign.instruments import Recorder
 from netdyno.campaign.standard import with_plan
 from netdyno.errors import NetdynoError, NotMeasuredError
 from netdyno.methods import METHODS, kept_away, spoiled
@@ -29,6 +30,7 @@ from netdyno.values.situation import Situation
 if TYPE_CHECKING:
     from netdyno.campaign.case import Job
     from netdyno.devices import Wiring
+    from netdyno.devices.live import Live
 
 ATTEMPTS = 3
 """How often a trial is made if it turns out invalid (bounded; every attempt is kept)."""
@@ -45,6 +47,7 @@ class Attempts:
         self,
         job: Job,
         wiring: Wiring,
+        live: Live,
         session: Session,
         emit: Callable[[Event], None],
         stopping: Callable[[], bool],
@@ -52,6 +55,7 @@ class Attempts:
         self.plan = job.plan
         self.case = job.case
         self.wiring = wiring
+        self.live = live
         self.session = session
         self.emit = emit
         self.stopping = stopping
@@ -151,12 +155,15 @@ class Attempts:
         if self.stopping():
             raise StopRequestedError
         waited = await_lines(
-            self.wiring, lambda why: self.emit(Waiting(self.case.number, trial.name, why)), self._sleep
+            self.wiring.session,
+            lambda why: self.emit(Waiting(self.case.number, trial.name, why)),
+            self._sleep,
         )
         asked = self.session.asked(self.case, trial)
         started = datetime.now(UTC)
-        watch = Watch(self.wiring, waited)
-        course = Course(self.wiring, trial, lambda progress: self._show(number, trial, progress))
+        watch = Watch(self.wiring.session, waited)
+        recorder = Recorder(self.live.instruments() if self.wiring.clock == "real" else ())
+        course = Course(self.live, trial, lambda progress: self._show(number, trial, progress), recorder)
         self._look()
         cut_short = False
 
@@ -165,7 +172,9 @@ class Attempts:
             cut_short = self.stopping()
             return cut_short
 
-        result = self.session.measure(self.case, trial, course, stop)
+        with recorder:
+            result = self.session.measure(self.case, trial, course, stop)
+            result = recorder.with_readings(result)
         result = course.with_events(watch.told(result))
         # What the device did without a program that it is to have counts for nothing and is not kept.
         self._look()
@@ -198,8 +207,9 @@ class Attempts:
 
     def _look(self) -> None:
         """Raises LabError if the device is no more what was built."""
-        if self.wiring.looked_after is not None:
-            self.wiring.looked_after()
+        ended = self.live.check()
+        if ended is not None:
+            raise ended
 
     def _sleep(self, seconds: float) -> None:
         if self.stopping():

@@ -6,7 +6,8 @@ Nothing is written here. Everything is sent as an event to the one process that 
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,7 @@ from netdyno.campaign.events import (
 )
 from netdyno.campaign.sessions import SESSIONS
 from netdyno.campaign.standing import ports_note, proven_for, standing
-from netdyno.devices import KINDS, Wiring
+from netdyno.devices import Trait, Wiring
 from netdyno.errors import NetdynoError, advice
 from netdyno.methods import METHODS
 from netdyno.plan.matrix import cases, opened, situation
@@ -36,6 +37,7 @@ from netdyno.values.situation import Situation
 from netdyno.verdict import Evidence, is_asked, judge, judge_goal
 
 if TYPE_CHECKING:
+    from netdyno.devices.live import Live
     from netdyno.plan import Plan
     from netdyno.plan.matrix import Case
 
@@ -80,7 +82,7 @@ def run_case(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
         what = f"{error.filename}: {error.strerror}" if error.filename else str(error)
         emit(Failed(number, f"the operating system refused: {what}", advice(error), traceback.format_exc()))
     except ValueError as error:
-        # A lab that cannot be so (Kind.wire); a checked plan has none.
+        # A lab that cannot be so (Device.wire); a checked plan has none.
         emit(Failed(number, str(error), None, traceback.format_exc()))
     except MemoryError:
         emit(
@@ -95,11 +97,13 @@ def run_case(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
 
 def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], bool]) -> Measured:
     plan, case = job.plan, job.case
-    kind = KINDS[plan.lab.kind]
+    kind = plan.kind
     # A lab is built, and a backend chosen and looked up, by the workers that will use them.
     wanted = plan.lab.threads.asked(kind.wire(plan.lab.links, case.settings))
-    with kind.build(replace(wanted, tagged=case.profile.tagged)) as built:
-        wiring = choose.backend(plan, case, opened(case, built), lambda wiring: proven_for(job, wiring))
+    if not case.profile.tagged:
+        wanted = replace(wanted, traits=wanted.traits | {Trait.UNTAGGED})
+    with kind.build(wanted) as live, _configured(live, case):
+        wiring = choose.backend(plan, case, opened(case, live.wiring), lambda wiring: proven_for(job, wiring))
         waits_ns = (plan.trial.settle.ns, plan.trial.drain.ns)
         known = replace(situation(case, wiring), waits_ns=waits_ns)
         basis = inventory.basis(wiring, job.versions)
@@ -110,7 +114,7 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
             proven, notes = standing(job, wiring, {**basis, **inventory.opened(wiring, found)})
             wiring = replace(wiring, notes=(*wiring.notes, *ports_note(wiring, found), *notes))
             emit(Wired(case.number, replace(_wired(wiring, known, session.described), proven=proven)))
-            trials = Attempts(job, wiring, session, emit, stopping)
+            trials = Attempts(job, wiring, live, session, emit, stopping)
             result = trials.follow(known)
 
     def evidence(headline: str) -> Evidence:
@@ -146,6 +150,17 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
         ),
         tuple(judge_goal(goal, result, verdicts.get(name, {}), evidence(name)) for goal, name in goals),
     )
+
+
+@contextmanager
+def _configured(live: Live, case: Case) -> Iterator[None]:
+    """The device has the case's settings inside, and what it had before outside."""
+    applied = live.configure(case.settings)
+    try:
+        yield
+    finally:
+        if applied.undo is not None:
+            applied.undo()
 
 
 def _wired(wiring: Wiring, known: Situation, session: str) -> CaseWiring:

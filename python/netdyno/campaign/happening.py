@@ -6,15 +6,14 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from netdyno.campaign.instruments import Recorder
+from netdyno.devices.live import Live
+from netdyno.devices.wiring import Trait
 from netdyno.errors import NotMeasuredError
 from netdyno.testers.tester import Progress
 from netdyno.values.load import Event, Happened, Trial
 from netdyno.values.outcome import Outcome
-
-if TYPE_CHECKING:
-    from netdyno.devices.wiring import Wiring
 
 LOOK_S = 0.001
 """How often it is looked whether traffic has begun; when it did is then known exactly."""
@@ -30,16 +29,18 @@ class Course:
     trial asks something of a device that nobody can ask.
     """
 
-    def __init__(self, wiring: Wiring, trial: Trial, show: Callable[[Progress], None]) -> None:
+    def __init__(
+        self, live: Live, trial: Trial, show: Callable[[Progress], None], recorder: Recorder | None = None
+    ) -> None:
+        self._live = live
         self._trial = trial
-        self._ask = wiring.ask
-        self._ports = [port.name for port in wiring.ports]
+        self._recorder = recorder or Recorder(())
         self._show = show
         self._shown = 0.0
         self._to_come: list[Event] = []
         self._happened: list[Happened] = []
-        self._emulated = wiring.clock == "virtual"
-        if trial.events and not self._emulated and self._ask is None:
+        self._emulated = live.wiring.clock == "virtual"
+        if trial.events and Trait.CAN_BE_ASKED not in live.wiring.traits:
             kinds = ", ".join(f"`{kind}`" for kind in dict.fromkeys(event.kind for event in trial.events))
             raise NotMeasuredError(
                 f"trial `{trial.name}` asks of the device: {kinds}, and nobody can ask this one",
@@ -54,6 +55,7 @@ class Course:
 
     def look(self, now: Callable[[], Progress]) -> float:
         """Has happen what is due; seconds until the next look."""
+        self._recorder.look(now)
         pause = self._have_happen(now)
         left = self._shown + SNAPSHOT_S - time.monotonic()
         if left <= 0:
@@ -63,6 +65,7 @@ class Course:
 
     def end(self, now: Callable[[], Progress]) -> None:
         """Carry out the events that are still due, so that a link that was taken down is up again."""
+        self._recorder.look(now)
         while self._to_come and now().traffic_ns is not None:
             self._happen(self._to_come.pop(0), now)
 
@@ -83,7 +86,6 @@ class Course:
         return math.inf
 
     def _happen(self, event: Event, now: Callable[[], Progress]) -> None:
-        assert self._ask is not None
         before = now().traffic_ns or 0
-        self._ask(event.kind, None if event.port is None else self._ports.index(event.port))
+        self._live.ask(event)
         self._happened.append(Happened(event, before, now().traffic_ns or 0))

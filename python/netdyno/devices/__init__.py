@@ -5,11 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from netdyno.devices import emulated, external, linux
-from netdyno.devices.wiring import Kind, LabError, LabLink, Loopback, Preflight, WiredPort, Wiring
+from netdyno.devices.wiring import Device, LabError, LabLink, Loopback, Preflight, Trait, WiredPort, Wiring
 
-__all__ = ["KINDS", "Kind", "LabError", "LabLink", "Loopback", "Preflight", "WiredPort", "Wiring"]
+__all__ = [
+    "KINDS",
+    "Device",
+    "LabError",
+    "LabLink",
+    "Loopback",
+    "Preflight",
+    "Trait",
+    "WiredPort",
+    "Wiring",
+]
 
-KINDS: Mapping[str, Kind] = {
+KINDS: Mapping[str, Device] = {
     kind.name: kind
     for kind in (
         *emulated.KINDS,

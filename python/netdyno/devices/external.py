@@ -13,7 +13,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from netdyno.devices import addresses, agent, filters, routes
-from netdyno.devices.wiring import LabError, LabLink, WiredPort, Wiring, in_words, joined
+from netdyno.devices.drivers.driver import Driver, Reached
+from netdyno.devices.live import Inert, Live
+from netdyno.devices.wiring import LabError, LabLink, Trait, WiredPort, Wiring, in_words, joined
 from netdyno.ports import backends, nic
 from netdyno.ports.nic import advice, fit
 from netdyno.ports.threads import Threads
@@ -38,6 +40,9 @@ class External:
     configured: bool = False
     backends: tuple[str, ...] = backends.ALL
     links: range = range(1, addresses.MOST_PORTS + 1)
+    driver: Driver | None = None
+    """How the device is reached beside the traffic; None: it is not."""
+    reached: Reached = field(default_factory=Reached)
 
     def wire(self, links: tuple[LabLink, ...], settings: Mapping[str, str]) -> Wiring:
         """A tester port for each link, on the link's interface or on one of the port's own name.
@@ -88,7 +93,19 @@ class External:
         written = settings.get(filters.SETTING)
         rules = () if written is None else filters.behind(written, len(links))
         lines = tuple(tuple(str(rule) for rule in of_port) for of_port in rules)
-        return Wiring("real", ports, session, learn, routes=behind, filters=lines, asked=False)
+        return Wiring(
+            "real",
+            ports,
+            session,
+            frozenset({Trait.LEARNS} if learn else ()),
+            settings=dict(settings),
+            routes=behind,
+            filters=lines,
+        )
+
+    def reached_by(self, driver: Driver, reached: Reached) -> External:
+        """The same, read by a driver."""
+        return replace(self, driver=driver, reached=reached)
 
     def preflight(self, links: tuple[LabLink, ...]) -> tuple[str, ...]:
         """That packet sockets may be opened, every interface is there, up, and of one link.
@@ -120,33 +137,19 @@ class External:
         return tuple(warnings)
 
     @contextmanager
-    def build(self, wiring: Wiring) -> Iterator[Wiring]:
+    def build(self, wiring: Wiring) -> Iterator[Live]:
         """Looks at the interfaces, takes their hardware addresses; changes nothing on this machine."""
-        notes = list(wiring.notes)
-        ports = []
-        may = fit.rights()
-        for port, opened in zip(wiring.ports, wiring.session["ports"], strict=True):
-            backend = opened["backend"]
-            if backend["kind"] == "memif":
-                # It has no hardware address either: ours stays the one it was wired with.
-                ports.append(replace(port, enforced_rate=False))
-                notes.append(
-                    f"`{port.name}` is memory shared with the device (memif {backend['id']} at"
-                    f" `{backend['socket']}`), which has no line: nothing holds frames to the plan's rate."
-                )
-                continue
-            interface = backend["interface"]
-            card = _card(interface, backend["kind"], may)
-            enforced = card.card.has_line and card.card.speed_bps == port.rate_bps
-            ports.append(replace(port, mac=card.link.mac, enforced_rate=enforced))
-            if not card.card.has_line:
-                driver = f" (driver `{card.driver}`)" if card.driver else ""
-                notes.append(
-                    f"Interface `{interface}`{driver} of `{port.name}` has no line of its own:"
-                    " nothing is known to hold frames to the plan's rate."
-                )
-            notes += _warnings(port, card, tagged=wiring.tagged and backend["kind"] != "af_packet")
-        yield replace(wiring, ports=tuple(ports), notes=tuple(notes))
+        with self._driven(_as_found(wiring)) as live:
+            yield live
+
+    @contextmanager
+    def _driven(self, wiring: Wiring) -> Iterator[Live]:
+        """The device as its driver reaches it; without a driver it is left alone."""
+        if self.driver is None:
+            yield Inert(wiring)
+            return
+        with self.driver.reach(wiring, self.reached) as live:
+            yield live
 
     @contextmanager
     def loopback(self, links: tuple[LabLink, ...], threads: Threads) -> Iterator[Wiring]:
@@ -167,14 +170,13 @@ class External:
             )
         wiring = threads.asked(self.wire(links, {}))
         if "memif" not in kinds:
-            with self.build(wiring) as built:
-                names = " and ".join(f"`{_interface(link)}`" for link in links)
-                how = (
-                    f"What the user plugged in between {names}."
-                    if len(links) > 1
-                    else f"What the user plugged into {names}, which leads back into it what it sends."
-                )
-                yield joined(backends.settled(built), how)
+            names = " and ".join(f"`{_interface(link)}`" for link in links)
+            how = (
+                f"What the user plugged in between {names}."
+                if len(links) > 1
+                else f"What the user plugged into {names}, which leads back into it what it sends."
+            )
+            yield joined(backends.settled(_as_found(wiring)), how)
             return
         if set(kinds) != {"memif"}:
             raise LabError(
@@ -186,13 +188,44 @@ class External:
                 replace(link, backend=replace(link.backend, socket=f"{folder}/loop.sock", role=role, id=0))
                 for link, role in zip(links, _ROLES, strict=True)
             ]
-            with self.build(threads.asked(self.wire(tuple(ends), {}))) as built:
-                yield joined(built, "One memif, its client and its server both ours.")
+            built = _as_found(threads.asked(self.wire(tuple(ends), {})))
+            yield joined(built, "One memif, its client and its server both ours.")
 
 
 _ROLES: tuple[backends.Role, ...] = ("server", "client")
 
 EXTERNAL = External()
+
+
+def _as_found(wiring: Wiring) -> Wiring:
+    """The wiring with what the interfaces are: hardware addresses, lines, and notes on their set-up."""
+    notes = list(wiring.notes)
+    ports = []
+    may = fit.rights()
+    for port, opened in zip(wiring.ports, wiring.session["ports"], strict=True):
+        backend = opened["backend"]
+        if backend["kind"] == "memif":
+            # It has no hardware address either: ours stays the one it was wired with.
+            ports.append(replace(port, enforced_rate=False))
+            notes.append(
+                f"`{port.name}` is memory shared with the device (memif {backend['id']} at"
+                f" `{backend['socket']}`), which has no line: nothing holds frames to the plan's rate."
+            )
+            continue
+        interface = backend["interface"]
+        card = _card(interface, backend["kind"], may)
+        enforced = card.card.has_line and card.card.speed_bps == port.rate_bps
+        ports.append(replace(port, mac=card.link.mac, enforced_rate=enforced))
+        if not card.card.has_line:
+            driver = f" (driver `{card.driver}`)" if card.driver else ""
+            notes.append(
+                f"Interface `{interface}`{driver} of `{port.name}` has no line of its own:"
+                " nothing is known to hold frames to the plan's rate."
+            )
+        notes += _warnings(
+            port, card, tagged=Trait.UNTAGGED not in wiring.traits and backend["kind"] != "af_packet"
+        )
+    return replace(wiring, ports=tuple(ports), notes=tuple(notes))
 
 
 def _warnings(port: WiredPort, card: nic.Nic, *, tagged: bool) -> Iterator[str]:

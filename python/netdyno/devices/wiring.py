@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Protocol, runtime_checkable
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from netdyno.errors import NetdynoError
 from netdyno.ports.backends import PortBackend
 from netdyno.ports.threads import Threads
+
+if TYPE_CHECKING:
+    from netdyno.devices.drivers.driver import Driver, Reached
+    from netdyno.devices.live import Live
 
 
 class LabError(NetdynoError):
@@ -83,6 +88,17 @@ class WiredPort:
     """Next hop of IPv6 profiles, where the lab has one; else `destination` serves them too."""
     vlans: tuple[VlanAddress, ...] = ()
     """Who it is, and who its next hop is, on VLANs where that is another than untagged."""
+    if_index: int | None = None
+    """The ifIndex of the device's port, of a device that was built. None: its place in the lab, from 1."""
+
+
+class Trait(StrEnum):
+    """What a case's lab is like, as far as a tester, a method or a plan's check asks."""
+
+    LEARNS = "the device learns where MAC addresses are: learning frames are sent before traffic"
+    REFUSES_TAGS = "the device takes no frame with a VLAN tag: a router whose ports have no VLANs"
+    UNTAGGED = "no frame of the case has a VLAN tag: what a card does to tags cannot reach the test"
+    CAN_BE_ASKED = "the device does what a trial's events ask"
 
 
 @dataclass(frozen=True)
@@ -93,42 +109,19 @@ class Wiring:
     ports: tuple[WiredPort, ...]
     session: Mapping[str, Any]
     """The session spec of docs/interfaces.md."""
-    learn: bool
-    """Whether learning frames are sent before traffic (bridges)."""
+    traits: frozenset[Trait] = frozenset()
     notes: tuple[str, ...] = ()
     """What a reader of the report must know of this lab, one sentence each."""
-    tagged: bool = True
-    """False where no frame of the case has a VLAN tag: what a card does to tags is then nothing to it."""
-    knows_tags: bool = True
-    """False where the device takes no frame with a VLAN tag: a router whose ports have no VLANs."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """The device's, in this case."""
     routes: tuple[tuple[str, ...], ...] = ()
     """Prefixes behind each port, all of which are sent to; none: networks, as of the profiles."""
     filters: tuple[tuple[str, ...], ...] = ()
     """Lines of the packet filter on what comes in from each port, as the device has them."""
-    learns_routes: bool = False
-    """Whether the device, which netdyno makes, learns routes by RIP."""
-    has_agent: bool = False
-    """Whether the device, which netdyno makes, answers SNMP."""
-    if_indexes: tuple[int, ...] = ()
-    """Of an agent of a device that was built: the ifIndex of each port. None: their place, from 1."""
     numbers: tuple[int, ...] = ()
     """Where only some ports of the lab are the tester's: the number of each among all. None: all are."""
     of: int = 0
     """How many there are then."""
-    asked: bool = True
-    """False where netdyno cannot make the device do something (an `EventKind`), as of an external device."""
-    ask: Callable[[str, int | None], None] | None = field(default=None, compare=False)
-    """Has the device that was built do something (an `EventKind`), on one port (its number) or on all; it
-    returns when that is done. None: not built yet, told by the session instead, or not `asked`. Raises
-    LabError."""
-
-    counted: Callable[[], Mapping[str, Mapping[str, int]]] | None = field(default=None, compare=False)
-    """What the device's own kernel has counted so far, where it is netdyno's. None: nobody can look. Raises
-    LabError."""
-
-    looked_after: Callable[[], None] | None = field(default=None, compare=False)
-    """Looks whether all that netdyno runs in the device that was built still does. None: nothing does, or
-    nobody can look. Raises LabError, which says what has ended and how."""
 
     def only(self, names: Collection[str]) -> Wiring:
         """The same lab with the ports of these names alone opened; the device keeps all of its own."""
@@ -153,7 +146,7 @@ class Wiring:
         return self.numbers[port] if self.numbers else port
 
 
-class Kind(Protocol):
+class Device(Protocol):
     """A kind of device: `emulated/asr9006`, `linux/router`."""
 
     @property
@@ -195,11 +188,11 @@ class Kind(Protocol):
         """The wiring of one case. Raises ValueError with a sentence if the lab cannot be so."""
         ...
 
-    def build(self, wiring: Wiring) -> AbstractContextManager[Wiring]:
+    def build(self, wiring: Wiring) -> AbstractContextManager[Live]:
         """Builds the lab for one case and takes it down again, whatever happens.
 
-        What it yields is the wiring as built: the one to open the session with, whose notes also say
-        what could not be had on this machine. Raises `LabError`.
+        The wiring of what it yields is the one to open the session with, whose notes also say what could
+        not be had on this machine. Raises `LabError`.
         """
         ...
 
@@ -225,6 +218,15 @@ class Loopback(Protocol):
         ...
 
 
+@runtime_checkable
+class Reachable(Protocol):
+    """A kind that a driver can reach: netdyno does not build it."""
+
+    def reached_by(self, driver: Driver, reached: Reached) -> Device:
+        """The same kind, with this driver."""
+        ...
+
+
 TWO_LINKS = range(2, 3)
 """Of a device between two tester ports."""
 
@@ -245,4 +247,4 @@ def joined(wiring: Wiring, how: str) -> Wiring:
         replace(port, ipv4=None, ipv6=None, destination="peer", destination_ipv6=None, vlans=())
         for port in wiring.ports
     )
-    return replace(wiring, ports=ports, learn=False, notes=(how, *wiring.notes))
+    return replace(wiring, ports=ports, traits=wiring.traits - {Trait.LEARNS}, notes=(how, *wiring.notes))

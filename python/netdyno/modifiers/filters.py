@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from netdyno.devices import filters
+from netdyno.devices.wiring import Trait
 from netdyno.errors import Problem
 from netdyno.modifiers.modifier import Asked, Modifier
 from netdyno.plan.patterns import Way
@@ -87,7 +88,8 @@ def _with_table(result: Result, wiring: Wiring, _trials: Sequence[Outcome]) -> R
     )
     whose = (
         "as RFC 2544 section 11.4 has it: whether the external device has them was not checked"
-        if any(port["backend"]["kind"] != "wire" for port in wiring.session["ports"]) and wiring.ask is None
+        if any(port["backend"]["kind"] != "wire" for port in wiring.session["ports"])
+        and Trait.CAN_BE_ASKED not in wiring.traits
         else "as they were configured, RFC 2544 section 11.4"
     )
     caption = f"Filters on what comes in from each tester port, {whose}."

@@ -128,12 +128,12 @@ def _index(scene: Scene) -> int:
     port = scene.wiring.in_lab(scene.speaker)
     if not _given(scene.wiring):
         return agent.index(scene.settings[agent.INDEX])
-    return scene.wiring.if_indexes[port] if scene.wiring.if_indexes else port + 1
+    return scene.wiring.ports[scene.speaker].if_index or port + 1
 
 
 def _given(wiring: Wiring) -> bool:
     """Whether the agent is one that we have given the device."""
-    return wiring.clock == "virtual" or wiring.has_agent
+    return wiring.clock == "virtual" or wiring.settings.get(agent.SETTING) == agent.SNMP
 
 
 def _words(scene: Scene, *, secret: bool) -> Mapping[int, Words]:

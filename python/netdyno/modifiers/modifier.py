@@ -13,7 +13,7 @@ from netdyno.values.finding import Result
 from netdyno.values.outcome import Exchange, Outcome
 
 if TYPE_CHECKING:
-    from netdyno.devices.wiring import Kind, LabLink, Wiring
+    from netdyno.devices.wiring import Device, LabLink, Wiring
     from netdyno.plan.traffic import Profile
 
 
@@ -27,7 +27,7 @@ class Asked:
 
     profile: Profile
     ways: Sequence[Way]
-    kind: Kind
+    kind: Device
     links: Sequence[LabLink]
     settings: Mapping[str, str]
 

@@ -18,6 +18,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from netdyno.devices import rip as lab
+from netdyno.devices.wiring import Trait
 from netdyno.errors import Problem
 from netdyno.modifiers import datagram, rip
 from netdyno.modifiers.modifier import Asked, Modifier, Scene, Words
@@ -293,7 +294,7 @@ def _with_table(result: Result, wiring: Wiring, trials: Sequence[Outcome]) -> Re
         shown = [finding for one in found for finding in one.findings]
         more = f", and {wrong - FINDINGS} more" if wrong > FINDINGS else ""
         hint = ""
-        if followed == 0 and wiring.ask is None and wiring.clock == "real":
+        if followed == 0 and Trait.CAN_BE_ASKED not in wiring.traits:
             hint = f" Does the device learn by RIP version 2 on its port at {found[0].port}?"
         notes.append(
             f"The device did not follow {wrong} of {sent} routing updates:"

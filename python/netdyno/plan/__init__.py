@@ -20,7 +20,8 @@ from netdyno.plan.traffic import Profile
 from netdyno.values.offer import EVERY_OFFER, Offer
 
 if TYPE_CHECKING:
-    from netdyno.devices.wiring import Kind
+    from netdyno.devices.drivers import Driver
+    from netdyno.devices.wiring import Device
     from netdyno.plan.source import Source
 
 __all__ = [
@@ -41,18 +42,20 @@ __all__ = [
 class Tables:
     """What there is to name in a plan: kinds of devices, methods, and testers with what they offer."""
 
-    kinds: Mapping[str, Kind]
+    kinds: Mapping[str, Device]
     methods: Mapping[str, Any]
     testers: Mapping[str, frozenset[Offer]] = field(default_factory=lambda: {"netdyno": EVERY_OFFER})
     """The engine alone, unless whoever runs plans hands in all (`testers.tables`)."""
+    drivers: Mapping[str, Driver] = field(default_factory=dict)
 
     @classmethod
     def real(cls) -> Tables:
         """netdyno's own tables of what lies below plans."""
         from netdyno.devices import KINDS
+        from netdyno.devices.drivers import DRIVERS
         from netdyno.methods import METHODS
 
-        return cls(KINDS, METHODS)
+        return cls(KINDS, METHODS, drivers=DRIVERS)
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,7 @@ class Plan:
     file: str
     text: str
     included: Mapping[str, str]
-    kind: Kind
+    kind: Device
     tester: str
     groups: tuple[Group, ...] = ()
 

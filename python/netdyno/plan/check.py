@@ -9,8 +9,9 @@ from typing import Any
 
 from netdyno import modifiers
 from netdyno.devices import routes
+from netdyno.devices.drivers import Reached
 from netdyno.devices.filters import SETTING as FILTERS
-from netdyno.devices.wiring import Kind, Wiring
+from netdyno.devices.wiring import Device, Reachable, Trait, Wiring
 from netdyno.errors import names, suggestion
 from netdyno.methods.parts.procedure import rounded
 from netdyno.plan import Plan, Tables, problems, suites
@@ -55,6 +56,9 @@ def check(source: Source, base: Path | None, tables: Tables) -> Plan | None:
     planned = lab(source, raw.get("lab"), tables)
     known = profiles(source, raw.get("traffic"))
     kind = tables.kinds[planned.kind] if planned else only_kind(raw, tables)
+    if planned is not None and planned.driver and isinstance(kind, Reachable):
+        ends = Reached(tuple(link.device_port for link in planned.links))
+        kind = kind.reached_by(tables.drivers[planned.driver], ends)
     ports: tuple[Group, ...] = ()
     sound = len(source.errors)
     if planned is not None and whole.groups:
@@ -120,7 +124,7 @@ def _filter(entries: list[dict[str, list[str]]]) -> tuple[dict[str, tuple[str, .
     return tuple({axis: tuple(values) for axis, values in entry.items()} for entry in entries)
 
 
-def _tester(source: Source, name: str, kind: Kind | None, method: str | None, tables: Tables) -> None:
+def _tester(source: Source, name: str, kind: Device | None, method: str | None, tables: Tables) -> None:
     """The tester must be known, and offer what the method and the device need."""
     if name not in tables.testers:
         known = suggestion(name, tables.testers, "testers")
@@ -343,7 +347,7 @@ def _cases(source: Source, plan: Plan, method: Any) -> None:
             _routes(source, case, wirings[chosen].routes[0], told)
         if PATTERNS[case.pattern].bridged:
             _bridged(source, case, wirings[chosen], told)
-        if not wirings[chosen].knows_tags and case.profile_name not in tagged:
+        if Trait.REFUSES_TAGS in wirings[chosen].traits and case.profile_name not in tagged:
             tagged.add(case.profile_name)
             no_tags(source, case.profile_name, case.profile, plan.lab.kind, case.name)
         wiring = opened(case, wirings[chosen])

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from netdyno.devices.wiring import TWO_LINKS, LabLink, VlanAddress, in_words
+from netdyno.devices.wiring import TWO_LINKS, LabLink, Reachable, VlanAddress, in_words
 from netdyno.errors import PlanErrors, counted, names, suggestion
 from netdyno.plan import Tables, ports
 from netdyno.plan import models as m
@@ -83,6 +83,7 @@ def lab(source: Source, raw: object, tables: Tables) -> PlannedLab | None:
                         (*place, field), f"a device has no `{field}`", "they are the tester's", key=True
                     )
             _settings(source, (*place, "settings"), node.settings, tables.kinds[node.kind])
+            _driver(source, (*place, "driver"), node, tables)
         else:
             complete = False
             hint = suggestion(node.kind, [TESTER, *tables.kinds], "kinds")
@@ -111,7 +112,19 @@ def lab(source: Source, raw: object, tables: Tables) -> PlannedLab | None:
         for setting, value in node.settings.items()
         if setting in known_values and value in (known_values[setting] or (value,))
     }
-    return PlannedLab(testers[0], name, node.kind, settings, links, threads)
+    driver = node.driver if node.driver in tables.drivers else ""
+    return PlannedLab(testers[0], name, node.kind, settings, links, driver, threads)
+
+
+def _driver(source: Source, place: tuple[str | int, ...], node: m.Node, tables: Tables) -> None:
+    """A driver must be known, and is of a device that netdyno does not build."""
+    if not node.driver:
+        return
+    if node.driver not in tables.drivers:
+        hint = suggestion(node.driver, tables.drivers, "drivers")
+        source.report(place, f"unknown driver `{node.driver[:40]}`", hint)
+    elif not isinstance(tables.kinds[node.kind], Reachable):
+        source.report(place, f"`{node.kind}` has no driver", "leave `driver` out: netdyno built it", key=True)
 
 
 def _threads(source: Source, place: tuple[str | int, ...], node: m.Node) -> Threads:

@@ -26,4 +26,6 @@ class Lab:
     kind: str
     settings: Mapping[str, str]
     links: tuple[LabLink, ...]
+    driver: str = ""
+    """What reads the device beside the traffic, a key of `devices.DRIVERS`; empty: nothing."""
     threads: Threads = field(default_factory=Threads)

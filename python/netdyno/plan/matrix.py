@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from netdyno import modifiers
 from netdyno.devices import routes
+from netdyno.devices.wiring import Trait
 from netdyno.plan import patterns
 from netdyno.plan.groups import AXIS, Group, named
 from netdyno.plan.patterns import Direction
@@ -251,7 +252,7 @@ def situation(case: Case, wiring: Wiring) -> Situation:
         places=tuple(stream.place for stream in sent),
         lines=tuple(line_rate(L1Rate(Fraction(port.rate_bps)), mean).amount for port in wiring.ports),
         enforced=all(port.enforced_rate for port in wiring.ports),
-        asked=wiring.asked,
+        asked=Trait.CAN_BE_ASKED in wiring.traits,
         by_hand=wiring.clock == "real",
         beside=case.modifier.share,
         tags=sum(header.type == "vlan" for header in case.profile.stack),

@@ -66,6 +66,7 @@ class Node(Element):
 
     kind: str
     settings: dict[Name, Setting] = Field(default={}, description="Settings of the device in every case.")
+    driver: str = Field(default="", description="How an external device is read beside the traffic.")
     workers: int | None = Field(
         default=None,
         ge=1,

@@ -22,6 +22,10 @@ def schema(tables: Tables) -> dict[str, Any]:
             *({"const": kind.name, "description": kind.title} for kind in tables.kinds.values()),
         ],
     }
+    definitions["Node"]["properties"]["driver"] = {
+        "description": "How an external device is read beside the traffic.",
+        "oneOf": [{"const": one.name, "description": one.title} for one in tables.drivers.values()],
+    }
     top["properties"]["lab"] = {
         "description": "The lab, or the name of a file that holds it.",
         "anyOf": [{"$ref": "#/$defs/Lab"}, {"type": "string", "pattern": r"\.ya?ml$"}],

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import Any
 
-from netdyno.devices.linux.counts import moved
 from netdyno.errors import NetdynoError
 from netdyno.ports import nic
 from netdyno.ports.nic import counters, netlink
 from netdyno.values.outcome import InterfaceResult, Outcome
 from netdyno.values.reason import texts
-
-if TYPE_CHECKING:
-    from netdyno.devices import Wiring
-
 
 CARRIER_S = 30.0
 """How long a trial waits for the lines under its ports. A 10GBASE-T link takes some seconds to agree on a
@@ -35,7 +30,9 @@ class NoLineError(NetdynoError):
     """The line of a port stayed down."""
 
 
-def await_lines(wiring: Wiring, say: Callable[[str], None], tick: Callable[[float], None]) -> dict[str, int]:
+def await_lines(
+    session: Mapping[str, Any], say: Callable[[str], None], tick: Callable[[float], None]
+) -> dict[str, int]:
     """Waits until every interface under a port has its line; nanoseconds waited for each that had none.
 
     A trial that begins while a line is down is lost before it begins, and there are only so many attempts.
@@ -44,7 +41,7 @@ def await_lines(wiring: Wiring, say: Callable[[str], None], tick: Callable[[floa
     say: told what is waited for, again and again. tick: sleeps so many seconds, and may raise to end it all.
     Raises `NoLineError`.
     """
-    named = dict(_interfaces(wiring))
+    named = dict(_interfaces(session))
     down = _down(named)
     if not down:
         return {}
@@ -83,9 +80,9 @@ def _down(named: dict[str, str]) -> list[str]:
     return [port for port, link in found.items() if not link.up or link.carrier is False]
 
 
-def _interfaces(wiring: Wiring) -> list[tuple[str, str]]:
+def _interfaces(session: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Ports that are interfaces of the kernel, each with that one's name."""
-    opened = [(port["name"], port["backend"].get("interface")) for port in wiring.session["ports"]]
+    opened = [(port["name"], port["backend"].get("interface")) for port in session["ports"]]
     return [(name, interface) for name, interface in opened if interface is not None]
 
 
@@ -102,21 +99,16 @@ class _Port:
 class Watch:
     """What was there when a trial began."""
 
-    def __init__(self, wiring: Wiring, waited: dict[str, int] | None = None) -> None:
+    def __init__(self, session: Mapping[str, Any], waited: dict[str, int] | None = None) -> None:
         """waited: nanoseconds that the lines of some ports were waited for before."""
         self._waited = waited or {}
-        self._counted = wiring.counted
-        self._device = None if wiring.counted is None else wiring.counted()
         self._ports = [
             _Port(name, interface, nic.read(interface), nic.driver_counters(interface))
-            for name, interface in _interfaces(wiring)
+            for name, interface in _interfaces(session)
         ]
 
     def told(self, result: Outcome) -> Outcome:
-        """The result with what the interfaces counted meanwhile, and a device's kernel, and why it is invalid
-        if a line changed."""
-        if self._counted is not None and self._device is not None:
-            result = replace(result, devices=(*result.devices, moved(self._device, self._counted())))
+        """The result with what the interfaces counted meanwhile, and why it is invalid if a line changed."""
         if not self._ports:
             return result
         found = [_compare(port) for port in self._ports]

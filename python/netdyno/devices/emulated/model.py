@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 from netdyno.devices import addresses, filters, routes
-from netdyno.devices.wiring import TWO_LINKS, LabLink, WiredPort, Wiring, in_words
+from netdyno.devices.live import Inert, Live
+from netdyno.devices.wiring import TWO_LINKS, LabLink, Trait, WiredPort, Wiring, in_words
 
 Forwarding: TypeAlias = Literal["l2-xconnect", "bridge-domain", "ipv4"]
 
@@ -79,12 +80,13 @@ class Emulated:
         written = chosen.pop(filters.SETTING, None)
         rules = () if written is None else filters.behind(written, len(links))
         found = self.model(links, chosen)
-        return _wire(links, found if isinstance(found, tuple) else (found,), behind, rules)
+        wired = _wire(links, found if isinstance(found, tuple) else (found,), behind, rules)
+        return replace(wired, settings=dict(settings))
 
     @contextmanager
-    def build(self, wiring: Wiring) -> Iterator[Wiring]:
+    def build(self, wiring: Wiring) -> Iterator[Live]:
         """Nothing to build: the session holds the device."""
-        yield wiring
+        yield Inert(wiring)
 
 
 def fps(rate: int | None) -> list[int] | None:
@@ -155,15 +157,16 @@ def _wire(
     }
     notes = ["The device is emulated, in virtual time: nothing here was measured on a real device."]
     notes += dict.fromkeys(note for model in models for note in model.notes)
-    learn = any(model.forwarding == "bridge-domain" for model in models)
-    knows_tags = not any(model.forwarding == "ipv4" for model in models)
+    forwards = {model.forwarding for model in models}
+    traits = {Trait.CAN_BE_ASKED}
+    traits |= {Trait.LEARNS} if "bridge-domain" in forwards else set()
+    traits |= {Trait.REFUSES_TAGS} if "ipv4" in forwards else set()
     return Wiring(
         "virtual",
         ports,
         session,
-        learn,
+        frozenset(traits),
         tuple(notes),
-        knows_tags=knows_tags,
         routes=behind,
         filters=tuple(tuple(str(rule) for rule in of_port) for of_port in rules),
     )

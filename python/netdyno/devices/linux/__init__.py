@@ -13,18 +13,17 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from netdyno.devices import addresses, agent, filters, rip, routes
 from netdyno.devices.linux import bird, leftovers, namespaces, nft, snmpd
 from netdyno.devices.linux import device as dut
-from netdyno.devices.linux.counts import counting
 from netdyno.devices.linux.daemon import Daemon
-from netdyno.devices.linux.events import asking
-from netdyno.devices.wiring import TWO_LINKS, LabError, LabLink, WiredPort, Wiring, in_words, joined
+from netdyno.devices.linux.live import LinuxLive
+from netdyno.devices.live import Live
+from netdyno.devices.wiring import TWO_LINKS, LabError, LabLink, Trait, WiredPort, Wiring, in_words, joined
 from netdyno.ports import backends
 from netdyno.ports.backends import PortBackend
 from netdyno.ports.threads import Threads, cores_of, workers_of
@@ -93,10 +92,9 @@ class Linux:
             "real",
             ports,
             session,
-            self.service == "bridge",
+            frozenset({Trait.CAN_BE_ASKED, *((Trait.LEARNS,) if self.service == "bridge" else ())}),
+            settings=dict(settings),
             routes=behind,
-            learns_routes=settings.get(rip.SETTING) == rip.RIP,
-            has_agent=settings.get(agent.SETTING) == agent.SNMP,
             filters=tuple(tuple(nft.line(rule) for rule in of_port) for of_port in rules),
         )
 
@@ -112,7 +110,7 @@ class Linux:
         return replace(backend, attach="native") if backend.attach == "auto" else backend
 
     @contextmanager
-    def build(self, wiring: Wiring) -> Iterator[Wiring]:
+    def build(self, wiring: Wiring) -> Iterator[Live]:
         """Makes both namespaces and what is in them; the calling thread lives in the tester's meanwhile.
 
         The cables have a queue for each worker, both ways: so each worker's frames have a way of their own.
@@ -135,22 +133,19 @@ class Linux:
                 _join(device, _mtu(wiring), workers_of(wiring.session), ports)
                 dut.set_up(device, self.service, ports, files)
                 nft.install(device, wiring.filters)
-                if wiring.learns_routes:
+                if wiring.settings.get(rip.SETTING) == rip.RIP:
                     daemons.append(within.enter_context(bird.running(device, ports)))
-                if wiring.has_agent:
+                if wiring.settings.get(agent.SETTING) == agent.SNMP:
                     daemons.append(within.enter_context(snmpd.running(device)))
-                    wiring = replace(wiring, if_indexes=snmpd.indexes(device, ports))
-                built = replace(
-                    _as_built(wiring, device),
-                    looked_after=partial(_look, tuple(daemons)),
-                    ask=asking(device, self.service, ports, files),
-                    counted=counting(device, ports),
-                )
+                    indexes = zip(wiring.ports, snmpd.indexes(device, ports), strict=True)
+                    numbered = tuple(replace(port, if_index=index) for port, index in indexes)
+                    wiring = replace(wiring, ports=numbered)
+                built = _as_built(wiring, device)
                 if ended:
                     some = "a device's process" if len(ended) == 1 else f"{len(ended)} processes of devices"
                     left = f"A run that was killed had left {some}, ended before this lab was built."
                     built = replace(built, notes=(*built.notes, left))
-                yield built
+                yield LinuxLive(built, device, self.service, files, tuple(daemons))
             finally:
                 # A namespace is cleared away some time after its last process; the next lab of this
                 # process may want the same names at once.
@@ -193,11 +188,6 @@ ROUTER = Linux(
 )
 BRIDGE = Linux("linux/bridge", "Linux bridge", "bridge", links=MANY_LINKS)
 XCONNECT = Linux("linux/xconnect", "Linux cross connect (tc mirred)", "xconnect")
-
-
-def _look(daemons: Sequence[Daemon]) -> None:
-    for daemon in daemons:
-        daemon.look()
 
 
 def _mtu(wiring: Wiring) -> int:

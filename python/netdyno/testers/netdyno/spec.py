@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from netdyno import modifiers
 from netdyno.devices import routes
+from netdyno.devices.wiring import Trait
 from netdyno.plan.matrix import Case, Stream, beside, streams
 from netdyno.testers.netdyno import observations
 from netdyno.values.engine_reason import EngineReason
@@ -106,7 +107,8 @@ def trial_spec(
         "drain_ns": plan.trial.drain.ns if trial.drain_ns is None else trial.drain_ns,
         "sample_ns": plan.trial.sample.ns,
         # What a bridge learns of the tester's ports takes room in the table that stations are to fill.
-        "learn": wiring.learn and not any(stream.to == "destinations" for stream in all_streams),
+        "learn": Trait.LEARNS in wiring.traits
+        and not any(stream.to == "destinations" for stream in all_streams),
         "verify": plan.trial.verify,
         "observe": asdict(trial.observe),
     }

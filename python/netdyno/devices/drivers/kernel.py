@@ -1,0 +1,92 @@
+"""What a Linux kernel has counted: of its interfaces, and what its IPv4 did with packets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from netdyno.devices.drivers.driver import Driver, Reached
+from netdyno.devices.live import Channel
+from netdyno.devices.wiring import LabError
+
+# Columns of /proc/net/dev (net/core/net-procfs.c), behind the name.
+_COLUMNS = (
+    *("rx_bytes", "rx_packets", "rx_errors", "rx_dropped", "rx_fifo", "rx_frame", "rx_compressed"),
+    *("multicast", "tx_bytes", "tx_packets", "tx_errors", "tx_dropped", "tx_fifo", "collisions"),
+    "tx_carrier",
+)
+_SETTINGS = ("Forwarding", "DefaultTTL")
+IP = "ip"
+
+
+@dataclass(frozen=True)
+class KernelCounters:
+    """Counters of the kernel that a process sees, of these interfaces of its network namespace.
+
+    process: its number, or `self`. ours: of a device that netdyno built, whose counters a verdict may use.
+    """
+
+    name: str
+    process: str
+    interfaces: tuple[str, ...]
+    ours: bool = False
+    period_s: float = 1.0
+
+    def read(self) -> Mapping[Channel, int]:
+        """The counters now. Raises LabError."""
+        folder = Path("/proc", self.process, "net")
+        try:
+            said = folder.joinpath("dev").read_text() + folder.joinpath("snmp").read_text()
+        except OSError as error:
+            raise LabError(f"the counters of `{self.name}` cannot be read: {error.strerror}") from error
+        return {
+            Channel(who, name, "bytes" if name.endswith("_bytes") else "packets", is_counter=True): count
+            for who, counted in read(said, self.interfaces).items()
+            for name, count in counted.items()
+        }
+
+    def summary(self, first: Mapping[Channel, int], last: Mapping[Channel, int]) -> Mapping[str, Any] | None:
+        """What moved, of a device that netdyno built; a counter that fell is left out."""
+        if not self.ours:
+            return None
+        found: dict[str, dict[str, int]] = {channel.subject: {} for channel in last}
+        for channel, count in last.items():
+            if count > first.get(channel, count):
+                found[channel.subject][channel.name] = count - first[channel]
+        return {
+            "name": self.name,
+            "ports": [{"name": who, **counted} for who, counted in found.items() if who != IP],
+            IP: found.get(IP, {}),
+        }
+
+
+def read(said: str, interfaces: Sequence[str]) -> Mapping[str, Mapping[str, int]]:
+    """Counters in `dev` and `snmp` of /proc/net, of these interfaces and of IPv4, by the kernel's names."""
+    found: dict[str, dict[str, int]] = {}
+    names: list[str] = []
+    for line in said.splitlines():
+        name, _, numbers = line.partition(":")
+        if name.strip() in interfaces:
+            counted = zip(_COLUMNS, map(int, numbers.split()), strict=False)
+            found[name.strip()] = dict(counted)
+        elif name == "Ip":
+            # Names first, then numbers.
+            if not names:
+                names = numbers.split()
+            else:
+                counted = zip(names, map(int, numbers.split()), strict=False)
+                found[IP] = {what: count for what, count in counted if what not in _SETTINGS}
+    return found
+
+
+def _of_this_kernel(reached: Reached) -> tuple[KernelCounters, ...]:
+    return (KernelCounters("this-kernel", "self", reached.ports),)
+
+
+THIS_KERNEL = Driver(
+    name="this-kernel",
+    title="the kernel of this machine: its counters of the device's ports, which are interfaces here",
+    instruments=_of_this_kernel,
+)

@@ -1,0 +1,91 @@
+"""A Linux device that was built: what it can be asked while traffic runs, and what its kernel counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from netdyno.devices.drivers.kernel import KernelCounters
+from netdyno.devices.linux import device as dut
+from netdyno.devices.linux.daemon import Daemon
+from netdyno.devices.live import Applied, Instrument
+from netdyno.devices.wiring import LabError, Wiring
+from netdyno.values.load import Event
+
+
+@dataclass(frozen=True)
+class LinuxLive:
+    """A device namespace and the programs in it. files: of the routes behind each port (`route_files`)."""
+
+    wiring: Wiring
+    device: dut.Device
+    service: str
+    files: tuple[str, ...] = ()
+    daemons: tuple[Daemon, ...] = ()
+
+    @property
+    def _every(self) -> tuple[str, ...]:
+        return dut.PORTS[: len(self.wiring.ports)]
+
+    def configure(self, settings: Mapping[str, str]) -> Applied:
+        """Nothing more: it was built with the settings of the case."""
+        return Applied()
+
+    def ask(self, event: Event) -> None:
+        """A few commands in its namespace."""
+        every, names = self._every, self._every
+        if event.port is not None:
+            names = (every[[port.name for port in self.wiring.ports].index(event.port)],)
+        lines = _LINES[event.kind](self.service, names, every)
+        if (event.kind, self.service) == ("link-up", "router"):
+            # A router's addresses, routes and given neighbours go with its link: they are given again.
+            for name in names:
+                lines += dut.router_port(every.index(name), len(every), self.files)
+        status, said = self.device.ask(" && ".join(["true", *lines]))
+        if status != 0:
+            raise LabError(
+                f"the device could not do `{event.kind}`: {said.strip() or status}", dut.refusal_hint(said)
+            )
+
+    def instruments(self) -> tuple[Instrument, ...]:
+        """The counters of its kernel."""
+        return (KernelCounters("the device's kernel", str(self.device.pid), self._every, ours=True),)
+
+    def check(self) -> LabError | None:
+        """Which program in it has ended, and how."""
+        try:
+            for daemon in self.daemons:
+                daemon.look()
+        except LabError as error:
+            return error
+        return None
+
+
+def _reset(service: str, _names: tuple[str, ...], every: tuple[str, ...]) -> list[str]:
+    """Forwarding stops, what was learned goes, and forwarding begins again: at once, for Linux does."""
+    if service == "router":
+        path = "/proc/sys/net/ipv4/ip_forward"
+        return [f"echo 0 > {path}", *_forget(service, every, every), f"echo 1 > {path}"]
+    if service == "bridge":
+        return ["ip link set br0 down", *_forget(service, every, every), "ip link set br0 up"]
+    return [*(f"tc qdisc del dev {name} ingress" for name in every), *dut.redirects()]
+
+
+def _forget(service: str, names: tuple[str, ...], _every: tuple[str, ...]) -> list[str]:
+    """Neighbours that were given stay; addresses behind a bridge's port go, its own does not."""
+    if service == "router":
+        return [f"ip neigh flush dev {name}" for name in names]
+    if service == "bridge":
+        return [f"ip link set dev {name} type bridge_slave fdb_flush" for name in names]
+    return []
+
+
+def _down(_service: str, names: tuple[str, ...], _every: tuple[str, ...]) -> list[str]:
+    return [f"ip link set {name} down" for name in names]
+
+
+def _up(_service: str, names: tuple[str, ...], _every: tuple[str, ...]) -> list[str]:
+    return [f"ip link set {name} up" for name in names]
+
+
+_LINES = {"reset": _reset, "forget": _forget, "link-down": _down, "link-up": _up}

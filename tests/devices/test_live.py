@@ -1,0 +1,138 @@
+"""Devices while a case runs: drivers, instruments, and their readings as series."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from netdyno.campaign.instruments import Recorder
+from netdyno.devices import KINDS, LabError, LabLink, Trait
+from netdyno.devices.drivers import DRIVERS
+from netdyno.devices.live import Channel, Inert
+from netdyno.devices.wiring import Reachable, Wiring
+from netdyno.errors import NotMeasuredError, PlanErrors
+from netdyno.plan import parse
+from netdyno.testers.tester import Progress
+from netdyno.values.health import Health
+from netdyno.values.load import Event
+from netdyno.values.outcome import FrameCounts, Outcome
+
+NOTHING = Outcome(FrameCounts((), (), 1), Health(0, 0, 0, 0, 0, None), ())
+LINKS = (LabLink("west", "d0", 10**9, interface="eth77"), LabLink("east", "d1", 10**9, interface="eth78"))
+HEAT, FRAMES = Channel("chassis", "temperature", "C", 1), Channel("d0", "rx", "packets", is_counter=True)
+EXTERNAL = """\
+title: A device of one's own
+lab:
+  nodes: {tester: {kind: netdyno}, dut: {kind: external, driver: DRIVER}}
+  links:
+    - {endpoints: ["tester:west", "dut:d0"], interface: eth77, rate: 1Gbps}
+    - {endpoints: ["tester:east", "dut:d1"], interface: eth78, rate: 1Gbps}
+traffic: {small: {size: 64B}}
+method: {throughput: {duration: 10ms}}
+"""
+
+
+@dataclass
+class Thermometer:
+    """Reads what a test says; a reading that is None fails."""
+
+    says: Callable[[int], Mapping[Channel, int] | None]
+    name: str = "thermometer"
+    period_s: float = 0.01
+    reads: int = 0
+    read_from: set[str] = field(default_factory=set)
+
+    def read(self) -> Mapping[Channel, int]:
+        found = self.says(self.reads)
+        self.reads += 1
+        if found is None:
+            raise LabError("no answer")
+        return found
+
+    def summary(self, first: Mapping[Channel, int], last: Mapping[Channel, int]) -> Mapping[str, Any] | None:
+        return None
+
+
+def recorded(instrument: Thermometer, seconds: float = 0.1) -> Outcome:
+    with Recorder((instrument,)) as recorder:
+        recorder.look(lambda: Progress("traffic", 5_000_000, 10**9, traffic_ns=2_000_000))
+        time.sleep(seconds)
+        return recorder.with_readings(NOTHING)
+
+
+def test_readings_are_a_series_dated_from_the_begin_of_traffic() -> None:
+    (series,) = recorded(Thermometer(lambda number: {HEAT: 234})).series
+    assert (series.source, series.subject, series.name, series.unit) == (
+        "thermometer",
+        "chassis",
+        "temperature",
+        "C",
+    )
+    assert set(series.numbers) == {series.numbers[0]}
+    assert float(series.numbers[0]) == 23.4
+    assert len(series.values) > 3
+    assert series.times_ns[0] < 2_000_000 < series.times_ns[-1]
+
+
+def test_a_missed_reading_has_no_sample() -> None:
+    instrument = Thermometer(lambda number: {HEAT: number} if number != 1 else None)
+    (series,) = recorded(instrument).series
+    assert 1 not in series.values
+    assert {0, 2} <= set(series.values)
+
+
+def test_a_counter_that_did_not_move_has_no_series() -> None:
+    assert recorded(Thermometer(lambda number: {FRAMES: 7})).series == ()
+    assert recorded(Thermometer(lambda number: {FRAMES: number})).series != ()
+
+
+def test_a_first_reading_that_fails_is_an_error_and_no_thread_is_left() -> None:
+    with pytest.raises(LabError):
+        recorded(Thermometer(lambda number: None))
+    assert not any(one.name.startswith("instrument") for one in threading.enumerate())
+
+
+def test_no_thread_is_left_after_a_trial() -> None:
+    recorded(Thermometer(lambda number: {HEAT: 1}))
+    assert not any(one.name.startswith("instrument") for one in threading.enumerate())
+
+
+def test_wirings_are_pure() -> None:
+    """No callables: what a lab is like is known, compared and sent before anything is built."""
+    for kind in KINDS.values():
+        links = tuple(LabLink(f"t{n}", f"d{n}", 10**9, interface=f"e{n}") for n in range(kind.links[0]))
+        wiring = kind.wire(links, {})
+        assert wiring == kind.wire(links, {}), kind.name
+        assert not any(callable(getattr(wiring, name)) for name in Wiring.__dataclass_fields__), kind.name
+        assert (Trait.CAN_BE_ASKED in wiring.traits) == (kind.name != "external")
+
+
+def test_an_external_device_without_a_driver_cannot_be_asked() -> None:
+    live = Inert(KINDS["external"].wire(LINKS, {}))
+    with pytest.raises(NotMeasuredError):
+        live.ask(Event(0, "reset"))
+    assert (live.instruments(), live.check()) == ((), None)
+
+
+def test_a_driver_of_the_plan_reads_the_devices_ports() -> None:
+    plan = parse(EXTERNAL.replace("DRIVER", "this-kernel"))
+    assert plan.lab.driver == "this-kernel"
+    wiring = plan.kind.wire(plan.lab.links, {})
+    driver = DRIVERS["this-kernel"]
+    assert isinstance(plan.kind, Reachable)
+    with driver.reach(wiring, plan.kind.reached) as live:  # type: ignore[attr-defined]
+        (instrument,) = live.instruments()
+        assert instrument.interfaces == ("d0", "d1")  # type: ignore[attr-defined]
+        assert {channel.subject for channel in instrument.read()} == {"ip"}
+
+
+@pytest.mark.parametrize(("kind", "driver"), [("external", "no-such"), ("linux/router", "this-kernel")])
+def test_a_driver_that_cannot_be_is_an_error_of_the_plan(kind: str, driver: str) -> None:
+    text = EXTERNAL.replace("DRIVER", driver).replace("kind: external", f"kind: {kind}")
+    with pytest.raises(PlanErrors) as caught:
+        parse(text)
+    assert any(error.path.endswith("driver") for error in caught.value.errors)
