@@ -72,28 +72,6 @@ LOADS_BY_NAME = ("reports/__init__.py", "testers/__init__.py", "testers/netdyno/
 """Where a table of names is loaded; each name in it is a string, and so counted."""
 
 
-BROKEN = {
-    "calibration/suite.py: imports netdyno.cli.calibration_table",
-    "methods/wrap/routes.py: imports netdyno.devices.routes",
-    "methods/wrap/routes.py: imports netdyno.plan",
-    "methods/wrap/routes.py: imports netdyno.plan.matrix",
-    "modifiers/__init__.py: imports netdyno.plan",
-    "modifiers/broadcast.py: imports netdyno.plan.traffic",
-    "modifiers/filters.py: imports netdyno.plan",
-    "modifiers/filters.py: imports netdyno.plan.matrix",
-    "modifiers/filters.py: imports netdyno.plan.patterns",
-    "modifiers/filters.py: imports netdyno.plan.traffic",
-    "modifiers/management.py: imports netdyno.plan.patterns",
-    "modifiers/modifier.py: imports netdyno.plan.patterns",
-    "modifiers/modifier.py: imports netdyno.plan.traffic",
-    "modifiers/routing.py: imports netdyno.plan.traffic",
-    "ports/backends.py: imports netdyno.devices.wiring",
-    "ports/threads.py: imports netdyno.devices.wiring",
-    "verdict/evidence.py: imports netdyno.calibration",
-}
-"""Imports that still break a contract; each goes with the next step of the redesign."""
-
-
 def modules(package: Path) -> dict[str, Path]:
     """Every module below a package's folder, by its dotted name."""
     found = {}
@@ -185,9 +163,7 @@ def test_every_contract_matches_a_file() -> None:
 
 
 def test_no_module_breaks_a_contract() -> None:
-    found = {one.split(":")[0] + one[one.index(": ") :] for one in violations(PACKAGE)}
-    assert not found - BROKEN, "\n".join(violations(PACKAGE))
-    assert not BROKEN - found, "no longer broken: take them out of BROKEN"
+    assert not violations(PACKAGE), "\n".join(violations(PACKAGE))
 
 
 WAYS = (

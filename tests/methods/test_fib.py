@@ -15,8 +15,8 @@ from netdyno.cli.live import watcher
 from netdyno.devices import KINDS, LabLink, routes
 from netdyno.devices.emulated import model
 from netdyno.errors import PlanErrors
-from netdyno.methods.wrap.routes import listed
 from netdyno.plan import Plan, parse
+from netdyno.plan.device_lists import route_lines as listed
 from netdyno.plan.matrix import cases
 from netdyno.reports import REPORTS
 from netdyno.reports.model.from_store import view

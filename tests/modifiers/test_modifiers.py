@@ -12,13 +12,14 @@ from pathlib import Path
 
 import pytest
 from methodlab import run_here
+from netdyno.campaign.standard import conditions_not_run as not_run
 from netdyno.cli.outline import lines
 from netdyno.devices import KINDS, LabLink, filters
 from netdyno.devices.linux import nft
 from netdyno.errors import PlanErrors
-from netdyno.modifiers import MODIFIERS, not_run
-from netdyno.modifiers.filters import listed
+from netdyno.modifiers import MODIFIERS
 from netdyno.plan import Plan, parse
+from netdyno.plan.device_lists import filter_lines as listed
 from netdyno.plan.matrix import cases, situation
 from netdyno.reports import REPORTS
 from netdyno.reports.model.from_store import view

@@ -108,7 +108,7 @@ def assert_holds_in_the_lab(found: Calibration, plan_file: Path) -> None:
     """The device's lab has the ports of the loopback, open or not: a program at one end changes the other."""
     plan = load(plan_file)
     kind = KINDS[plan.lab.kind]
-    with kind.build(plan.lab.threads.asked(kind.wire(plan.lab.links, {}))) as live:
+    with kind.build(kind.wire(plan.lab.links, {}).with_threads(plan.lab.threads)) as live:
         built = live.wiring
         assert inventory.ports(built) == found.ports
         now = inventory.basis(built, versions(TESTERS["netdyno"]))

@@ -35,7 +35,7 @@ def planned(tester: str = "", device: str = "") -> Threads:
 def wiring(clock: Literal["virtual", "real"], **session: object) -> Wiring:
     links = (LabLink("west", "p0", 10**10), LabLink("east", "p1", 10**10))
     found = KINDS["emulated/cross-connect"].wire(links, {})
-    return replace(found, clock=clock, session={**found.session, **session})
+    return replace(found, clock=clock, session={**found.session, "clock": clock, **session})
 
 
 def test_a_plan_says_how_many_threads_there_are_and_where() -> None:
@@ -64,12 +64,12 @@ def test_threads_that_cannot_be_are_told_with_their_place(tester: str, device: s
 
 
 def test_a_session_is_told_the_threads_of_its_plan() -> None:
-    assert Threads().asked(wiring("real", cores=[0])) == wiring("real", cores=[0])
-    assert Threads(2).asked(wiring("virtual")) == wiring("virtual")
-    two = Threads(2).asked(wiring("real"))
+    assert wiring("real", cores=[0]).with_threads(Threads()) == wiring("real", cores=[0])
+    assert wiring("virtual").with_threads(Threads(2)) == wiring("virtual")
+    two = wiring("real").with_threads(Threads(2))
     assert two.session["workers"] == 2
     assert "cores" not in two.session
-    named = Threads(1, (2, 3)).asked(wiring("real"))
+    named = wiring("real").with_threads(Threads(1, (2, 3)))
     assert (named.session["workers"], named.session["cores"]) == (1, [2, 3])
 
 

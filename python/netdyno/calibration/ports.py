@@ -129,7 +129,7 @@ def _ring(threads: Threads) -> Iterator[Wiring]:
     how = "One ring, its two ends in the tester's thread."
     if threads.count > 1:
         how = "A ring for each of the tester's threads, its two ends in that thread."
-    yield threads.asked(Wiring("real", ports, session, notes=(how,)))
+    yield Wiring("real", ports, session, notes=(how,)).with_threads(threads)
 
 
 def _rate(interface: str) -> int:

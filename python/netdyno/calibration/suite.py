@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from netdyno.calibration import clocks, faults, inventory, receiving, traffic_checks
 from netdyno.calibration.bench import Bench
+from netdyno.calibration.checks import mark
 from netdyno.calibration.document import Calibration, CalibrationError, Check, Traffic
 from netdyno.calibration.effort import Effort
-from netdyno.cli import calibration_table as told
 from netdyno.ports.threads import workers_of
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class _Found:
         """Keeps checks as they end, and tells who watches how."""
         self.checks += checks
         for check in checks:
-            say(f"  {told.mark(check)}")
+            say(f"  {mark(check)}")
 
 
 def calibrate(

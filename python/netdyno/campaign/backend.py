@@ -78,7 +78,7 @@ def backend(plan: Plan, case: Case, wiring: Wiring, proven: Callable[[Wiring], P
             refusals.append(f"`{kind}` cannot be: {candidate}")
     if not possible:
         # Opening it says what is wrong, with what helps.
-        return backends.settled(wiring, "af_packet")
+        return wiring.settled()
     enough = [one for one in possible if one.carries(need)]
     chosen = enough[0] if enough else max(possible, key=_amount)
     how = f" ({chosen.how})" if chosen.how else ""
@@ -87,7 +87,7 @@ def backend(plan: Plan, case: Case, wiring: Wiring, proven: Callable[[Wiring], P
     note += "." if enough else ": the result may be a lower bound."
     if refusals and not enough:
         note += f" {'; '.join(refusals)}."
-    settled = backends.settled(wiring, chosen.kind)
+    settled = wiring.settled(chosen.kind)
     return replace(settled, notes=(*settled.notes, note))
 
 
@@ -124,7 +124,7 @@ def _candidate(
         for name, card in cards:
             if card is not None and card.queues is not None and card.queues.now != workers:
                 return f"`{name}` has {card.queues.now} queues and there are {workers} workers"
-    known = proven(backends.settled(wiring, kind))
+    known = proven(wiring.settled(kind))
     how = hows[0] if kind == "af_xdp" and len(set(hows)) == 1 else ""
     if known is not None and known.holds and known.max_fps is not None:
         return Candidate(kind, how, known.max_fps, proven=True)

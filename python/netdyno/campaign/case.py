@@ -99,7 +99,7 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
     plan, case = job.plan, job.case
     kind = plan.kind
     # A lab is built, and a backend chosen and looked up, by the workers that will use them.
-    wanted = plan.lab.threads.asked(kind.wire(plan.lab.links, case.settings))
+    wanted = kind.wire(plan.lab.links, case.settings).with_threads(plan.lab.threads)
     if not case.profile.tagged:
         wanted = replace(wanted, traits=wanted.traits | {Trait.UNTAGGED})
     with kind.build(wanted) as live, _configured(live, case):

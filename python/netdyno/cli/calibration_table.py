@@ -6,14 +6,10 @@ import textwrap
 from collections.abc import Iterator
 
 from netdyno.calibration import shelf
-from netdyno.calibration.document import Calibration, Check
-from netdyno.errors import counted
+from netdyno.calibration.checks import MARKS, titled
+from netdyno.calibration.document import Calibration
 from netdyno.methods import rounded
 from netdyno.values.printable import printable
-
-SHORT = 60
-"""Characters of a check's result that are printed while it runs."""
-MARKS = {"pass": "pass", "warn": "WARN", "fail": "FAIL", "n/a": "n/a "}
 
 
 def lines(calibration: Calibration, width: int) -> Iterator[str]:
@@ -39,7 +35,7 @@ def lines(calibration: Calibration, width: int) -> Iterator[str]:
     yield ""
     several = any((check.workers or 1) > 1 for check in calibration.checks)
     for check in calibration.checks:
-        title = printable(_title(check, workers=several))
+        title = printable(titled(check, workers=several))
         text = f"{title}: {printable(check.value)}" if check.value else title
         if check.reason:
             text += f" -- {printable(check.reason)}"
@@ -53,19 +49,6 @@ def lines(calibration: Calibration, width: int) -> Iterator[str]:
     for sentence in _unproven(calibration):
         yield ""
         yield textwrap.fill(printable(sentence), width=max(width, 40), break_on_hyphens=False)
-
-
-def mark(check: Check) -> str:
-    """How a check ended, for who watches: with what it found if that is short, as all comes at the end."""
-    found = f": {check.value}" if check.value and len(check.value) <= SHORT else ""
-    return printable(f"{MARKS[check.mark]}  {_title(check)}{found}")
-
-
-def _title(check: Check, *, workers: bool = False) -> str:
-    title = f"{check.name} {check.title}" + (f" ({check.scope})" if check.scope else "")
-    if workers and check.workers is not None:
-        title += f", {counted(check.workers, 'worker')}"
-    return title
 
 
 def _unproven(calibration: Calibration) -> Iterator[str]:

@@ -11,11 +11,11 @@ import click
 @click.argument("plan", type=click.Path(path_type=Path))
 def routes(plan: Path) -> None:
     """Print the routes that the device must have for a PLAN with the axis `routes`: prefix and next hop."""
-    from netdyno.methods.wrap.routes import listed
     from netdyno.plan import load
+    from netdyno.plan.device_lists import route_lines
     from netdyno.testers import tables
 
-    for line in listed(load(plan, tables=tables())):
+    for line in route_lines(load(plan, tables=tables())):
         click.echo(line)
 
 
@@ -23,11 +23,11 @@ def routes(plan: Path) -> None:
 @click.argument("plan", type=click.Path(path_type=Path))
 def filters(plan: Path) -> None:
     """Print the packet filters that the device must have for a PLAN with the axis `modifier`, by port."""
-    from netdyno.modifiers.filters import listed
     from netdyno.plan import load
+    from netdyno.plan.device_lists import filter_lines
     from netdyno.testers import tables
 
-    for line in listed(load(plan, tables=tables())):
+    for line in filter_lines(load(plan, tables=tables())):
         click.echo(line)
 
 

@@ -168,7 +168,7 @@ class External:
                 "a memif has two ends, and the lab has one port: it cannot be joined with itself",
                 "`netdyno calibrate --backend memif` says what two of them can do",
             )
-        wiring = threads.asked(self.wire(links, {}))
+        wiring = self.wire(links, {}).with_threads(threads)
         if "memif" not in kinds:
             names = " and ".join(f"`{_interface(link)}`" for link in links)
             how = (
@@ -176,7 +176,7 @@ class External:
                 if len(links) > 1
                 else f"What the user plugged into {names}, which leads back into it what it sends."
             )
-            yield joined(backends.settled(_as_found(wiring)), how)
+            yield joined(_as_found(wiring).settled(), how)
             return
         if set(kinds) != {"memif"}:
             raise LabError(
@@ -188,7 +188,7 @@ class External:
                 replace(link, backend=replace(link.backend, socket=f"{folder}/loop.sock", role=role, id=0))
                 for link, role in zip(links, _ROLES, strict=True)
             ]
-            built = _as_found(threads.asked(self.wire(tuple(ends), {})))
+            built = _as_found(self.wire(tuple(ends), {}).with_threads(threads))
             yield joined(built, "One memif, its client and its server both ours.")
 
 

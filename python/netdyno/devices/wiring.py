@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from netdyno.errors import NetdynoError
+from netdyno.ports import backends
 from netdyno.ports.backends import PortBackend
 from netdyno.ports.threads import Threads
 
@@ -122,6 +123,14 @@ class Wiring:
     """Where only some ports of the lab are the tester's: the number of each among all. None: all are."""
     of: int = 0
     """How many there are then."""
+
+    def with_threads(self, threads: Threads) -> Wiring:
+        """The same with the tester's threads as a plan has them."""
+        return replace(self, session=threads.asked(self.session))
+
+    def settled(self, backend: str = backends.USUAL) -> Wiring:
+        """The same with this backend for each port that a plan leaves to us."""
+        return replace(self, session=backends.settled(self.session, backend))
 
     def only(self, names: Collection[str]) -> Wiring:
         """The same lab with the ports of these names alone opened; the device keeps all of its own."""

@@ -11,13 +11,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from netdyno.errors import Problem
-from netdyno.modifiers.modifier import Asked, Modifier
+from netdyno.modifiers.modifier import Asked, Modifier, Profile
 from netdyno.values.finding import Column, Result, Table
 from netdyno.values.outcome import Outcome
 
 if TYPE_CHECKING:
     from netdyno.devices.wiring import Wiring
-    from netdyno.plan.traffic import Profile
 
 SHARE = Fraction(1, 100)
 """RFC 2544 section 11.1."""

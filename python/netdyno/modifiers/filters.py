@@ -6,7 +6,7 @@ Of 25 it is the last by the text of section 11.4, and the 13th by the list of se
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -14,15 +14,13 @@ from typing import TYPE_CHECKING
 from netdyno.devices import filters
 from netdyno.devices.wiring import Trait
 from netdyno.errors import Problem
-from netdyno.modifiers.modifier import Asked, Modifier
-from netdyno.plan.patterns import Way
+from netdyno.modifiers.modifier import Asked, Modifier, Profile
 from netdyno.values.finding import Column, Result, Table
 from netdyno.values.outcome import Outcome
+from netdyno.values.way import Way
 
 if TYPE_CHECKING:
     from netdyno.devices.wiring import Wiring
-    from netdyno.plan import Plan
-    from netdyno.plan.traffic import Profile
 
 COLUMNS = (Column("port"), Column("line"), Column("filter"))
 MOST_ROWS = 100
@@ -96,24 +94,6 @@ def _with_table(result: Result, wiring: Wiring, _trials: Sequence[Outcome]) -> R
     if len(rows) > MOST_ROWS:
         caption += f" The first {MOST_ROWS} of {len(rows):,} lines; `netdyno filters` prints all."
     return replace(result, tables=(*result.tables, Table("Filters", COLUMNS, rows[:MOST_ROWS], caption)))
-
-
-def listed(plan: Plan) -> Iterator[str]:
-    """The filters of every case, those of several cases once: a line a rule, under the port they are of."""
-    # The cases are made with what their modifiers set, so they know this module.
-    from netdyno.plan.matrix import cases
-
-    seen: set[str] = set()
-    for case in cases(plan):
-        asked = case.settings.get(filters.SETTING)
-        if asked is None or asked in seen:
-            continue
-        seen.add(asked)
-        wiring = plan.kind.wire(plan.lab.links, case.settings)
-        for port, lines in zip(wiring.ports, wiring.filters, strict=True):
-            if lines:
-                yield f"# {case.name}: what comes in from {port.name}"
-                yield from lines
 
 
 def _modifier(name: str, count: int, place: int, doc: str) -> Modifier:

@@ -24,7 +24,7 @@ from netdyno.values.reason import texts
 
 if TYPE_CHECKING:
     from netdyno.devices.wiring import Wiring
-    from netdyno.plan.patterns import Way
+    from netdyno.values.way import Way
 
 COMMUNITY = "NETDYNO_SNMP_COMMUNITY"
 """Variable of the environment with the community."""

@@ -8,13 +8,45 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
 
 from netdyno.errors import Problem
-from netdyno.plan.patterns import Way
 from netdyno.values.finding import Result
 from netdyno.values.outcome import Exchange, Outcome
+from netdyno.values.way import Way
 
 if TYPE_CHECKING:
     from netdyno.devices.wiring import Device, LabLink, Wiring
-    from netdyno.plan.traffic import Profile
+
+
+class Profile(Protocol):
+    """A profile of traffic, as far as modifiers ask."""
+
+    @property
+    def stack(self) -> Sequence[Any]:
+        """Its headers, outermost first."""
+        ...
+
+    @property
+    def headers(self) -> Any:
+        """Those that a plan writes itself; None: made of addresses."""
+        ...
+
+    @property
+    def classes(self) -> Any:
+        """Classes of its traffic, if it has any."""
+        ...
+
+    @property
+    def pool(self) -> Any:
+        """The networks its addresses are drawn from."""
+        ...
+
+    @property
+    def tagged(self) -> bool:
+        """Whether its frames have VLAN tags."""
+        ...
+
+    def between(self, near: int, far: int, *, ports: int, reverse: bool) -> Sequence[Any]:
+        """Its headers from one of so many ports to another."""
+        ...
 
 
 def _nothing(_profile: Profile, _ways: Sequence[Way], _ports: int) -> Mapping[str, str]:

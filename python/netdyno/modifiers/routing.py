@@ -21,14 +21,13 @@ from netdyno.devices import rip as lab
 from netdyno.devices.wiring import Trait
 from netdyno.errors import Problem
 from netdyno.modifiers import datagram, rip
-from netdyno.modifiers.modifier import Asked, Modifier, Scene, Words
+from netdyno.modifiers.modifier import Asked, Modifier, Profile, Scene, Words
 from netdyno.values.finding import Column, Result, Table
 from netdyno.values.outcome import Exchange, Outcome, Post
 from netdyno.values.reason import texts
 
 if TYPE_CHECKING:
     from netdyno.devices.wiring import LabLink, Wiring
-    from netdyno.plan.traffic import Profile
 
 # RFC 5737: for documentation, so nobody's traffic goes there, and what a device does not keep nobody gets.
 NETWORKS = tuple(

@@ -9,29 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal
 
 from netdyno.devices.addresses import MOST_PORTS
-
-Direction = Literal["uni", "uni-reverse", "bidir"]
-
-To = Literal["", "sources", "destinations", "all"]
-"""What the MAC addresses of a way are, if not the ports': each flow is a station of its own, which sends
-(`sources`) or is sent to (`destinations`), or frames go to all (`all`, broadcast)."""
+from netdyno.values.way import Direction as Direction
+from netdyno.values.way import To as To
+from netdyno.values.way import Way as Way
 
 PAIRS = "pairs"
-
-
-@dataclass(frozen=True)
-class Way:
-    """A way from port to port. reverse: with source and destination of the profile swapped. share: of its
-    sending port's load; None: as much as each other way of that port."""
-
-    tx: int
-    rx: int
-    reverse: bool = False
-    share: Fraction | None = None
-    to: To = ""
 
 
 @dataclass(frozen=True)

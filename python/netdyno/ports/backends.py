@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
-
-if TYPE_CHECKING:
-    from netdyno.devices.wiring import Wiring
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
 
 Backend: TypeAlias = Literal["auto", "af_packet", "af_xdp", "memif"]
 Role: TypeAlias = Literal["client", "server"]
@@ -15,6 +12,8 @@ Attach: TypeAlias = Literal["auto", "generic", "native"]
 Mode: TypeAlias = Literal["auto", "copy", "zero-copy"]
 
 AUTO = "auto"
+USUAL = "af_packet"
+"""Where nothing else is asked for or known to be better."""
 KERNEL: tuple[Backend, ...] = ("auto", "af_packet", "af_xdp")
 """Those that work on an interface of the kernel."""
 ALL: tuple[Backend, ...] = (*KERNEL, "memif")
@@ -45,13 +44,13 @@ class PortBackend:
         return told | {name: value for name, value in asked.items() if value != "auto"}
 
 
-def settled(wiring: Wiring, kind: str = "af_packet") -> Wiring:
-    """The wiring with this backend for each port that leaves it to us."""
+def settled(session: Mapping[str, Any], kind: str = USUAL) -> Mapping[str, Any]:
+    """The session with this backend for each port that leaves it to us."""
     ports = [
         {**port, "backend": _with_kind(port["backend"], kind)} if port["backend"]["kind"] == AUTO else port
-        for port in wiring.session["ports"]
+        for port in session["ports"]
     ]
-    return replace(wiring, session={**wiring.session, "ports": ports})
+    return {**session, "ports": ports}
 
 
 def _with_kind(backend: Mapping[str, Any], kind: str) -> dict[str, Any]:

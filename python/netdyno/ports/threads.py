@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from netdyno.devices.wiring import Wiring
+from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -27,17 +24,15 @@ class Threads:
         """How many workers the tester has."""
         return self.workers or len(self.cores) or 1
 
-    def asked(self, wiring: Wiring) -> Wiring:
-        """The wiring with what the plan says, for the lab to be built by.
+    def asked(self, session: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The session with what the plan says, for the lab to be built by.
 
         Virtual time has one thread whatever a plan says.
         """
-        if wiring.clock == "virtual" or (self.workers is None and not self.cores):
-            return wiring
-        session = {**wiring.session, "workers": self.count}
-        if self.cores:
-            session["cores"] = list(self.cores)
-        return replace(wiring, session=session)
+        if session["clock"] == "virtual" or (self.workers is None and not self.cores):
+            return session
+        own = {**session, "workers": self.count}
+        return {**own, "cores": list(self.cores)} if self.cores else own
 
 
 def workers_of(session: Mapping[str, Any]) -> int:

@@ -14,7 +14,7 @@ from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.situation import Situation
 
 if TYPE_CHECKING:
-    from netdyno.calibration import Proven
+    from netdyno.values.proven import Proven
 
 OWN_DROPS = ("policed", "card_drops", "box_drops", "in_drops", "both_drops", "out_drops")
 """Counters of an emulated device (crates/dut/src/spec.rs) for what its own capacities dropped."""

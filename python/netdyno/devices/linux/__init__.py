@@ -163,7 +163,7 @@ class Linux:
                 " rests on it where there are more",
             )
         dut.tool("ip")
-        asked = _queued(threads.asked(self.wire(links, {})))
+        asked = _queued(self.wire(links, {}).with_threads(threads))
         wiring = joined(asked, "One veth pair, from tester port to tester port.")
         wiring = replace(wiring, session={**wiring.session, "cores": _tester_cores(wiring)})
         with namespaces.tester_namespace():
@@ -173,7 +173,7 @@ class Linux:
             try:
                 for interface in (near, far):
                     _ip(f"link set {interface} arp off up")
-                yield backends.settled(wiring)
+                yield wiring.settled()
             finally:
                 with suppress(LabError):
                     _ip(f"link delete {near}")
@@ -218,7 +218,7 @@ def _queued(wiring: Wiring) -> Wiring:
         if backend["kind"] == "af_xdp":
             backend = {**backend, "attach": "native"}
         ports.append({**port, "backend": backend})
-    return backends.settled(replace(wiring, session={**wiring.session, "ports": ports}))
+    return replace(wiring, session={**wiring.session, "ports": ports}).settled()
 
 
 def _queues(count: int) -> str:

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
-from netdyno.devices import routes
-from netdyno.errors import NotMeasuredError, counted
+from netdyno.errors import NotMeasuredError
 from netdyno.methods.parts.procedure import part, starved
-from netdyno.plan.matrix import cases
 from netdyno.values.finding import Column, Figure, Result, Table
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
 from netdyno.values.reason import Text
 from netdyno.values.situation import Situation
-
-if TYPE_CHECKING:
-    from netdyno.plan import Plan
 
 MOST_FPS = Fraction(10_000)
 LINE_SHARE = Fraction(1, 20)
@@ -30,6 +24,9 @@ AGAIN = 4
 routes, and of a million of them the chance to lose all four frames of any is one in a million."""
 FEW = Fraction(1, 20)
 """The share of routes up to which they are tried again: no device worth measuring loses more frames."""
+
+SETTING = "routes"
+"""The setting of a device that the table is by."""
 
 TABLE = "Against the number of routes"
 
@@ -91,13 +88,13 @@ def _told(result: Result, situation: Situation, count: int, again: int) -> Resul
     value = result.headline(("sum", *situation.streams))
     if value is None:
         return result
-    columns = (Column(routes.SETTING), Column(value.name, value.unit))
+    columns = (Column(SETTING), Column(value.name, value.unit))
     caption = (
         "Routes behind each port, all of them proven before by a frame that came back (RFC 3222); each frame"
         " goes to the next of them in random order."
     )
     row = (Fraction(count), value.number)
-    table = Table(TABLE, columns, (row,), caption, Figure(routes.SETTING, (value.name,)))
+    table = Table(TABLE, columns, (row,), caption, Figure(SETTING, (value.name,)))
     notes = result.notes
     if again:
         notes += (
@@ -108,20 +105,3 @@ def _told(result: Result, situation: Situation, count: int, again: int) -> Resul
             ),
         )
     return replace(result, tables=(*result.tables, table), notes=notes)
-
-
-def listed(plan: Plan) -> Iterator[str]:
-    """The routes of every case, those of one number together: `48.0.0.0/24 via 192.0.2.6`, a line each."""
-    seen: set[str] = set()
-    for case in cases(plan):
-        asked = case.settings.get(routes.SETTING)
-        if asked is None or asked in seen:
-            continue
-        seen.add(asked)
-        wiring = plan.kind.wire(plan.lab.links, case.settings)
-        version = routes.version(wiring.routes[0])
-        kind = "route" if version == 4 else "IPv6 route"
-        yield f"# {counted(len(wiring.routes[0]), kind)} behind each port"
-        for port, prefixes in zip(wiring.ports, wiring.routes, strict=True):
-            via = port.ipv4 if version == 4 else port.ipv6
-            yield from (f"{prefix} via {via}" for prefix in prefixes)
