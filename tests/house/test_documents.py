@@ -100,8 +100,8 @@ def test_readme_is_short() -> None:
 
 
 def test_reference_is_what_the_program_says() -> None:
-    tool = load("tools/reference.py")
-    assert tool.PAGE.read_text() == tool.page(), "run `.venv/bin/python tools/reference.py`"
+    tool = load("tools/reference_page.py")
+    assert tool.PAGE.read_text() == tool.page(), "run `.venv/bin/python tools/reference_page.py`"
 
 
 def test_change_log_is_short() -> None:

@@ -1,7 +1,7 @@
 """Writes docs/reference.md from the program itself: commands, options, exit codes, methods, goals and names.
 
-.venv/bin/python tools/reference.py           writes the page
-.venv/bin/python tools/reference.py --check   exits with 1 if the page is not what it would write
+.venv/bin/python tools/reference_page.py           writes the page
+.venv/bin/python tools/reference_page.py --check   exits with 1 if the page is not what it would write
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "reference.md"
 HEAD = """\
 # Reference
 
-<!-- made by tools/reference.py -->
+<!-- made by tools/reference_page.py -->
 
 What the program accepts, written by the program. The same at the command line:
 
