@@ -1,6 +1,8 @@
 //! Hostile peers: whatever a peer says or writes into the rings, this end goes on or says what is wrong, and no byte is
 //! touched outside of what was agreed.
 
+mod control;
+
 use super::ends::{Buffers, Receiver, Sender};
 use super::handshake::{Interface, Refusal, Talk, admit, check_init, client, greet};
 use super::memory::{Shared, sealed_file};

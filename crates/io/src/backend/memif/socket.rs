@@ -163,7 +163,21 @@ pub struct Received {
     pub file: Option<OwnedFd>,
 }
 
+/// For tests: a socket that is connected already.
+#[cfg(test)]
+impl From<OwnedFd> for Channel {
+    fn from(socket: OwnedFd) -> Self {
+        Self(socket)
+    }
+}
+
 impl Channel {
+    /// For tests: what is under it.
+    #[cfg(test)]
+    pub fn socket(&self) -> &OwnedFd {
+        &self.0
+    }
+
     /// To wait for.
     pub fn fd(&self) -> BorrowedFd<'_> {
         std::os::fd::AsFd::as_fd(&self.0)
