@@ -56,23 +56,23 @@ CASE = "l2-xconnect / plain / imix / uni: "
 @READ
 def test_a_tester_that_did_well_is_not_spoken_of(tmp_path: Path, report: str) -> None:
     text = rendered(tmp_path, report, ALONE, ON_TIME)
-    assert "tainted" not in text
+    assert "no usable latency" not in text
     assert "not known" not in text
     assert "share core" not in text
     assert "worker 1" not in text
 
 
 @READ
-def test_latency_of_frames_that_left_late_is_called_tainted(tmp_path: Path, report: str) -> None:
+def test_latency_of_frames_sent_late_is_called_not_usable(tmp_path: Path, report: str) -> None:
     text = rendered(tmp_path, report, ALONE, LATE)
     assert (
-        "the latency is tainted: 25 of 1,000,000 frames left more than 10 us after they were due, up to"
+        "no usable latency: 25 of 1,000,000 frames left more than 10 us after they were due, up to"
         " 1.25 ms late; it is counted from when they left" in text
     )
     if report in ("html", "json"):
         assert "50 of 2,000,000 frames left more than 10 us" in text, "a case with a stream each way"
     if report != "json":
-        assert f"{CASE}the latency is tainted" in text
+        assert f"{CASE}no usable latency" in text
         assert "(the worst of 4 such load tests)" in text
 
 
@@ -93,15 +93,15 @@ def test_what_was_made_up_for_after_pauses_is_said(tmp_path: Path, report: str) 
     )
 
 
-def test_trials_that_were_made_again_are_counted_with_why() -> None:
-    assert health.made_again([]) is None
+def test_retried_trials_are_counted_by_reason() -> None:
+    assert health.count_retries([]) is None
     away = "the tester was kept from its core for 25 ms while sending"
-    found = health.made_again([away, away, "the link went down"])
+    found = health.count_retries([away, away, "the link went down"])
     assert found is not None
-    assert found.sentence == f"3 trials were made again: {away}; the link went down"
-    found = health.made_again([away, "the link went down", away.replace("25", "31.5")])
+    assert found.sentence == f"3 trials were retried: {away}; the link went down"
+    found = health.count_retries([away, "the link went down", away.replace("25", "31.5")])
     assert found is not None
-    assert found.sentence == f"3 trials were made again: {away} (and 1 more like it); the link went down"
+    assert found.sentence == f"3 trials were retried: {away} (and 1 more like it); the link went down"
 
 
 @READ
@@ -192,9 +192,7 @@ def test_of_several_trials_those_with_late_frames_are_counted_and_workers_merged
     late = result(tmp_path / "second", replace(SMALL, lag=LATE, health=replace(ALONE, workers=swapped)))
     found = {one.kind: one for one in health.findings([quiet, late, quiet])}
     assert set(found) == {"late", "workers"}
-    assert found["late"].sentence.startswith(
-        "the latency is tainted in 1 of 3 trials: 25 of 1,000,000 frames"
-    )
+    assert found["late"].sentence.startswith("no usable latency in 1 of 3 trials: 25 of 1,000,000 frames")
     assert found["workers"].sentence == (
         "worker 1 on core 0 had 87.1 % of it, longest pause 4.21 ms, 45 ns a frame, 1,700 frames received;"
         " worker 2 on core 1 had 87.1 % of it, longest pause 4.21 ms, 45 ns a frame, 1,600 frames received"
@@ -238,7 +236,7 @@ def test_a_lag_of_more_than_a_tenth_of_the_latency_is_told_though_no_frame_was_l
         )
 
 
-def test_without_latency_nothing_is_tainted(tmp_path: Path) -> None:
+def test_case_without_latency_has_no_note_on_it(tmp_path: Path) -> None:
     late = result(tmp_path, replace(SMALL, lag=LATE))
     untimed = late.with_counts(streams=tuple(replace(one, latency=None) for one in late.streams))
     assert health.findings([late])

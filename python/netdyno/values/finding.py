@@ -12,8 +12,8 @@ from netdyno.values.reason import Reason
 
 HEADLINES: Mapping[str, str] = {
     "throughput": "the highest load at which no frame was lost (RFC 1242, section 3.17)",
-    "ramp max Rx": "the best rate received in the rise or the hold, over at least 1,000 frames at line rate"
-    " and 1/120 of the rise; frames may be lost at it, so it is not a throughput",
+    "ramp max Rx": "the best rate received in the ramp-up or the hold, over at least 1,000 frames at line"
+    " rate and 1/120 of the ramp-up; frames may be lost at it, so it is not a throughput",
 }
 """What stands for a case whose method names nothing else (`Result.headlines`), as in records of before
 methods could: a value's name, and what it is."""

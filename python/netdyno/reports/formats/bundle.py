@@ -52,7 +52,7 @@ def _kept() -> str | None:
 
 
 def _keep(text: str) -> None:
-    """Whole or not at all; where it cannot be kept, it is made again the next time."""
+    """Store the script whole or not at all; without a place it is built again the next time."""
     place = _place()
     if place is None:
         return

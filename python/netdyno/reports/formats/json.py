@@ -130,7 +130,7 @@ def _explained(family: together.Family) -> dict[str, Any]:
 
 
 def _proven(proven: Proven | None) -> dict[str, Any] | None:
-    """What the tester was proven to do itself with the case's ports and frames."""
+    """What the tester is calibrated for with the case's ports and frames; None without a calibration."""
     if proven is None:
         return None
     return _present(
@@ -339,7 +339,7 @@ def _catch_up(caught: CatchUp | None) -> dict[str, Any] | None:
 
 
 def _lag(lag: Lag | None) -> dict[str, Any] | None:
-    """How late the frames left: with `late_frames` the latency is tainted."""
+    """How late the frames were sent; None if none was. With `late_frames` the latency is not usable."""
     if lag is None or not lag.max_ns:
         return None
     return {

@@ -70,7 +70,7 @@ class Shown:
     grid: Grid
     caveats: tuple[str, ...] = ()
     passed: bool | None = None
-    """Whether an acceptance test was passed; None: it is none, or nobody can say."""
+    """Whether an acceptance test was passed; None: it is none, or the answer is unknown."""
     outcomes: tuple[tuple[str, str], ...] = ()
     """`FAIL` or `PASS` and why, one for each distinct outcome."""
 

@@ -250,7 +250,7 @@ def caption(run: RunView) -> str:
 
 
 def summary(run: RunView) -> list[str]:
-    """What a reader in a hurry wants: how many cases, who was the limit how often, the least and the most."""
+    """Sentences for a reader in a hurry: how many cases, how often each limit, the least and the most."""
     sentences = []
     devices = ", ".join(run.device_titles)
     tested = f"{run.done} of {len(run.cases)}" if run.done < len(run.cases) else f"{run.done}"
@@ -269,7 +269,7 @@ def summary(run: RunView) -> list[str]:
     for case in run.cases:
         limits[case.limit()] = limits.get(case.limit(), 0) + 1
     words = [f"{limit} {n}" for limit, n in sorted(limits.items(), key=lambda item: (-item[1], item[0]))]
-    sentences.append(f"Who was the limit, and in how many cases: {', '.join(words)}.")
+    sentences.append(f"Limits, with their number of cases: {', '.join(words)}.")
     sentences += goals.sentences(run)
     sentences += _extremes(run)
     if run.resumed:

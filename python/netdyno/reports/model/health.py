@@ -30,7 +30,7 @@ class Finding:
     """A sentence on the tester."""
 
     kind: str
-    """What it is about; of one kind the worst is told of a run."""
+    """What it is about; of one kind the worst is reported for a run."""
     weight: Fraction
     """How bad it is, beside others of its kind."""
     sentence: str
@@ -139,24 +139,24 @@ def in_short(results: Sequence[Outcome]) -> str | None:
 
 
 def _late(results: Sequence[Outcome]) -> Finding | None:
-    """Whether frames whose latency was taken left late: of any trial with such, all that were sent count."""
+    """A note if timed frames were sent late; it counts all frames of each trial with such."""
     timed = [
         [stream.lag for stream in result.streams if stream.lag and stream.latency and stream.latency.count]
         for result in results
     ]
-    tainted = [lags for lags in timed if any(lag.late for lag in lags)]
-    lags = [lag for of_trial in tainted for lag in of_trial]
+    unusable = [lags for lags in timed if any(lag.late for lag in lags)]
+    lags = [lag for of_trial in unusable for lag in of_trial]
     if not lags:
         return None
     late, sent = sum(lag.late for lag in lags), sum(lag.count for lag in lags)
     mean = printed.duration(Fraction(sum(lag.sum_ns for lag in lags), sent))
     limits = sorted({lag.limit_ns for lag in lags})
     limit = " to ".join(dict.fromkeys(printed.duration(ns) for ns in (limits[0], limits[-1])))
-    trials = f" in {len(tainted)} of {len(timed)} trials" if len(timed) > 1 else ""
+    trials = f" in {len(unusable)} of {len(timed)} trials" if len(timed) > 1 else ""
     return Finding(
         "late",
         Fraction(late, sent),
-        f"the latency is tainted{trials}: {late:,} of {sent:,} frames left more than {limit} after they were"
+        f"no usable latency{trials}: {late:,} of {sent:,} frames left more than {limit} after they were"
         f" due, up to {_latest(lag.max_ns for lag in lags)} late; it is counted from when they left, so it is"
         f" that of another load than was asked for (in the mean they left {mean} after they were due)",
     )
@@ -272,8 +272,8 @@ def _caught_up(results: Sequence[Outcome]) -> Finding | None:
     )
 
 
-def made_again(reasons: Sequence[str]) -> Finding | None:
-    """Trials that did not count and were made again, by why."""
+def count_retries(reasons: Sequence[str]) -> Finding | None:
+    """Trials that did not count and were retried, by reason; None if there are none."""
     if not reasons:
         return None
     trials = f"{counted(len(reasons), 'trial')} {'was' if len(reasons) == 1 else 'were'}"
@@ -285,7 +285,7 @@ def made_again(reasons: Sequence[str]) -> Finding | None:
         first + ("" if all(one == first for one in more) else f" (and {len(more)} more like it)")
         for first, *more in alike.values()
     )
-    return Finding("made again", Fraction(len(reasons)), f"{trials} made again: {why}")
+    return Finding("retried", Fraction(len(reasons)), f"{trials} retried: {why}")
 
 
 def _split(healths: Sequence[Health]) -> Finding | None:

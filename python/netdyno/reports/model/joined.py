@@ -249,13 +249,13 @@ def _not_told(
     """Those that no column of the tables says by itself, under the same name: `routes`."""
     names = [column.name for column in tables[0][1].columns]
 
-    def told(axis: str, values: Mapping[int, str]) -> bool:
+    def is_in_tables(axis: str, values: Mapping[int, str]) -> bool:
         if axis not in names:
             return False
         place = names.index(axis)
         return all(str(row[place]) == values[case.number] for case, table in tables for row in table.rows)
 
-    return {axis: values for axis, values in axes.items() if not told(axis, values)}
+    return {axis: values for axis, values in axes.items() if not is_in_tables(axis, values)}
 
 
 def _size_column(table: Table) -> int | None:

@@ -1,4 +1,4 @@
-"""What the tester was proven to do itself, beside what it says of the device."""
+"""What the tester is calibrated for, beside what it found of the device."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def _of_cases(run: RunView, said: Callable[[CaseView], Iterable[str]]) -> tuple[
         for sentence in said(case):
             found.setdefault(sentence, []).append(case)
     return tuple(
-        f"{_named([name for name, _ in _told(cases, run.repeats)])}: {sentence}"
+        f"{_named([name for name, _ in _counted_places(cases, run.repeats)])}: {sentence}"
         for sentence, cases in found.items()
     )
 
@@ -67,12 +67,12 @@ def of_run(run: RunView) -> tuple[Reason, ...]:
         if told is not None and not (told[0] == "line" and full):
             found.setdefault(told, []).append(case)
     return tuple(
-        Reason(tuple(cases), tuple(_told(cases, run.repeats)), limit, sentence)
+        Reason(tuple(cases), tuple(_counted_places(cases, run.repeats)), limit, sentence)
         for (limit, sentence), cases in found.items()
     )
 
 
-def _told(cases: Sequence[CaseView], repeats: int) -> Iterator[tuple[str, int]]:
+def _counted_places(cases: Sequence[CaseView], repeats: int) -> Iterator[tuple[str, int]]:
     places: dict[str, list[CaseView]] = {}
     for case in cases:
         places.setdefault(case.place, []).append(case)

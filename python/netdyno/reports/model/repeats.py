@@ -30,7 +30,7 @@ BOUNDS = (
     ">= marks lower bounds: the line, the tester or the fixture ended before the device did. Their mean,"
     " least, median and most are lower bounds as well, and of how the device scatters they say nothing."
 )
-IN_DOUBT = "In doubt are numbers of which nobody can say that they are the device's."
+IN_DOUBT = "In doubt are numbers that may not be the device's."
 INVALID = "Left out, for what was counted can be of no device: {}."
 COMPARISON = (
     "The second of two settings against the first, in shares of the first's mean: the difference of the means"

@@ -33,7 +33,7 @@ class Repeats:
     """How many numbers are lower bounds: the line, the tester or the fixture ended before the device did, or
     the method says that it may be more."""
     doubtful: int = 0
-    """How many numbers nobody can say to be the device's, nor on which side of them the device is."""
+    """How many numbers may not be the device's, nor are bounds of it."""
     invalid: tuple[str, ...] = ()
     """Names of the cases whose numbers are left out, since what was counted can be of no device."""
     without: int = 0

@@ -30,7 +30,7 @@ def sentence(cases: Sequence[CaseView]) -> str:
     found: dict[str, list[str]] = {}
     for case in cases:
         if case.result is not None and STANDARD in case.result.standard and case.headers:
-            found.setdefault(_told(case), []).append(case.name)
+            found.setdefault(_describe_traffic(case), []).append(case.name)
     if not found:
         return ""
     if len(found) == 1:
@@ -43,7 +43,7 @@ def _who(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{names[0]} and {counted(len(names) - 1, 'case')} more"
 
 
-def _told(case: CaseView) -> str:
+def _describe_traffic(case: CaseView) -> str:
     protocol = ", ".join(TITLES.get(name, name) for name in case.headers)
     spaced = "evenly spaced frames" if case.burst == 1 else f"frames in bursts of {case.burst:,}"
     flows = "" if case.flows is None else f", {counted(case.flows, 'flow')}"

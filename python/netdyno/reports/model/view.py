@@ -175,7 +175,7 @@ class CaseView:
     def tester(self) -> tuple[health.Finding, ...]:
         """What must be known of the tester in the trials that the result rests on."""
         last = {trial.number: trial.attempt for trial in self.trials}
-        again = health.made_again(
+        again = health.count_retries(
             [
                 "; ".join(map(str, trial.result.invalid))
                 for trial in self.trials
@@ -254,7 +254,7 @@ class CaseView:
         return tuple(t for t in self.trials if t.number in self.result.trials and t.state == "done")
 
     def verdict(self, scope: str = ALL) -> Verdict | None:
-        """Who was the limit on a scope. With one stream, its verdict and that on the sum are the same."""
+        """The verdict on a scope; None if there is none. A single stream has that of the sum."""
         if scope in self.verdicts:
             return self.verdicts[scope]
         if len(self.streams) == 1 and self.verdicts:
@@ -274,14 +274,14 @@ class CaseView:
         return str(value.contradicted) if value.contradicted else ""
 
     def verdict_of(self, value: Value) -> Verdict | None:
-        """Who was the limit on a value: its own verdict if it is a headline, else that on the first one."""
+        """The verdict on a value: its own if it is a headline, else that on the first one."""
         named = {scope: one for (name, scope), one in self.others.items() if name == value.name}
         if len(self.streams) == 1 and named:
             return next(iter(named.values()))
         return named.get(value.scope) or self.verdict(value.scope)
 
     def limit(self, scope: str = ALL) -> str:
-        """Who was the limit on the first headline, or why nobody can say."""
+        """The limit of the first headline, or the state of a case without a verdict."""
         verdict = self.verdict(scope)
         if verdict is not None:
             return verdict.limit
@@ -294,7 +294,7 @@ class CaseView:
         return unfinished.get(self.state, "not judged")
 
     def limit_of(self, value: Value) -> str:
-        """Who was the limit on a value; empty for one that is about the tester."""
+        """The limit of a value; empty for one that is about the tester."""
         if value.name in ABOUT_THE_TESTER:
             return ""
         verdict = self.verdict_of(value)
