@@ -7,7 +7,9 @@ YAML 1.2 core schema: `on`, `no` and `12:30:45` are text, `010` is ten.
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +26,9 @@ MAX_NODES = 20_000
 """Values in a plan, every use of an alias counted again: bounds what ten nested aliases can grow to."""
 
 MAX_ALIASES = 200
+
+MAX_TAG = 256
+"""Characters of a word with `!`. The parser's time grows with their square."""
 
 Path_ = tuple[str | int, ...]
 """Where a value is: keys and indices from the top."""
@@ -100,8 +105,7 @@ def read_file(path: Path, shown: str | None = None) -> Source:
     """Reads a file. Raises PlanErrors if there is none, it is too large, or it is not UTF-8."""
     name = shown or str(path)
     try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
+        data = _bytes_of(path)
     except FileNotFoundError:
         raise _whole(
             name, "no such file", f"the directory is `{path.parent}`" if path.parent.is_dir() else None
@@ -109,7 +113,19 @@ def read_file(path: Path, shown: str | None = None) -> Source:
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise _whole(name, f"cannot be read: {why}", None) from None
+    if data is None:
+        raise _whole(name, "is not a regular file", "write the plan into a file first")
     return read_bytes(data, name)
+
+
+def _bytes_of(path: Path) -> bytes | None:
+    """At most a byte more than a plan may have; None if it is no regular file, whose end may never come."""
+    # A FIFO without a writer would not even open.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return None
+        return file.read(MAX_BYTES + 1)
 
 
 def read_bytes(data: bytes, name: str) -> Source:
@@ -134,12 +150,23 @@ def read_text(text: str, name: str) -> Source:
     source = Source(name, text)
     if len(text) > MAX_BYTES:
         raise _whole(name, f"is larger than {MAX_BYTES} bytes", None)
+    long = _LONG_TAG.search(text)
+    if long is not None:
+        line = text.count("\n", 0, long.start()) + 1
+        column = long.start() - (text.rfind("\n", 0, long.start()) + 1) + 1
+        message = f"a word of more than {MAX_TAG} characters with `!`"
+        raise PlanErrors(
+            name, [PlanError(line, column, "", message, "plans are plain YAML: remove it", name)]
+        )
     try:
         source.value = _Builder(source).document(_events(text, name))
     except _Stop as stop:
         source.errors.append(stop.error)
         raise PlanErrors(name, source.errors) from None
     return source
+
+
+_LONG_TAG = re.compile(rf"!\S{{{MAX_TAG}}}")
 
 
 def _whole(name: str, message: str, hint: str | None) -> PlanErrors:
@@ -242,6 +269,8 @@ class _Open:
     key: tuple[Any, Position] | None = None
 
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
 _NO_KEY = ("a list or a mapping cannot be a key", "keys are names: put it in quotes if it is text")
 
 
@@ -339,6 +368,12 @@ class _Builder:
             return value, origin
         self._tagless(event, at)
         self._count(None, at)
+        if _SURROGATE.search(event.value):
+            raise self._stop(
+                at,
+                "half of a character: a `\\ud800` to `\\udfff` escape stands for none",
+                "write the character itself, or its number as in `\\U0001F600`",
+            )
         plain = event.implicit[0] and event.style in (None, "") and event.tag is None
         return (scalar(event.value) if plain else event.value), None
 
