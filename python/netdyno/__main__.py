@@ -1,6 +1,6 @@
 """`python -m netdyno`."""
 
-from netdyno.cli.app import main
+from netdyno.cli import main
 
 if __name__ == "__main__":
     main()

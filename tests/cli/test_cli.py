@@ -79,7 +79,7 @@ def test_help_needs_little_more_than_python_itself() -> None:
 
 
 def test_help_imports_nothing_slow() -> None:
-    code = "import sys; sys.argv = ['netdyno', '--help']; import netdyno.cli; print(*sys.modules)"
+    code = "import sys; sys.argv = ['netdyno', '--help']; import netdyno.cli.app; print(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", code], env=ENVIRONMENT, capture_output=True, text=True, check=True
     )

@@ -262,7 +262,7 @@ def test_an_interrupted_run_says_how_many_trials_are_finished(
         done = sum(trial.state == "done" for trial in run.trials(0))
     assert 2 <= done < 8
     with pytest.raises(SystemExit) as ended:
-        _conclude(outcome, ())
+        _conclude(outcome, (), verbose=True)
     assert ended.value.code == 130
     said = capsys.readouterr()
     for told in (said.err, " ".join(said.out.split())):

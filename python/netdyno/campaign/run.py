@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -15,7 +14,6 @@ from fractions import Fraction
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as package_version
 from pathlib import Path
-from types import FrameType
 from typing import Protocol
 
 from netdyno.calibration import Calibration, shelf
@@ -30,6 +28,7 @@ from netdyno.campaign.events import (
     Waiting,
     Wired,
 )
+from netdyno.campaign.interrupts import EXIT_CODE, Interrupts
 from netdyno.campaign.workers import Workers
 from netdyno.devices import KINDS, LabError, Preflight
 from netdyno.errors import NetdynoError
@@ -109,9 +108,17 @@ class Selection:
 
 
 def run(
-    plan: Plan, parent: Path, watcher: Watcher, selection: Selection, tester: TesterEntry | None = None
+    plan: Plan,
+    parent: Path,
+    watcher: Watcher,
+    selection: Selection,
+    tester: TesterEntry | None = None,
+    interrupts: Interrupts | None = None,
 ) -> Outcome:
-    """Runs a plan into a new folder below `parent`. tester: in place of the plan's."""
+    """Runs a plan into a new folder below `parent`.
+
+    tester: in place of the plan's. interrupts: stay in force when it returns.
+    """
     plan = selection.plan(plan)
     tester = tester or TESTERS[plan.tester]
     chosen = selection.cases(plan)
@@ -128,19 +135,20 @@ def run(
         versions=versions(tester),
     )
     _preflight(plan)
-    now = datetime.now(UTC)
-    folder = new_folder(parent, name, now)
-    try:
-        _keep_included(folder, plan.included)
-        store = RunWriter.create(folder, head, [_head(plan, case) for case in chosen], now)
-    except BaseException:
-        # Nothing is in it yet that anybody could read or resume.
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
-    with store:
-        kept = _calibrations(parent)
-        jobs = [Job(plan, case, tester, calibrations=kept, versions=head.versions) for case in chosen]
-        return _campaign(store, jobs, watcher, already=0)
+    with _installed(interrupts) as installed:
+        now = datetime.now(UTC)
+        folder = new_folder(parent, name, now)
+        try:
+            _keep_included(folder, plan.included)
+            store = RunWriter.create(folder, head, [_head(plan, case) for case in chosen], now)
+        except BaseException:
+            # Nothing is in it yet that anybody could read or resume.
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        with store:
+            kept = _calibrations(parent)
+            jobs = [Job(plan, case, tester, calibrations=kept, versions=head.versions) for case in chosen]
+            return _campaign(store, jobs, watcher, 0, installed)
 
 
 def _calibrations(runs: Path) -> tuple[Calibration, ...]:
@@ -158,10 +166,15 @@ def _keep_included(folder: Path, included: Mapping[str, str]) -> None:
         copy = (kept / name).resolve()
         if copy.is_relative_to(kept):
             copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.write_text(text)
+            copy.write_text(text, encoding="utf-8")
 
 
-def resume(folder: Path, watcher: Watcher, tester: TesterEntry | None = None) -> Outcome:
+def resume(
+    folder: Path,
+    watcher: Watcher,
+    tester: TesterEntry | None = None,
+    interrupts: Interrupts | None = None,
+) -> Outcome:
     """Goes on with a run that was killed or interrupted. What is done is not done again."""
     folder = folder.parent if folder.name == FILE else folder
     if not (folder / FILE).exists():
@@ -194,10 +207,10 @@ def resume(folder: Path, watcher: Watcher, tester: TesterEntry | None = None) ->
         running = versions(tester)
         if jobs:
             _preflight(plan)
-        with RunWriter.resume(folder, hold) as store:
+        with _installed(interrupts) as installed, RunWriter.resume(folder, hold) as store:
             if jobs:
                 _note_versions(store, head.versions, running)
-            return _campaign(store, jobs, watcher, already=len(finished))
+            return _campaign(store, jobs, watcher, len(finished), installed)
 
 
 def _note_versions(store: RunWriter, begun: Mapping[str, str], running: Mapping[str, str]) -> None:
@@ -239,26 +252,29 @@ def _trials_to_keep(trials: Iterator[StoredTrial]) -> tuple[StoredTrial, ...]:
     return tuple(trial for trial in trials if trial.state != "cancelled")
 
 
-def _campaign(store: RunWriter, jobs: list[Job], watcher: Watcher, already: int) -> Outcome:
+def _campaign(
+    store: RunWriter, jobs: list[Job], watcher: Watcher, already: int, interrupts: Interrupts
+) -> Outcome:
     """Virtual cases on all cores, then real ones one by one. This process alone writes the store."""
     if jobs:
-        watcher.begin(jobs[0].plan, [job.case for job in jobs], already)
+        with suppress(OSError):
+            watcher.begin(jobs[0].plan, [job.case for job in jobs], already)
     # What sends both ways takes about twice as long, and no core is to wait for such a case at the end.
     virtual = [job for job in jobs if _clock(job) == "virtual"]
     virtual.sort(key=lambda job: job.case.direction != "bidir")
     real = [job for job in jobs if _clock(job) == "real"]
-    stopped = False
+    told = False
     try:
         # A process each, for a lab may change its namespaces; but one for all whose peers would go with it.
         apart = bool(real) and not any(link.backend.kind == "memif" for link in real[0].plan.lab.links)
         for group, count, fresh in ((virtual, os.cpu_count() or 1, False), (real, 1, apart)):
-            if not group or stopped:
+            if not group or interrupts.seen:
                 continue
             kept = {one.id: one for one in jobs[0].calibrations}
-            told = False
-            with Workers(min(count, len(group)), fresh=fresh) as workers, _signals(workers) as signals:
+            workers = Workers(min(count, len(group)), fresh=fresh)
+            with interrupts.stopping(workers), workers:
                 for event in workers.run(group):
-                    if signals and not told:
+                    if interrupts.seen and not told:
                         told = True
                         with suppress(OSError):
                             watcher.stopping()
@@ -267,7 +283,6 @@ def _campaign(store: RunWriter, jobs: list[Job], watcher: Watcher, already: int)
                     # Who watches may be gone (a terminal that was closed): what is measured is not.
                     with suppress(OSError):
                         watcher.tick() if event is None else watcher.event(event)
-                stopped = bool(signals)
     finally:
         with suppress(OSError):
             watcher.end()
@@ -277,9 +292,9 @@ def _campaign(store: RunWriter, jobs: list[Job], watcher: Watcher, already: int)
     for number, verdicts in across(ended).items():
         store.judged_again(number, verdicts)
     now = datetime.now(UTC)
-    if stopped and any(case.state not in ("done", "failed") for case in ended):
+    if interrupts.seen and any(case.state not in ("done", "failed") for case in ended):
         store.run_ended("interrupted", now)
-        return Outcome(store.folder, 130)
+        return Outcome(store.folder, EXIT_CODE)
     store.run_ended("done" if all(case.state == "done" for case in ended) else "failed", now)
     return Outcome(store.folder, _exit_code(ended))
 
@@ -296,7 +311,15 @@ def _exit_code(cases: Sequence[StoredCase]) -> int:
         return 3
     if any(goal.passed is None for goal in goals):
         return 3
-    return 0 if any(_has_number(case) for case in cases) else 4
+    if not any(_has_number(case) for case in cases):
+        return 4
+    # A goal that was met at what the tester could send is an answer; a number that only it limited is none.
+    return 4 if not goals and all(_tester_limited(case) for case in cases) else 0
+
+
+def _tester_limited(case: StoredCase) -> bool:
+    """Whether the tester was the limit on every value of a case."""
+    return bool(case.verdicts) and all(verdict.limit in ("tester", "receiver") for verdict in case.verdicts)
 
 
 def _has_number(case: StoredCase) -> bool:
@@ -331,34 +354,15 @@ def _record(store: RunWriter, event: Event, calibrations: Mapping[str, Calibrati
 
 
 @contextmanager
-def _signals(workers: Workers) -> Iterator[list[int]]:
-    """SIGINT, SIGTERM and SIGHUP end the run in order, a second one at once. Yields the signals seen."""
-    seen: list[int] = []
-    numbers = [signal.SIGINT, signal.SIGTERM]
-    # Under nohup a hang-up is to be survived.
-    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
-        numbers.append(signal.SIGHUP)
-    spoken_to = [stream for stream in (sys.stdout, sys.stderr) if stream.isatty()]
-
-    def handle(number: int, frame: FrameType | None) -> None:
-        seen.append(number)
-        for stream in spoken_to:
-            if not stream.isatty():
-                # The terminal was closed: what is still said goes nowhere, and is no reason to fail.
-                with open(os.devnull, "w") as nowhere:
-                    os.dup2(nowhere.fileno(), stream.fileno())
-        if len(seen) == 1:
-            workers.stop()
-        elif number != signal.SIGHUP:
-            # One hang-up may come twice: from the terminal and from the shell.
-            workers.kill()
-
-    before = {number: signal.signal(number, handle) for number in numbers}
+def _installed(given: Interrupts | None) -> Iterator[Interrupts]:
+    """Interrupts that are in force; given ones stay so, for their owner still has to conclude."""
+    interrupts = given or Interrupts()
+    interrupts.install()
     try:
-        yield seen
+        yield interrupts
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        if given is None:
+            interrupts.restore()
 
 
 def _clock(job: Job) -> str:

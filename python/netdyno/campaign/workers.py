@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from tempfile import TemporaryFile
@@ -230,6 +231,8 @@ def _start() -> tuple[Connection, _Worker]:
     ours, theirs = context.Pipe()
     process = context.Process(target=_work, args=(theirs, os.getpid()), daemon=False)
     said = TemporaryFile()  # noqa: SIM115, it is closed when the process has ended
+    # Starting the first worker also starts Python's resource tracker, which unblocks SIGINT and SIGTERM.
+    resource_tracker.ensure_running()
     # Until the worker has set up its own signals, one from the terminal must not end it.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
     try:

@@ -1,5 +1,34 @@
-"""The command line."""
+"""The command line. `main` is what `netdyno` and `python -m netdyno` start.
 
-from netdyno.cli.app import cli, main
+Importing this package imports nothing else, so that Ctrl-C has a meaning before the rest is loaded.
+"""
 
-__all__ = ["cli", "main"]
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import suppress
+from types import FrameType
+from typing import NoReturn
+
+__all__ = ["main"]
+
+INTERRUPTED = b"interrupted: nothing was measured and nothing was changed\n"
+
+
+def main() -> NoReturn:
+    """Runs the command line and exits with its code."""
+    # Whoever started us with SIGINT ignored (a shell's `&`) meant it.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _end_at_once)
+    from netdyno.cli.app import main as command_line
+
+    command_line()
+
+
+def _end_at_once(number: int, frame: FrameType | None) -> None:
+    """Ends the process where there is nothing to undo. An exception could be lost inside an import, and a
+    second one would end in a traceback."""
+    with suppress(OSError):
+        os.write(2, INTERRUPTED)
+    os._exit(130)

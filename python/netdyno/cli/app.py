@@ -1,18 +1,19 @@
 """The command line: words, options and exit codes. What needs time to import is imported where it is used.
 
 Exit codes: 0 all is well; 1 a goal was missed; 2 the command or the plan is wrong; 3 something could not
-be measured; 4 all was measured and no case has a number; 130 interrupted, what was measured is kept. Data
-goes to stdout, all else to stderr.
+be measured; 4 all was measured and no case has a number of the device; 130 interrupted, what was measured
+is kept. Data goes to stdout, all else to stderr.
 """
 
 from __future__ import annotations
 
-import os
+import signal
 import sys
 from typing import NoReturn
 
 import click
 
+from netdyno.cli import streams
 from netdyno.cli.calibrate import calibrate
 from netdyno.cli.check import check
 from netdyno.cli.codes import INTERRUPTED, NOT_MEASURED, PASSED, USAGE
@@ -88,6 +89,7 @@ for command in (
 
 def main() -> NoReturn:
     """Runs the command line; never shows a traceback for a mistake of the user's."""
+    streams.prepare()
     try:
         code = cli.main(standalone_mode=False)
         sys.stdout.flush()
@@ -115,15 +117,13 @@ def main() -> NoReturn:
         print_error(message, hint)
         sys.exit(USAGE)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted: nothing was measured, nothing is kept", err=True)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        click.echo("interrupted: nothing was measured and nothing was changed", err=True)
         sys.exit(INTERRUPTED)
-    except BrokenPipeError:
-        # The reader of our output went away, as `head` does.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(PASSED)
     except OSError as error:
         where = error.filename or "the operating system refused"
         print_error(f"{where}: {error.strerror or error}", advice(error))
+        streams.discard_what_fails()
         sys.exit(NOT_MEASURED)
     sys.exit(code if isinstance(code, int) else PASSED)
 

@@ -73,8 +73,9 @@ def calibrate(
         return
     again = f"`{_as_given()}` begins again from the start"
     try:
-        # Told to end by a supervisor, it keeps what it has as well.
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        # Ended by a supervisor, it keeps what it has as well.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.default_int_handler)
         shelf.prepare(out)
         found = _measured(loaded, source, _effort(quick, soak))
     except (suite.NothingMeasuredError, KeyboardInterrupt):

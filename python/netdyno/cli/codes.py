@@ -12,7 +12,8 @@ MEANINGS: Mapping[int, str] = {
     USAGE: "the command line or the plan is wrong; nothing was started",
     NOT_MEASURED: "could not measure (port, device, permission, full disk), a result is `invalid`,"
     " or a goal could not be judged and none was missed",
-    NO_NUMBER: "everything was measured, and no case has a number",
+    NO_NUMBER: "everything was measured, and no case has a number of the device,"
+    " or the tester was the limit in every case and the plan has no goal",
     INTERRUPTED: "interrupted; finished trials are kept",
 }
 """What each code says to a script."""

@@ -48,7 +48,7 @@ def check_report_name(name: str) -> None:
 def write_report(file: Path, text: str) -> None:
     """Writes a report. What the system says of a file that is open does not name it."""
     try:
-        file.write_text(text)
+        file.write_text(text, encoding="utf-8")
     except OSError as error:
         error.filename = str(file)
         raise

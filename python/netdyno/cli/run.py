@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from netdyno.cli.codes import INTERRUPTED, MISSED, NO_NUMBER, PASSED
-from netdyno.cli.console import RUNS, print_hint
+from netdyno.cli.codes import INTERRUPTED, MISSED, NO_NUMBER, NOT_MEASURED, PASSED
+from netdyno.cli.console import RUNS, print_error, print_hint
 from netdyno.cli.report import check_report_name, render_report, tables_elsewhere, write_report
-from netdyno.errors import counted
+from netdyno.cli.streams import discard_what_fails
+from netdyno.errors import advice, counted
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
+    from netdyno.campaign.interrupts import Interrupts
     from netdyno.campaign.run import Outcome, Selection
+    from netdyno.store import StoredRun
 
 
 @click.command()
@@ -59,20 +62,22 @@ def run(
     selection = _selection(scale, only)
 
     from netdyno.campaign import run as runner
+    from netdyno.campaign.interrupts import Interrupts
     from netdyno.cli import live
     from netdyno.plan import load
     from netdyno.testers import tables
 
+    interrupts = Interrupts()
     if resume is not None:
-        outcome = runner.resume(resume, live.watcher())
+        outcome = runner.resume(resume, live.watcher(), interrupts=interrupts)
     else:
         assert plan is not None
         loaded = load(plan, tables=tables())
         if dry_run:
             _dry_run(selection.plan(loaded), selection)
             return
-        outcome = runner.run(loaded, out, live.watcher(), selection)
-    _conclude(outcome, reports, verbose=verbose)
+        outcome = runner.run(loaded, out, live.watcher(), selection, interrupts=interrupts)
+    _conclude(outcome, reports, interrupts, verbose=verbose)
 
 
 def _selection(scale: str | None, only: Iterable[str]) -> Selection:
@@ -118,43 +123,81 @@ def about(plan: Any, count: int) -> str:
     return f"about {clock(float(traffic_seconds(plan, count)))} if run in real time"
 
 
-def _conclude(outcome: Outcome, reports: Iterable[str], *, verbose: bool) -> NoReturn:
+def _conclude(
+    outcome: Outcome, reports: Iterable[str], interrupts: Interrupts | None = None, *, verbose: bool
+) -> NoReturn:
+    """Writes the reports, then prints the summary, and exits with the run's code.
+
+    A report that cannot be written costs neither the other ones nor the summary.
+    """
     from netdyno.reports import REPORTS
     from netdyno.reports.formats import summary
-    from netdyno.reports.model import unfinished
     from netdyno.reports.model.from_store import view
     from netdyno.reports.model.headline import headline
     from netdyno.store import open_run
 
+    unwritten = False
+    files: list[tuple[str, str]] = []
     with open_run(outcome.folder) as stored:
-        files = []
+        kept = _kept(stored, outcome)
+        if interrupts is not None:
+            interrupts.end_with("".join(f"{line}\n" for line in kept))
         for name in dict.fromkeys(reports):
             file = outcome.folder / f"report{REPORTS[name].suffix}"
-            write_report(file, render_report(stored, name, colour=False))
+            try:
+                write_report(file, render_report(stored, name, colour=False))
+            except OSError as error:
+                unwritten = True
+                print_error(f"{error.filename or file}: {error.strerror or error}", advice(error))
+                continue
             files.append(("report", file.resolve().as_uri()))
             elsewhere = tables_elsewhere(stored, name)
             if elsewhere and "tables" not in reports:
                 print_hint(f"{elsewhere}: `netdyno report {outcome.folder} --as tables`")
         shown = headline(view(stored))
-        if verbose:
-            sys.stdout.write(render_report(stored, "terminal", colour=True))
-            sys.stdout.write("\n")
+        text = render_report(stored, "terminal", colour=True) + "\n" if verbose else ""
         details = ("details", f"netdyno report {outcome.folder} [--as html|markdown|csv|json]")
-        sys.stdout.write("\n".join(summary.lines(shown, paths=(*files, details))) + "\n")
+        text += "\n".join(summary.lines(shown, paths=(*files, details))) + "\n"
         failures = [case for case in stored.cases if case.error]
-        done = sum(case.state == "done" for case in stored.cases)
-        some = f"{done} of {counted(len(stored.cases), 'case')}"
-        trials = unfinished.kept(view(stored)) if outcome.exit_code == INTERRUPTED else ""
-    # What went wrong stands in the report above; once for all cases, what to do about it.
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except OSError as error:
+        # What was measured is not worth less because it could not be printed.
+        print_error(f"stdout: {error.strerror or error}", advice(error))
+        discard_what_fails()
+    # What went wrong stands in the summary; once for all cases, what to do about it.
     for hint in dict.fromkeys(case.hint for case in failures if case.hint):
         print_hint(hint)
     if outcome.exit_code == NO_NUMBER:
-        click.echo("no case has a number: the report says of each why not", err=True)
+        click.echo("no case has a number of the device: the report gives the reason of each", err=True)
+    if interrupts is not None:
+        interrupts.ignore()
     if outcome.exit_code == INTERRUPTED:
-        kept = f"{some} measured and kept" if done else "no case has a result yet"
-        kept += f"; finished and kept, without a result yet: {trials}" if trials else ""
-        click.echo(f"interrupted: {kept}", err=True)
-        click.echo(f"hint: `netdyno run --resume {outcome.folder}` goes on with it", err=True)
-    sys.stdout.flush()
-    # A device that failed its acceptance test missed a goal.
-    sys.exit(MISSED if outcome.exit_code == PASSED and shown.passed is False else outcome.exit_code)
+        for line in kept:
+            click.echo(line, err=True)
+    code = outcome.exit_code
+    if code == PASSED and shown.passed is False:
+        # A device that failed its acceptance test missed a goal.
+        code = MISSED
+    sys.exit(NOT_MEASURED if unwritten and code == PASSED else code)
+
+
+def _kept(stored: StoredRun, outcome: Outcome) -> tuple[str, str]:
+    """What an interrupted run has kept, and the command that goes on with it."""
+    from netdyno.reports.model import unfinished
+    from netdyno.reports.model.from_store import view
+
+    trials = counted(stored.trial_count(), "trial")
+    if outcome.exit_code != INTERRUPTED:
+        return (
+            f"interrupted: the run is complete, {trials} kept in {outcome.folder}",
+            f"hint: `netdyno report {outcome.folder}` prints its results",
+        )
+    done = sum(case.state == "done" for case in stored.cases)
+    also = unfinished.kept(view(stored))
+    return (
+        f"interrupted: {trials} kept, {done} of {counted(len(stored.cases), 'case')} measured"
+        + (f"; finished and kept, without a result yet: {also}" if also else ""),
+        f"hint: `netdyno run --resume {outcome.folder}` goes on with it",
+    )

@@ -144,6 +144,11 @@ class StoredRun:
             rows = self._connection.execute("SELECT id, document FROM calibrations ORDER BY id").fetchall()
             return tuple(StoredCalibration(row["id"], row["document"]) for row in rows)
 
+    def trial_count(self) -> int:
+        """How many finished trials are kept, those of cases without a result too."""
+        with self._reading():
+            return int(self._row("SELECT count(*) FROM trials WHERE state = 'done'")[0])
+
     def trials(self, case: int) -> Iterator[StoredTrial]:
         """The trials of a case with their series, in order, one at a time; invalid and cancelled ones too."""
         sql = "SELECT * FROM trials WHERE case_number = ? ORDER BY number, attempt"

@@ -1,0 +1,90 @@
+"""Signals that end a run: in order at first, at once when repeated, and with a true last word after it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import Any, Protocol
+
+EXIT_CODE = 130
+
+
+class _Stoppable(Protocol):
+    def stop(self) -> None: ...
+    def kill(self) -> None: ...
+
+
+class Interrupts:
+    """What SIGINT, SIGTERM and SIGHUP do from `install` on. None of them raises an exception.
+
+    While there are workers the first signal stops them in order and the second kills them. After `end_with` a
+    signal prints the given words and ends the process.
+    """
+
+    def __init__(self) -> None:
+        self.seen: list[int] = []
+        """Signals that have come."""
+        self._workers: _Stoppable | None = None
+        self._words: bytes | None = None
+        self._before: dict[int, Any] = {}
+        self._terminals = [stream for stream in (sys.stdout, sys.stderr) if stream.isatty()]
+
+    def install(self) -> None:
+        """Takes the signals over. Safe to call twice."""
+        if self._before:
+            return
+        numbers = [signal.SIGINT, signal.SIGTERM]
+        # Under nohup a hang-up is to be survived.
+        if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+            numbers.append(signal.SIGHUP)
+        for number in numbers:
+            self._before[number] = signal.signal(number, self._handle)
+
+    def restore(self) -> None:
+        """Gives the signals back to whoever had them."""
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        self._before = {}
+
+    @contextmanager
+    def stopping(self, workers: _Stoppable) -> Iterator[None]:
+        """Signals go to these workers; so does one that has come before."""
+        self._workers = workers
+        if self.seen:
+            workers.stop()
+        try:
+            yield
+        finally:
+            self._workers = None
+
+    def end_with(self, words: str) -> None:
+        """From now on a signal prints `words` on stderr and ends the process with 130."""
+        self._words = words.encode(errors="backslashreplace")
+
+    def ignore(self) -> None:
+        """From now on a signal does nothing: the process is about to end."""
+        for number in self._before:
+            signal.signal(number, signal.SIG_IGN)
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        self.seen.append(number)
+        for stream in self._terminals:
+            if not stream.isatty():
+                # The terminal was closed: what is still printed goes nowhere, and is no reason to fail.
+                with open(os.devnull, "w") as nowhere:
+                    os.dup2(nowhere.fileno(), stream.fileno())
+        if self._words is not None:
+            with suppress(OSError):
+                os.write(2, self._words)
+            os._exit(EXIT_CODE)
+        if self._workers is None:
+            return
+        if len(self.seen) == 1:
+            self._workers.stop()
+        elif number != signal.SIGHUP:
+            # One hang-up may come twice: from the terminal and from the shell.
+            self._workers.kill()

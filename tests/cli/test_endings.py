@@ -1,0 +1,249 @@
+"""How the command ends, as processes of their own: signals, streams that are gone, exit codes."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from campaigns import ENVIRONMENT, SEARCH, TWO, gone, wait_for, write_plan
+from netdyno.store import FILE, open_run
+
+COMMAND = [sys.executable, "-m", "netdyno"]
+SLOW = SEARCH.replace("duration: 10ms", "duration: 400ms")
+LIMIT_S = 60
+
+
+def shell(line: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """A line of bash that has `$netdyno`; its exit code is that of the first command of a pipe."""
+    return subprocess.run(
+        ["bash", "-c", f"{line}; exit ${{PIPESTATUS[0]}}"],
+        env={**ENVIRONMENT, "netdyno": " ".join(COMMAND), **environment},
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+    )
+
+
+def the_run(parent: Path) -> Path:
+    (folder,) = (path for path in parent.iterdir() if not path.name.startswith("."))
+    return folder
+
+
+def stored_trials(parent: Path) -> int:
+    """Finished trials that the only run below a folder has by now."""
+    for folder in parent.glob("*"):
+        if (folder / FILE).exists():
+            with open_run(folder) as run:
+                return run.trial_count()
+    return 0
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> subprocess.Popen[str]:
+    """A run of the real command, slow enough to be interrupted, in a session of its own."""
+    plan = write_plan(tmp_path, SLOW)
+    return subprocess.Popen(
+        [*COMMAND, "run", str(plan), "--out", str(tmp_path / "runs"), "--report", "csv"],
+        env=ENVIRONMENT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+# Signals
+
+
+@pytest.mark.parametrize("pause_s", [0.0, 0.3])
+def test_run_repeated_ctrl_c_says_what_is_kept(
+    pause_s: float, running: subprocess.Popen[str], tmp_path: Path
+) -> None:
+    """Ctrl-C as a terminal sends it, to every process, again and again until the command has ended."""
+    wait_for(lambda: stored_trials(tmp_path / "runs") >= 3)
+    while running.poll() is None:
+        os.killpg(running.pid, signal.SIGINT)
+        time.sleep(pause_s)
+    _, err = running.communicate(timeout=LIMIT_S)
+    folder = the_run(tmp_path / "runs")
+    with open_run(folder) as run:
+        kept = run.trial_count()
+    assert running.returncode == 130
+    assert kept >= 3
+    assert re.search(rf"^interrupted: {kept} trials? kept", err, re.MULTILINE)
+    assert f"netdyno run --resume {folder}" in err
+    assert "Traceback" not in err
+    wait_for(lambda: gone(running.pid))
+
+
+def test_run_ctrl_c_in_its_first_moments_shows_no_traceback(tmp_path: Path) -> None:
+    """A signal every few milliseconds of the start: no run yet, its first worker still importing."""
+    plan = write_plan(tmp_path, SLOW)
+    for number in range(8):
+        process = subprocess.Popen(
+            [*COMMAND, "run", str(plan), "--out", str(tmp_path / f"runs-{number}")],
+            env=ENVIRONMENT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        time.sleep(0.15 + 0.1 * number)
+        while process.poll() is None:
+            os.killpg(process.pid, signal.SIGINT)
+            time.sleep(0.02)
+        _, err = process.communicate(timeout=LIMIT_S)
+        assert process.returncode == 130, err
+        assert "Traceback" not in err
+        assert "KeyboardInterrupt" not in err
+
+
+def test_run_first_worker_is_shielded_from_ctrl_c_from_its_start(
+    running: subprocess.Popen[str], tmp_path: Path
+) -> None:
+    """Read from the kernel as soon as the process is there: SIGINT is blocked or ignored."""
+    interrupt = 1 << (signal.SIGINT - 1)
+    seen: dict[int, bool] = {}
+    end = time.monotonic() + LIMIT_S
+    while stored_trials(tmp_path / "runs") < 1:
+        assert time.monotonic() < end
+        for task in Path(f"/proc/{running.pid}/task").glob("*/children"):
+            for child in map(int, task.read_text().split()):
+                try:
+                    command = Path(f"/proc/{child}/cmdline").read_bytes()
+                    status = Path(f"/proc/{child}/status").read_text()
+                except OSError:
+                    continue
+                if b"spawn_main" not in command:
+                    continue
+                masks = [int(mask, 16) for mask in re.findall(r"^Sig(?:Blk|Ign):\s*(\w+)", status, re.M)]
+                shielded = any(mask & interrupt for mask in masks)
+                seen[child] = seen.get(child, True) and shielded
+    running.kill()
+    running.communicate()
+    assert seen
+    assert all(seen.values())
+    wait_for(lambda: gone(running.pid))
+
+
+# Streams
+
+
+@pytest.mark.parametrize("reader", ["| true", "| head -1", "| head -c 1"])
+def test_run_without_a_reader_ends_as_with_one(reader: str, tmp_path: Path) -> None:
+    """The reader of stdout is gone before anything is printed, or after the first line."""
+    plan = write_plan(tmp_path)
+    done = shell(f"$netdyno run {plan} --out {tmp_path}/runs --report csv {reader}")
+    assert done.returncode == 0, done.stderr
+    assert (the_run(tmp_path / "runs") / "report.csv").stat().st_size > 0
+    assert "Traceback" not in done.stderr
+
+
+def test_run_without_a_reader_of_any_stream_measures_all(tmp_path: Path) -> None:
+    plan = write_plan(tmp_path)
+    done = shell(f"$netdyno run {plan} --out {tmp_path}/runs --report csv 2>&1 | true")
+    assert done.returncode == 0
+    folder = the_run(tmp_path / "runs")
+    assert (folder / "report.csv").exists()
+    with open_run(folder) as run:
+        assert {case.state for case in run.cases} == {"done"}
+
+
+@pytest.mark.parametrize("streams", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
+def test_run_with_closed_streams_measures_all(streams: str, tmp_path: Path) -> None:
+    """The descriptors 0 to 2 are closed: no file of the run may take their numbers."""
+    plan = write_plan(tmp_path)
+    done = shell(f"$netdyno run {plan} --out {tmp_path}/runs --report csv {streams}")
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    folder = the_run(tmp_path / "runs")
+    assert (folder / "report.csv").exists()
+    with open_run(folder) as run:
+        assert {case.state for case in run.cases} == {"done"}
+
+
+def test_run_on_a_full_stdout_keeps_its_exit_code_and_report(tmp_path: Path) -> None:
+    plan = write_plan(tmp_path)
+    done = shell(f"$netdyno run {plan} --out {tmp_path}/runs --report csv > /dev/full")
+    assert done.returncode == 0
+    assert (the_run(tmp_path / "runs") / "report.csv").exists()
+    assert "Traceback" not in done.stderr
+
+
+def test_list_on_a_full_stdout_fails_once(tmp_path: Path) -> None:
+    done = shell("$netdyno kinds > /dev/full")
+    assert done.returncode == 3
+    assert len(done.stderr.splitlines()) == 2  # the error and its hint
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "ascii"])
+def test_run_on_a_narrow_stdout_shows_no_traceback(encoding: str, tmp_path: Path) -> None:
+    """A title that Latin-1 does not have is printed with escapes; the report has it as it is."""
+    plan = write_plan(tmp_path, SEARCH.replace("A small search", "Łódź → 東京"))
+    done = subprocess.run(
+        [*COMMAND, "run", str(plan), "--out", str(tmp_path / "runs"), "--report", "markdown"],
+        env={**ENVIRONMENT, "PYTHONIOENCODING": encoding},
+        capture_output=True,
+        timeout=LIMIT_S,
+    )
+    assert done.returncode == 0, done.stderr
+    assert b"Traceback" not in done.stderr
+    assert "Łódź → 東京" in (the_run(tmp_path / "runs") / "report.md").read_text(encoding="utf-8")
+
+
+# Reports and exit codes
+
+
+def test_run_writes_its_reports_before_it_prints_the_summary(tmp_path: Path) -> None:
+    """The first byte on stdout is read slowly: by then the report is there."""
+    plan = write_plan(tmp_path)
+    reader = f"(head -c 1 > /dev/null; ls {tmp_path}/runs/*/report.csv > {tmp_path}/seen)"
+    shell(f"$netdyno run {plan} --out {tmp_path}/runs --report csv | {reader}")
+    assert (tmp_path / "seen").read_text().strip().endswith("report.csv")
+
+
+@pytest.fixture(scope="module")
+def complete(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run that is done."""
+    parent = tmp_path_factory.mktemp("complete")
+    plan = write_plan(parent, TWO + 'goals: ["throughput >= 99%"]\n')
+    shell(f"$netdyno run {plan} --out {parent}/runs")
+    return the_run(parent / "runs")
+
+
+def test_run_report_that_cannot_be_written_costs_no_summary(complete: Path, tmp_path: Path) -> None:
+    """A directory is where the report is to be: a complete run that is resumed writes its reports again."""
+    folder = Path(shutil.copytree(complete, tmp_path / "run"))
+    (folder / "report.csv").mkdir()
+    done = shell(f"$netdyno run --resume {folder} --report csv --report json")
+    assert done.returncode in (1, 3)
+    assert "Traceback" not in done.stderr
+    assert done.stdout
+    assert (folder / "report.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("limit", "passed", "code"),
+    [("tester", None, 4), ("receiver", None, 4), ("device", None, 0), ("tester", 1, 0), ("tester", 0, 1)],
+)
+def test_run_limited_by_the_tester_everywhere_exits_4_unless_goals_answer(
+    limit: str, passed: int | None, code: int, complete: Path, tmp_path: Path
+) -> None:
+    """A complete run, its record changed all limits and goals the same: resuming gives its code."""
+    folder = Path(shutil.copytree(complete, tmp_path / "run"))
+    with closing(sqlite3.connect(folder / FILE)) as connection, connection:
+        connection.execute("UPDATE verdicts SET who = ?", (limit,))
+        if passed is None:
+            connection.execute("DELETE FROM goals")
+        connection.execute("UPDATE goals SET passed = ?", (passed,))
+    done = shell(f"$netdyno run --resume {folder}")
+    assert done.returncode == code, done.stderr
