@@ -241,9 +241,50 @@ def test_run_limited_by_the_tester_everywhere_exits_4_unless_goals_answer(
     """A complete run, its record changed all limits and goals the same: resuming gives its code."""
     folder = Path(shutil.copytree(complete, tmp_path / "run"))
     with closing(sqlite3.connect(folder / FILE)) as connection, connection:
-        connection.execute("UPDATE verdicts SET who = ?", (limit,))
+        connection.execute("UPDATE verdicts SET who = ?1, body = json_set(body, '$.limit', ?1)", (limit,))
         if passed is None:
             connection.execute("DELETE FROM goals")
-        connection.execute("UPDATE goals SET passed = ?", (passed,))
+        else:
+            judged = "true" if passed else "false"
+            connection.execute(
+                "UPDATE goals SET passed = ?, body = json_set(body, '$.passed', json(?))", (passed, judged)
+            )
     done = shell(f"$netdyno run --resume {folder}")
     assert done.returncode == code, done.stderr
+
+
+# Hostile plans
+
+
+def refused(plan: Path) -> str:
+    """What `check` prints on stderr of a plan that it refuses, well within the limit of time."""
+    done = subprocess.run(
+        [*COMMAND, "check", str(plan)], env=ENVIRONMENT, capture_output=True, text=True, timeout=10
+    )
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
+@pytest.mark.parametrize("where", ["title", "lab"])
+def test_check_plan_with_lone_surrogates_is_refused_with_its_place(where: str, tmp_path: Path) -> None:
+    plan = write_plan(tmp_path, f'{where}: "\\ud83d\\ude00"\n')
+    assert refused(plan).startswith(f"error: {plan}:1:{len(where) + 3}: ")
+
+
+@pytest.mark.parametrize("lead", ["", "lab: ", "title: "])
+def test_check_plan_of_exclamation_marks_is_refused_at_once(lead: str, tmp_path: Path) -> None:
+    """0.9 MB of them: the parser's time grows with the square of a tag's length."""
+    plan = write_plan(tmp_path, lead + "!" * 900_000)
+    assert refused(plan).startswith(f"error: {plan}:1:{len(lead) + 1}: ")
+
+
+@pytest.mark.parametrize("named", ["the plan", "its lab"])
+def test_check_fifo_is_refused_at_once(named: str, tmp_path: Path) -> None:
+    """Opening a FIFO that nobody writes waits for ever."""
+    os.mkfifo(tmp_path / "fifo")
+    plan = tmp_path / "fifo"
+    if named == "its lab":
+        begin, end = SEARCH.index("lab:"), SEARCH.index("traffic:")
+        plan = write_plan(tmp_path, SEARCH[:begin] + "lab: fifo\n" + SEARCH[end:])
+    assert "not a regular file" in refused(plan)
