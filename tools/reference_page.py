@@ -19,10 +19,12 @@ from netdyno.cli import catalogue
 from netdyno.cli.app import cli
 from netdyno.cli.codes import MEANINGS
 from netdyno.devices import KINDS
+from netdyno.devices.drivers import DRIVERS
 from netdyno.methods import METHODS
 from netdyno.modifiers import MODIFIERS
 from netdyno.plan.patterns import PATTERNS
 from netdyno.reports import REPORTS
+from netdyno.testers import TESTERS
 from netdyno.values.verdict import Limit
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference.md"
@@ -137,7 +139,7 @@ def page() -> str:
         f"The limit of a result is one of {', '.join(f'`{one}`' for one in get_args(Limit))}:",
     ]
     lines += ["[verdicts](verdicts.md).", ""]
-    lines += ["## Kinds of devices", ""]
+    lines += ["## Kinds of devices, drivers and testers", ""]
     lines += table(
         ["kind", "what it is", "links"],
         [
@@ -149,6 +151,8 @@ def page() -> str:
             for kind in KINDS.values()
         ],
     )
+    lines += table(["driver", "reads"], [(f"`{one.name}`", one.title) for one in DRIVERS.values()])
+    lines += [f"Testers: {', '.join(f'`{name}`' for name in TESTERS)} ([plans](plan.md)).", ""]
     lines += ["[Labs](labs.md) has their settings.", "", "## Patterns and modifiers", ""]
     lines += [f"Patterns: {', '.join(f'`{name}`' for name in PATTERNS)} ([plans](plan.md#pattern)).", ""]
     lines += [f"Modifiers: {', '.join(f'`{name}`' for name in MODIFIERS)} ([plans](plan.md#modifier)).", ""]
