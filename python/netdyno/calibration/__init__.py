@@ -1,4 +1,4 @@
-"""What the tester proved about itself before it judges a device: its own limits, measured without one.
+"""The tester's own limits, measured without a device.
 
 proven      what a verdict reads
 document    a calibration as a value, and as text

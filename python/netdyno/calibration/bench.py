@@ -1,4 +1,4 @@
-"""The tester on its own loopback: one trial at a time, with what the calibration needs to know of it."""
+"""The tester on its own loopback, one trial at a time."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ class Shot:
 
     @property
     def sent_fps(self) -> Fraction:
-        """What the slowest direction sent a second, late frames and the time they took with the others."""
+        """The rate of the slowest direction, frames a second; late frames and their time count."""
         ns = max(sending_ns(self.result), self.duration_ns)
         return min(Fraction(stream.offered * 10**9, ns) for stream in self.result.streams)
 
     @property
     def disturbed(self) -> bool:
-        """Whether somebody else had the core for a while."""
+        """Whether the tester was preempted."""
         health = self.result.health
         share = health.core_share_ppm
         return (share is not None and share < UNDISTURBED_PPM) or health.longest_gap_ns > SHORT_PAUSE_NS

@@ -1,4 +1,4 @@
-"""C7 and the state of the machine: clocks, pauses, and what lies between two cores."""
+"""C7 and the state of the machine: clocks, pauses, and the delay between two cores."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STEP_NS = 50.0
 
 
 def look(cores: Sequence[int], seconds: float) -> dict[str, Any]:
-    """What the machine is like now: `Watch` of each core, `Bounce` from the first to others, stolen time."""
+    """The state of the machine: `Watch` of each core, `Bounce` from the first to others, stolen time."""
     watched = [watch_core(core, seconds) for core in cores]
     bounces = [bounce(cores[0], other, ROUNDS) for other in cores[1:]]
     stolen = inventory.stolen_seconds()
@@ -35,7 +35,7 @@ def look(cores: Sequence[int], seconds: float) -> dict[str, Any]:
 
 
 def watched(cores: Sequence[int], session: Mapping[str, Any]) -> list[int]:
-    """Of those cores, the workers' and one more: another thread's, where there is one worker."""
+    """The cores to look at: the workers', and one more where there is one worker."""
     return list(cores[: max(workers_of(session), 2)])
 
 
@@ -77,7 +77,7 @@ def _clock(watched: Sequence[Mapping[str, Any]]) -> Check:
 
 
 def _offset(before: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]]) -> Check:
-    """Of several pairs of cores the one whose check comes out worst, and of those the one furthest apart."""
+    """The pair of cores with the worst check, and among equals the largest offset."""
     title, rule = "clocks of two cores", f"at most {OFFSET_NS:g} ns apart for certain"
     pairs = [(_pair(title, rule, *both), _apart(*both)) for both in zip(before, after, strict=True)]
     if not pairs:

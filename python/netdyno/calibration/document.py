@@ -1,4 +1,4 @@
-"""A calibration as a value: what was checked, what was proven, and what both rest on."""
+"""A calibration as a value: its checks, what it covers, and what it rests on."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class CalibrationError(NetdynoError):
 
 @dataclass(frozen=True)
 class Check:
-    """One question the tester asked itself.
+    """One check of a calibration.
 
     name: `C3`. scope: the traffic it was asked of, empty if none. value: what was found, in words and units.
     rule: what passes. reason: why it did not, or why it was not asked; empty if there is nothing to say.
@@ -42,7 +42,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Point:
-    """What one load was like. Times in ns; what could not be told from so few frames is None."""
+    """Measurements at one load. Times in ns; None with too few frames."""
 
     share_percent: int
     """Of the most that passed."""
@@ -81,7 +81,7 @@ class Traffic:
 
 @dataclass(frozen=True)
 class Calibration:
-    """What a tester found out about itself."""
+    """The limits of a tester."""
 
     id: str
     made_at: datetime

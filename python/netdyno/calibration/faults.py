@@ -1,4 +1,4 @@
-"""C10: faults whose number is known, made by an emulated device in real time; found must be those alone."""
+"""C10: an emulated device makes a known number of faults in real time; exactly these must be found."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def check(cores: Sequence[int]) -> Check:
 
 
 def _served(cores: Sequence[int], injected: Injected) -> tuple[int, StreamResult] | None:
-    """How often the device did it, and what the tester saw, in a trial of which it got all and kept none.
+    """How often the device made the fault, and how often the tester found it.
 
     A thread that is away when the trial ends, the device's or the tester's, leaves frames on a ring: nobody
     lost those. One that is away for long lets the device give up on what it holds back.

@@ -1,4 +1,4 @@
-"""C0: what the tester runs on, read and not judged, and which of it a calibration rests on."""
+"""C0: an inventory of the machine, and the part of it that a calibration rests on."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CPU = "/sys/devices/system/cpu"
 
 
 def machine() -> dict[str, str]:
-    """Facts of the machine, each a name and a value; what the system does not say is left out."""
+    """Facts of the machine, name and value; unknown ones are left out."""
     cpus, flags = _processor()
     facts = {
         "kernel": platform.release(),
@@ -44,7 +44,7 @@ OPENED = ": opened as"
 
 
 def basis(wiring: Wiring, versions: Mapping[str, str]) -> dict[str, str]:
-    """What a calibration of these ports rests on. Where one of these changes, it holds no longer.
+    """Facts that a calibration of these ports rests on: it no longer holds when one changes.
 
     Ports go by the names of their interfaces: what a plan calls them is nothing to the tester. Asked before
     the ports are opened: an XDP program changes the offloads of its interface, and of a veth's other end.
@@ -73,7 +73,7 @@ def basis(wiring: Wiring, versions: Mapping[str, str]) -> dict[str, str]:
 
 
 def opened(wiring: Wiring, infos: Sequence[PortInfo]) -> dict[str, str]:
-    """And what the ports turned out to be once they were open: copied or not, attached where, and so on.
+    """Facts of the opened ports: copy or zero-copy, how attached, and others.
 
     infos: the tester's, of each port.
     """
@@ -86,7 +86,7 @@ def opened(wiring: Wiring, infos: Sequence[PortInfo]) -> dict[str, str]:
 
 
 def ports(wiring: Wiring) -> tuple[str, ...]:
-    """Which ports these are, of this machine. Not what a socket is called: that is the device's choice."""
+    """Identities of the ports on this machine; a memif's socket name is the device's choice and left out."""
     own = machine_id()
     found = []
     for port in wiring.session["ports"]:
@@ -98,13 +98,13 @@ def ports(wiring: Wiring) -> tuple[str, ...]:
 
 
 def machine_id() -> str:
-    """A name of this machine that says nothing about it."""
+    """An opaque name of this machine."""
     told = _read("/etc/machine-id") or platform.node()
     return hashlib.sha256(f"netdyno/{told}".encode()).hexdigest()[:12]
 
 
 def stolen_seconds() -> dict[int, float]:
-    """For each core, how long the host of this virtual machine has kept it from us so far (proc(5))."""
+    """Stolen time of each core since boot, s (proc(5))."""
     tick = os.sysconf("SC_CLK_TCK")
     found = {}
     for line in _read("/proc/stat").splitlines():

@@ -1,4 +1,4 @@
-"""C2, C6, C8: what one load was like: how exactly it was sent, how long frames took, how they were spaced."""
+"""C2, C6, C8: at one load the error of the rate, the latency, and the spacing of frames."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def point(share_percent: int, shot: Shot, drift_ppm: float) -> Point:
 
 
 def allowed_ppm(point: Point, streams: int) -> float:
-    """What the rate may be off: 0.01 % and one frame of the trial."""
+    """The allowed error of the rate, ppm: 0.01 % and one frame of the trial."""
     frames = max(point.frames // max(streams, 1), 1)
     return RATE_PPM + 1e6 / frames
 

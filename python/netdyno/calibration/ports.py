@@ -70,7 +70,7 @@ def of_plan(plan: Plan) -> Source | str:
 
 
 def with_backend(plan: Plan, backend: backends.Backend) -> Plan:
-    """The plan with this backend where it leaves the choice to us (`backend: auto`)."""
+    """The plan with this backend in place of `backend: auto`."""
     links = tuple(
         replace(link, backend=replace(link.backend, kind=backend))
         if link.backend.kind == backends.AUTO
@@ -92,7 +92,7 @@ def of_interfaces(names: tuple[str, str], backend: backends.Backend, threads: Th
 
 
 def of_memif(threads: Threads) -> Source:
-    """A memif, client and server both ours; where it is is chosen when it is joined."""
+    """A memif with client and server in the tester; its socket is chosen when it is joined."""
     own = backends.PortBackend("memif", socket="loop.sock")
     links = tuple(LabLink(side, side, DEFAULT_BPS, backend=own) for side in ("west", "east"))
     kind = KINDS["external"]

@@ -54,7 +54,7 @@ def check(
 
 
 def _impossible(wiring: Wiring, cores: Sequence[int], most: Fraction | None, each: int) -> str:
-    """Why it cannot be asked here, a clause, or nothing. each: workers of the sender, and of the receiver."""
+    """Why the check cannot be made here, a clause, or empty. each: workers of either side."""
     workers = workers_of(wiring.session)
     kinds = {port["backend"]["kind"] for port in wiring.session["ports"]}
     if len(wiring.ports) < 2:

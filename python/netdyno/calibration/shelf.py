@@ -1,4 +1,4 @@
-"""Where calibrations are kept, and which of them a case may rest on."""
+"""Stored calibrations, and which of them a case may rest on."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OLD = timedelta(days=30)
 
 
 def prepare(runs: Path) -> None:
-    """Sees that something can be kept beside the runs, before minutes are spent on it; leaves nothing."""
+    """Raise CalibrationError if nothing can be stored beside the runs; leaves nothing behind."""
     try:
         there = next(
             folder for folder in (runs / FOLDER, *(runs / FOLDER).absolute().parents) if folder.exists()
@@ -50,7 +50,7 @@ def save(runs: Path, calibration: Calibration) -> Path:
 
 
 def load(runs: Path) -> tuple[list[Calibration], list[str]]:
-    """Those beside the runs, the newest first; and what is wrong with those that cannot be read."""
+    """The calibrations beside the runs, newest first, and an error for each unreadable one."""
     found, wrong = [], []
     for file in sorted((runs / FOLDER).glob("*.json")):
         try:
@@ -64,7 +64,7 @@ def load(runs: Path) -> tuple[list[Calibration], list[str]]:
 def proven(
     calibrations: Iterable[Calibration], ports: Sequence[str], key: str, basis: Mapping[str, str]
 ) -> Proven | None:
-    """What is proven for these ports and this traffic, by the newest calibration that holds; else the newest.
+    """What the newest valid calibration covers for these ports and this traffic; else the newest.
 
     None: these ports were never calibrated, or never with this traffic.
     """
@@ -102,7 +102,7 @@ found. C7 is of latencies."""
 
 
 def _unfinished(calibration: Calibration) -> str | None:
-    """What was interrupted lacks the checks that come last: whether faults are found at all, for one."""
+    """Why an interrupted calibration does not hold, a clause; None if it is complete."""
     return None if calibration.complete else "it was interrupted before its last checks"
 
 
@@ -120,7 +120,7 @@ def failed(calibration: Calibration, traffic: Traffic) -> str | None:
 
 
 def expired(was: Mapping[str, str], now: Mapping[str, str]) -> str | None:
-    """What has changed of what a calibration rests on, a clause; None: nothing."""
+    """The facts that changed since the calibration, a clause; None if it still holds."""
     changes = []
     for what in dict.fromkeys((*was, *now)):
         if what.endswith(inventory.OPENED) and not (what in was and what in now):

@@ -88,7 +88,7 @@ def calibrate(
 
 
 class NothingMeasuredError(Exception):
-    """Interrupted before there was anything to judge a device by."""
+    """Interrupted before anything was measured."""
 
 
 def _asked_of(check: Check, workers: int) -> Check:
@@ -176,7 +176,7 @@ def _inventory() -> Check:
 
 
 def facing(bench: Bench, case: Case) -> Check:
-    """Whether what one port sends arrives at the other, and by a cable or by something that thinks."""
+    """Check whether frames of one port reach the other, and whether by a cable or through a switch."""
     names = " and ".join(f"`{port.name}`" for port in bench.wiring.ports)
     alone = len(bench.wiring.ports) == 1
     silent, were_sent = _heard(bench, case)

@@ -1,4 +1,4 @@
-"""Which traffic is the same work for a tester."""
+"""When two kinds of traffic are the same work for a tester."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ VERSION = 1
 
 
 def key(case: Case, *, verify: bool) -> str:
-    """What a calibration measured and a case needs are compared by.
+    """The key by which the traffic of a calibration and of a case are compared.
 
     Sizes with their weights, the number of flows, the length of bursts, the kinds of headers with the
     fields that vary, the directions, and whether checksums are verified. Not the addresses: another address

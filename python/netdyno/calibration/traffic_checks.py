@@ -88,7 +88,7 @@ def _others(shot: Shot, driver: Sequence[Mapping[str, int]] | None) -> bool:
 def judge_accounting(
     size: int, direction: str, shot: Shot, driver: Sequence[Mapping[str, int]] | None
 ) -> Check:
-    """Pure: the counts of the three who count; driver: what moved, of each interface."""
+    """C1 from the counts of sender, receiver and drivers. Pure. driver: what moved on each interface."""
     rule = "sent, received and the drivers' counts are equal to the frame"
     sent = sum(stream.offered for stream in shot.result.streams)
     received = sum(stream.received for stream in shot.result.streams)

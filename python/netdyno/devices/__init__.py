@@ -1,4 +1,4 @@
-"""Kinds of devices under test that netdyno can wire or build a lab for, and their table."""
+"""Kinds of devices under test, and their table."""
 
 from __future__ import annotations
 

@@ -84,5 +84,5 @@ def tester_mac(port: int) -> str:
 
 
 def device_mac(port: int) -> str:
-    """A locally administered address for a port of a device that netdyno makes."""
+    """A locally administered address for a port of a device that netdyno builds."""
     return f"02:00:00:00:02:{port + 1:02x}"

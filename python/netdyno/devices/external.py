@@ -29,7 +29,7 @@ DETACH_S = 2.0
 
 @dataclass(frozen=True)
 class External:
-    """A device netdyno neither builds nor configures. Its links name the tester's interfaces or memifs."""
+    """A device that netdyno neither builds nor configures. Links name the tester's interfaces or memifs."""
 
     name: str = "external"
     title: str = "external device"
@@ -229,7 +229,7 @@ def _as_found(wiring: Wiring) -> Wiring:
 
 
 def _warnings(port: WiredPort, card: nic.Nic, *, tagged: bool) -> Iterator[str]:
-    """What a reader must know of the card's set-up, and what changes it.
+    """Warnings about the card's settings, each with the command that changes it.
 
     tagged: what a card does to tags can reach the test. Packet sockets put back what it takes off.
     """

@@ -45,7 +45,7 @@ class PortBackend:
 
 
 def settled(session: Mapping[str, Any], kind: str = USUAL) -> Mapping[str, Any]:
-    """The session with this backend for each port that leaves it to us."""
+    """The session with this backend for each port with `auto`."""
     ports = [
         {**port, "backend": _with_kind(port["backend"], kind)} if port["backend"]["kind"] == AUTO else port
         for port in session["ports"]

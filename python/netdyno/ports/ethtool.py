@@ -1,4 +1,4 @@
-"""What an interface is and how fast, asked of the kernel as ethtool(8) does; and how anything of it is asked.
+"""Driver and speed of an interface, asked of the kernel as ethtool(8) does.
 
 Through a socket, so the answer is that of the network namespace we are in; /sys shows the one it was
 mounted in.
@@ -65,7 +65,7 @@ class Card:
 
     @property
     def has_line(self) -> bool:
-        """Whether what it sends and receives is held to a rate by hardware: a card, on a bus."""
+        """Whether hardware enforces its rate: a card on a bus."""
         return bool(self.driver and self.bus) and self.driver not in NO_LINE
 
 
@@ -94,7 +94,7 @@ def card(interface: str) -> Card:
 
 
 def card_told(ask: Ask) -> Card:
-    """The same, of whoever answers."""
+    """The card of an interface as `ask` answers for it."""
     told = ask(struct.pack(f"I{_DRVINFO_BYTES - 4}x", ETHTOOL_GDRVINFO))
     driver, firmware, bus = (_text(told[at : at + 32]) for at in (4, 68, 100)) if told else ("", "", "")
     firmware, bus = ("" if field == "N/A" else field for field in (firmware, bus))

@@ -25,7 +25,7 @@ class PortReport:
 
     @property
     def own_traffic(self) -> str | None:
-        """What of this machine's own is on it; None: nothing known."""
+        """This machine's own traffic on it; None if none is known."""
         if self.nic.link.loopback:
             return "loopback"
         if self.nic.default_route:
@@ -83,7 +83,7 @@ def look() -> list[PortReport]:
 
 
 def advices(reports: list[PortReport]) -> list[str]:
-    """What to do so that more can be taken, and what to change before a test: a line each, none twice."""
+    """Hints, a line each: rights that allow more backends, settings to change before a test."""
     lines = []
     for report in reports:
         if not report.nic.link.up:

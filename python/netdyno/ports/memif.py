@@ -1,4 +1,4 @@
-"""Ports whose other end is another process (memif): who is waited for, how long, and what if nobody comes.
+"""Ports whose peer is another process (memif): how long to wait for it, and errors if it does not come.
 
 Such a process may come once and never again: DPDK's net_memif as a client looks for its server when it is
 started, and not after it lost it. So the session stays open from one case to the next where the ports are the
@@ -49,7 +49,7 @@ class Peers:
 
     @property
     def waiting(self) -> str:
-        """Who is waited for, a clause."""
+        """The peers still missing, a clause."""
         parts = []
         if self._there:
             parts.append(f"waiting for the device's memif server at {_ends(self._there)}")
@@ -110,7 +110,7 @@ def _coded(reasons: Sequence[Reason]) -> list[EngineReason]:
 
 
 def _disagreements(reasons: Sequence[Reason]) -> Iterator[str]:
-    """Clauses: why a device that was there, or somebody else, is not connected."""
+    """Clauses: why a peer that was there is not connected."""
     for reason in _coded(reasons):
         if reason.kind in ("memif-disagreed", "memif-fewer-queues"):
             yield f"the connection at `{reason.about['socket']}` failed: {reason.about['why']}"

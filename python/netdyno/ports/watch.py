@@ -1,4 +1,4 @@
-"""The interfaces under the tester's ports: waited for before each trial, looked at before and after it."""
+"""The interfaces under the tester's ports: awaited before each trial, read before and after it."""
 
 from __future__ import annotations
 

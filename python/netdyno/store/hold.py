@@ -1,4 +1,4 @@
-"""One writer a run: a lock on its folder, which the kernel lets go of however its process ends."""
+"""One writer a run: a lock on its folder, which the kernel releases when the process ends."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ _DISK = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
 
 
 def of_the_disk(error: sqlite3.Error, folder: Path, hint: str) -> NoRoomError | None:
-    """What to say if the disk, and not what stands on it, is why something could not be done."""
+    """The error of a full or failing disk; None if the error has another cause."""
     # The lowest byte is the code itself, what is above it says more closely what was being done.
     code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
     if code not in _DISK:
@@ -59,7 +59,7 @@ def migrations() -> list[tuple[int, str]]:
 
 
 def open_for_writing(path: Path) -> sqlite3.Connection:
-    """Opens or creates the file, migrates it and makes commits survive.
+    """The open store: created or migrated, with durable commits.
 
     WAL lets others read while this process writes. `synchronous=FULL` makes a commit survive a power
     cut too, and not only a kill; a trial takes seconds, a commit milliseconds.

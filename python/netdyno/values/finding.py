@@ -54,11 +54,11 @@ class Value:
 
     @property
     def is_count_at_least(self) -> bool:
-        """Whether it is a lower bound that is no rate: nothing beside it says so, as a rate's limit does."""
+        """Whether it is a lower bound and no rate: unlike a rate it has no limit beside it to say so."""
         return self.unit != "fps" and self.low is not None and self.low == self.number and self.high is None
 
     def is_ended_by_others(self, together: Value | None) -> bool:
-        """Whether others ended the search of all: a lower bound, where what all have together is none."""
+        """Whether another port group ended the common search: then it is a lower bound."""
         return self.searched and self.high is None and together is not None and together.high is not None
 
 

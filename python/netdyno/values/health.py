@@ -34,7 +34,7 @@ class WorkerHealth:
 
 @dataclass(frozen=True)
 class CatchUp:
-    """How the tester made up for pauses (real time); see crates/engine/src/result.rs."""
+    """How the tester caught up after pauses (real time); see crates/engine/src/result.rs."""
 
     percent: int
     """The highest rate at which it may, per cent of the intended one."""
@@ -86,5 +86,5 @@ class Health:
 
     @property
     def made_up(self) -> int:
-        """Frames that left at another load than the intended one, to make up for pauses."""
+        """Frames sent at another load than the intended one, in catching up after pauses."""
         return 0 if self.catch_up is None else self.catch_up.frames

@@ -49,7 +49,7 @@ def decimal(value: Fraction | int, places: int | None = None, claim: Claim = "ab
 
 
 def exact(number: Fraction | None, places: int = 6) -> str:
-    """For files: plain digits, at most so many decimals, empty if not measured."""
+    """Digits for files: plain, at most so many decimals, empty if not measured."""
     return "" if number is None else decimal(number, places)
 
 

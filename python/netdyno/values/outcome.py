@@ -186,7 +186,7 @@ class PortResult:
 
 @dataclass(frozen=True)
 class HopChange:
-    """A next hop's MAC address became another one; ns from the start of traffic."""
+    """A next hop's MAC address changed; ns from the start of traffic."""
 
     at_ns: int
     before: str
@@ -227,7 +227,7 @@ class Conflict:
 
 @dataclass(frozen=True)
 class Said:
-    """A frame of a message of the tester's own, and when it left, ns from the start of traffic."""
+    """A frame of a message of the tester's own, and its departure, ns from the start of traffic."""
 
     message: int
     number: int
@@ -248,7 +248,7 @@ class Heard:
 
 @dataclass(frozen=True)
 class Post:
-    """What the tester said of its own and heard. beyond: not kept; damaged: of a wrong checksum."""
+    """Messages the tester sent, datagrams it received. beyond: not kept; damaged: with a wrong checksum."""
 
     said: tuple[Said, ...] = ()
     heard: tuple[Heard, ...] = ()
@@ -356,7 +356,7 @@ class ConnectionCounts:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one trial found: what the tester counted, how it did itself, and what others counted meanwhile."""
+    """What one trial found: counts of the tester, its health, and counts of interfaces and devices."""
 
     counts: FrameCounts | ConnectionCounts
     health: Health

@@ -1,4 +1,4 @@
-"""What a calibration proved for one case: a plain value that verdicts and reports read."""
+"""What the tester is calibrated for in one case: a plain value that verdicts and reports read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A Cisco ISR 4321 after a published test: whatever services it has to do, its licence is the limit.
+"""A Cisco ISR 4321 after a published test: its licence is the limit.
 
 "Two thresholds are used: base (50 Mbit/s for the 4321) and extended (100 Mbit/s, activated by the performance
 licence)": a shaper of the whole box, not a policer, so what is over it waits before it is lost.

@@ -16,7 +16,7 @@ Forwarding: TypeAlias = Literal["l2-xconnect", "bridge-domain", "ipv4"]
 
 @dataclass(frozen=True)
 class Capacity:
-    """What a port (each member of a group) can do, frames per second; None: as much as the line brings.
+    """What a port (each member of a LAG) can do, frames per second; None: as much as the line brings.
 
     west_in: taken in on the first port. east_in: on the others. both: in and out of a port together.
     """
@@ -95,7 +95,7 @@ def fps(rate: int | None) -> list[int] | None:
 
 
 def hashes(forwarding: str) -> dict[str, str]:
-    """How groups spread frames, as the ASR9006's published test had it.
+    """How LAGs spread frames, as in the ASR9006's published test.
 
     The far end was a switch with `dst-ip`; the device balanced `src-dst-ip` for its L2 services and `src-ip`
     for IPv4. They decide which member each direction of a flow meets.

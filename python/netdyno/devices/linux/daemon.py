@@ -27,7 +27,7 @@ def program(name: str, package: str, what_for: str) -> str:
 
 @dataclass(frozen=True)
 class Daemon:
-    """One that came up."""
+    """A running daemon."""
 
     device: dut.Device
     name: str

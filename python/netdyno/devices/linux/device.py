@@ -245,7 +245,7 @@ def _xconnect(names: Sequence[str]) -> list[str]:
 
 
 def redirects() -> list[str]:
-    """What comes in on one port leaves by the other."""
+    """Commands that pass frames from each port to the other."""
     lines = []
     for name, other in zip(PORTS[:2], reversed(PORTS[:2]), strict=True):
         lines += [
@@ -260,7 +260,7 @@ _SERVICES = {"bridge": _bridge, "xconnect": _xconnect}
 
 
 def refusal_hint(said: str) -> str | None:
-    """What to do about a refusal, as far as its words tell."""
+    """A hint for a refused command, from its message; None without one."""
     lowered = said.lower()
     if "unknown device type" in lowered or "not supported" in lowered:
         return "this kernel lacks a driver; try `sudo modprobe -a veth bridge cls_u32 act_mirred sch_ingress`"

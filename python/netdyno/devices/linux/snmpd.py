@@ -1,4 +1,4 @@
-"""The SNMP agent of a Linux router, by Net-SNMP: it answers whoever says `public`, on all addresses."""
+"""The SNMP agent of a Linux router, by Net-SNMP: community `public`, on all addresses."""
 
 from __future__ import annotations
 

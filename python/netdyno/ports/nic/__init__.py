@@ -1,4 +1,4 @@
-"""A network card as a tester has to know it: what it is, how it is set up, what of that would falsify a test.
+"""A network card: driver, slot, settings, and which of these would falsify a test.
 
 nic = nic.read("eth1")              # facts; changes nothing, needs no right
 for finding in findings(nic): ...   # what to change before a test, with the command
@@ -48,7 +48,7 @@ class Nic:
         return self.card.driver or self.link.kind or ("loopback" if self.link.loopback else "")
 
     def facts(self) -> dict[str, Any]:
-        """What describes it and not the moment, as plain JSON: no counters, no changes of state."""
+        """Its settings as plain JSON, without counters and changes of state."""
         link = asdict(replace(self.link, counters={}))
         for passing in ("counters", "index", "downs", "xdp_program", "promiscuity"):
             del link[passing]

@@ -1,4 +1,4 @@
-"""What of a card's set-up would falsify a test, and the command that changes it.
+"""Settings of a card that would falsify a test, and the commands that change them.
 
 netdyno changes none of it itself: the interface is not its own.
 """

@@ -1,4 +1,4 @@
-"""What a card and its driver have counted, and what of that speaks of a trial.
+"""Counters of a card and its driver, and what they mean for a trial.
 
 Two sources: the counters every interface has (rtnetlink's 64-bit statistics), and those a driver adds under
 names of its own (`ethtool -S`). A driver's names are no standard: they are sorted by what drivers in use call
@@ -72,14 +72,14 @@ def difference(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str,
 
 
 def kind_of(name: str) -> str | None:
-    """What a counter speaks of; None: of nothing that went wrong, or nothing we know."""
+    """The meaning of a counter; None if it counts no problem or is unknown."""
     if name in _AMBIGUOUS:
         return None
     return next((kind for kind, pattern in KINDS if pattern.search(name)), None)
 
 
 def by_kind(*counted: Mapping[str, int]) -> dict[str, dict[str, int]]:
-    """Counters by what they speak of. Several may tell of the same frame: a queue's and the port's."""
+    """Counters by their meaning. Several may tell of the same frame: a queue's and the port's."""
     found: dict[str, dict[str, int]] = {}
     for counters in counted:
         for name, count in counters.items():
