@@ -16,9 +16,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from netdyno.campaign.standard import conditions_not_run as not_run
 from netdyno.devices import KINDS, LabLink
 from netdyno.errors import PlanErrors
-from netdyno.modifiers import MODIFIERS, Scene, management, not_run, snmp
+from netdyno.modifiers import MODIFIERS, Scene, management, snmp
 from netdyno.plan import Plan, parse
 from netdyno.plan.matrix import cases
 from netdyno.reports import REPORTS

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from netdyno.campaign.standard import conditions_not_run as not_run
 from netdyno.errors import PlanErrors
-from netdyno.modifiers import MODIFIERS, Scene, not_run, rip, routing
+from netdyno.modifiers import MODIFIERS, Scene, rip, routing
 from netdyno.plan import parse
 from netdyno.plan.matrix import cases
 from netdyno.reports import REPORTS
