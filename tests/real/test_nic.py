@@ -397,7 +397,7 @@ def test_what_interfaces_counted_goes_with_the_trial(lab: None) -> None:
         sender.bind(("west", 0))
         for _ in range(7):
             sender.send(b"\xff" * 12 + b"\x88\xb5" + bytes(50))  # RFC 5342: for experiments
-    result = watch.told(FOUND)
+    result = watch.with_counts(FOUND)
     assert result.invalid == ()
     west, east = result.interfaces
     assert (west.port, west.interface, west.downs) == ("port-west", "west", 0)
@@ -431,7 +431,7 @@ def test_a_line_that_changed_makes_the_trial_invalid(
     watch = watched("west")
     for command in commands:
         subprocess.run(["ip", *command.split()], env={"PATH": device.SEARCH}, check=True)
-    assert sentences(watch.told(FOUND).invalid) == (reason,)
+    assert sentences(watch.with_counts(FOUND).invalid) == (reason,)
 
 
 @needs_root
@@ -442,7 +442,7 @@ def test_a_line_that_changed_its_speed_makes_the_trial_invalid(lab: None) -> Non
     watch = watched("made")
     if said("ethtool -s made speed 1000 duplex full") or "1000Mb/s" not in said("ethtool made"):
         pytest.skip("this kernel's taps keep their speed")
-    (reason,) = sentences(watch.told(FOUND).invalid)
+    (reason,) = sentences(watch.with_counts(FOUND).invalid)
     assert reason == (
         "interface `made` of `port-made` runs at 1000000000 bit/s now,"
         " at the trial's beginning it was 10000000000"
@@ -462,11 +462,11 @@ def test_what_a_card_dropped_on_its_way_out_is_the_testers_and_of_a_cable_the_fa
     looks = iter([replace(card, link=replace(card.link, counters=counters)) for counters in counted])
     monkeypatch.setattr(nic, "read", lambda _: next(looks))
     monkeypatch.setattr(nic, "driver_counters", lambda _: {"tx_busy": 4})
-    (interface,) = (found := watched("eth1").told(FOUND)).interfaces
+    (interface,) = (found := watched("eth1").with_counts(FOUND)).interfaces
     assert (found.not_sent, sentences(found.invalid)) == (not_sent, ())
     assert interface.kinds == {said_of: {"tx_dropped": 9}}
 
 
 def test_ports_without_an_interface_are_left_alone() -> None:
     session = {"ports": [{"name": "west", "backend": {"kind": "memif", "socket": "@dut"}}]}
-    assert Watch(session).told(FOUND) is FOUND
+    assert Watch(session).with_counts(FOUND) is FOUND

@@ -175,7 +175,7 @@ class Attempts:
         with recorder:
             result = self.session.measure(self.case, trial, course, stop)
             result = recorder.with_readings(result)
-        result = course.with_events(watch.told(result))
+        result = course.with_events(watch.with_counts(result))
         # What the device did without a program that it is to have counts for nothing and is not kept.
         self._look()
         away = kept_away(trial, result)

@@ -107,7 +107,7 @@ class Watch:
             for name, interface in _interfaces(session)
         ]
 
-    def told(self, result: Outcome) -> Outcome:
+    def with_counts(self, result: Outcome) -> Outcome:
         """The result with what the interfaces counted meanwhile, and why it is invalid if a line changed."""
         if not self._ports:
             return result

@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::time::Duration;
 
-/// Files taken with one message; a peer that sends more is told so.
+/// Files taken with one message; a peer that sends more gets an error.
 const MOST_FILES: usize = 4;
 /// Peers that wait to be accepted.
 const BACKLOG: libc::c_int = 8;
