@@ -51,10 +51,11 @@ check: .venv/.dev .venv/.engine ## what a change must pass before it is committe
 	$(BIN)/mypy
 	$(BIN)/pytest tests/house
 
-fuzz: ## hostile frames, memif peers and control sockets, FUZZ_SECONDS=60 a target, from a seed of its own each time (FUZZ_SEED)
+fuzz: .venv/.dev .venv/.engine ## hostile frames, memif peers and control sockets, plans and records, storms of Ctrl-C; FUZZ_SECONDS=60 a target, from a seed of its own each time (FUZZ_SEED)
 	@FUZZ_SECONDS=$${FUZZ_SECONDS:-60} FUZZ_SEED=$${FUZZ_SEED:-$$(date +%s)} failed=0; export FUZZ_SECONDS FUZZ_SEED; \
 	$(CARGO) test --locked --no-fail-fast -p netdyno-frame -p netdyno-engine --test all fuzz:: -- --nocapture || failed=1; \
 	$(CARGO) test --locked --no-fail-fast -p netdyno-io --lib fuzz:: -- --nocapture || failed=1; \
+	NETDYNO_FUZZ=5000 NETDYNO_STORMS=100 NETDYNO_FUZZ_SEED=$$FUZZ_SEED $(BIN)/pytest tests/fuzz || failed=1; \
 	exit $$failed
 
 explore: .venv/.dev .venv/.engine ## the property tests with other cases than `make test` has, drawn anew each time (PROPTEST_CASES)

@@ -12,10 +12,9 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
-from campaigns import ENVIRONMENT, ONE, SEARCH, TWO, finish, gone, start, wait_for, write_plan
+from campaigns import ENVIRONMENT, ONE, SEARCH, TWO, essence, finish, gone, start, wait_for, write_plan
 from netdyno.reports import render
 from netdyno.store import FILE, RESUMED, Hold, RunSummary, StoreError, list_runs, open_run
 
@@ -35,25 +34,6 @@ def acknowledged(folder: Path) -> dict[tuple[int, int, int], str]:
             }
     except StoreError:
         return {}
-
-
-def essence(folder: Path) -> list[Any]:
-    """All of a run but times and versions."""
-    with open_run(folder) as run:
-        return [
-            (
-                case.head,
-                case.state,
-                case.wiring,
-                case.result,
-                case.verdicts,
-                [
-                    (trial.number, trial.attempt, trial.state, trial.spec, trial.result)
-                    for trial in run.trials(case.head.number)
-                ],
-            )
-            for case in run.cases
-        ]
 
 
 def test_a_run_killed_again_and_again_ends_like_one_that_was_not(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -232,6 +233,44 @@ def test_notes_go_into_no_other_users_folder(tmp_path: Path, monkeypatch: pytest
     os.chown(tmp_path, 12345, 12345)
     assert leftovers.state_folder().parent != tmp_path
     assert list(tmp_path.iterdir()) == []
+
+
+FOLDER_OF = """
+import os, sys
+os.environ.pop("XDG_RUNTIME_DIR", None)
+from netdyno.devices.linux import leftovers
+os.environ["HOME"] = sys.argv[2]
+os.setgid(int(sys.argv[1])); os.setuid(int(sys.argv[1]))
+print(leftovers.state_folder())
+"""
+
+
+@needs_root
+@pytest.mark.parametrize("home", ["own", "none"])
+def test_lab_folder_another_user_took_its_names_is_found_elsewhere(home: str, tmp_path: Path) -> None:
+    """Another user has made the names that can be foreseen; two processes agree on a private folder."""
+    user = 43_210 + (home == "own")
+    taken = [Path(f"/tmp/netdyno-labs-{user}"), Path(f"/tmp/netdyno-labs-{user}-")]
+    house = Path(tempfile.mkdtemp(dir="/tmp"))
+    if home == "own":
+        os.chown(house, user, user)
+    found: list[Path] = []
+    try:
+        for folder in taken:
+            folder.mkdir()
+            os.chown(folder, 12_345, 12_345)
+        for _ in range(2):
+            command = [sys.executable, "-c", FOLDER_OF, str(user), str(house)]
+            environment = os.environ | {"PYTHONPATH": str(ROOT / "python")}
+            done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
+            found.append(Path(done.stdout.strip()))
+        assert found[0] == found[1]
+        status = found[0].lstat()
+        assert (status.st_uid, status.st_mode & 0o777) == (user, 0o700)
+        assert found[0].is_relative_to(house) == (home == "own")
+    finally:
+        for folder in (*taken, house, *found):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 # What is built.

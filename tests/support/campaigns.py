@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import netdyno
 
@@ -121,6 +122,27 @@ def gone(group: int) -> bool:
     except ProcessLookupError:
         return True
     return False
+
+
+def essence(folder: Path) -> list[Any]:
+    """All of a run but times and versions."""
+    from netdyno.store import open_run
+
+    with open_run(folder) as run:
+        return [
+            (
+                case.head,
+                case.state,
+                case.wiring,
+                case.result,
+                case.verdicts,
+                [
+                    (trial.number, trial.attempt, trial.state, trial.spec, trial.result)
+                    for trial in run.trials(case.head.number)
+                ],
+            )
+            for case in run.cases
+        ]
 
 
 def main() -> None:

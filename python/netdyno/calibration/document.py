@@ -130,7 +130,7 @@ class Calibration:
                 traffic=tuple(_traffic(one) for one in table["traffic"]),
                 complete=bool(table["complete"]),
             )
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError) as error:
             raise CalibrationError(f"{name}: not a calibration of netdyno: {error!r}") from error
 
 

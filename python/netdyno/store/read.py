@@ -53,6 +53,9 @@ from netdyno.values.verdict import Limit
 KNOWN = join(REASONS, ENGINE_REASONS)
 """Reasons of the values; those of the packages above are handed in."""
 
+LONGEST = 300
+"""Characters of what is said of a damaged record: it may quote the record, on one line."""
+
 
 def open_run(path: Path, known: Codes = KNOWN) -> StoredRun:
     """Opens the run in a folder (or a `run.sqlite`). Raises StoreError.
@@ -205,6 +208,7 @@ class StoredRun:
             yield
         except _UNREADABLE as error:
             what = f"`{error.args[0]}` is missing" if isinstance(error, KeyError) else str(error)
+            what = " ".join(what.split())[:LONGEST]
             raise StoreError(f"{self.folder}: the record is damaged: {what}") from error
 
     def _one(self, sql: str, *arguments: object) -> sqlite3.Row | None:

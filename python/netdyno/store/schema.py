@@ -13,6 +13,7 @@ from importlib import resources
 from pathlib import Path
 
 from netdyno.errors import NetdynoError
+from netdyno.values.printable import printable
 
 FILE = "run.sqlite"
 APPLICATION_ID = 0x6E64796E
@@ -22,7 +23,10 @@ ROOM = "make room on that disk, and try again"
 
 
 class StoreError(NetdynoError):
-    """The store cannot be opened or is not one."""
+    """The store cannot be opened or is not one. The message may quote a stranger's record, on one line."""
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(printable(message), hint)
 
 
 class NoRoomError(StoreError):
@@ -77,6 +81,10 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA foreign_keys=ON")
         migrate(connection, path)
+    except UnicodeDecodeError as error:
+        # SQLite quotes the damaged schema, which Python cannot read as text.
+        connection.close()
+        raise StoreError(f"{path}: not a store of netdyno: its schema is damaged") from error
     except sqlite3.DatabaseError as error:
         connection.close()
         if full := of_the_disk(error, path.parent, ROOM):
@@ -134,6 +142,10 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
         if version == current:
             _check_shape(connection, path)
             return connection
+    except UnicodeDecodeError as error:
+        # SQLite quotes the damaged schema, which Python cannot read as text.
+        connection.close()
+        raise StoreError(f"{path}: not a store of netdyno: its schema is damaged") from error
     except sqlite3.DatabaseError as error:
         connection.close()
         if full := of_the_disk(error, path.parent, ROOM):

@@ -22,25 +22,54 @@ from netdyno.devices.wiring import LabError
 
 
 def state_folder() -> Path:
-    """Where this user's notes on living labs are, made if needed, and nobody else's."""
+    """The private folder with this user's notes on living labs, made if needed. Later processes find it.
+
+    Nobody else can take its name: all places but the last belong to this user, and in `/tmp` any free name
+    will do. Raises LabError.
+    """
+    for folder in _places():
+        with suppress(OSError):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if _is_private(folder):
+            return folder
+    prefix = f"netdyno-labs-{_user()}-"
+    for folder in sorted(Path("/tmp").glob(f"{prefix}*")):
+        if _is_private(folder):
+            return folder
+    try:
+        return Path(mkdtemp(prefix=prefix, dir="/tmp"))
+    except OSError as error:
+        raise LabError(
+            f"no private folder for notes on labs: {error.strerror}",
+            "set XDG_RUNTIME_DIR to a folder of this user with mode 0700",
+        ) from error
+
+
+def _places() -> Iterator[Path]:
     runtime = os.environ.get("XDG_RUNTIME_DIR")
     # Under sudo it may still be that of the user before, and a folder of root's there would be in the way.
-    private = runtime is not None and _owner(runtime) == os.getuid() and os.access(runtime, os.W_OK)
-    folder = Path(runtime, "netdyno-labs") if runtime and private else Path(f"/tmp/netdyno-labs-{_user()}")
-    with suppress(FileExistsError):
-        folder.mkdir(mode=0o700)
-    found = folder.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
-        raise LabError(
-            f"`{folder}` is not a folder of this user alone",
-            f"look who made it, then remove it: `rm -r {folder}`",
-        )
-    return folder
+    if runtime and _is_private(Path(runtime)) and os.access(runtime, os.W_OK):
+        yield Path(runtime, "netdyno-labs")
+    if _user() == 0:
+        yield Path("/run/netdyno")
+        return
+    home = Path(os.path.expanduser("~"))
+    if home.is_absolute() and _owner(home) == os.getuid():
+        yield home / ".cache" / "netdyno-labs"
 
 
-def _owner(folder: str) -> int | None:
+def _is_private(folder: Path) -> bool:
+    """Whether it is a folder, no link to one, that only this user can read or write."""
     try:
-        return os.stat(folder).st_uid
+        found = folder.lstat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077
+
+
+def _owner(folder: Path) -> int | None:
+    try:
+        return folder.stat().st_uid
     except OSError:
         return None
 

@@ -1,0 +1,121 @@
+"""Stores and calibrations changed at random from a fixed seed: each is read or refused by a typed error.
+
+NETDYNO_FUZZ is how many; NETDYNO_FUZZ_SEED another seed.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from campaigns import TWO, finish, write_plan
+from netdyno.calibration import shelf
+from netdyno.calibration.document import Calibration, Traffic
+from netdyno.errors import NetdynoError
+from netdyno.reports import render
+from netdyno.store import FILE, list_runs, open_run
+
+COUNT = int(os.environ.get("NETDYNO_FUZZ", "300"))
+SEED = int(os.environ.get("NETDYNO_FUZZ_SEED", "14"))
+LIMIT_S = 10
+
+PARTS = [
+    b"",
+    b"\0",
+    b"\xff",
+    b"null",
+    b"-1",
+    b"1e999",
+    b'"1/0"',
+    b'"1e999999999"',
+    b"[" * 3000,
+    b"{}",
+    b"\xed\xa0\x80",
+]
+
+
+def mutated(data: bytes, chance: random.Random) -> bytes:
+    """The bytes with one to eight changes; in the first 8 kB, where the schema is, as often as elsewhere."""
+    changed = bytearray(data)
+    reach = chance.choice((100, 8192, len(data), len(data)))
+    for _ in range(chance.choice((1, 1, 2, 8))):
+        at = chance.randrange(min(reach, len(changed)) or 1)
+        match chance.randrange(4):
+            case 0:
+                changed[at : at + 1] = bytes([chance.choice((0, 255, chance.randrange(256)))])
+            case 1 if at < len(changed):
+                changed[at] ^= 1 << chance.randrange(8)
+            case 2:
+                part = chance.choice(PARTS)
+                changed[at : at + len(part)] = part
+            case _ if chance.random() < 0.1:
+                del changed[at:]
+                changed += b"\0"
+    return bytes(changed)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The file of a complete run on the fake engine."""
+    parent = tmp_path_factory.mktemp("store")
+    code, folder, err = finish("run", write_plan(parent, TWO), parent / "runs")
+    assert code == 0, err
+    return (folder / FILE).read_bytes()
+
+
+def test_store_mutated_is_read_or_refused_in_time(store: bytes, tmp_path: Path) -> None:
+    chance = random.Random(SEED)
+    folder = tmp_path / "run"
+    folder.mkdir()
+    refused: list[str] = []
+    for number in range(COUNT):
+        for left in folder.iterdir():
+            left.unlink()
+        (folder / FILE).write_bytes(mutated(store, chance))
+        began = time.monotonic()
+        try:
+            with open_run(folder) as run:
+                render(run, "json").encode()
+                run.trial_count()
+            list(list_runs(tmp_path))
+        except NetdynoError as error:
+            refused.append(error.message)
+        except Exception as error:
+            raise AssertionError(f"store {number} of seed {SEED}") from error
+        assert time.monotonic() - began < LIMIT_S, f"store {number} of seed {SEED}"
+    assert 0 < len(refused) < COUNT
+    assert not any("\n" in message for message in refused)
+
+
+def test_calibration_mutated_is_read_or_refused(tmp_path: Path) -> None:
+    """What cannot be read proves nothing and is reported; the others are sorted by their time."""
+    kept = Calibration(
+        id="2026-11-22T0350Z-ab12",
+        made_at=datetime(2026, 11, 22, 3, 50, tzinfo=UTC),
+        effort="quick",
+        how="a ring",
+        ports=("one", "two"),
+        basis={"kernel": "6.1", "eth1: driver": "ixgbe"},
+        machine={},
+        checks=(),
+        traffic=(Traffic("aa", "64b / uni", Fraction(13_500_000, 7), None, 800, 40_000, Fraction(3, 2)),),
+    )
+    plain = kept.to_json().encode()
+    shelf.save(tmp_path, kept)
+    chance = random.Random(SEED)
+    refused = 0
+    for number in range(COUNT):
+        (tmp_path / shelf.FOLDER / "other.json").write_bytes(mutated(plain, chance))
+        try:
+            found, wrong = shelf.load(tmp_path)
+        except Exception as error:
+            raise AssertionError(f"calibration {number} of seed {SEED}") from error
+        assert kept in found
+        assert len(found) + len(wrong) == 2
+        refused += len(wrong)
+    assert 0 < refused < COUNT
