@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from netdyno.cli.console import FORMAT_HELP
+
 if TYPE_CHECKING:
     from netdyno.calibration.document import Calibration
     from netdyno.calibration.effort import Effort
@@ -26,26 +28,31 @@ INTERRUPTED = 130
 @click.option(
     "--backend",
     type=click.Choice(["auto", "af_packet", "af_xdp", "memif", "ring"]),
-    help="What carries the frames: with --ports, in place of a plan's `auto`, or `ring` or `memif` alone.",
+    help="Backend, instead of a plan's `auto`, with --ports, or `ring` or `memif` alone.",
 )
 @click.option("--quick", is_flag=True, help="About 20 s for one pair of ports, instead of minutes.")
-@click.option(
-    "--soak", metavar="DURATION", help="How long each traffic runs at 99 % of its most: `10m`, `24h`."
-)
+@click.option("--soak", metavar="DURATION", help="Time of each traffic at 99 % of its maximum: `10m`, `24h`.")
 @click.option(
     "--workers",
     type=click.IntRange(1),
     metavar="COUNT",
-    help="Threads of the tester; with a plan it says itself how many.",
+    help="Threads of the tester, without a plan.",
 )
 @click.option(
     "--out",
     default=Path("runs"),
     show_default=True,
     type=click.Path(path_type=Path),
-    help="Where runs go; calibrations go beside them.",
+    help="Folder of the runs; calibrations go beside them.",
 )
-@click.option("--format", "form", default="table", type=click.Choice(["table", "json"]), show_default=True)
+@click.option(
+    "--format",
+    "form",
+    default="table",
+    type=click.Choice(["table", "json"]),
+    show_default=True,
+    help=FORMAT_HELP,
+)
 def calibrate(
     plan: Path | None,
     ports: str | None,

@@ -10,6 +10,7 @@ import click
 
 RUNS = Path("runs")
 FORMATS = click.Choice(["table", "json", "csv", "md"])
+FORMAT_HELP = "Format of the output."
 
 
 def print_error(message: str, hint: str | None) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from netdyno.cli.codes import NOT_MEASURED
-from netdyno.cli.console import FORMATS, print_error, print_table
+from netdyno.cli.console import FORMAT_HELP, FORMATS, print_error, print_table
 from netdyno.errors import Problem, Problems
 
 
@@ -30,14 +30,14 @@ def dut() -> None:
 )
 @click.option("--setting", "settings", multiple=True, metavar="NAME=VALUE", help="See `netdyno kinds`.")
 @click.option("--rate", default="10Gbps", show_default=True, help="L1 rate of each port's line.")
-@click.option("--delay", default="0us", show_default=True, help="What the device adds to each frame.")
+@click.option("--delay", default="0us", show_default=True, help="Delay of the device, added to each frame.")
 @click.option(
     "--max-size", default="1522B", show_default=True, metavar="SIZE", help="The longest frame, with FCS."
 )
-@click.option("--core", type=click.IntRange(0), help="The core the device stays on; it takes all of it.")
-@click.option("--duration", metavar="60s", help="How long; until it is interrupted unless given.")
-@click.option("--stats", is_flag=True, help="Tell on stderr each second what passes.")
-@click.option("--format", "form", default="table", type=FORMATS, show_default=True)
+@click.option("--core", type=click.IntRange(0), help="Core of the device; it takes all of it.")
+@click.option("--duration", metavar="60s", help="Time to serve; until interrupted unless given.")
+@click.option("--stats", is_flag=True, help="Print the rates on stderr each second.")
+@click.option("--format", "form", default="table", type=FORMATS, show_default=True, help=FORMAT_HELP)
 def serve(
     kind: str,
     memifs: tuple[str, ...],
@@ -50,7 +50,7 @@ def serve(
     stats: bool,
     form: str,
 ) -> None:
-    """Serve an emulated device of this KIND in real time, for another tester to be pointed at.
+    """Serve an emulated device of this KIND in real time to another tester.
 
     The tester connects to the memifs as their client. Counters are printed at the end.
     """

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
-from netdyno.cli.console import FORMATS, print_hint, print_table, print_wrapped
+from netdyno.cli.console import FORMAT_HELP, FORMATS, print_hint, print_table, print_wrapped
 
 
 @click.command()
-@click.option("--format", "form", default="table", type=FORMATS, show_default=True)
+@click.option("--format", "form", default="table", type=FORMATS, show_default=True, help=FORMAT_HELP)
 def kinds(form: str) -> None:
     """List the kinds of devices a plan can name."""
     from netdyno.devices import KINDS
@@ -27,7 +27,7 @@ def kinds(form: str) -> None:
 
 
 @click.command()
-@click.option("--format", "form", default="table", type=FORMATS, show_default=True)
+@click.option("--format", "form", default="table", type=FORMATS, show_default=True, help=FORMAT_HELP)
 def methods(form: str) -> None:
     """List the methods a plan can name, with their parameters, and the goals.
 
@@ -71,16 +71,16 @@ def methods(form: str) -> None:
 
 
 @click.command()
-@click.option("--format", "form", default="table", type=FORMATS, show_default=True)
+@click.option("--format", "form", default="table", type=FORMATS, show_default=True, help=FORMAT_HELP)
 def reports(form: str) -> None:
-    """List the renderings of a run."""
+    """List the formats of reports."""
     from netdyno.reports import REPORTS
 
     print_table(["report", "what it is"], [[report.name, report.help] for report in REPORTS.values()], form)
 
 
 @click.command()
-@click.option("--format", "form", default="table", type=FORMATS, show_default=True)
+@click.option("--format", "form", default="table", type=FORMATS, show_default=True, help=FORMAT_HELP)
 def ports(form: str) -> None:
     """List this machine's interfaces, and which backend each can take.
 

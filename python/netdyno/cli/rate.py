@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from netdyno.cli.console import FORMATS, print_table
+from netdyno.cli.console import FORMAT_HELP, FORMATS, print_table
 
 
 @click.command()
@@ -15,9 +15,9 @@ from netdyno.cli.console import FORMATS, print_table
 @click.option(
     "--tags", default=0, type=click.IntRange(0, 8), help="VLAN tags added on top of SIZE, 4 bytes each."
 )
-@click.option("--format", "form", default="table", type=FORMATS, show_default=True)
+@click.option("--format", "form", default="table", type=FORMATS, show_default=True, help=FORMAT_HELP)
 def rate(rate: str, size: str, tags: int, form: str) -> None:
-    """What a RATE (`10Gbps`, `14.88Mpps`) is in frames and on each layer, for a SIZE or a mix.
+    """Convert a RATE (`10Gbps`, `14.88Mpps`) to frames per second, L1, L2 and L3, for a SIZE or a mix.
 
     SIZE is `64B`, the name of a mix (`imix/bench`), or sizes with weights: `64:7,594:4`. Sizes count the
     FCS. They are those of untagged frames: tags given with --tags are added on top. (In a plan the size

@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("plan", required=False, type=click.Path(path_type=Path))
 @click.option(
-    "--out", default=RUNS, show_default=True, type=click.Path(path_type=Path), help="Where runs go."
+    "--out", default=RUNS, show_default=True, type=click.Path(path_type=Path), help="Folder of the runs."
 )
-@click.option("--resume", type=click.Path(path_type=Path), help="Go on with the run in this folder.")
+@click.option("--resume", type=click.Path(path_type=Path), help="Continue the run in this folder.")
 @click.option(
     "--scale",
     metavar="1/100",
     help="Fraction of the plan's durations to run, instead of the plan's own `scale`.",
 )
 @click.option("--only", multiple=True, metavar="AXIS=VALUE", help="Run these cases only; may be repeated.")
-@click.option("--dry-run", is_flag=True, help="Say what would be run, and start nothing.")
+@click.option("--dry-run", is_flag=True, help="List the cases and start nothing.")
 @click.option(
     "--report", "reports", multiple=True, metavar="NAME", help="Write a report when done; may be repeated."
 )
@@ -50,7 +50,7 @@ def run(
     reports: tuple[str, ...],
     verbose: bool,
 ) -> None:
-    """Run a PLAN, or go on with a run that was interrupted or killed."""
+    """Run a PLAN, or continue a run that was interrupted or killed."""
     for name in reports:
         check_report_name(name)
     if (plan is None) == (resume is None):

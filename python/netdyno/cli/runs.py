@@ -6,15 +6,13 @@ from pathlib import Path
 
 import click
 
-from netdyno.cli.console import FORMATS, RUNS, print_error, print_table
+from netdyno.cli.console import FORMAT_HELP, FORMATS, RUNS, print_error, print_table
 
 
 @click.command("list")
 @click.argument("folder", required=False, type=click.Path(path_type=Path))
-@click.option(
-    "--out", type=click.Path(path_type=Path), help="The same as FOLDER, as `run` and `calibrate` have it."
-)
-@click.option("--format", "form", default="table", type=FORMATS, show_default=True)
+@click.option("--out", type=click.Path(path_type=Path), help="The same as FOLDER.")
+@click.option("--format", "form", default="table", type=FORMATS, show_default=True, help=FORMAT_HELP)
 def list_(folder: Path | None, out: Path | None, form: str) -> None:
     """List the runs in FOLDER, `runs` unless given."""
     if folder is not None and out is not None:
