@@ -18,6 +18,7 @@ from methodlab import OneProcess
 from netdyno.campaign import run as runner
 from netdyno.campaign.case import Event, Failed
 from netdyno.devices import KINDS, LabLink, Wiring
+from netdyno.devices.live import Inert
 from netdyno.plan import parse
 from netdyno.store import StoredCase, StoredTrial, open_run
 
@@ -101,8 +102,8 @@ class TruthKind:
         return replace(wiring, session=device.session(wiring.session))
 
     @contextmanager
-    def build(self, wiring: Wiring) -> Iterator[Wiring]:
-        yield wiring
+    def build(self, wiring: Wiring) -> Iterator[Inert]:
+        yield Inert(wiring)
 
 
 class Silent:
