@@ -77,6 +77,15 @@ def test_example_at_the_begin_of_a_page_works(name: str, monkeypatch: pytest.Mon
         assert done.exit_code == 0, f"{' '.join(words)}: {done.output}"
 
 
+@pytest.mark.parametrize("name", [name for name in PAGE_NAMES if "```yaml\ntitle:" in page(name)])
+def test_whole_plan_in_a_page_is_without_mistakes(name: str, tmp_path: Path) -> None:
+    for number, plan in enumerate(re.findall(r"```yaml\n(title:.*?)```", page(name), re.DOTALL)):
+        path = tmp_path / f"{number}.yaml"
+        path.write_text(plan)
+        done = CliRunner().invoke(cli, ["check", str(path)])
+        assert done.exit_code == 0, done.output
+
+
 def test_example_of_the_inner_interfaces_prints_what_the_page_says() -> None:
     text = page("interfaces.md")
     block = re.search(r"prints `([^`]+)`:\n\n```python\n(.*?)```", text.split("\n## ")[0], re.DOTALL)
