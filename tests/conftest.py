@@ -9,8 +9,10 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+from collections.abc import Iterator
 
 import pytest
+import real_time
 from hypothesis import settings
 
 # What is drawn by chance is the same in every run, so that a change is judged by what it changed; with
@@ -18,6 +20,18 @@ from hypothesis import settings
 settings.register_profile("same", derandomize=True)
 settings.register_profile("explore", print_blob=True)
 settings.load_profile("same")
+
+
+real_time.guard()
+
+
+@pytest.fixture(autouse=True)
+def _alone_in_real_time() -> Iterator[None]:
+    """Fails a test outside of tests/real that opens a session in real time or builds a namespace."""
+    real_time.REFUSED.clear()
+    yield
+    if real_time.REFUSED:
+        pytest.fail(real_time.REFUSED[0])
 
 
 def pytest_sessionstart() -> None:

@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -42,16 +42,26 @@ TWO = SEARCH.replace("[l2-xconnect, ipv4]", "[ipv4]").replace("[64b, 512b]", "[6
 ONE = TWO.replace("[uni, bidir]", "[uni]")
 """A single case: one worker to start."""
 
-ENVIRONMENT = {
-    **os.environ,
-    "PYTHONPATH": os.pathsep.join(
-        [
-            str(Path(__file__).parent),
-            str(Path(netdyno.__file__).parent.parent),
-            os.environ.get("PYTHONPATH", ""),
-        ]
-    ),
-}
+
+class _Environment(Mapping[str, str]):
+    """That of programs that tests start: this process's own, now, with the folders of netdyno and of this."""
+
+    def _now(self) -> dict[str, str]:
+        folders = (Path(__file__).parent, Path(netdyno.__file__).parent.parent)
+        path = [*map(str, folders), os.environ.get("PYTHONPATH", "")]
+        return {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
+
+    def __getitem__(self, name: str) -> str:
+        return self._now()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._now())
+
+    def __len__(self) -> int:
+        return len(self._now())
+
+
+ENVIRONMENT = _Environment()
 
 
 def write_plan(folder: Path, text: str = SEARCH) -> Path:

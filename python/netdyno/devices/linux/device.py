@@ -6,6 +6,7 @@ import os
 import select
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -109,6 +110,7 @@ class Device:
 @contextmanager
 def device_namespace() -> Iterator[Device]:
     """A fresh network namespace held by a shell; it ends with this block or with this process."""
+    sys.audit("netdyno.namespace")
     # Each of these becomes the next by exec, so the process we start is the one that holds the namespace.
     # It dies with us twice over: by the parent-death signal, and by the end of its standard input.
     shell = subprocess.Popen(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,6 +33,7 @@ def tester_namespace() -> Iterator[bool]:
     Root goes back afterwards. A plain user gets a user namespace around it, in which root stands for
     the user alone; a process cannot return from that, so it stays, and the next lab finds it there.
     """
+    sys.audit("netdyno.namespace")
     if _settled:
         yield False
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
@@ -51,6 +52,8 @@ class Opened:
     def __init__(self, spec: Mapping[str, Any], engine: str = ENGINE) -> None:
         """Opens the ports of a SessionSpec. Raises TesterError, TesterMissingError."""
         self._engine = engine
+        if spec.get("clock") == "real":
+            sys.audit("netdyno.real_time")
         opener = module(engine).Session
         with _refusals(engine):
             self._session: Any = opener(json.dumps(spec, sort_keys=True))
@@ -121,6 +124,7 @@ class Server:
 
     def __init__(self, spec: Mapping[str, Any], engine: str = ENGINE) -> None:
         """Opens the ports of a ServeSpec and begins. Raises TesterError, TesterMissingError."""
+        sys.audit("netdyno.real_time")
         opener = module(engine).Server
         with _refusals(engine):
             self._server: Any = opener(json.dumps(spec))

@@ -1,0 +1,5 @@
+"""Refuse programs that tests start what tests are refused: Python imports this where PYTHONPATH leads here."""
+
+import real_time
+
+real_time.guard()
