@@ -102,10 +102,10 @@ def test_in_a_user_namespace_the_hint_asks_for_no_right_that_would_not_help() ->
 def test_a_memif_that_nobody_serves_is_told_at_once_and_one_that_may_not_be_used_otherwise(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("netdyno.devices.external.SERVER_S", 0.0)
+    monkeypatch.setattr("netdyno.ports.backends.memif.SERVER_S", 0.0)
 
     def refused(place: str) -> LabError:
-        backend = PortBackend(kind="memif", socket=place)
+        backend = PortBackend.of("memif", socket=place)
         with pytest.raises(LabError) as caught:
             EXTERNAL.preflight((LabLink("west", "a", 10**10, backend=backend),))
         assert caught.value.link == 0
@@ -123,10 +123,10 @@ def test_a_memif_that_nobody_serves_is_told_at_once_and_one_that_may_not_be_used
             listening.bind(place)
             listening.listen()
             listening.settimeout(0)
-            backend = PortBackend(kind="memif", socket=shown)
+            backend = PortBackend.of("memif", socket=shown)
             assert EXTERNAL.preflight((LabLink("west", "a", 10**10, backend=backend),)) == ()
             # It was not called: testpmd would not survive that.
             with pytest.raises(BlockingIOError):
                 listening.accept()
-    server = PortBackend(kind="memif", socket=str(tmp_path / "dut.sock"), role="server")
+    server = PortBackend.of("memif", socket=str(tmp_path / "dut.sock"), role="server")
     assert EXTERNAL.preflight((LabLink("west", "a", 10**10, backend=server),)) == ()

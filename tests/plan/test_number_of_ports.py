@@ -359,7 +359,7 @@ def test_three_ports_are_not_calibrated_and_the_report_says_so() -> None:
 def test_one_memif_is_not_joined_with_itself() -> None:
     kind = KINDS["external"]
     assert isinstance(kind, Loopback)
-    alone = LabLink("west", "a", 10**9, backend=PortBackend("memif", socket="/nowhere"))
+    alone = LabLink("west", "a", 10**9, backend=PortBackend.of("memif", socket="/nowhere"))
     with pytest.raises(LabError, match="a memif has two ends") as told, kind.loopback((alone,), Threads()):
         pass
     assert "--backend memif" in (told.value.hint or "")

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 from netdyno.cli.app import cli
 from netdyno.devices.linux import device, namespaces
-from netdyno.ports import ethtool, nic
+from netdyno.ports import backends, ethtool, nic
 from netdyno.ports.listing import OWN_TRAFFIC, PortReport, advices, look
 from netdyno.ports.nic import fit, netlink, xdp
 from netdyno.store import open_run
@@ -119,7 +119,7 @@ def test_what_is_tried_leaves_nothing_behind(lab: None) -> None:
 
 
 def test_a_program_of_somebody_elses_is_in_the_way() -> None:
-    packet, af_xdp = fit.fits(card(xdp="native", xdp_program=17), MAY_ALL)
+    packet, af_xdp = backends.fits(card(xdp="native", xdp_program=17), MAY_ALL)
     assert packet.why is None
     assert af_xdp.why == "it has an XDP program already (native, number 17)"
     assert "ip link set eth1 xdp off" in str(af_xdp.hint)
@@ -128,7 +128,7 @@ def test_a_program_of_somebody_elses_is_in_the_way() -> None:
 def test_a_card_without_native_xdp_takes_generic() -> None:
     no_native = nic.Nic(card().link, card().card, xdp=xdp.Features(False, False))
     unknown = nic.Nic(card().link, card().card)
-    assert [fit.fits(one, MAY_ALL)[1].how for one in (card(), no_native, unknown)] == [
+    assert [backends.fits(one, MAY_ALL)[1].how for one in (card(), no_native, unknown)] == [
         "native, zero-copy",
         "generic, copy",
         "native if its driver can, else generic",
@@ -142,7 +142,7 @@ def test_an_old_kernel_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_carries_the_machines_own_traffic_is_told_once_and_first() -> None:
     routed = nic.Nic(card().link, card().card, default_route=True, addresses=("192.0.2.9/24",))
-    report = PortReport(routed, fit.fits(routed, MAY_ALL), ())
+    report = PortReport(routed, backends.fits(routed, MAY_ALL), ())
     assert report.own_traffic == "default route"
     assert advices([report]) == [f"eth1 {OWN_TRAFFIC} (default route)"]
 

@@ -1,4 +1,4 @@
-"""Refuse programs that tests start what tests are refused: Python imports this where PYTHONPATH leads here."""
+"""Refuse programs that tests start what tests are refused: imported where PYTHONPATH leads here."""
 
 import real_time
 

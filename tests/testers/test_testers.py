@@ -12,6 +12,7 @@ from netdyno.campaign import run as runner
 from netdyno.cli.live import watcher
 from netdyno.errors import PlanErrors
 from netdyno.plan import parse
+from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
 from netdyno.testers import TESTERS, TesterEntry, tables
 from netdyno.testers.fake import Fake
@@ -53,12 +54,13 @@ def test_a_campaign_with_another_tester_is_measured_and_resumed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runner, "Workers", OneProcess)
-    plan = parse(SEARCH + "tester: fake\n", tables=WITH_FAKE)
+    plan = parse(SEARCH.replace("drain: 0s", "drain: 50ms") + "tester: fake\n", tables=WITH_FAKE)
     outcome = runner.run(plan, tmp_path, watcher(), runner.Selection(), FAKE)
     assert outcome.exit_code == 0
     with open_run(outcome.folder) as run:
         assert run.head.versions["fake"] == "1"
         assert "engine" not in run.head.versions
+        assert len(view(run).cases) == len(run.cases)
         numbers = {
             value.number
             for case in run.cases

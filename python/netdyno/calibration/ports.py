@@ -69,21 +69,26 @@ def of_plan(plan: Plan) -> Source | str:
     return Source(kind.name, kind.loopback(plan.lab.links, plan.lab.threads))
 
 
-def with_backend(plan: Plan, backend: backends.Backend) -> Plan:
+def with_backend(plan: Plan, backend: str) -> Plan:
     """The plan with this backend in place of `backend: auto`."""
     links = tuple(
-        replace(link, backend=replace(link.backend, kind=backend))
-        if link.backend.kind == backends.AUTO
-        else link
+        replace(link, backend=_instead(link.backend, backend)) if link.backend.kind == backends.AUTO else link
         for link in plan.lab.links
     )
     return replace(plan, lab=replace(plan.lab, links=links))
 
 
-def of_interfaces(names: tuple[str, str], backend: backends.Backend, threads: Threads) -> Source:
+def _instead(chosen: backends.PortBackend, kind: str) -> backends.PortBackend:
+    """Another backend, with the options that it has too."""
+    written = chosen.options.model_dump(exclude_defaults=True)
+    allowed = backends.options_of(kind)
+    return backends.PortBackend.of(kind, **{name: one for name, one in written.items() if name in allowed})
+
+
+def of_interfaces(names: tuple[str, str], backend: str, threads: Threads) -> Source:
     """Two interfaces of this machine with the user's cable between them."""
     links = tuple(
-        LabLink(side, side, _rate(name), interface=name, backend=backends.PortBackend(backend))
+        LabLink(side, side, _rate(name), interface=name, backend=backends.PortBackend.of(backend))
         for side, name in zip(("west", "east"), names, strict=True)
     )
     kind = KINDS["external"]
@@ -93,7 +98,7 @@ def of_interfaces(names: tuple[str, str], backend: backends.Backend, threads: Th
 
 def of_memif(threads: Threads) -> Source:
     """A memif with client and server in the tester; its socket is chosen when it is joined."""
-    own = backends.PortBackend("memif", socket="loop.sock")
+    own = backends.PortBackend.of("memif")
     links = tuple(LabLink(side, side, DEFAULT_BPS, backend=own) for side in ("west", "east"))
     kind = KINDS["external"]
     assert isinstance(kind, Loopback)

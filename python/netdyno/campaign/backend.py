@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -19,15 +19,6 @@ if TYPE_CHECKING:
     from netdyno.devices import Wiring
     from netdyno.plan import Plan
     from netdyno.plan.matrix import Case
-
-USUAL: Mapping[str, Fraction] = {
-    "af_packet": Fraction(340_000),
-    "af_xdp": Fraction(490_000),
-}
-"""Frames a second sent and received by one core, copied, where nothing was proven: docs/labs.md."""
-
-MOST_XDP_BYTES = 3840
-"""Without FCS: a frame of AF_XDP lies in 4096 bytes, 256 of which the kernel keeps for itself."""
 
 
 @dataclass(frozen=True)
@@ -70,12 +61,14 @@ def backend(plan: Plan, case: Case, wiring: Wiring, proven: Callable[[Wiring], P
     possible, refusals = [], []
     may = fit.rights()
     cards = [(name, nic.read(name)) for name in interfaces]
-    for kind in USUAL:
-        candidate = _candidate(kind, case, wiring, cards, may, proven)
+    for one in backends.BACKENDS.values():
+        if one.usual_fps is None:
+            continue
+        candidate = _candidate(one, case, wiring, cards, may, proven)
         if isinstance(candidate, Candidate):
             possible.append(candidate)
         else:
-            refusals.append(f"`{kind}` cannot be: {candidate}")
+            refusals.append(f"`{one.name}` cannot be: {candidate}")
     if not possible:
         # Opening it says what is wrong, with what helps.
         return wiring.settled()
@@ -100,7 +93,7 @@ def needed_fps(plan: Plan, case: Case, wiring: Wiring) -> Fraction:
 
 
 def _candidate(
-    kind: str,
+    backend: backends.Backend,
     case: Case,
     wiring: Wiring,
     cards: list[tuple[str, nic.Nic | None]],
@@ -112,26 +105,27 @@ def _candidate(
     for name, card in cards:
         if card is None:
             return f"there is no interface `{name}`"
-        found = next(one for one in fit.fits(card, may) if one.backend == kind)
+        assert backend.fit is not None
+        found = backend.fit(card, may)
         if found.why is not None:
             return f"of `{name}`, {found.why}"
         hows.append(found.how)
-    if kind == "af_xdp":
-        longest = max(size for size, _ in case.profile.mix.weights) - FCS
-        if longest > MOST_XDP_BYTES:
-            return f"frames of {longest} bytes without FCS, and it carries up to {MOST_XDP_BYTES}"
-        workers = wiring.session.get("workers", 1)
-        for name, card in cards:
-            if card is not None and card.queues is not None and card.queues.now != workers:
-                return f"`{name}` has {card.queues.now} queues and there are {workers} workers"
-    known = proven(wiring.settled(kind))
-    how = hows[0] if kind == "af_xdp" and len(set(hows)) == 1 else ""
+    longest = max(size for size, _ in case.profile.mix.weights) - FCS
+    if backend.longest is not None and longest > backend.longest:
+        return f"frames of {longest} bytes without FCS, and it carries up to {backend.longest}"
+    workers = wiring.session.get("workers", 1)
+    for name, card in cards if backend.has_queue_per_worker else ():
+        if card is not None and card.queues is not None and card.queues.now != workers:
+            return f"`{name}` has {card.queues.now} queues and there are {workers} workers"
+    known = proven(wiring.settled(backend.name))
+    how = hows[0] if backend.names_its_way and len(set(hows)) == 1 else ""
     if known is not None and known.holds and known.max_fps is not None:
-        return Candidate(kind, how, known.max_fps, proven=True)
+        return Candidate(backend.name, how, known.max_fps, proven=True)
     if any("zero-copy" in one for one in hows):
-        return Candidate(kind, how, None, proven=False)
+        return Candidate(backend.name, how, None, proven=False)
+    usual = backend.usual_fps or Fraction(0)
     senders = {stream.place.tx for stream in streams(case, wiring)}
-    return Candidate(kind, how, USUAL[kind] / len(senders), proven=False)
+    return Candidate(backend.name, how, usual / len(senders), proven=False)
 
 
 def _amount(candidate: Candidate) -> tuple[bool, Fraction]:

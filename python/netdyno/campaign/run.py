@@ -30,12 +30,13 @@ from netdyno.campaign.events import (
 )
 from netdyno.campaign.interrupts import EXIT_CODE, Interrupts
 from netdyno.campaign.workers import Workers
-from netdyno.devices import KINDS, LabError, Preflight
+from netdyno.devices import KINDS, LabError, LabLink, Preflight
 from netdyno.errors import NetdynoError
 from netdyno.methods import METHODS
 from netdyno.plan import Plan, parse
 from netdyno.plan.matrix import Case, cases
 from netdyno.plan.source import Path_, read_text
+from netdyno.ports.backends import BACKENDS
 from netdyno.store import (
     FILE,
     RESUMED,
@@ -238,7 +239,8 @@ def _preflight(plan: Plan) -> None:
 
 def _place(plan: Plan, link: int) -> str:
     """Where a link names its interface or its socket: in the plan, or in the lab it includes."""
-    named = "socket" if plan.lab.links[link].backend.kind == "memif" else "interface"
+    backend = BACKENDS.get(plan.lab.links[link].backend.kind)
+    named = backend.needed[0] if backend is not None and backend.needed is not None else "interface"
     path: Path_ = ("lab", "links", link, named)
     file, text = plan.file, plan.text
     if plan.included:
@@ -266,7 +268,7 @@ def _campaign(
     told = False
     try:
         # A process each, for a lab may change its namespaces; but one for all whose peers would go with it.
-        apart = bool(real) and not any(link.backend.kind == "memif" for link in real[0].plan.lab.links)
+        apart = bool(real) and not any(_keeps_peers(link) for link in real[0].plan.lab.links)
         for group, count, fresh in ((virtual, os.cpu_count() or 1, False), (real, 1, apart)):
             if not group or interrupts.seen:
                 continue
@@ -363,6 +365,11 @@ def _installed(given: Interrupts | None) -> Iterator[Interrupts]:
     finally:
         if given is None:
             interrupts.restore()
+
+
+def _keeps_peers(link: LabLink) -> bool:
+    backend = BACKENDS.get(link.backend.kind)
+    return backend is not None and backend.keeps_peers
 
 
 def _clock(job: Job) -> str:

@@ -22,12 +22,30 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 
 
+class _Backends(click.Choice[str]):
+    """The names of all backends, read when somebody asks: the table takes longer to import than `--help`."""
+
+    def __init__(self) -> None:
+        super().__init__(())
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """Those a plan may name, and a ring."""
+        from netdyno.ports.backends import ALL
+
+        return (*ALL, "ring")
+
+    @choices.setter
+    def choices(self, _names: object) -> None:
+        """They are the table's."""
+
+
 @click.command()
 @click.argument("plan", required=False, type=click.Path(path_type=Path))
 @click.option("--ports", metavar="A,B", help="Two interfaces with a cable between them, instead of a plan's.")
 @click.option(
     "--backend",
-    type=click.Choice(["auto", "af_packet", "af_xdp", "memif", "ring"]),
+    type=_Backends(),
     help="Backend, instead of a plan's `auto`, with --ports, or `ring` or `memif` alone.",
 )
 @click.option("--quick", is_flag=True, help="About 20 s for one pair of ports, instead of minutes.")
@@ -137,13 +155,13 @@ def _source(plan: Plan | None, names: str | None, backend: str | None, workers: 
             return ports.of_plan(plan)
         if not any(link.backend.kind == AUTO for link in plan.lab.links):
             raise click.UsageError("--backend: the plan says itself what carries its frames")
-        return ports.of_plan(ports.with_backend(plan, backend))  # type: ignore[arg-type]
+        return ports.of_plan(ports.with_backend(plan, backend))
     if names is None:
         return ports.of_ring(threads) if backend == "ring" else ports.of_memif(threads)
     pair = tuple(name.strip() for name in names.split(","))
     if len(pair) != 2 or pair[0] == pair[1] or not all(pair):
         raise click.UsageError("--ports: a loopback has two ends, as in `--ports eth1,eth2`")
-    return ports.of_interfaces((pair[0], pair[1]), backend or "auto", threads)  # type: ignore[arg-type]
+    return ports.of_interfaces((pair[0], pair[1]), backend or AUTO, threads)
 
 
 def _measured(plan: Plan | None, source: Source, effort: Effort) -> Calibration:

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import socket
-import stat
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from netdyno.devices import addresses, agent, filters, routes
 from netdyno.devices.drivers.driver import Driver, Reached
 from netdyno.devices.live import Inert, Live
 from netdyno.devices.wiring import LabError, LabLink, Trait, WiredPort, Wiring, in_words, joined
 from netdyno.ports import backends, nic
+from netdyno.ports.backends import PortBackend
 from netdyno.ports.nic import advice, fit
 from netdyno.ports.threads import Threads
-
-SERVER_S = 2.0
-"""A memif's server that is being started at the same moment is waited for this long, once a run."""
 
 DETACH_S = 2.0
 """An XDP program of somebody who is just ending is waited for this long."""
@@ -98,6 +94,11 @@ class External:
             ports,
             session,
             frozenset({Trait.LEARNS} if learn else ()),
+            tuple(
+                note
+                for link, port in zip(links, session["ports"], strict=True)
+                for note in _notes(link, port)
+            ),
             settings=dict(settings),
             routes=behind,
             filters=lines,
@@ -119,8 +120,8 @@ class External:
         for index, link in enumerate(links):
             name = _interface(link)
             try:
-                if link.backend.kind == "memif":
-                    _someone_listens(link.backend)
+                if not _on_interface(link.backend.kind):
+                    _present(link.backend)
                     continue
                 card = _card(name, link.backend.kind, may)
                 if name in taken:
@@ -163,13 +164,15 @@ class External:
                 f"ports are joined in pairs to be calibrated, and the lab has {len(links)}",
                 "`netdyno calibrate --ports eth1,eth2` says what two of them can do, with a cable in between",
             )
-        if kinds == ["memif"]:
+        apart = [kind for kind in kinds if not _on_interface(kind)]
+        if apart and len(kinds) == 1:
+            noun = backends.BACKENDS[kinds[0]].noun
             raise LabError(
-                "a memif has two ends, and the lab has one port: it cannot be joined with itself",
-                "`netdyno calibrate --backend memif` says what two of them can do",
+                f"{noun} has two ends, and the lab has one port: it cannot be joined with itself",
+                f"`netdyno calibrate --backend {kinds[0]}` says what two of them can do",
             )
         wiring = self.wire(links, {}).with_threads(threads)
-        if "memif" not in kinds:
+        if not apart:
             names = " and ".join(f"`{_interface(link)}`" for link in links)
             how = (
                 f"What the user plugged in between {names}."
@@ -178,21 +181,20 @@ class External:
             )
             yield joined(_as_found(wiring).settled(), how)
             return
-        if set(kinds) != {"memif"}:
+        backend = backends.BACKENDS[apart[0]]
+        if set(kinds) != {backend.name} or backend.loop is None:
             raise LabError(
-                "these ports cannot be joined with each other: a memif reaches another memif only",
-                "calibrate two memif ports, or two interfaces with a cable between them",
+                f"these ports cannot be joined with each other: {backend.noun} reaches its like only",
+                "calibrate two ports of one backend, or two interfaces with a cable between them",
             )
         with TemporaryDirectory(prefix="netdyno-") as folder:
+            near, far, how = backend.loop(links[0].backend.options, folder)
             ends = [
-                replace(link, backend=replace(link.backend, socket=f"{folder}/loop.sock", role=role, id=0))
-                for link, role in zip(links, _ROLES, strict=True)
+                replace(link, backend=PortBackend(backend.name, options))
+                for link, options in zip(links, (near, far), strict=True)
             ]
-            built = _as_found(self.wire(tuple(ends), {}).with_threads(threads))
-            yield joined(built, "One memif, its client and its server both ours.")
+            yield joined(_as_found(self.wire(tuple(ends), {}).with_threads(threads)), how)
 
-
-_ROLES: tuple[backends.Role, ...] = ("server", "client")
 
 EXTERNAL = External()
 
@@ -204,13 +206,9 @@ def _as_found(wiring: Wiring) -> Wiring:
     may = fit.rights()
     for port, opened in zip(wiring.ports, wiring.session["ports"], strict=True):
         backend = opened["backend"]
-        if backend["kind"] == "memif":
+        if "interface" not in backend:
             # It has no hardware address either: ours stays the one it was wired with.
             ports.append(replace(port, enforced_rate=False))
-            notes.append(
-                f"`{port.name}` is memory shared with the device (memif {backend['id']} at"
-                f" `{backend['socket']}`), which has no line: nothing holds frames to the plan's rate."
-            )
             continue
         interface = backend["interface"]
         card = _card(interface, backend["kind"], may)
@@ -222,9 +220,9 @@ def _as_found(wiring: Wiring) -> Wiring:
                 f"Interface `{interface}`{driver} of `{port.name}` has no line of its own:"
                 " nothing is known to hold frames to the plan's rate."
             )
-        notes += _warnings(
-            port, card, tagged=Trait.UNTAGGED not in wiring.traits and backend["kind"] != "af_packet"
-        )
+        carried = backends.BACKENDS.get(backend["kind"])
+        restored = carried is not None and carried.restores_tags
+        notes += _warnings(port, card, tagged=Trait.UNTAGGED not in wiring.traits and not restored)
     return replace(wiring, ports=tuple(ports), notes=tuple(notes))
 
 
@@ -269,51 +267,35 @@ def _card(interface: str, backend: str, may: fit.Rights) -> nic.Nic:
             f"give the link's `interface` as one of {here}; one of another network namespace is reached from"
             " there: `ip netns exec NAME netdyno ...`",
         )
-    kind = "af_packet" if backend == backends.AUTO else backend
+    kind = backends.USUAL if backend == backends.AUTO else backend
     # A program that has just ended takes its XDP program with it, but not at once.
     deadline = time.monotonic() + DETACH_S
     while kind == "af_xdp" and card.link.xdp and time.monotonic() < deadline:
         time.sleep(0.1)
         card = nic.read(interface) or card
-    (found,) = (one for one in fit.fits(card, may) if one.backend == kind)
+    (found,) = (one for one in backends.fits(card, may) if one.backend == kind)
     if found.why is not None:
         raise LabError(f"interface `{interface}` cannot take `{kind}`: {found.why}", found.hint)
     return card
 
 
-def _someone_listens(backend: backends.PortBackend) -> None:
-    """That a client of a memif finds its server: without one each case would wait for it in vain.
-
-    Looked for and not called: DPDK 22.11's server does not survive a client that connects and says nothing.
-    """
-    if backend.role == "server" or backend.socket is None:
-        return
-    place = backend.socket
-    deadline = time.monotonic() + SERVER_S
-    while (why := _nobody_at(place)) is not None and time.monotonic() < deadline:
-        time.sleep(0.1)
-    if why is not None:
-        raise LabError(f"nobody listens at the memif socket `{place}`: {why[0]}", why[1])
+def _notes(link: LabLink, opened: Any) -> Iterator[str]:
+    """What a reader must know of a port that is no interface."""
+    backend = backends.BACKENDS.get(link.backend.kind)
+    if backend is not None and backend.note is not None:
+        yield backend.note(link.tester_port, opened["backend"])
 
 
-def _nobody_at(place: str) -> tuple[str, str] | None:
-    """Why a socket cannot have a listener, and what to do; None where it has one, or that cannot be told."""
-    start = "start the device's memif server first, or take `role: server` here"
-    if place.startswith("@"):
-        # unix(7): an abstract name is that of a network namespace, whose sockets are all listed.
-        names = [line.split()[-1] for line in Path("/proc/net/unix").read_text().splitlines()[1:]]
-        if place in names:
-            return None
-        return "no such name in this network namespace", start
-    try:
-        found = Path(place).stat()
-    except OSError as error:
-        return error.strerror or str(error), start
-    if not stat.S_ISSOCK(found.st_mode):
-        return "it is no socket", "take the path that the device's memif server listens at"
-    if not os.access(place, os.W_OK):
-        return "this process may not write to it", f"look at its rights and its folder's: `ls -l {place}`"
-    return None
+def _on_interface(kind: str) -> bool:
+    return kind in backends.KERNEL
+
+
+def _present(backend: PortBackend) -> None:
+    """Raises LabError if a port's other end is not there that must be there first."""
+    looked = backends.BACKENDS[backend.kind].absent
+    missing = None if looked is None else looked(backend.options)
+    if missing is not None:
+        raise LabError(*missing)
 
 
 def _host(address: str | None, version: int) -> str | None:

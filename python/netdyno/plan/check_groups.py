@@ -13,6 +13,7 @@ from netdyno.plan.lab import Lab
 from netdyno.plan.models import PortGroup
 from netdyno.plan.patterns import PATTERNS
 from netdyno.plan.source import Source
+from netdyno.ports.backends import BACKENDS
 
 
 def groups(source: Source, given: Mapping[str, PortGroup], lab: Lab) -> tuple[Lab, tuple[Group, ...]]:
@@ -43,10 +44,11 @@ def groups(source: Source, given: Mapping[str, PortGroup], lab: Lab) -> tuple[La
                     f"`{port}` is on the card `{link.card[:40]}` by its link, here on `{group.card[:40]}`",
                     "say it in one of the two places",
                 )
-            if link.backend.kind == "memif":
+            backend = BACKENDS.get(link.backend.kind)
+            if backend is not None and backend.keeps_peers:
                 source.report(
                     where,
-                    f"`{port}` is a memif, which stays connected from case to case",
+                    f"`{port}` is {backend.noun}, which stays connected from case to case",
                     "a group alone leaves the others closed: a plan for each, or other ports",
                 )
             links[port] = replace(link, card=link.card or group.card or "")

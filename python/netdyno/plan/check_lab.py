@@ -14,7 +14,7 @@ from netdyno.plan.lab import Lab as PlannedLab
 from netdyno.plan.models import TESTER
 from netdyno.plan.problems import salvaged
 from netdyno.plan.source import Source, read_file
-from netdyno.ports.backends import PortBackend
+from netdyno.ports.backends import OWNER, PortBackend, options_of
 from netdyno.ports.threads import Threads
 
 
@@ -236,10 +236,17 @@ def _link(source: Source, place: tuple[str | int, ...], value: object, ports_: t
         link.interface,
         address,
         gateway,
-        PortBackend(link.backend, link.socket, link.role, link.id, link.attach, link.mode),
+        _backend(link),
         tuple(VlanAddress(_tags(one), one.address.partition("/")[0], one.gateway) for one in link.vlans),
         link.card or "",
     )
+
+
+def _backend(link: m.Link) -> PortBackend:
+    """Its backend, with the options that are this one's."""
+    written = link.model_dump(include=set(OWNER) | {"backend"})
+    kind = written.pop("backend")
+    return PortBackend.of(kind, **{name: written[name] for name in options_of(kind)})
 
 
 def _tags(one: m.LinkVlan) -> tuple[tuple[int, int], ...]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import (
     AfterValidator,
@@ -17,14 +17,14 @@ from pydantic import (
     PlainSerializer,
     PlainValidator,
     WithJsonSchema,
+    create_model,
 )
 
 from netdyno.errors import Problem, Problems, as_written, suggestion
 from netdyno.plan.groups import BESIDE
 from netdyno.plan.headers import Element, Vlan
-from netdyno.plan.ports import SocketName
 from netdyno.plan.traffic import Profile, vlans
-from netdyno.ports.backends import Attach, Backend, Mode, Role
+from netdyno.ports.backends import ALL, OPTIONS, USUAL
 from netdyno.values.load import LEAST_DRAIN_NS
 from netdyno.values.units import Duration, L1Rate, Load, Percent, PositiveDuration
 
@@ -155,7 +155,26 @@ class LinkVlan(Element):
     )
 
 
-class Link(Element):
+if TYPE_CHECKING:
+    _Carried = Element
+else:
+    _Carried = create_model(
+        "_Carried",
+        __base__=Element,
+        backend=(
+            Literal[ALL],
+            Field(
+                default=USUAL,
+                description="What carries the tester's frames: packet sockets, AF_XDP, shared memory, or our"
+                " choice.",
+            ),
+        ),
+        **OPTIONS,
+    )
+"""The options of every backend; which of them go together is looked at in ports.py."""
+
+
+class Link(_Carried):
     """A cable between a port of the tester and a port of the device."""
 
     endpoints: Annotated[
@@ -189,17 +208,6 @@ class Link(Element):
         max_length=256,
         description="Addresses of its own on VLANs of this link, for `kind: external`.",
     )
-    backend: Backend = Field(
-        default="af_packet",
-        description="What carries the tester's frames: packet sockets, AF_XDP, shared memory, or our choice.",
-    )
-    socket: SocketName | None = Field(default=None, description="Of a memif: a path, or `@name`.")
-    role: Role = Field(default="client", description="Of a memif: who listens at the socket is the server.")
-    attach: Attach = Field(
-        default="auto", description="Of AF_XDP: its program in the driver (native) or behind it (generic)."
-    )
-    mode: Mode = Field(default="auto", description="Of AF_XDP: whether frames are copied.")
-    id: int = Field(default=0, ge=0, le=2**32 - 1, description="Of a memif: its number at the socket.")
     card: CardName | None = Field(
         default=None, description="What the device's port shares with others: the name of a card, any text."
     )

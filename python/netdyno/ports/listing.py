@@ -6,11 +6,15 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
 
-from netdyno.ports import nic
+from netdyno.ports import backends, nic
 from netdyno.ports.nic import advice, fit
 from netdyno.values.units import L1Rate
 
-COLUMNS = ("interface", "state", "speed", "driver", "af_packet", "af_xdp", "this machine's own traffic")
+COLUMNS = (
+    *("interface", "state", "speed", "driver"),
+    *(name for name in backends.KERNEL if name != backends.AUTO),
+    "this machine's own traffic",
+)
 
 OWN_TRAFFIC = "carries this machine's own traffic: not to be loaded unless a plan declares it"
 
@@ -77,7 +81,9 @@ def look() -> list[PortReport]:
     """Every interface of this network namespace. As a plain user too; changes nothing."""
     may = fit.rights()
     return [
-        PortReport(card, fit.fits(card, may), tuple(advice.findings(card)) if not card.link.loopback else ())
+        PortReport(
+            card, backends.fits(card, may), tuple(advice.findings(card)) if not card.link.loopback else ()
+        )
         for card in nic.read_all()
     ]
 

@@ -5,6 +5,7 @@ It is in no table: a test hands it in as `TesterEntry("fake", ..., "netdyno.test
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
@@ -38,7 +39,7 @@ class Fake:
     @contextmanager
     def open(self, plan: Plan, wiring: Wiring, cases: Sequence[Case]) -> Iterator[FakeSession]:
         """Opens nothing."""
-        yield FakeSession(wiring)
+        yield FakeSession(wiring, plan.trial.drain.ns)
 
 
 class FakeSession:
@@ -46,8 +47,9 @@ class FakeSession:
 
     lasts, described = False, "{}"
 
-    def __init__(self, wiring: Wiring) -> None:
+    def __init__(self, wiring: Wiring, drain_ns: int) -> None:
         self._wiring = wiring
+        self._drain_ns = drain_ns
         self.ports = tuple(PortInfo(port.name) for port in wiring.ports)
 
     def take(self, wiring: Wiring) -> bool:
@@ -56,7 +58,7 @@ class FakeSession:
 
     def asked(self, case: Case, trial: Trial) -> str:
         """The loads."""
-        return repr(trial.load)
+        return json.dumps({"load": repr(trial.load)})
 
     def is_same(self, stored: str, asked: str) -> bool:
         """Whether the loads are equal."""
@@ -69,8 +71,10 @@ class FakeSession:
         size = int(case.profile.mix.mean)
         found = tuple(_stream(one.name, trial, size) for one in streams(case, self._wiring))
         ports = tuple(PortResult(one.name, 1, 64, 1, 64, 0, (), (), (), ()) for one in self.ports)
+        sent_ns, drain_ns = trial.duration_ns, self._drain_ns
+        phases = (Phase("traffic", 0, sent_ns), Phase("drain", sent_ns, drain_ns))
         counts = FrameCounts(found, ports, max(trial.duration_ns, 1))
-        return Outcome(counts, Health(0, 0, 0, 0, 0, None), (Phase("traffic", 0, trial.duration_ns),))
+        return Outcome(counts, Health(0, 0, 0, 0, 0, None), phases)
 
     def advice(self, reasons: Sequence[Reason]) -> None:
         """Every trial can begin."""

@@ -107,7 +107,7 @@ class Session(Protocol):
 
     @property
     def described(self) -> str:
-        """The session as text, without secrets: stored with the case."""
+        """The session as a JSON object, without secrets: stored with the case."""
         ...
 
     @property
@@ -120,7 +120,7 @@ class Session(Protocol):
         ...
 
     def asked(self, case: Case, trial: Trial) -> str:
-        """The trial as text, without secrets: stored beside its outcome. Pure."""
+        """The trial as a JSON object, without secrets: stored beside its outcome. Pure."""
         ...
 
     def is_same(self, stored: str, asked: str) -> bool:

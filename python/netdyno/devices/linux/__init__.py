@@ -101,13 +101,15 @@ class Linux:
     def _backend(self, link: LabLink) -> PortBackend:
         """What a port of this kind can be of what the plan says."""
         backend = link.backend
-        if self.service != "xconnect" or backend.kind == "af_packet":
+        if self.service != "xconnect" or backend.kind == backends.USUAL:
             return backend
         if backend.kind == backends.AUTO:
             # Behind a cross connect AF_XDP costs the long frames: see `_mtu`.
-            return PortBackend("af_packet")
+            return PortBackend()
         # Generic XDP does not see what tc redirects: the kernel does not run it a second time.
-        return replace(backend, attach="native") if backend.attach == "auto" else backend
+        return PortBackend.of(
+            backend.kind, **{"attach": "native", **backend.options.model_dump(exclude_defaults=True)}
+        )
 
     @contextmanager
     def build(self, wiring: Wiring) -> Iterator[Live]:

@@ -1,47 +1,85 @@
-"""What carries a port's frames, as a plan's link and as a session have it."""
+"""What carries a port's frames: the table of backends, and the backend of one link."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from dataclasses import dataclass, field
+from typing import Any
 
-Backend: TypeAlias = Literal["auto", "af_packet", "af_xdp", "memif"]
-Role: TypeAlias = Literal["client", "server"]
-Attach: TypeAlias = Literal["auto", "generic", "native"]
-Mode: TypeAlias = Literal["auto", "copy", "zero-copy"]
+from pydantic import create_model
+
+from netdyno.ports.backends.af_packet import AF_PACKET
+from netdyno.ports.backends.af_xdp import AF_XDP
+from netdyno.ports.backends.backend import Backend, Options
+from netdyno.ports.backends.memif import MEMIF
+from netdyno.ports.nic import Nic
+from netdyno.ports.nic.fit import Fit, Rights
+
+BACKENDS: Mapping[str, Backend] = {
+    backend.name: backend
+    for backend in (
+        AF_PACKET,
+        AF_XDP,
+        MEMIF,
+    )
+}
+"""Every backend, by the name a plan uses, in the order in which `backend: auto` prefers them."""
 
 AUTO = "auto"
-USUAL = "af_packet"
+USUAL = AF_PACKET.name
 """Where nothing else is asked for or known to be better."""
-KERNEL: tuple[Backend, ...] = ("auto", "af_packet", "af_xdp")
+KERNEL = (AUTO, *(one.name for one in BACKENDS.values() if one.on_interface))
 """Those that work on an interface of the kernel."""
-ALL: tuple[Backend, ...] = (*KERNEL, "memif")
+ALL = (AUTO, *BACKENDS)
+
+OPTIONS: Mapping[str, Any] = {
+    name: (found.annotation if not found.metadata else found.rebuild_annotation(), found)
+    for backend in BACKENDS.values()
+    for name, found in backend.options.model_fields.items()
+}
+"""The options of all backends as fields of a pydantic model: type and default."""
+
+OWNER: Mapping[str, Backend] = {
+    name: backend for backend in BACKENDS.values() for name in backend.options.model_fields
+}
+"""Whose option it is."""
+
+
+def options_of(kind: str) -> frozenset[str]:
+    """Names of the options a link of this backend may have; of `auto`, those of any that it may become."""
+    able = (
+        [one for one in BACKENDS.values() if one.usual_fps is not None] if kind == AUTO else [BACKENDS[kind]]
+    )
+    return frozenset(name for one in able for name in one.options.model_fields)
+
+
+_AUTO_OPTIONS = create_model(
+    "AutoOptions", __base__=Options, **{name: OPTIONS[name] for name in sorted(options_of(AUTO))}
+)
+
+
+def options_model(kind: str) -> type[Options]:
+    """The model of a backend's options."""
+    return _AUTO_OPTIONS if kind == AUTO else BACKENDS[kind].options
 
 
 @dataclass(frozen=True)
 class PortBackend:
-    """The backend of one link.
+    """The backend of one link. kind: `auto` is settled when the lab is built."""
 
-    kind: `auto` is settled when the lab is built. socket, role, id: of a memif; the socket is a path, or a
-    name in the abstract namespace written `@name`. attach, mode: of AF_XDP, where its program is in the
-    receive path, and whether frames are copied.
-    """
+    kind: str = USUAL
+    options: Options = field(default_factory=Options)
 
-    kind: Backend = "af_packet"
-    socket: str | None = None
-    role: Role = "client"
-    id: int = 0
-    attach: Attach = "auto"
-    mode: Mode = "auto"
+    @classmethod
+    def of(cls, kind: str, **options: Any) -> PortBackend:
+        """A backend with these options, and others at their defaults."""
+        return cls(kind, options_model(kind)(**options))
 
     def spec(self, interface: str) -> dict[str, Any]:
-        """The backend as a session has it (docs/interfaces.md); a memif uses no interface."""
-        if self.kind == "memif":
-            return {"kind": self.kind, "socket": self.socket, "role": self.role, "id": self.id}
-        told = {"kind": self.kind, "interface": interface}
-        asked = {"attach": self.attach, "mode": self.mode}
-        return told | {name: value for name, value in asked.items() if value != "auto"}
+        """The backend as a session has it (docs/interfaces.md)."""
+        if self.kind == AUTO:
+            return {"kind": AUTO, "interface": interface, **self.options.model_dump(exclude_defaults=True)}
+        return BACKENDS[self.kind].spec(self.options, interface)
 
 
 def settled(session: Mapping[str, Any], kind: str = USUAL) -> Mapping[str, Any]:
@@ -54,6 +92,28 @@ def settled(session: Mapping[str, Any], kind: str = USUAL) -> Mapping[str, Any]:
 
 
 def _with_kind(backend: Mapping[str, Any], kind: str) -> dict[str, Any]:
-    if kind == "af_xdp":
-        return {**backend, "kind": kind}
-    return {"kind": kind, "interface": backend["interface"]}
+    own = {name: value for name, value in backend.items() if name in options_of(kind)}
+    return {"kind": kind, "interface": backend["interface"], **own}
+
+
+def fits(card: Nic, may: Rights) -> tuple[Fit, ...]:
+    """Whether an interface can take each backend that works on one."""
+    return tuple(one.fit(card, may) for one in BACKENDS.values() if one.fit is not None)
+
+
+__all__ = [
+    "ALL",
+    "AUTO",
+    "BACKENDS",
+    "KERNEL",
+    "OPTIONS",
+    "OWNER",
+    "USUAL",
+    "Backend",
+    "Options",
+    "PortBackend",
+    "fits",
+    "options_model",
+    "options_of",
+    "settled",
+]

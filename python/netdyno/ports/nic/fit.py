@@ -51,9 +51,9 @@ def rights() -> Rights:
     return Rights(_packet_refusal(), _xdp_refusal())
 
 
-def fits(nic: Nic, may: Rights) -> tuple[Fit, Fit]:
-    """Packet sockets and AF_XDP on an interface."""
-    return _fit("af_packet", nic, may.af_packet, "any frame"), _xdp_fit(nic, may)
+def packet_fit(nic: Nic, may: Rights) -> Fit:
+    """Packet sockets on an interface."""
+    return _fit("af_packet", nic, may.af_packet, "any frame")
 
 
 def _fit(backend: str, nic: Nic, refusal: tuple[str, str | None] | None, how: str) -> Fit:
@@ -66,7 +66,8 @@ def _fit(backend: str, nic: Nic, refusal: tuple[str, str | None] | None, how: st
     return Fit(backend, how)
 
 
-def _xdp_fit(nic: Nic, may: Rights) -> Fit:
+def xdp_fit(nic: Nic, may: Rights) -> Fit:
+    """AF_XDP on an interface."""
     if nic.xdp is None:
         how = "native if its driver can, else generic"
     elif nic.xdp.zero_copy:
