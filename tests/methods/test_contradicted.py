@@ -148,7 +148,7 @@ def test_a_short_trial_says_what_of_it_a_queue_held(short: tuple[Result, dict[st
     rate = value(result, "sum").number
     assert rate is not None
     (hint,) = (one for one in said(result.recommended) if "came only when all had left" in one)
-    told = re.search(r": (\d+) of (\d+) frames of `west-east` .* held is (\d+) fps", hint)
+    told = re.search(r": (\d+) of (\d+) frames of `west-east` .* still queued are (\d+) fps", hint)
     assert told is not None, hint
     held, sent, fps = map(int, told.groups())
     assert abs(sent - rate) <= 1

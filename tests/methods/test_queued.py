@@ -54,7 +54,7 @@ def test_a_search_of_short_trials_says_what_a_queue_held(method: str, tmp_path: 
     number, notes = found(SEARCHES[method], tmp_path)
     assert CAPACITY < number <= CAPACITY + HELD
     (said,) = (note for note in notes if "came only when all had left" in note)
-    told = re.search(r": (\d+) of (\d+) frames of `west-east` .* held is (\d+) fps", said)
+    told = re.search(r": (\d+) of (\d+) frames of `west-east` .* still queued are (\d+) fps", said)
     assert told is not None, said
     held, sent, fps = map(int, told.groups())
     assert abs(sent - number) <= 1

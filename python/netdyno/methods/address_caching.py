@@ -34,7 +34,7 @@ class CachingParameters(stations.StationParameters):
     width: int = Field(default=1, ge=1, le=MOST, description="Stop when the bounds are this close.")
     learning: PositiveLoad = Field(
         default=PositiveLoad(FrameRate(Fraction(50))),
-        description="Rate at which addresses are told: no faster than the device learns.",
+        description="Rate at which addresses are announced: no faster than the device learns.",
     )
 
     @model_validator(mode="after")

@@ -68,7 +68,7 @@ class NdrParameters(Parameters):
         description="Counted as part of each trial in the sums of a goal; CSIT's trials have 0.5 s of it.",
     )
     repeats: int = Field(
-        default=2, ge=0, le=100, description="How often a trial in which the tester fell short is made again."
+        default=2, ge=0, le=100, description="How often a trial in which the tester fell short is retried."
     )
     trials: int = Field(
         default=500,

@@ -84,8 +84,8 @@ def order(parameters: OrderParameters, situation: Situation) -> Method:
     notes = [f"trial {number}: {short}" for number, short in enumerate(shorts, 1) if short is not None]
     if apart:
         notes.append(
-            f"{apart} flows came in on more than one worker: their order from one to the other is not known;"
-            " one worker would tell"
+            f"{apart} flows came in on more than one worker: their order from one to the other is unknown:"
+            " rerun with `workers: 1`"
         )
     return Result(
         method=ORDER_METHOD.name,

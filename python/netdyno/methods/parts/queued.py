@@ -1,4 +1,4 @@
-"""What a queue held when the last frame of a trial that lost nothing had left.
+"""Frames still queued when the last frame of a trial that lost nothing had left.
 
 The device did not forward it at the rate at which it was offered, and a trial that lasts until the queue is
 full loses it.
@@ -57,5 +57,5 @@ def longer_may_lose(found: Iterable[Queued], situation: Situation, step: Fractio
     also = f", and of {counted(len(more) - 1, 'stream')} more" if len(more) > 1 else ""
     return (
         f"{rounded(most.frames)} of {most.offered} frames of `{most.stream}` came only when all had left"
-        f"{also}; what a queue held is {part} fps of that {rate}, and a longer trial may lose it"
+        f"{also}; frames still queued are {part} fps of that {rate}, and a longer trial may lose them"
     )

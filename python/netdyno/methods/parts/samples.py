@@ -171,7 +171,7 @@ def _peak(trial: Trial, start_ns: int, end_ns: int) -> Fraction:
 
 
 def kept_up(rise: list[Sample]) -> list[Sample]:
-    """The part of the rise in which the tester kept its schedule: until it falls behind for good.
+    """The part of the ramp-up in which the tester was on schedule: until it falls behind for good.
 
     A pause that is made up for is no reason to stop: what counts is whether the schedule is reached
     again.

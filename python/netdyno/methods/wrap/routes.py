@@ -47,7 +47,7 @@ def proven(method: Method, situation: Situation, count: int) -> Method:
         outcome = yield from _tried(situation, fps, count, rounds)
     _assert_all(outcome, fps, count, rounds)
     result, _ = yield from part("measured", method, 1 if rounds == 1 else 2)
-    return _told(result, situation, count, missing)
+    return _with_row(result, situation, count, missing)
 
 
 def _tried(
@@ -80,7 +80,7 @@ def _assert_all(outcome: Outcome, fps: Fraction, count: int, rounds: int) -> Non
             )
 
 
-def _told(result: Result, situation: Situation, count: int, again: int) -> Result:
+def _with_row(result: Result, situation: Situation, count: int, again: int) -> Result:
     """The result with a row of the table that joins the cases; each number of routes is a case.
 
     again: how many routes, of one stream at most, forwarded only when they were tried again.
