@@ -125,6 +125,7 @@ def scenario(number: int) -> tuple[str, dict[str, Any]]:
 
 def example(name: str, folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each case of an example plan as stored, and the limit of each of its headlines and scopes."""
+    from netdyno.campaign.reasons import REASONS
     from netdyno.store import open_run
 
     command = [sys.executable, "-m", "netdyno", "run", f"examples/{name}.yaml", "--scale", EXAMPLES[name]]
@@ -133,7 +134,7 @@ def example(name: str, folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     )
     (stored,) = folder.iterdir()
     yield f"{name}: the run", {"exit code": done.returncode}
-    with open_run(stored) as run:
+    with open_run(stored, REASONS) as run:
         for case in run.cases:
             assert case.result is not None, (name, case.head.name, case.error)
             trials = [

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from campaigns import ENVIRONMENT, ONE, SEARCH, TWO, essence, finish, gone, start, wait_for, write_plan
+from netdyno.campaign.reasons import REASONS
 from netdyno.reports import render
 from netdyno.store import FILE, RESUMED, Hold, RunSummary, StoreError, list_runs, open_run
 
@@ -25,7 +26,7 @@ LIMIT_S = 12.0
 def acknowledged(folder: Path) -> dict[tuple[int, int, int], str]:
     """What the record holds: trial -> its counts."""
     try:
-        with open_run(folder) as run:
+        with open_run(folder, REASONS) as run:
             return {
                 (trial.case, trial.number, trial.attempt): repr(trial.result)
                 for case in run.cases
@@ -110,7 +111,7 @@ def test_the_engine_itself_gives_the_same_after_a_kill(tmp_path: Path) -> None:
 
 def done(folder: Path) -> bool:
     try:
-        with open_run(folder) as run:
+        with open_run(folder, REASONS) as run:
             return run.state == "done"
     except StoreError:
         return False
@@ -118,7 +119,7 @@ def done(folder: Path) -> bool:
 
 def recorded(folder: Path) -> bool:
     try:
-        with open_run(folder):
+        with open_run(folder, REASONS):
             return True
     except StoreError:
         return False
@@ -156,7 +157,7 @@ def test_a_run_killed_before_its_last_word_is_ended(tmp_path: Path) -> None:
     connection.commit()
     connection.close()
     assert finish("resume", folder)[0] == 0
-    with open_run(folder) as run:
+    with open_run(folder, REASONS) as run:
         assert (run.state, run.ended is None) == ("done", False)
     assert essence(folder) == before
 
@@ -184,7 +185,7 @@ def test_a_case_that_failed_is_tried_again_when_resumed(tmp_path: Path) -> None:
     assert code == 3
     code, _, err = finish("resume", folder)
     assert code == 0, err
-    with open_run(folder) as run:
+    with open_run(folder, REASONS) as run:
         first = [(trial.attempt, trial.state) for trial in run.trials(0) if trial.number == 0]
         assert first == [
             (0, "invalid"),
@@ -215,7 +216,7 @@ def test_a_killed_run_is_listed_as_interrupted(tmp_path: Path) -> None:
     (summary,) = list_runs(tmp_path / "runs")
     assert isinstance(summary, RunSummary)
     assert summary.state == "interrupted"
-    with open_run(summary.folder) as run:
+    with open_run(summary.folder, REASONS) as run:
         assert "running" not in {case.state for case in run.cases}
     told = subprocess.run(
         [sys.executable, "-m", "netdyno", "list", str(tmp_path / "runs")],
@@ -237,20 +238,20 @@ def test_going_on_with_a_run_twice_at_once_is_refused(tmp_path: Path) -> None:
     error, hint = done.stderr.splitlines()
     assert error == f"error: {folder}: another process is writing this run"
     assert hint.startswith("hint: ")
-    with open_run(folder) as run:
+    with open_run(folder, REASONS) as run:
         assert run.state == "done"
 
 
 def test_other_versions_are_noted_when_a_run_goes_on(tmp_path: Path) -> None:
     _, folder, _ = finish("run", write_plan(tmp_path, TWO), tmp_path, FAKE_INVALID_STREAMS="2")
-    with open_run(folder) as run:
+    with open_run(folder, REASONS) as run:
         begun = dict(run.head.versions)
     code, _, _ = finish("resume", folder, FAKE_INVALID_STREAMS="2")
-    with open_run(folder) as run:
+    with open_run(folder, REASONS) as run:
         assert run.head.versions == begun, "the same versions are no news"
     code, _, err = finish("resume", folder, FAKE_VERSION="fake 2")
     assert code == 0, err
-    with open_run(folder) as run:
+    with open_run(folder, REASONS) as run:
         assert run.head.versions == {**begun, RESUMED: "engine fake 2"}
     told = subprocess.run(
         [sys.executable, "-m", "netdyno", "report", str(folder), "--as", "json"],
@@ -261,7 +262,7 @@ def test_other_versions_are_noted_when_a_run_goes_on(tmp_path: Path) -> None:
     )
     assert json.loads(told.stdout)["versions"][RESUMED] == "engine fake 2"
     sentence = "A part of this run was resumed with other versions: engine fake 2."
-    with open_run(folder) as run:
+    with open_run(folder, REASONS) as run:
         for name in ("terminal", "markdown", "html"):
             assert " ".join(render(run, name).split()).count(sentence) == 1, name
 
@@ -321,13 +322,13 @@ def test_a_disk_that_fills_up_is_told_and_the_run_goes_on_later(tmp_path: Path) 
     assert error.startswith(f"error: {disk / folder.name}: the disk is full")
     assert f"`netdyno run --resume {disk / folder.name}`" in hint
     told = done.stderr.count("] ")
-    with open_run(folder) as run:
+    with open_run(folder, REASONS) as run:
         kept = sum(case.state == "done" for case in run.cases)
         assert 0 < kept < 8
         assert kept == told
     code, _, err = finish("resume", folder)
     assert code == 0, err
-    with open_run(folder) as run:
+    with open_run(folder, REASONS) as run:
         assert {case.state for case in run.cases} == {"done"}
 
 
@@ -357,7 +358,7 @@ def test_a_run_of_repeats_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
     code, _, _ = finish("resume", folder)
     assert code == 0
     assert essence(folder) == essence(whole)
-    with open_run(folder) as run:
+    with open_run(folder, REASONS) as run:
         assert [case.head.repeat for case in run.cases] == [1, 1, 2, 2, 3, 3]
         assert len({case.head.name for case in run.cases}) == 2
         assert len({case.head.seed for case in run.cases}) == 6

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from campaigns import ENVIRONMENT, SEARCH, finish, gone, start, wait_for, write_plan
+from netdyno.campaign.reasons import REASONS
 from netdyno.store import FILE, open_run
 from netdyno.verdict import OWN_DROPS
 from words import said
@@ -32,7 +33,7 @@ def only_folder(parent: Path) -> Path:
 def test_a_campaign_is_recorded_completely(tmp_path: Path) -> None:
     code, folder, err = finish("run", write_plan(tmp_path), tmp_path)
     assert code == 0
-    with open_run(folder) as run:
+    with open_run(folder, REASONS) as run:
         assert run.state == "done"
         assert run.head.title == "A small search"
         assert run.head.plan == SEARCH
@@ -63,7 +64,7 @@ def test_compliance_counts_sizes_and_phases(tmp_path: Path) -> None:
     _, folder, _ = finish(
         "run", write_plan(tmp_path, SEARCH.replace("direction: [uni, bidir]", "direction: [uni]")), tmp_path
     )
-    with open_run(folder) as run:
+    with open_run(folder, REASONS) as run:
         result = run.cases[0].result
         assert result is not None
         assert "section 23 phase d" in "\n".join(said(result.compliance))
@@ -83,7 +84,7 @@ def test_an_invalid_trial_is_repeated_and_every_attempt_kept(tmp_path: Path) -> 
     )
     code, folder, err = finish("run", plan, tmp_path, FAKE_INVALID=str(tmp_path / "faults"))
     assert code == 0
-    with open_run(folder) as run:
+    with open_run(folder, REASONS) as run:
         trials = list(run.trials(0))
         assert [(trial.number, trial.attempt, trial.state) for trial in trials] == [
             (0, 0, "invalid"),
@@ -105,7 +106,7 @@ def test_a_constant_load_with_a_long_pause_is_made_again_and_a_ramp_stands(tmp_p
             plan = plan.replace(axis, axis.split(",")[0] + "]")
         code, folder, _ = finish("run", write_plan(place, plan), place, FAKE_AWAY=str(place / "away"))
         assert code == 0
-        with open_run(folder) as run:
+        with open_run(folder, REASONS) as run:
             trial = next(iter(run.trials(0)))
             first.append((trial.state, said(trial.result.invalid)))
             assert trial.result.health.longest_gap_ns == 250_000_000
@@ -126,7 +127,7 @@ def test_a_trial_that_a_pause_spoiled_is_made_again_whether_it_passed_or_not(
     (tmp_path / "pause").write_text("once\n" * pauses)
     code, folder, _ = finish("run", write_plan(tmp_path, plan), tmp_path, FAKE_PAUSE=str(tmp_path / "pause"))
     assert code == 0
-    with open_run(folder) as run:
+    with open_run(folder, REASONS) as run:
         trials = list(run.trials(0))
     states = [(one.number, one.attempt, one.state) for one in trials]
     # Each trial at most once more than `retries` says, and the last of them stands.
@@ -151,7 +152,7 @@ def test_a_spoiled_load_takes_no_attempt_from_an_invalid_one(tmp_path: Path) -> 
     files = {"FAKE_INVALID": str(tmp_path / "down"), "FAKE_PAUSE": str(tmp_path / "pause")}
     code, folder, _ = finish("run", write_plan(tmp_path, plan), tmp_path, **files)
     assert code == 0
-    with open_run(folder) as run:
+    with open_run(folder, REASONS) as run:
         first = [one for one in run.trials(0) if one.number == 0]
     assert ["the link went down" in said(one.result.invalid) for one in first] == [True] * 2 + [False] * 3
     assert [one.state for one in first] == ["invalid"] * 4 + ["done"]
@@ -174,7 +175,7 @@ def test_a_pause_in_which_no_load_is_constant_takes_no_turn_of_the_spoiled(
     given = {variable: str(tmp_path / name) for variable, (name, _) in files.items()}
     found, folder, _ = finish("run", write_plan(tmp_path, plan), tmp_path, **given)
     assert found == code
-    with open_run(folder) as run:
+    with open_run(folder, REASONS) as run:
         assert [one.state for one in run.trials(0) if one.number == 0] == states
 
 
@@ -183,7 +184,7 @@ def test_a_trial_that_stays_invalid_fails_its_case_only(tmp_path: Path) -> None:
     plan = write_plan(tmp_path, RAMP.replace("[l2-xconnect, ipv4]", "[ipv4]"))
     code, folder, err = finish("run", plan, tmp_path, FAKE_INVALID_STREAMS="2")
     assert code == 3
-    with open_run(folder) as run:
+    with open_run(folder, REASONS) as run:
         assert run.state == "failed"
         states = {(case.head.axes["direction"], case.state) for case in run.cases}
         assert states == {("uni", "done"), ("bidir", "failed")}
@@ -198,7 +199,7 @@ def test_a_trial_that_stays_invalid_fails_its_case_only(tmp_path: Path) -> None:
 def test_what_the_engine_says_is_told_in_its_words(tmp_path: Path) -> None:
     code, folder, _ = finish("run", write_plan(tmp_path), tmp_path, FAKE_REFUSES="1")
     assert code == 3
-    with open_run(folder) as run:
+    with open_run(folder, REASONS) as run:
         assert {(case.error, case.hint) for case in run.cases} == {("the port went away", "do otherwise")}
     assert not (folder / "bugs.txt").exists()
 
@@ -206,7 +207,7 @@ def test_what_the_engine_says_is_told_in_its_words(tmp_path: Path) -> None:
 def test_a_crash_of_the_engine_fails_the_case_and_not_the_run(tmp_path: Path) -> None:
     code, folder, err = finish("run", write_plan(tmp_path), tmp_path, FAKE_CRASH="1")
     assert code == 3
-    with open_run(folder) as run:
+    with open_run(folder, REASONS) as run:
         assert run.state == "failed"
         assert {case.state for case in run.cases} == {"failed"}
         assert all("exit code 7" in str(case.error) for case in run.cases)
@@ -219,7 +220,7 @@ def test_goals_decide_the_exit_code(tmp_path: Path) -> None:
     missed = write_plan(tmp_path, SEARCH + 'goals: ["throughput >= 99%"]\n')
     code, folder, err = finish("run", missed, tmp_path / "missed")
     assert code == 1
-    with open_run(folder) as run:
+    with open_run(folder, REASONS) as run:
         judged = {(case.head.axes["profile"], goal.passed) for case in run.cases for goal in case.goals}
         assert judged == {("64b", False), ("512b", True)}
     assert "goal `throughput >= 99%` missed" in err
@@ -229,7 +230,7 @@ def test_a_run_without_any_number_has_an_exit_code_of_its_own(tmp_path: Path) ->
     """A tester that sends half of what it is asked to, at every load: nothing is found."""
     code, folder, err = finish("run", write_plan(tmp_path), tmp_path / "runs", FAKE_STARVED="1")
     assert code == 4
-    with open_run(folder) as run:
+    with open_run(folder, REASONS) as run:
         assert {case.state for case in run.cases} == {"done"}
     # One judgement a line: what was not found and why, and who was the limit.
     lines = [line for line in err.splitlines() if line.startswith("[")]
@@ -260,7 +261,7 @@ def test_a_signal_ends_the_run_in_order_and_keeps_what_was_measured(
     folder = only_folder(tmp_path / "runs")
 
     def some() -> bool:
-        with open_run(folder) as run:
+        with open_run(folder, REASONS) as run:
             return any(True for case in run.cases for _ in run.trials(case.head.number))
 
     wait_for(some)
@@ -272,7 +273,7 @@ def test_a_signal_ends_the_run_in_order_and_keeps_what_was_measured(
     assert out.split()[0] == "130", err
     assert "Traceback" not in err
     wait_for(lambda: gone(process.pid), seconds=10)
-    with open_run(folder) as run:
+    with open_run(folder, REASONS) as run:
         assert run.state == "interrupted"
         states = {case.state for case in run.cases}
         assert "interrupted" in states
@@ -284,7 +285,7 @@ def test_a_signal_ends_the_run_in_order_and_keeps_what_was_measured(
             assert all(trial.state == "done" for trial in kept[:-1])
     code, again, _ = finish("resume", folder)
     assert (code, again) == (0, folder)
-    with open_run(folder) as run:
+    with open_run(folder, REASONS) as run:
         assert run.state == "done"
         assert {trial.state for case in run.cases for trial in run.trials(case.head.number)} == {"done"}
 
@@ -326,14 +327,14 @@ def test_a_terminal_that_is_closed_ends_the_run_in_order(tmp_path: Path) -> None
         os.set_blocking(ours, False)
         with contextlib.suppress(BlockingIOError):
             os.read(ours, 65536)
-        with open_run(folder) as run:
+        with open_run(folder, REASONS) as run:
             return any(True for case in run.cases for _ in run.trials(case.head.number))
 
     wait_for(some)
     os.close(ours)
     assert process.wait(60) == 130
     wait_for(lambda: gone(process.pid), seconds=10)
-    with open_run(folder) as run:
+    with open_run(folder, REASONS) as run:
         assert run.ended is not None
         assert run.state == "interrupted"
 
@@ -355,7 +356,7 @@ def test_the_counters_a_verdict_looks_for_are_those_of_the_devices(tmp_path: Pat
     one = one.replace("[uni, bidir]", "[bidir]").replace("drain: 0s", "drain: 50ms")
     plan = write_plan(tmp_path, one)
     _, folder, err = finish("run", plan, tmp_path, CAMPAIGN_ENGINE="netdyno._engine")
-    with open_run(folder) as run:
+    with open_run(folder, REASONS) as run:
         (case,) = run.cases
         trial = run.trial(0, 0)
         assert trial is not None, err

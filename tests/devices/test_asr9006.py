@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from memory import peak_of
+from netdyno.campaign.reasons import REASONS
 from netdyno.store import StoredCase, open_run
 from words import said
 
@@ -50,7 +51,7 @@ def rehearsed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
 
 @pytest.fixture(scope="module")
 def measured(rehearsed: tuple[Path, int]) -> Mapping[tuple[str, ...], StoredCase]:
-    with open_run(rehearsed[0]) as stored:
+    with open_run(rehearsed[0], REASONS) as stored:
         return {tuple(case.head.axes.values()): case for case in stored.cases}
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from methodlab import measured, run_here, text
+from netdyno.campaign.reasons import REASONS
 from netdyno.errors import PlanErrors
 from netdyno.plan import parse
 from netdyno.store import open_run
@@ -95,7 +96,7 @@ def test_its_throughput_is_none_and_the_report_says_what_the_device_is(tmp_path:
         matrix="direction: [uni], loses: [1/100]",
     )
     outcome = run_here(parse(plan), tmp_path)
-    with open_run(outcome.folder) as run:
+    with open_run(outcome.folder, REASONS) as run:
         (case,) = run.cases
         assert case.result is not None, case.error
         value = case.result.value("throughput", "sum")

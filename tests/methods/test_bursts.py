@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from netdyno.calibration.traffic import key
 from netdyno.campaign import run as runner
+from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
 from netdyno.cli.outline import lines
 from netdyno.plan import load, parse
@@ -26,7 +27,7 @@ def held(text: str, place: Path) -> dict[str, Fraction | None]:
     """The throughput of each profile as a share of the line, None where no load passed."""
     outcome = runner.run(parse(text, name="bursts.yaml"), place, watcher(), runner.Selection())
     found: dict[str, Fraction | None] = {}
-    with open_run(outcome.folder) as run:
+    with open_run(outcome.folder, REASONS) as run:
         for case in run.cases:
             assert case.result is not None, case.error
             assert case.wiring is not None
@@ -60,7 +61,7 @@ def test_the_longest_burst_that_fits_is_the_closed_form(tmp_path: Path) -> None:
     text = text.replace("[one-by-one, 16-at-once, 1k-at-once, 4k-at-once]", "[1k-at-once, 4k-at-once]")
     plan = parse(text, name="bursts.yaml")
     outcome = runner.run(plan, tmp_path, watcher(), runner.Selection())
-    with open_run(outcome.folder) as run:
+    with open_run(outcome.folder, REASONS) as run:
         numbers = [next(one.number for one in case.result.values) for case in run.cases if case.result]
     assert bool(numbers[0])
     assert not numbers[1]

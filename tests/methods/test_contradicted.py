@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from netdyno.campaign import run as runner
+from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import PlainView, watcher
 from netdyno.methods import METHODS, back_to_back, delay_variation, recovery, reset
 from netdyno.methods import latency as latency_method
@@ -121,7 +122,7 @@ def short(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, dict[str, s
 
 def ran(duration: str, place: Path) -> tuple[Result, dict[str, str]]:
     outcome = runner.run(parse(PLAN % duration), place, watcher(), runner.Selection())
-    with open_run(outcome.folder) as run:
+    with open_run(outcome.folder, REASONS) as run:
         shown = view(run)
         assert run.cases[0].result is not None
         return run.cases[0].result, {name: REPORTS[name].render(shown) for name in REPORTS}
@@ -175,7 +176,7 @@ def test_progress_says_it_whatever_stands_for_the_case(tmp_path: Path) -> None:
     stream = io.StringIO()
     plan = parse((PLAN % "1s").replace("[uni]", "[uni, bidir]"))
     outcome = runner.run(plan, tmp_path, PlainView(stream), runner.Selection())
-    with open_run(outcome.folder) as run:
+    with open_run(outcome.folder, REASONS) as run:
         shown = view(run)
     lines = stream.getvalue().splitlines()
     assert len(shown.cases) == 2
@@ -231,7 +232,7 @@ method:
 def test_the_tables_of_all_six_tests_are_marked(tmp_path: Path) -> None:
     text = re.sub(r"method: .*\n", BURSTS, PLAN).replace("throughput >= 5kpps", "throughput >= 1kpps")
     outcome = runner.run(parse(text), tmp_path, watcher(), runner.Selection())
-    with open_run(outcome.folder) as run:
+    with open_run(outcome.folder, REASONS) as run:
         shown = view(run)
     page = REPORTS["markdown"].render(shown)
     marked = {}

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from netdyno.campaign import run as runner
+from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
 from netdyno.devices import KINDS, LabLink, routes
 from netdyno.devices.emulated import model
@@ -144,7 +145,7 @@ def test_throughput_against_the_number_of_routes_is_one_table(profile: str, tmp_
     pytest.importorskip("netdyno._engine", reason="the engine is not built")
     asked = plan("routes: [1, 256, 4096], direction: [bidir]", profile=f"{profile}, flows: 4096")
     outcome = runner.run(asked, tmp_path, watcher(), runner.Selection())
-    with open_run(outcome.folder) as run:
+    with open_run(outcome.folder, REASONS) as run:
         for case in run.cases:
             trials = list(run.trials(case.head.number))
             count = int(case.head.axes["routes"])
@@ -190,7 +191,7 @@ def test_a_lost_frame_is_no_missing_route(tmp_path: Path) -> None:
     pytest.importorskip("netdyno._engine", reason="the engine is not built")
     asked = plan("routes: [4096], direction: [uni], loses: [1/1000, 1/10]")
     outcome = runner.run(asked, tmp_path, watcher(), runner.Selection())
-    with open_run(outcome.folder) as run:
+    with open_run(outcome.folder, REASONS) as run:
         some, many = run.cases
         names = [[trial.name for trial in run.trials(case.head.number)] for case in (some, many)]
         firsts = [next(run.trials(case.head.number)).result.streams[0] for case in (some, many)]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from methodlab import measured, text
 from netdyno.campaign import run as runner
+from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
 from netdyno.plan import parse
 from netdyno.reports.model import health
@@ -50,7 +51,7 @@ def test_a_query_that_goes_before_a_test_frame_taints_nothing(tmp_path: Path) ->
         matrix="direction: [uni], modifier: [management]",
     )
     outcome = runner.run(parse(plan), tmp_path, watcher(), runner.Selection())
-    with open_run(outcome.folder) as run:
+    with open_run(outcome.folder, REASONS) as run:
         (case,) = view(run).cases
     (stream,) = case.trials[0].result.streams
     assert stream.lag is not None
@@ -68,7 +69,7 @@ def test_a_throughput_that_late_frames_leave_open_stands_in_no_table(tmp_path: P
         trial="settle: 10ms, drain: 100ms, sample: 1ms",
     )
     outcome = runner.run(parse(plan), tmp_path, watcher(), runner.Selection())
-    with open_run(outcome.folder) as run:
+    with open_run(outcome.folder, REASONS) as run:
         result = run.cases[0].result
     assert result is not None
     value = result.value("throughput", "west-east")

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from methodlab import run_here
+from netdyno.campaign.reasons import REASONS
 from netdyno.methods import METHODS
 from netdyno.methods.bisection import BisectionParameters
 from netdyno.methods.ndr import NdrParameters
@@ -53,7 +54,7 @@ def value(result: Result, name: str, scope: str = "sum") -> Value:
 def measured(text: str, place: Path) -> list[StoredCase]:
     pytest.importorskip("netdyno._engine", reason="the engine is not built")
     outcome = run_here(parse(text, name="ndr.yaml"), place)
-    with open_run(outcome.folder) as run:
+    with open_run(outcome.folder, REASONS) as run:
         cases = list(run.cases)
     for case in cases:
         assert case.state == "done", case.error

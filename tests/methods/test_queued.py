@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from netdyno.campaign import run as runner
+from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
 from netdyno.plan import parse
 from netdyno.store import open_run
@@ -40,7 +41,7 @@ method: {{{method}}}
 trial: {{sample: 1ms, settle: 1ms, drain: 200ms}}
 """)
     outcome = runner.run(asked, tmp_path, watcher(), runner.Selection())
-    with open_run(outcome.folder) as run:
+    with open_run(outcome.folder, REASONS) as run:
         (case,) = run.cases
         assert case.result is not None, outcome
         number = case.result.values[0].number

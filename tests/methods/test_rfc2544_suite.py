@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from netdyno.campaign import run as runner
+from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
 from netdyno.plan import load, parse
 from netdyno.reports import REPORTS
@@ -49,7 +50,7 @@ def measured(tmp_path: Path, method: str, **changes: str) -> tuple[Result, dict[
     known |= {"more": ", capacity: [10kpps]", **changes}
     plan = parse(PLAN.format(method=method, **known), name="suite.yaml")
     outcome = runner.run(plan, tmp_path, watcher(), runner.Selection())
-    with open_run(outcome.folder) as run:
+    with open_run(outcome.folder, REASONS) as run:
         shown = view(run)
         pages = {name: REPORTS[name].render(shown) for name in ("terminal", "markdown", "html")}
         (case,) = run.cases
@@ -173,7 +174,7 @@ def test_the_asr1000_of_the_article_has_its_latency_against_load(tmp_path: Path)
     """Table 11 of the article, its columns: flat to 99 %, and many times that at 100 %."""
     plan = load(EXAMPLES / "asr1000-latency.yaml")
     outcome = runner.run(plan, tmp_path, watcher(), runner.Selection(only={"profile": "256b"}))
-    with open_run(outcome.folder) as run:
+    with open_run(outcome.folder, REASONS) as run:
         (case,) = run.cases
         assert case.result is not None, case.error
     found = {
@@ -207,7 +208,7 @@ def test_the_asr1000_of_the_article_has_its_latency_against_load(tmp_path: Path)
 def test_the_example_of_the_suite_runs(tmp_path: Path) -> None:
     only = {"profile": "1518b", "direction": "uni"}
     outcome = runner.run(load(EXAMPLES / "rfc2544.yaml"), tmp_path, watcher(), runner.Selection(only=only))
-    with open_run(outcome.folder) as run:
+    with open_run(outcome.folder, REASONS) as run:
         (case,) = run.cases
         assert case.result is not None, case.error
         assert {table.name for table in case.result.tables} == {
@@ -241,7 +242,7 @@ def test_what_a_device_keeps_a_frame_for_does_not_depend_on_its_lines(tmp_path: 
     for number, rates in enumerate([("1Gbps", "1Gbps"), ("1Gbps", "10Gbps"), ("100Mbps", "1Gbps")]):
         plan = parse(LATENCY.format(*rates), name="latency.yaml")
         outcome = runner.run(plan, tmp_path / str(number), watcher(), runner.Selection())
-        with open_run(outcome.folder) as run:
+        with open_run(outcome.folder, REASONS) as run:
             result = run.cases[0].result
         assert result is not None
         found[rates] = cells(result, "Latency", "store and forward", "mean")[0]

@@ -15,6 +15,7 @@ from campaigns import finish, start, wait_for, write_plan
 from methodlab import measured, ran, table, text, value
 from netdyno.campaign import run as runner
 from netdyno.campaign.case import Event, Looked, Wired
+from netdyno.campaign.reasons import REASONS
 from netdyno.campaign.run import Selection, traffic_seconds
 from netdyno.cli import live
 from netdyno.cli.run import _conclude
@@ -211,7 +212,7 @@ def test_a_goal_for_the_loss_is_about_all_of_it(tmp_path: Path) -> None:
         + 'goals: ["loss <= 0.03%", "loss <= 0.029%"]\n'
     )
     outcome = runner.run(parse(text_), tmp_path, live.watcher(), Selection())
-    with open_run(outcome.folder) as run:
+    with open_run(outcome.folder, REASONS) as run:
         met, unknown = run.cases[0].goals
     assert met.passed is True, "none of 10,000 lost shows 3/10,000"
     assert "0 of 10000 frames" in str(met.reason)
@@ -220,7 +221,7 @@ def test_a_goal_for_the_loss_is_about_all_of_it(tmp_path: Path) -> None:
 
 def assert_parts_are_shown(folder: Path, kept: int) -> None:
     """Each report has the parts that were finished, as the counts they are, and how to go on."""
-    with open_run(folder) as run:
+    with open_run(folder, REASONS) as run:
         shown = view(run)
         trials = [trial for trial in run.trials(0) if trial.state == "done"]
         pages = {name: REPORTS[name].render(shown) for name in REPORTS}
@@ -258,7 +259,7 @@ def test_an_interrupted_run_says_how_many_trials_are_finished(
     pytest.importorskip("netdyno._engine", reason="the engine is not built")
     plan = parse(text("soak: {duration: 80s, part: 10s, load: 30%}", matrix="direction: [bidir]"))
     outcome = runner.run(plan, tmp_path, Interrupting(io.StringIO()), Selection())
-    with open_run(outcome.folder) as run:
+    with open_run(outcome.folder, REASONS) as run:
         done = sum(trial.state == "done" for trial in run.trials(0))
     assert 2 <= done < 8
     with pytest.raises(SystemExit) as ended:
@@ -281,7 +282,7 @@ def test_a_soak_that_was_killed_goes_on_with_the_next_part(tmp_path: Path) -> No
     def parts() -> int:
         folders = list((tmp_path / "cut").glob("*"))
         try:
-            with open_run(folders[0]) as run:
+            with open_run(folders[0], REASONS) as run:
                 return len(list(run.trials(0)))
         except (StoreError, IndexError):
             return 0
@@ -295,7 +296,7 @@ def test_a_soak_that_was_killed_goes_on_with_the_next_part(tmp_path: Path) -> No
     assert_parts_are_shown(folder, kept)
     code, _, said = finish("resume", folder, **ENGINE)
     assert code == 0, said
-    with open_run(folder) as run, open_run(uncut) as other:
+    with open_run(folder, REASONS) as run, open_run(uncut, REASONS) as other:
         assert run.cases[0].result == other.cases[0].result
         assert len(list(run.trials(0))) == 8
 

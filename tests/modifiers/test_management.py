@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from netdyno.campaign.reasons import REASONS
 from netdyno.campaign.standard import conditions_not_run as not_run
 from netdyno.devices import KINDS, LabLink
 from netdyno.errors import PlanErrors
@@ -175,7 +176,7 @@ def test_what_came_of_them_is_kept_and_shown(tmp_path: Path) -> None:
     asked = plan("management", method="throughput: {maximum: 10%, duration: 3s}")
     (case,) = run(asked, tmp_path)
     (folder,) = tmp_path.iterdir()
-    with open_run(folder) as stored:
+    with open_run(folder, REASONS) as stored:
         shown = view(stored)
         for name in ("terminal", "markdown", "json"):
             assert "Management queries" in REPORTS[name].render(shown), name

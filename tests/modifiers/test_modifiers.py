@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from methodlab import run_here
+from netdyno.campaign.reasons import REASONS
 from netdyno.campaign.standard import conditions_not_run as not_run
 from netdyno.cli.outline import lines
 from netdyno.devices import KINDS, LabLink, filters
@@ -67,7 +68,7 @@ trial: {{sample: 10ms, settle: {settle}, drain: 200ms}}
 def run(asked: Plan, folder: Path) -> tuple[StoredCase, ...]:
     pytest.importorskip("netdyno._engine", reason="the engine is not built")
     outcome = run_here(asked, folder)
-    with open_run(outcome.folder) as stored:
+    with open_run(outcome.folder, REASONS) as stored:
         found = tuple(stored.cases)
     for case in found:
         assert case.result is not None, case.error
@@ -219,7 +220,7 @@ def test_they_are_kept_with_the_trial(tmp_path: Path) -> None:
     asked = plan("broadcast", method="throughput: {maximum: 10%, duration: 100ms}")
     pytest.importorskip("netdyno._engine", reason="the engine is not built")
     outcome = run_here(asked, tmp_path)
-    with open_run(outcome.folder) as stored:
+    with open_run(outcome.folder, REASONS) as stored:
         shown = view(stored)
         for name in ("terminal", "markdown", "json"):
             assert "Broadcast frames" in REPORTS[name].render(shown), name
@@ -458,7 +459,7 @@ def test_a_caption_stands_once_whatever_ports_its_rows_are_of(tmp_path: Path) ->
     pytest.importorskip("netdyno._engine", reason="the engine is not built")
     asked = plan("routing", matrix="direction: [uni, uni-reverse]", method="frame-loss: {duration: 100ms}")
     outcome = run_here(asked, tmp_path)
-    with open_run(outcome.folder) as stored:
+    with open_run(outcome.folder, REASONS) as stored:
         shown = view(stored)
     (table,) = (one for one in joined(shown) if one.name == "Routing updates")
     places = [column.name for column in table.columns].index("port")

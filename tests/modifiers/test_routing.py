@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from netdyno.campaign.reasons import REASONS
 from netdyno.campaign.standard import conditions_not_run as not_run
 from netdyno.errors import PlanErrors
 from netdyno.modifiers import MODIFIERS, Scene, rip, routing
@@ -183,7 +184,7 @@ def test_what_came_of_them_is_kept_and_shown(tmp_path: Path) -> None:
     asked = plan("routing", method="throughput: {maximum: 10%, duration: 35s}")
     (case,) = run(asked, tmp_path)
     (folder,) = tmp_path.iterdir()
-    with open_run(folder) as stored:
+    with open_run(folder, REASONS) as stored:
         shown = view(stored)
         for name in ("terminal", "markdown", "json"):
             assert "Routing updates" in REPORTS[name].render(shown), name

@@ -12,6 +12,7 @@ from tempfile import mkdtemp
 import pytest
 from methodlab import run_here
 from netdyno.campaign import run as runner
+from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
 from netdyno.errors import PlanErrors
 from netdyno.methods import METHODS
@@ -78,7 +79,7 @@ def ran(plan: str) -> RunView:
     """A plan that was run whole."""
     pytest.importorskip("netdyno._engine", reason="the engine is not built")
     outcome = run_here(parse(plan), Path(mkdtemp()))
-    with open_run(outcome.folder) as run:
+    with open_run(outcome.folder, REASONS) as run:
         found = view(run)
     assert all(case.error == "" for case in found.cases)
     return found
@@ -406,7 +407,7 @@ def test_the_example_of_three_services_at_once_is_limited_by_each_port(tmp_path:
     """
     pytest.importorskip("netdyno._engine", reason="the engine is not built")
     outcome = runner.run(at_once("1/2000"), tmp_path, watcher(), runner.Selection())
-    with open_run(outcome.folder) as run:
+    with open_run(outcome.folder, REASONS) as run:
         found = view(run)
     explained = answers(found, "profile")
     assert {profile: one.answer.resource for profile, one in explained.items()} == {

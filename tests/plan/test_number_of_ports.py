@@ -17,6 +17,7 @@ from typing import Any, cast
 
 import pytest
 from netdyno.campaign.case import Job
+from netdyno.campaign.reasons import REASONS
 from netdyno.campaign.standing import standing
 from netdyno.cli import outline
 from netdyno.devices import KINDS, LabError, LabLink, Loopback
@@ -300,7 +301,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Mapping[int, Path]:
 def test_throughput_of_each_stream_is_the_line_s_or_the_device_s(
     runs: Mapping[int, Path], links: int, streams: list[str]
 ) -> None:
-    with open_run(runs[links]) as run:
+    with open_run(runs[links], REASONS) as run:
         table = json.loads(REPORTS["json"].render(view(run)))
         rows = list(csv.DictReader(io.StringIO(REPORTS["csv"].render(view(run)))))
     full, capped = table["cases"]
@@ -329,7 +330,7 @@ def test_throughput_of_each_stream_is_the_line_s_or_the_device_s(
 
 @pytest.mark.parametrize("links", [1, 3])
 def test_reports_say_what_their_rates_add_up(runs: Mapping[int, Path], links: int) -> None:
-    with open_run(runs[links]) as run:
+    with open_run(runs[links], REASONS) as run:
         pages = {name: REPORTS[name].render(view(run)) for name in ("terminal", "markdown", "html")}
     # 1,488,095 frames a second a stream.
     rate = {1: "1.49 Mpps", 3: "4.46 Mpps"}[links]

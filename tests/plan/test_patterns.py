@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from netdyno.campaign import run as runner
+from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
 from netdyno.cli.outline import lines
 from netdyno.errors import PlanErrors
@@ -255,7 +256,7 @@ def test_throughput_of_a_full_mesh_is_the_lines_of_all_ports(tmp_path: Path) -> 
     pytest.importorskip("netdyno._engine", reason="the engine is not built")
     matrix = "pattern: [full-mesh], capacity: [line, 100kpps]"
     outcome = runner.run(parse(text(4, matrix)), tmp_path, watcher(), runner.Selection())
-    with open_run(outcome.folder) as run:
+    with open_run(outcome.folder, REASONS) as run:
         shown = view(run)
         table = json.loads(REPORTS["json"].render(shown))
         for name in ("terminal", "markdown", "html"):
@@ -280,7 +281,7 @@ def test_a_full_mesh_of_slow_lines_is_limited_by_these(tmp_path: Path) -> None:
     plan = text(8, "pattern: [full-mesh]", profile="size: 1518B, flows: 1").replace("1Gbps", "10Mbps")
     plan = plan.replace("duration: 20ms", "duration: 500ms")
     outcome = runner.run(parse(plan), tmp_path, watcher(), runner.Selection())
-    with open_run(outcome.folder) as run:
+    with open_run(outcome.folder, REASONS) as run:
         (case,) = json.loads(REPORTS["json"].render(view(run)))["cases"]
     values = [one for one in case["values"] if one["value"] == "throughput"]
     assert {one["share_of_line_percent"] for one in values} == {100}, values[0]

@@ -13,6 +13,7 @@ import jsonschema
 import pytest
 from emulated import trials
 from netdyno.campaign import run as runner
+from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
 from netdyno.errors import PlanErrors
 from netdyno.plan import Plan, json_schema, load, parse
@@ -67,7 +68,7 @@ def test_the_example_of_a_suite_runs(tmp_path: Path) -> None:
     only = {"profile": "1518b", "direction": "uni"}
     plan = load(Path(__file__).parents[2] / "examples" / "rfc2544-suite.yaml")
     outcome = runner.run(plan, tmp_path, watcher(), runner.Selection(Fraction(1, 60), only))
-    with open_run(outcome.folder) as run:
+    with open_run(outcome.folder, REASONS) as run:
         (case,) = run.cases
         assert case.result is not None, case.error
         (found,) = (one for one in case.result.values if (one.name, one.scope) == ("throughput", "sum"))

@@ -24,6 +24,7 @@ from netdyno.calibration.effort import QUICK
 from netdyno.calibration.ports import default_plan
 from netdyno.calibration.search import Ask, Told, most_without_loss
 from netdyno.calibration.traffic import distinct, key
+from netdyno.campaign.reasons import REASONS
 from netdyno.cli.app import cli
 from netdyno.plan import parse
 from netdyno.plan.matrix import cases
@@ -471,7 +472,7 @@ def ran(plan: Path, runs: Path) -> StoredCase:
     done = netdyno("run", plan, "--out", runs)
     (newest,) = (path for path in runs.iterdir() if path.name != shelf.FOLDER)
     assert done.returncode in (0, 3, 4), done.stdout + done.stderr
-    with open_run(newest) as stored:
+    with open_run(newest, REASONS) as stored:
         (case,) = stored.cases
         return case
 
@@ -496,7 +497,7 @@ def test_a_plan_that_asks_for_more_than_was_proven_is_answered_with_a_lower_boun
         assert verdict.limit in ("tester", "receiver", "inconclusive"), verdict
         assert "lower bound" in verdict.reason or verdict.limit != "tester", verdict
     (folder,) = (path for path in runs.iterdir() if path.name != shelf.FOLDER)
-    with open_run(folder) as stored:
+    with open_run(folder, REASONS) as stored:
         (kept,) = stored.calibrations
         assert Calibration.from_json(kept.document) == found, "the run holds its own copy"
     shutil.rmtree(runs / shelf.FOLDER)

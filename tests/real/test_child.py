@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from campaigns import ENVIRONMENT, finish, wait_for, write_plan
+from netdyno.campaign.reasons import REASONS
 from netdyno.devices.linux import leftovers
 from netdyno.store import open_run
 
@@ -31,7 +32,7 @@ def death(folder: Path, **environment: str) -> tuple[str, str]:
     """What is told of a case whose process dies so, and the hint."""
     code, run, err = finish("run", write_plan(folder, ONE), folder, **environment)
     assert code == 3, err
-    with open_run(run) as stored:
+    with open_run(run, REASONS) as stored:
         (case,) = stored.cases
     assert case.state == "failed"
     return str(case.error), str(case.hint)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import testpmd
 from netdyno.campaign import run as runner
+from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
 from netdyno.devices import KINDS, LabError, LabLink, Wiring
 from netdyno.plan import load, parse
@@ -93,7 +94,7 @@ def test_a_linux_example_runs(name: str, tmp_path: Path) -> None:
         pass
     only = {"profile": "64b"}
     outcome = runner.run(load(EXAMPLES / name), tmp_path, watcher(), runner.Selection(Fraction(1, 4), only))
-    with open_run(outcome.folder) as run:
+    with open_run(outcome.folder, REASONS) as run:
         sound(run, only, 2)
 
 
@@ -102,7 +103,7 @@ def test_the_example_of_a_switch_runs(tmp_path: Path) -> None:
     with built("linux/bridge"):
         pass
     outcome = runner.run(load(EXAMPLES / SWITCH), tmp_path, watcher(), runner.Selection())
-    with open_run(outcome.folder) as run:
+    with open_run(outcome.folder, REASONS) as run:
         (case,) = run.cases
         assert case.state == "done", case.error
         assert case.result is not None
@@ -123,7 +124,7 @@ def test_the_example_of_ones_own_router_runs(tmp_path: Path) -> None:
             text = text.replace(written, port["backend"]["interface"])
         plan = parse(text, name="own-router.yaml", base=tmp_path)
         outcome = runner.run(plan, tmp_path, watcher(), runner.Selection(Fraction(1, 600), only))
-    with open_run(outcome.folder) as run:
+    with open_run(outcome.folder, REASONS) as run:
         sound(run, only, 1)
         (case,) = run.cases
         for trial in run.trials(case.head.number):
@@ -143,5 +144,5 @@ def test_the_example_with_testpmd_runs(tmp_path: Path) -> None:
         only = {"profile": "1518b"}
         selection = runner.Selection(Fraction(1, 20), only)
         outcome = runner.run(load(tmp_path / "plan.yaml"), tmp_path, watcher(), selection)
-    with open_run(outcome.folder) as run:
+    with open_run(outcome.folder, REASONS) as run:
         sound(run, only, 1)

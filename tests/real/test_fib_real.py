@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from netdyno.campaign import run as runner
+from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
 from netdyno.devices import KINDS, LabError, LabLink
 from netdyno.plan import parse
@@ -35,7 +36,7 @@ def test_a_linux_router_is_given_the_routes_and_forwards_by_each(tmp_path: Path)
     except LabError as refused:
         pytest.skip(f"no lab of network namespaces here: {refused}")
     outcome = runner.run(parse(ROUTES), tmp_path, watcher(), runner.Selection())
-    with open_run(outcome.folder) as run:
+    with open_run(outcome.folder, REASONS) as run:
         (case,) = run.cases
         first = next(iter(run.trials(0)))
         # What a busy machine did not send is the tester's, and is told as that.

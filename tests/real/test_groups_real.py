@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from netdyno.campaign import run as runner
+from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
 from netdyno.devices import KINDS, LabError, LabLink
 from netdyno.plan import parse
@@ -41,7 +42,7 @@ def test_groups_of_a_linux_device_send_to_themselves_and_at_once(kind: str, tmp_
     except LabError as refused:
         pytest.skip(f"no lab of network namespaces here: {refused}")
     outcome = runner.run(parse(PLAN.format(kind=kind)), tmp_path, watcher(), runner.Selection())
-    with open_run(outcome.folder) as run:
+    with open_run(outcome.folder, REASONS) as run:
         found = view(run)
         alone, together = found.cases
         assert (alone.error, together.error) == ("", "")

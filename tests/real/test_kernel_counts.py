@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from netdyno.campaign import run as runner
+from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
 from netdyno.devices.drivers.kernel import KernelCounters, read
 from netdyno.devices.linux import device
@@ -112,7 +113,7 @@ trial: {settle: 10ms, drain: 100ms, sample: 10ms}
 def test_what_came_through_a_linux_router_its_kernel_has_counted(tmp_path: Path) -> None:
     pytest.importorskip("netdyno._engine", reason="the engine is not built")
     outcome = runner.run(parse(PLAN), tmp_path, watcher(), runner.Selection())
-    with open_run(outcome.folder) as run:
+    with open_run(outcome.folder, REASONS) as run:
         trials = [trial.result for trial in view(run).cases[0].trials]
     assert trials
     for trial in trials:

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from netdyno.campaign import run as runner
+from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
 from netdyno.devices import addresses
 from netdyno.devices.linux import INTERFACES, MTU, _ip, _join, namespaces
@@ -220,7 +221,7 @@ method: {{ramp: {{warmup: 200ms at 1kpps, ramp: 400ms to 10kpps, hold: 200ms}}}}
 trial: {{settle: 100ms, drain: 500ms, sample: 50ms}}
 """)
     outcome = runner.run(plan, tmp_path, watcher(), runner.Selection())
-    with open_run(outcome.folder) as run:
+    with open_run(outcome.folder, REASONS) as run:
         (case,) = run.cases
         assert case.state == "done", case.error
         (trial,) = [trial for trial in run.trials(case.head.number) if trial.state == "done"]

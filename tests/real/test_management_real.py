@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from campaigns import served_router
 from netdyno.campaign import run as runner
+from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
 from netdyno.devices import addresses
 from netdyno.modifiers import management
@@ -47,7 +48,7 @@ method: {{ramp: {{warmup: 1s at 1kpps, ramp: 1s to 2kpps, hold: 1s}}}}
 trial: {{settle: 100ms, drain: 200ms}}
 """)
     outcome = runner.run(plan, folder / "runs", watcher(), runner.Selection())
-    return open_run(outcome.folder)
+    return open_run(outcome.folder, REASONS)
 
 
 def test_a_router_answers_under_load(router: Path) -> None:
@@ -100,7 +101,7 @@ method: {ramp: {warmup: 1s at 1kpps, ramp: 1s to 2kpps, hold: 1s}}
 trial: {settle: 100ms, drain: 200ms}
 """)
     outcome = runner.run(plan, tmp_path, watcher(), runner.Selection())
-    with open_run(outcome.folder) as stored:
+    with open_run(outcome.folder, REASONS) as stored:
         for case, port in zip(stored.cases, ("west", "east"), strict=True):
             assert case.result is not None, case.error
             trials = {

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import testpmd
+from netdyno.campaign.reasons import REASONS
 from netdyno.ports import memif as peers
 from netdyno.store import open_run
 from netdyno.values.engine_reason import EngineReason
@@ -59,7 +60,7 @@ def test_a_testpmd_that_connects_once_is_measured_in_every_case(tmp_path: Path) 
                 netdyno.kill()
     assert "start it now" in told, told
     (folder,) = (path for path in (tmp_path / "runs").iterdir() if (path / "run.sqlite").exists())
-    with open_run(folder) as stored:
+    with open_run(folder, REASONS) as stored:
         assert [case.state for case in stored.cases] == ["done"] * 4, told
         for case in stored.cases:
             (trial,) = stored.trials(case.head.number)

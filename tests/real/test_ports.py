@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from netdyno.campaign.reasons import REASONS
 from netdyno.cli.app import cli
 from netdyno.devices.linux import device, namespaces
 from netdyno.ports import backends, ethtool, nic
@@ -173,7 +174,7 @@ def test_a_run_keeps_what_its_interfaces_counted(tmp_path: Path) -> None:
     (tmp_path / "plan.yaml").write_text(RUN)
     done = CliRunner().invoke(cli, ["run", str(tmp_path / "plan.yaml"), "--out", str(tmp_path / "runs")])
     (folder,) = [path for path in (tmp_path / "runs").iterdir() if (path / "run.sqlite").exists()]
-    with open_run(folder) as run:
+    with open_run(folder, REASONS) as run:
         (trial,) = [trial for trial in run.trials(0) if trial.state == "done"] or [None]
         assert trial is not None, done.output
         west, east = trial.result.interfaces

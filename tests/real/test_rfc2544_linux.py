@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from netdyno.campaign import run as runner
+from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
 from netdyno.devices import LabError
 from netdyno.plan import Plan, parse
@@ -46,7 +47,7 @@ def trials(asked: Plan, folder: Path) -> list[StoredTrial]:
     except LabError as refused:
         pytest.skip(f"no such Linux router here: {refused}")
     outcome = runner.run(asked, folder, watcher(), runner.Selection())
-    with open_run(outcome.folder) as run:
+    with open_run(outcome.folder, REASONS) as run:
         found = list(run.trials(0))
     assert found
     return found

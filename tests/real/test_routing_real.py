@@ -17,6 +17,7 @@ import pytest
 from campaigns import served_router
 from netdyno.campaign import run as runner
 from netdyno.campaign.case import Looked
+from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import PlainView, watcher
 from netdyno.devices import addresses
 from netdyno.devices.linux import bird, device, leftovers
@@ -47,7 +48,7 @@ method: {{ramp: {{warmup: 1s at 1kpps, ramp: 3s to 2kpps, hold: 1s}}}}
 trial: {{settle: 5s, drain: 200ms}}
 """)
     outcome = runner.run(plan, folder / "runs", view or watcher(), runner.Selection())
-    with open_run(outcome.folder) as stored:
+    with open_run(outcome.folder, REASONS) as stored:
         (case,) = stored.cases
         trials = {trial.number: trial.result for trial in stored.trials(0) if trial.state == "done"}
         exchange = trials[case.result.trials[0]].exchange if case.result is not None else None

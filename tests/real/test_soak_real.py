@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from methodlab import table
 from netdyno.campaign import run as runner
+from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
 from netdyno.cli.serve import Service
 from netdyno.plan import parse
@@ -45,7 +46,7 @@ def test_three_losses_are_dated_and_nothing_else_is(tmp_path: Path) -> None:
         outcome = runner.run(plan, tmp_path / "runs", watcher(), runner.Selection())
     finally:
         server.stop()
-    with open_run(outcome.folder) as run:
+    with open_run(outcome.folder, REASONS) as run:
         result = run.cases[0].result
         assert result is not None, run.cases[0].error
         first, _ = (trial.result for trial in run.trials(0) if trial.state == "done")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from netdyno.campaign import run as runner
+from netdyno.campaign.reasons import REASONS
 from netdyno.campaign.run import Selection
 from netdyno.cli.live import watcher
 from netdyno.plan import load
@@ -48,7 +49,7 @@ def ran(name: str, folder: Path) -> RunView:
     """A run of an example plan, at a small part of its times."""
     plan = load(EXAMPLES / f"{name}.yaml")
     outcome = runner.run(plan, folder, watcher(), Selection(Fraction(SCALES[name]), ONLY.get(name, {})))
-    with open_run(outcome.folder) as stored:
+    with open_run(outcome.folder, REASONS) as stored:
         return view(stored)
 
 

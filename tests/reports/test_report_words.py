@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from methodlab import text
 from netdyno.campaign import run as runner
+from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
 from netdyno.errors import PlanErrors
 from netdyno.plan import parse
@@ -22,7 +23,7 @@ def rendered(place: Path, plan: str) -> tuple[str, str]:
     """A run's standard, and its terminal report on one line."""
     pytest.importorskip("netdyno._engine", reason="the engine is not built")
     outcome = runner.run(parse(plan), place, watcher(), runner.Selection())
-    with open_run(outcome.folder) as run:
+    with open_run(outcome.folder, REASONS) as run:
         assert run.cases[0].result is not None
         return run.cases[0].result.standard, " ".join(REPORTS["terminal"].render(view(run)).split())
 
@@ -49,7 +50,7 @@ def test_what_is_not_run_in_any_case_stands_once(tmp_path: Path) -> None:
     plan = text("errored-frames: {duration: 10ms, loads: [10%]}", matrix="direction: [uni, bidir]")
     pytest.importorskip("netdyno._engine", reason="the engine is not built")
     outcome = runner.run(parse(plan), tmp_path, watcher(), runner.Selection())
-    with open_run(outcome.folder) as run:
+    with open_run(outcome.folder, REASONS) as run:
         (table,) = (one for one in joined.joined(view(run)) if one.name == "Errored frames")
     words = [row for row in table.rows if not any(isinstance(cell, Fraction) for cell in row)]
     assert len(words) == 4

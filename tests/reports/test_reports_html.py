@@ -16,6 +16,7 @@ from pathlib import Path
 import altair
 import jsonschema
 import pytest
+from netdyno.campaign.reasons import REASONS
 from netdyno.reports import REPORTS
 from netdyno.reports.figures.figures import figures
 from netdyno.reports.formats import bundle
@@ -279,7 +280,7 @@ def test_what_an_interface_had_no_room_for_is_told_and_escaped(tmp_path: Path) -
                 (len(text), zlib.compress(text), trial),
             )
         record.commit()
-    with open_run(tmp_path) as run:
+    with open_run(tmp_path, REASONS) as run:
         text = REPORTS["html"].render(view(run))
     page = Page(text)
     assert f"Interface {HOSTILE} of west: no room to receive (rx_no_dma_resources 1,234)" in page.text

@@ -10,6 +10,7 @@ import pytest
 from driving import shoot
 from netdyno.campaign import run as runner
 from netdyno.campaign.case import Event, Job, run_case
+from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
 from netdyno.devices import KINDS
 from netdyno.devices.wiring import Wiring
@@ -131,7 +132,7 @@ def ran(example: str, scale: str, place: Path) -> StoredRun:
     text = (EXAMPLES / example).read_text(encoding="utf-8")
     outcome = runner.run(parse(f"{text}scale: {scale}\n"), place, watcher(), runner.Selection())
     assert outcome.exit_code == 0
-    run = open_run(outcome.folder)
+    run = open_run(outcome.folder, REASONS)
     for report in REPORTS.values():
         assert report.render(view(run))
     return run

@@ -11,6 +11,7 @@ from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 
+from netdyno.campaign.reasons import REASONS
 from netdyno.store import (
     CaseHead,
     CaseWiring,
@@ -157,7 +158,7 @@ def write(folder: Path, sample: Sample) -> StoredRun:
         for number, asked in enumerate(sample.cases):
             _write_case(writer, number, asked, sample)
         writer.run_ended("done", BEGIN + timedelta(minutes=24))
-    return open_run(folder)
+    return open_run(folder, REASONS)
 
 
 def _write_case(writer: RunWriter, number: int, asked: Asked, sample: Sample) -> None:

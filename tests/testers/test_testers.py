@@ -9,6 +9,7 @@ import pytest
 from campaigns import ONE, SEARCH
 from methodlab import OneProcess
 from netdyno.campaign import run as runner
+from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
 from netdyno.errors import PlanErrors
 from netdyno.plan import parse
@@ -57,7 +58,7 @@ def test_a_campaign_with_another_tester_is_measured_and_resumed(
     plan = parse(SEARCH.replace("drain: 0s", "drain: 50ms") + "tester: fake\n", tables=WITH_FAKE)
     outcome = runner.run(plan, tmp_path, watcher(), runner.Selection(), FAKE)
     assert outcome.exit_code == 0
-    with open_run(outcome.folder) as run:
+    with open_run(outcome.folder, REASONS) as run:
         assert run.head.versions["fake"] == "1"
         assert "engine" not in run.head.versions
         assert len(view(run).cases) == len(run.cases)

@@ -17,6 +17,7 @@ import pytest
 from methodlab import OneProcess
 from netdyno.campaign import run as runner
 from netdyno.campaign.case import Event, Failed
+from netdyno.campaign.reasons import REASONS
 from netdyno.devices import KINDS, LabLink, Wiring
 from netdyno.devices.live import Inert
 from netdyno.plan import parse
@@ -190,7 +191,7 @@ def measure(
         patch.setattr(runner, "Workers", OneProcess)
         plan = parse(text, name="truth.yaml", base=folder)
         outcome = runner.run(plan, folder, Silent(), runner.Selection())
-    with open_run(outcome.folder) as stored:
+    with open_run(outcome.folder, REASONS) as stored:
         return {
             tuple(case.head.axes.values()): Found(case, tuple(stored.trials(case.head.number)))
             for case in stored.cases

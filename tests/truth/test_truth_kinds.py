@@ -11,6 +11,7 @@ import pytest
 from closed_forms import SECOND, Stretch, admitted, sent_before, wire_bits
 from laboratory import RATE, Device, Found, Silent, measure, plan_text
 from netdyno.campaign import run as runner
+from netdyno.campaign.reasons import REASONS
 from netdyno.plan import parse
 from netdyno.store import open_run
 
@@ -121,7 +122,7 @@ def test_worker_processes_find_what_one_process_does(tmp_path: Path) -> None:
     outcome = runner.run(
         parse(text, name="truth.yaml", base=tmp_path), tmp_path, Silent(), runner.Selection()
     )
-    with open_run(outcome.folder) as run:
+    with open_run(outcome.folder, REASONS) as run:
         assert len(run.cases) == len(here)
         for case in run.cases:
             other = here[tuple(case.head.axes.values())]

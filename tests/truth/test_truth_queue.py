@@ -9,6 +9,7 @@ import pytest
 from laboratory import Silent
 from methodlab import OneProcess
 from netdyno.campaign import run as runner
+from netdyno.campaign.reasons import REASONS
 from netdyno.plan import parse
 from netdyno.store import open_run
 
@@ -37,7 +38,7 @@ def test_a_rehearsal_finds_what_the_device_holds(
     monkeypatch.setattr(runner, "Workers", OneProcess)
     plan = parse(PLAN, name="queue.yaml", base=tmp_path)
     outcome = runner.run(plan, tmp_path, Silent(), runner.Selection(scale))
-    with open_run(outcome.folder) as stored:
+    with open_run(outcome.folder, REASONS) as stored:
         (case,) = stored.cases
         trials = list(stored.trials(case.head.number))
         assert case.result is not None, case.error

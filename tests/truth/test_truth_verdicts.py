@@ -10,6 +10,7 @@ import pytest
 from laboratory import Device, Silent, TruthKind, plan_text
 from methodlab import OneProcess
 from netdyno.campaign import run as runner
+from netdyno.campaign.reasons import REASONS
 from netdyno.devices import KINDS
 from netdyno.plan import parse
 from netdyno.reports import render
@@ -40,7 +41,7 @@ def run(folder: Path, device: Device, method: str, goals: str) -> tuple[dict[str
             Silent(),
             runner.Selection(),
         )
-        with open_run(outcome.folder) as stored:
+        with open_run(outcome.folder, REASONS) as stored:
             (case,) = stored.cases
             page = render(stored, "csv")
             assert sum(stored.summary().limits.values()) == 1, "a case counts once"

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from methodlab import measured, run_here, text
+from netdyno.campaign.reasons import REASONS
 from netdyno.methods import rounded
 from netdyno.methods.parts.procedure import milliseconds
 from netdyno.plan import parse
@@ -147,7 +148,7 @@ def test_what_stands_beside_a_bound_is_one_too(tmp_path: Path) -> None:
     pytest.importorskip("netdyno._engine", reason="the engine is not built")
     lossy = "emulated/bridge, settings: {loses: 1/10}"
     outcome = run_here(parse(text("throughput: {duration: 1s, width: 0.3%}", kind=lossy)), tmp_path)
-    with open_run(outcome.folder) as stored:
+    with open_run(outcome.folder, REASONS) as stored:
         shown = view(stored)
     (value,) = (one for one in shown.cases[0].result.values if one.scope == "west-east")  # type: ignore[union-attr]
     assert value.only_below == Fraction(10**9, 672 * 334)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from methodlab import run_here, text
+from netdyno.campaign.reasons import REASONS
 from netdyno.errors import PlanErrors
 from netdyno.plan import parse
 from netdyno.plan.models import Goal
@@ -32,7 +33,7 @@ def ran(place: Path, method: str, goal: str, **changes: Any) -> tuple[int, str]:
     pytest.importorskip("netdyno._engine", reason="the engine is not built")
     plan = parse(text(method, **changes) + f'goals: ["{goal}"]\n')
     outcome = run_here(plan, place)
-    with open_run(outcome.folder) as run:
+    with open_run(outcome.folder, REASONS) as run:
         (found,) = run.cases[0].goals
     return outcome.exit_code, str(found.reason)
 
@@ -182,7 +183,7 @@ def test_frames_that_are_too_long_and_their_control_have_a_goal_each(
     plan = plan.replace("profile: [it]", "profile: [legal, long]")
     outcome = run_here(parse(plan + f"goals: {goals}\n"), tmp_path)
     assert outcome.exit_code == code
-    with open_run(outcome.folder) as run:
+    with open_run(outcome.folder, REASONS) as run:
         assert [len(case.goals) for case in run.cases] == [1, 1]
 
 
@@ -195,7 +196,7 @@ def test_every_report_has_the_goals_those_that_were_missed_first(tmp_path: Path)
     plan = plan.replace("it: {size: 64B, flows: 100}", "{small: {size: 64B}, large: {size: 1518B}}")
     plan = plan.replace("profile: [it]", "profile: [large, small]")
     outcome = run_here(parse(plan + 'goals: ["throughput >= 90%", "NDR >= 1%"]\n'), tmp_path)
-    with open_run(outcome.folder) as stored:
+    with open_run(outcome.folder, REASONS) as stored:
         run = view(stored)
     assert "Goals: 1 missed, 2 not judged, 1 met." in grid.summary(run)
     (table,) = (one for one in details(run) if one.name == "Goals")

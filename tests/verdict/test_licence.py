@@ -14,6 +14,7 @@ from netdyno.values.reason import Text
 from netdyno.values.situation import Situation
 from netdyno.values.verdict import Limit
 from netdyno.verdict import across
+from netdyno.verdict.proof_reasons import SameBits
 
 GIGABIT = 10**9
 SIZES = (64, 128, 512, 1518)
@@ -85,7 +86,7 @@ def test_only_the_cases_at_the_cap_are_its() -> None:
             ("east-west", "licence"),
             ("sum", "licence"),
         ]
-        assert "200 Mbit/s (L2)" in str(verdicts[0].reason)
+        assert verdicts[0].reason == SameBits(Fraction(200_000_000), "L2", (Fraction(512), Fraction(1518)))
 
 
 def test_cases_of_other_configurations_and_other_limits_are_left_out() -> None:

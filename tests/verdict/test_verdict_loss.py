@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import pytest
 from methodlab import run_here, text
+from netdyno.campaign.reasons import REASONS
 from netdyno.methods import METHODS
 from netdyno.methods.parts.procedure import constant
 from netdyno.plan import Goal, parse
@@ -18,6 +19,7 @@ from netdyno.values.outcome import Outcome
 from netdyno.values.situation import Place, Situation
 from netdyno.values.units import Load
 from netdyno.verdict import Evidence, judge, judge_goal
+from netdyno.verdict.reasons import NothingLost
 from tendevices import Device, drive, measure, passes_everything, wall
 
 LINE = Fraction(10_000_000)
@@ -35,13 +37,13 @@ def judged(
     clock: Literal["virtual", "real"] = "virtual",
     enforced: bool = True,
     load: str = "100%",
-) -> tuple[Result, dict[str, tuple[str, str]]]:
+) -> tuple[Result, dict[str, tuple[str, Any]]]:
     """The loss at one load, and who limited each stream's and all together."""
     method = METHODS["frame-loss"]
     parameters = method.parameters(duration="1s", maximum=load, step="10%")
     result, outcomes = drive(method.start(parameters, situation), device, situation)
     evidence = Evidence(situation, clock, enforced, (outcomes[0],), (SECOND,))
-    return result, {scope: (one.limit, str(one.reason)) for scope, one in judge(result, evidence).items()}
+    return result, {scope: (one.limit, one.reason) for scope, one in judge(result, evidence).items()}
 
 
 def to_one(share: Fraction, queue: int = 0) -> Device:
@@ -55,7 +57,7 @@ def to_one(share: Fraction, queue: int = 0) -> Device:
 @pytest.mark.parametrize("clock", ["virtual", "real"])
 def test_a_loss_of_nothing_has_no_limit_and_needs_no_calibration(clock: Literal["virtual", "real"]) -> None:
     _, verdicts = judged(passes_everything(), ONE, clock=clock)
-    assert verdicts["a-b"] == ("none", "none of 10,000,000 frames was lost: nothing limited it")
+    assert verdicts["a-b"] == ("none", NothingLost(10_000_000, 0))
 
 
 def test_one_direction_that_loses_is_the_limit_of_both() -> None:
@@ -87,10 +89,9 @@ def test_what_a_full_line_has_no_room_for_is_the_lines(share: Fraction, queue: i
     _, verdicts = judged(to_one(share, queue), TWO_TO_ONE)
     assert {found for found, _ in verdicts.values()} == {limit}
     if limit == "line":
-        came = float(200 * share + Fraction(2 * queue * 100, LINE))
-        assert (
-            f"200 % of what the line out carries were sent to it, and {came:g} % came" in verdicts["a-c"][1]
-        )
+        reason = verdicts["a-c"][1]
+        came = 2 * share + Fraction(2 * queue) / LINE
+        assert (reason.code, reason.offered_share, reason.came_share) == ("line-oversubscribed", 2, came)
 
 
 def test_a_device_that_loses_on_a_line_with_room_is_the_limit() -> None:
@@ -156,12 +157,12 @@ def test_how_many_frames_would_tell() -> None:
     assert "that shows no less than 0.3 % at 95 %: 3,000,000 frames would tell" in str(found.reason)
 
 
-def limits(tmp_path: Path, plan: str) -> tuple[StoredCase, dict[str, tuple[str, str]]]:
+def limits(tmp_path: Path, plan: str) -> tuple[StoredCase, dict[str, tuple[str, Any]]]:
     """Of the whole product on emulated devices."""
     outcome = run_here(parse(plan), tmp_path)
-    with open_run(outcome.folder) as run:
+    with open_run(outcome.folder, REASONS) as run:
         (case,) = run.cases
-        return case, {one.value: (one.limit, str(one.reason)) for one in case.verdicts}
+        return case, {one.value: (one.limit, one.reason) for one in case.verdicts}
 
 
 def test_of_a_congested_bridge_the_line_is_the_limit_and_nothing_of_the_other_port(tmp_path: Path) -> None:
@@ -171,7 +172,7 @@ def test_of_a_congested_bridge_the_line_is_the_limit_and_nothing_of_the_other_po
     assert found["loss at the uncongested port"][0] == "none"
     limit, reason = found["loss at the congested port"]
     assert limit == "line"
-    assert "150 % of what the line out carries" in reason
+    assert (reason.code, round(reason.offered_share, 4)) == ("line-oversubscribed", Fraction(3, 2))
     assert case.result is not None
     numbers: dict[str, Any] = {value.name: value.number for value in case.result.values}
     assert numbers["loss at the uncongested port"] == 0

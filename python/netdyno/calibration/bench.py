@@ -73,9 +73,9 @@ class Shot:
     def shortfall(self) -> str:
         """Why it did not pass, a clause."""
         why = starved(self.result, self.duration_ns)
-        return (
-            why or f"{self.lost} of {sum(stream.offered for stream in self.result.streams)} frames were lost"
-        )
+        if why is not None:
+            return str(why)
+        return f"{self.lost} of {sum(stream.offered for stream in self.result.streams)} frames were lost"
 
 
 class Bench:

@@ -24,7 +24,6 @@ from netdyno.testers.tester import Progress, Session
 from netdyno.values.finding import Result
 from netdyno.values.load import Trial
 from netdyno.values.outcome import Outcome
-from netdyno.values.reason import Text, texts
 from netdyno.values.situation import Situation
 
 if TYPE_CHECKING:
@@ -132,7 +131,7 @@ class Attempts:
             if not ended.result.began:
                 break
             away = kept_away(trial, ended.result)
-            if again and away is None and reasons == texts(filter(None, (spoiled(trial, ended.result),))):
+            if again and away is None and reasons == (spoiled(trial, ended.result),):
                 spoilt += 1
                 continue
             wrong += 1
@@ -183,7 +182,7 @@ class Attempts:
             # The last one stands as it is: that it was spoiled is in its health, and is judged.
             away = spoiled(trial, result)
         if away is not None:
-            result = replace(result, invalid=(*result.invalid, Text(away)))
+            result = replace(result, invalid=(*result.invalid, away))
         return StoredTrial(
             case=self.case.number,
             number=number,

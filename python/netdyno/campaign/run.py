@@ -29,6 +29,7 @@ from netdyno.campaign.events import (
     Wired,
 )
 from netdyno.campaign.interrupts import EXIT_CODE, Interrupts
+from netdyno.campaign.reasons import REASONS
 from netdyno.campaign.workers import Workers
 from netdyno.devices import KINDS, LabError, LabLink, Preflight
 from netdyno.errors import NetdynoError
@@ -179,10 +180,10 @@ def resume(
     """Goes on with a run that was killed or interrupted. What is done is not done again."""
     folder = folder.parent if folder.name == FILE else folder
     if not (folder / FILE).exists():
-        open_run(folder).close()
+        open_run(folder, REASONS).close()
     # Held before it is read: another one that goes on with it would change what was read.
     with Hold(folder) as hold:
-        with open_run(folder) as stored:
+        with open_run(folder, REASONS) as stored:
             if stored.state == "done" and all(case.state == "done" for case in stored.cases):
                 return Outcome(folder, _exit_code(stored.cases))
             head = stored.head
@@ -288,7 +289,7 @@ def _campaign(
     finally:
         with suppress(OSError):
             watcher.end()
-    with open_run(store.folder) as stored:
+    with open_run(store.folder, REASONS) as stored:
         ended = stored.cases
     # What only several cases together show: a cap in bits a second, whatever the frame size.
     for number, verdicts in across(ended).items():

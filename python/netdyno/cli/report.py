@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 def report(run: Path, name: str, output: Path | None) -> None:
     """Render the RUN in a folder. Measures nothing and writes nothing into the store."""
     check_report_name(name)
+    from netdyno.campaign.reasons import REASONS
     from netdyno.store import open_run
 
-    with open_run(run) as stored:
+    with open_run(run, REASONS) as stored:
         text = render_report(stored, name, colour=output is None)
         elsewhere = tables_elsewhere(stored, name)
     if output is None:

@@ -130,6 +130,7 @@ def _conclude(
 
     A report that cannot be written costs neither the other ones nor the summary.
     """
+    from netdyno.campaign.reasons import REASONS
     from netdyno.reports import REPORTS
     from netdyno.reports.formats import summary
     from netdyno.reports.model.from_store import view
@@ -138,7 +139,7 @@ def _conclude(
 
     unwritten = False
     files: list[tuple[str, str]] = []
-    with open_run(outcome.folder) as stored:
+    with open_run(outcome.folder, REASONS) as stored:
         kept = _kept(stored, outcome)
         if interrupts is not None:
             interrupts.end_with("".join(f"{line}\n" for line in kept))

@@ -22,6 +22,7 @@ from netdyno.methods.parts.procedure import (
     frames_per_second,
     rounded,
     starved,
+    worded,
 )
 from netdyno.methods.parts.queued import Queued, longer_may_lose, queued
 from netdyno.values.finding import Column, Figure, Result, Table, Value
@@ -119,7 +120,7 @@ class _Bisection:
             if any(stream.lost < 0 for stream in outcome.streams):
                 verdict, decisive = "made", numbers[-1:]
                 break
-            why = starved(outcome, self.duration.ns)
+            why = worded(starved(outcome, self.duration.ns))
             if why is not None:
                 # No evidence against the device: the next one may be.
                 short = why

@@ -14,6 +14,7 @@ from netdyno.methods.parts.procedure import (
     frames_per_second,
     rounded,
     starved,
+    worded,
 )
 from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.load import Frames, Segment, Trial
@@ -84,7 +85,7 @@ def broadcast(parameters: BroadcastParameters, situation: Situation) -> Method:
             f"search {len(outcomes) + 1}", Frames((Segment("traffic", duration_ns, fps, fps),))
         )
         outcomes.append(outcome)
-        fell_short = starved(outcome, duration_ns)
+        fell_short = worded(starved(outcome, duration_ns))
         rows = tuple(_rows(situation, outcome, fps / situation.line_fps, duration_ns))
         table.extend(rows)
         if fell_short is None and not any(row[_LOST] for row in rows) and not _spoiled(outcome):

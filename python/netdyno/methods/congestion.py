@@ -15,6 +15,7 @@ from netdyno.methods.parts.procedure import (
     frames_per_second,
     rounded,
     starved,
+    worded,
 )
 from netdyno.methods.parts.rows import lost
 from netdyno.values.finding import Cell, Column, Result, Table, Value
@@ -67,7 +68,7 @@ def congestion(parameters: CongestionParameters, situation: Situation) -> Method
     fps = frames_per_second(parameters.load, situation)
     duration_ns = parameters.duration.ns
     outcome = yield Trial("congestion", Frames((Segment("traffic", duration_ns, fps, fps),)))
-    short = starved(outcome, duration_ns)
+    short = worded(starved(outcome, duration_ns))
     free, full = _ports(situation, outcome)
     ports = [
         _Port(

@@ -8,7 +8,7 @@ from fractions import Fraction
 from pydantic import Field
 
 from netdyno.methods.parts import rows
-from netdyno.methods.parts.procedure import COUNTS, Procedure, starved
+from netdyno.methods.parts.procedure import COUNTS, Procedure, starved, worded
 from netdyno.methods.throughput import (
     WAIT,
     Known,
@@ -88,7 +88,7 @@ def measured(parameters: VariationParameters, situation: Situation, known: Known
                 )
             )
         )
-    shorts = [starved(outcome, length) for outcome in outcomes]
+    shorts = [worded(starved(outcome, length)) for outcome in outcomes]
     notes = [f"variation {number}: {short}" for number, short in enumerate(shorts, 1) if short is not None]
     if not fps:
         notes.append(f"delay variation: {none_found(known)}, and there is none to measure it at")

@@ -8,7 +8,7 @@ from fractions import Fraction
 from pydantic import Field, model_validator
 
 from netdyno.errors import Problem
-from netdyno.methods.parts.procedure import Procedure, constant, frames_per_second, starved
+from netdyno.methods.parts.procedure import Procedure, constant, frames_per_second, starved, worded
 from netdyno.methods.throughput import Known, Measured, OnThroughput, at_the_throughput, searching
 from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
 from netdyno.values.outcome import StreamResult
@@ -110,7 +110,7 @@ def measured(parameters: ForwardingParameters, situation: Situation, known: Know
             one.name: forwarding_rate((one,), (asked[one.name],), duration_ns, outcome.sample_ns)
             for one in outcome.streams
         } | {"sum": forwarding_rate(outcome.streams, tuple(asked.values()), duration_ns, outcome.sample_ns)}
-        fell_short = starved(outcome, duration_ns) or (TOO_SHORT if rate["sum"] is None else None)
+        fell_short = worded(starved(outcome, duration_ns)) or (TOO_SHORT if rate["sum"] is None else None)
         if fell_short is None:
             rates[number] = rate
         else:

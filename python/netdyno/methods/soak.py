@@ -21,6 +21,7 @@ from netdyno.methods.parts.procedure import (
     frames_per_second,
     milliseconds,
     starved,
+    worded,
 )
 from netdyno.stats.intervals import loss_bound
 from netdyno.stats.losses import LossEvent, events
@@ -168,7 +169,7 @@ def soak(parameters: SoakParameters, situation: Situation) -> Method:
             stands=True,
         )
         paused = _paused(parts[-1].outcome, outcome) if parts else None
-        parts.append(_Part(number, begin, outcome, starved(outcome, length), paused))
+        parts.append(_Part(number, begin, outcome, worded(starved(outcome, length)), paused))
     return _result(parameters, situation, parts, lengths)
 
 

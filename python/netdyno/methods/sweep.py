@@ -26,6 +26,7 @@ from netdyno.methods.parts.procedure import (
     part,
     rounded,
     starved,
+    worded,
 )
 from netdyno.methods.throughput import of_a_port
 from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
@@ -257,7 +258,7 @@ def sweep(parameters: SweepParameters, situation: Situation) -> Method:
             notes.append(f"{point} was not held: {why}")
             continue
         outcome = yield constant(str(point), fps, duration_ns)
-        held.append(_Held(str(point), fps, outcome, starved(outcome, duration_ns)))
+        held.append(_Held(str(point), fps, outcome, worded(starved(outcome, duration_ns))))
     table: list[tuple[Cell, ...]] = []
     tail: list[tuple[Cell, ...]] = []
     for one in held:

@@ -18,6 +18,7 @@ from netdyno.methods.parts.procedure import (
     part,
     rounded,
     starved,
+    worded,
 )
 from netdyno.methods.parts.queued import longer_may_lose, queued
 from netdyno.values.finding import HEADLINES, Column, Figure, Result, Table, Value
@@ -140,7 +141,7 @@ class _Seen:
         number = self.count
         self.count += 1
         self.outcomes[number] = outcome
-        short = starved(outcome, planned.ns)
+        short = worded(starved(outcome, planned.ns))
         if short is not None:
             self.short[number] = short
         clean = short is None and rows.clean(outcome.streams)

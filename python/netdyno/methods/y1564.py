@@ -18,7 +18,7 @@ from netdyno.methods.loss import NAME as LOSS_RATE
 from netdyno.methods.parts import rows
 from netdyno.methods.parts.acceptance import RATES, Checks, Service, accept, cells_of, fdv, ftd
 from netdyno.methods.parts.availability import available
-from netdyno.methods.parts.procedure import Parameters, Procedure, frames_per_second, starved
+from netdyno.methods.parts.procedure import Parameters, Procedure, frames_per_second, starved, worded
 from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
@@ -391,7 +391,7 @@ def _result(
         outcome = outcomes[step.trial]
         line = situation.line_fps
         length = parameters.step.ns if step.burst is None else _burst_ns(step.burst, line)
-        short = starved(outcome, _planned_ns(parameters, situation, step))
+        short = worded(starved(outcome, _planned_ns(parameters, situation, step)))
         for one in outcome.streams:
             if one.name not in shares:
                 continue
@@ -440,7 +440,7 @@ def _performance(
     values: list[Value],
 ) -> Table:
     table: list[tuple[Cell, ...]] = []
-    short = starved(performed, parameters.performance.ns)
+    short = worded(starved(performed, parameters.performance.ns))
     for name, service in parameters.services.items():
         for one in performed.streams:
             if one.name not in streams[name]:

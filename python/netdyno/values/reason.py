@@ -110,6 +110,21 @@ def by_code(*classes: type[Reason]) -> dict[str, type[Reason]]:
     return found
 
 
+def declared(names: Mapping[str, object]) -> dict[str, type[Reason]]:
+    """The table of all reasons that a module declares. names: its `globals()`."""
+    own = names["__name__"]
+    return by_code(
+        *(
+            one
+            for one in names.values()
+            if isinstance(one, type)
+            and issubclass(one, Reason)
+            and one.__module__ == own
+            and "code" in vars(one)
+        )
+    )
+
+
 def join(*tables: Codes) -> dict[str, type[Reason]]:
     """Several tables as one. AssertionError if a code is in two of them with different classes."""
     return by_code(*(one for table in tables for one in table.values()))
@@ -220,8 +235,11 @@ def _value(found: object, wanted: Any, known: Codes, depth: int) -> Any:
             return Fraction(found)
         except ZeroDivisionError as error:
             raise TypeError("no exact number") from error
-    if wanted is Reason:
-        return _reason(found, known, depth)
+    if isinstance(wanted, type) and issubclass(wanted, Reason):
+        reason = _reason(found, known, depth)
+        if not isinstance(reason, wanted):
+            raise TypeError(f"no {wanted.__name__}")
+        return reason
     if type(found) is not wanted:
         raise TypeError(f"no {wanted.__name__}")
     if isinstance(found, str) and len(found) > MOST_TEXT:

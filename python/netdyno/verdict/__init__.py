@@ -1,16 +1,22 @@
-"""Who was the limit on a result, and whether the plan's goals were met. Pure: counts in, sentences out.
+"""Who was the limit on a result, and whether the plan's goals were met. Pure: counts in, reasons out.
 
 evidence   what a verdict rests on
 limit      one case: line, tester, receiver, fixture, device, or nobody can say
 proof      what the tester itself was proven to pass, against what it would blame a device for
 licence    several cases: the same bits per second whatever the frame size
 goals      the plan's goals against values and verdicts
-words      rates and shares in sentences
+reasons    what verdicts say, as classes; proof_reasons: of calibration and of several directions
+saying     rates, shares and losses in their sentences
 """
 
+from netdyno.values.reason import Codes, join
+from netdyno.verdict import proof_reasons, reasons, saying
 from netdyno.verdict.evidence import OWN_DROPS, Evidence
 from netdyno.verdict.goals import is_asked, judge_goal
 from netdyno.verdict.licence import across
 from netdyno.verdict.limit import judge
 
-__all__ = ["OWN_DROPS", "Evidence", "across", "is_asked", "judge", "judge_goal"]
+REASONS: Codes = join(reasons.REASONS, proof_reasons.REASONS, saying.REASONS)
+"""What verdicts say, by code."""
+
+__all__ = ["OWN_DROPS", "REASONS", "Evidence", "across", "is_asked", "judge", "judge_goal"]

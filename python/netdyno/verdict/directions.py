@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from netdyno.values.reason import Text
 from netdyno.values.situation import Situation
 from netdyno.values.verdict import Limit, Verdict
-from netdyno.verdict.words import MOST, listed
+from netdyno.verdict.proof_reasons import ByDirection, EachDirection, NoDirection
+from netdyno.verdict.words import MOST
 
 _SEVERITY: tuple[Limit, ...] = (
     "invalid",
@@ -38,17 +38,15 @@ def with_sums(
 def judge_sum(verdicts: Mapping[str, Verdict]) -> Verdict:
     """The sum is limited by whatever limited a direction; the least certain of them is named."""
     if not verdicts:
-        return Verdict("invalid", Text("no direction was measured"))
+        return Verdict("invalid", NoDirection())
     limits = {verdict.limit for verdict in verdicts.values()}
     if len(verdicts) == 1:
         return next(iter(verdicts.values()))
     worst = next(limit for limit in _SEVERITY if limit in limits)
     reasons = {verdict.reason for verdict in verdicts.values()}
     if len(limits) == len(reasons) == 1:
-        return Verdict(worst, Text(f"each direction: {reasons.pop()}"))
-    if len(limits) == 1:
-        return Verdict(worst, Text(listed([f"{scope}: {one.reason}" for scope, one in verdicts.items()])))
+        return Verdict(worst, EachDirection(reasons.pop()))
     # Of many only some are told: those that decided it.
     ordered = [(scope, one) for scope, one in verdicts.items() if one.limit == worst or len(verdicts) <= MOST]
-    told = [f"{scope}: {one.limit}, {one.reason}" for scope, one in ordered[:MOST]]
-    return Verdict(worst, Text(listed(told, len(verdicts))))
+    told = tuple((scope, one.reason) for scope, one in ordered[:MOST])
+    return Verdict(worst, ByDirection(told, len(verdicts) - len(told)))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from netdyno.methods import sending_ns, shortfalls
 from netdyno.values.outcome import Outcome, StreamResult
+from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
 
 if TYPE_CHECKING:
@@ -181,16 +182,16 @@ class Evidence:
             default=Fraction(0),
         )
 
-    def short(self, scope: str) -> str | None:
+    def short(self, scope: str) -> Reason | None:
         """Why the tester did not offer what it was asked to: of the stream in question, if that was short."""
         return next((found.get(scope, next(iter(found.values()))) for found in self._shorts), None)
 
     @cached_property
-    def _shorts(self) -> Sequence[Mapping[str, str]]:
+    def _shorts(self) -> Sequence[Mapping[str, Reason]]:
         """Of each trial in which the tester fell short, why, by stream."""
         found = []
         for trial, planned_ns in self.timed_trials:
-            reasons: dict[str, str] = {}
+            reasons: dict[str, Reason] = {}
             for name, reason in shortfalls(trial, planned_ns):
                 reasons.setdefault(name, reason)
             if reasons:

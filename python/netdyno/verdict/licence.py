@@ -13,12 +13,13 @@ from fractions import Fraction
 
 from netdyno.values.finding import Result, Value
 from netdyno.values.rates import ETHERNET, FCS, WIRE_OVERHEAD
-from netdyno.values.reason import Text
 from netdyno.values.records import StoredCase, StoredVerdict
 from netdyno.values.units import decimal
 from netdyno.values.verdict import Verdict
 from netdyno.verdict.directions import with_sums
 from netdyno.verdict.evidence import Evidence
+from netdyno.verdict.proof_reasons import SameBits
+from netdyno.verdict.saying import RoundFigure
 
 SAME = Fraction(1, 100)
 """Rates within this share of each other are the same rate."""
@@ -71,18 +72,12 @@ def across(cases: Iterable[StoredCase]) -> dict[int, tuple[StoredVerdict, ...]]:
             if flat is None:
                 continue
             layer, alike = flat
-            sizes = ", ".join(decimal(size, 1) for size in sorted({point.size for point in alike}))
+            sizes = tuple(sorted({point.size for point in alike}))
             figure = _round(alike[0].bps(layer), ROUND)
             for point in alike:
                 if figure is not None and all(_round(one.bps(layer), ROUND) == figure for one in alike):
                     changed.setdefault(point.case, {})[value, scope] = Verdict(
-                        "licence",
-                        Text(
-                            f"the same {_bits(figure)} ({layer}) at frames of {sizes} bytes, a round"
-                            f" figure below"
-                            " the line: a licence, a policer or a slower link, limited in bits and"
-                            " not in frames"
-                        ),
+                        "licence", SameBits(figure, layer, sizes)
                     )
     return {
         case.head.number: _verdicts(case, changed[case.head.number])
@@ -92,23 +87,20 @@ def across(cases: Iterable[StoredCase]) -> dict[int, tuple[StoredVerdict, ...]]:
     }
 
 
-def hint(value: Value, result: Result, evidence: Evidence) -> str:
-    """What to add to a verdict on the device whose rate in bits is a round figure, or nothing."""
+def hint(value: Value, result: Result, evidence: Evidence) -> RoundFigure | None:
+    """The round figure that the rate of a verdict on the device is in bits, if it is one."""
     number = _lasting(result, value.name, value.scope)
     # Between bounds that are far apart, or steps somebody chose, a round figure is one of those.
     if number and value.high is not None and value.low is not None:
         number = number if value.high - value.low <= ROUND * value.low else None
     if not number or evidence.situation.mixed_receivers:
-        return ""
+        return None
     point = _Point(0, evidence.situation.mean_size, number)
     for layer in LAYERS:
         figure = _round(point.bps(layer), HINT)
         if figure is not None:
-            return (
-                f"; {_bits(figure)} ({layer}) is a round figure, as a licence or policer has it: another"
-                " frame size would tell"
-            )
-    return ""
+            return RoundFigure(figure, layer)
+    return None
 
 
 def _family(case: StoredCase) -> tuple[str, ...]:

@@ -10,18 +10,48 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from netdyno.errors import counted
-from netdyno.methods import milliseconds, rounded
 from netdyno.values.finding import Result, Value
 from netdyno.values.outcome import Outcome
-from netdyno.values.reason import Text
+from netdyno.values.reason import Reason
 from netdyno.values.verdict import Verdict
 from netdyno.verdict.directions import with_sums
 from netdyno.verdict.evidence import LINE_SHARE, OWN_DROPS, Counts, Evidence, noticeable
 from netdyno.verdict.licence import hint
 from netdyno.verdict.neighbourhood import unsettled
 from netdyno.verdict.proof import doubt, near, own_part
-from netdyno.verdict.words import missing, rate, reached, share, too_long
+from netdyno.verdict.reasons import (
+    BeyondWindow,
+    DeviceBeforeTester,
+    DeviceCopied,
+    DeviceLost,
+    DeviceMeasured,
+    DroppedReceiving,
+    DroppedSending,
+    FarEndDropped,
+    FramesJoined,
+    FramesMade,
+    Incomplete,
+    LateBurst,
+    LateFrames,
+    LateTimes,
+    LineFull,
+    LineOversubscribed,
+    LineShared,
+    LostCatchingUp,
+    MemberFull,
+    NeighbourUnsettled,
+    NoMoreOffered,
+    NothingAsked,
+    NothingLost,
+    NothingMeasured,
+    NoValue,
+    OtherLoad,
+    RingFull,
+    SentNone,
+    SplitFlows,
+    TesterShort,
+)
+from netdyno.verdict.words import at_rate, reached
 
 LATE_NS = 1_000_000
 """A frame that left this much after its time means a burst behind it, which a device may well lose."""
@@ -60,7 +90,7 @@ def judge(result: Result, evidence: Evidence, headline: str = "") -> dict[str, V
 
 def _judge_value(value: Value, result: Result, evidence: Evidence) -> Verdict:
     if value.number is None and not evidence.trials:
-        return Verdict("inconclusive", value.note or Text("nothing was measured"))
+        return Verdict("inconclusive", Incomplete(value.note) if value.note else NothingMeasured())
     judged = _judge_stream if value.unit == "fps" else _judge_measured
     return judged(value, result, evidence)
 
@@ -78,42 +108,33 @@ def _judge_measured(value: Value, result: Result, evidence: Evidence) -> Verdict
         return wrong
     short = evidence.short(value.scope)
     if short is not None:
-        return Verdict("tester", Text(f"{short}, so it was measured at another load than was asked for"))
+        return Verdict("tester", OtherLoad(short))
     if value.number is None or _is_bound(value):
-        return Verdict("inconclusive", value.note or Text("no value was found"))
+        return Verdict("inconclusive", Incomplete(value.note) if value.note else NoValue())
     own = _tester(counts, evidence) or _fixture(counts, evidence)
     if own is None and counts.late and evidence.clock == "real" and value.unit == "ns":
-        own = Verdict(
-            "inconclusive",
-            Text(
-                f"{counts.late} of {counts.sent} frames left so late that their times are those of"
-                f" another load"
-            ),
-        )
-    again = f" and {counts.duplicates} came more than once" if counts.duplicates else ""
-    of_all = " in all" if value.scope == "sum" and len(evidence.situation.streams) > 1 else ""
-    found = f"{missing(counts)}{of_all}{again}, and the tester sent all it was asked to, on time"
-    if counts.sent and not (counts.lost or counts.corrupted):
-        # Loss is not what it is about.
-        frames = counted(counts.sent, "frame")
-        found = (
-            f"the tester had no part in it, as it sent all it was asked to, on time, and none of {frames} was"
-            f" lost{of_all}{again}"
-        )
-        if value.scope == "sum" and value.low is not None and value.note:
-            # What ended a search by counts is what tells.
-            found = f"{value.note}; {found}"
+        own = Verdict("inconclusive", LateTimes(counts.late, counts.sent))
     if own is None and value.of_frames is not None:
-        own = _no_loss(value, again) or _loss_of_the_line(counts, value, evidence)
-    return own or own_part(value, evidence) or Verdict("device", Text(found))
+        own = _no_loss(value, counts.duplicates) or _loss_of_the_line(counts, value, evidence)
+    # What ended a search by counts is what tells, where loss is not what it is about.
+    is_clean = counts.sent and not (counts.lost or counts.corrupted)
+    is_count = is_clean and value.scope == "sum" and value.low is not None
+    found = DeviceMeasured(
+        lost=counts.lost,
+        sent=counts.sent,
+        corrupted=counts.corrupted,
+        copies=counts.duplicates,
+        is_of_all_streams=value.scope == "sum" and len(evidence.situation.streams) > 1,
+        note=value.note if is_count else None,
+    )
+    return own or own_part(value, evidence) or Verdict("device", found)
 
 
-def _no_loss(value: Value, again: str) -> Verdict | None:
+def _no_loss(value: Value, copies: int) -> Verdict | None:
     """A loss of nothing has no limit: nobody lost anything, the tester as little as the device."""
     if value.number != 0:
         return None
-    frames = counted(value.of_frames or 0, "frame")
-    return Verdict("none", Text(f"none of {frames} was lost{again}: nothing limited it"))
+    return Verdict("none", NothingLost(value.of_frames or 0, copies))
 
 
 def _loss_of_the_line(counts: Counts, value: Value, evidence: Evidence) -> Verdict | None:
@@ -129,14 +150,7 @@ def _loss_of_the_line(counts: Counts, value: Value, evidence: Evidence) -> Verdi
     if not lossy or any(sent * LINE_SHARE <= 1 or came < LINE_SHARE for sent, came in lossy):
         return None
     sent, came = max(lossy)
-    whole = Fraction(1)
-    return Verdict(
-        "line",
-        Text(
-            f"{missing(counts)}: {share(sent, whole)} of what the line out carries were sent to it, and"
-            f" {share(came, whole)} came"
-        ),
-    )
+    return Verdict("line", LineOversubscribed(counts.lost, counts.sent, counts.corrupted, sent, came))
 
 
 def _is_bound(value: Value) -> bool:
@@ -147,19 +161,14 @@ def _is_bound(value: Value) -> bool:
 def _invalid(counts: Counts, evidence: Evidence) -> Verdict | None:
     """Whether what was counted can be of no device."""
     if counts.made:
-        return Verdict(
-            "invalid", Text(f"{counts.made} more frames arrived than were sent: something makes frames")
-        )
+        return Verdict("invalid", FramesMade(counts.made))
     if not counts.streams or not counts.sent:
         if counts.asked:
-            return Verdict(
-                "tester",
-                Text(f"the tester sent none of the {counted(counts.asked, 'frame')} it was asked to"),
-            )
-        return Verdict("invalid", Text("no frame was sent in the trials this rests on"))
+            return Verdict("tester", SentNone(counts.asked))
+        return Verdict("invalid", NothingAsked())
     strangers = unsettled(evidence.trials) if counts.excusable else None
     if strangers is not None:
-        return Verdict("invalid", Text(f"{counts.lost} of {counts.sent} frames were lost, and {strangers}"))
+        return Verdict("invalid", NeighbourUnsettled(counts.lost, counts.sent, strangers))
     return None
 
 
@@ -167,15 +176,7 @@ def _apart(evidence: Evidence) -> Verdict | None:
     """Whether two workers saw a part each of a flow: what came to both counts twice, and hides as much that
     is missing."""
     apart = sum(trial.health.split_flows for trial in evidence.trials)
-    if not apart:
-        return None
-    return Verdict(
-        "inconclusive",
-        Text(
-            f"{apart} flows came in on more than one worker, and copies across workers cannot be told from"
-            " frames: what is missing is not known; one worker would tell"
-        ),
-    )
+    return Verdict("inconclusive", SplitFlows(apart)) if apart else None
 
 
 def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:
@@ -190,44 +191,32 @@ def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:
     if full is not None and (evidence.enforced_rate or short is None):
         return full
     if short is not None:
-        early = _knee_before_tester(value, result, evidence)
+        early = _knee_before_tester(value, result, evidence, short)
         if early is None:
             return _fell_short(short, value, counts, evidence)
-        named = Verdict("device", Text(f"{early}; later {short}"))
-        return doubt(value, evidence) or _fixture(counts, evidence) or named
+        return doubt(value, evidence) or _fixture(counts, evidence) or Verdict("device", early)
     if value.number is None:
-        return Verdict("inconclusive", value.note or Text("no value was found"))
+        return Verdict("inconclusive", Incomplete(value.note) if value.note else NoValue())
     return _tester(counts, evidence) or _fixture(counts, evidence) or _device(value, result, counts, evidence)
 
 
-def _fell_short(short: str, value: Value, counts: Counts, evidence: Evidence) -> Verdict:
+def _fell_short(short: Reason, value: Value, counts: Counts, evidence: Evidence) -> Verdict:
     """A tester that did not send what it was asked to. What it may have lost itself is first if it is more.
 
-    short: why it did not, a clause.
+    short: why it did not.
     """
-    bound = f"{rate(value)} is a lower bound and no limit of the device"
+    bound = at_rate(value)
     unsent, dropped = evidence.unsent, evidence.dropped
-    if counts.excusable and dropped > unsent and noticeable(dropped, evidence.everything.lost):
-        return Verdict("receiver", Text(f"{_dropped(evidence)}; besides, {short}, so {bound}"))
+    missing = evidence.everything.lost
+    if counts.excusable and dropped > unsent and noticeable(dropped, missing):
+        return Verdict("receiver", DroppedReceiving(dropped, missing, short, bound))
     if counts.excusable and counts.lost > unsent and _explained_by_full_rings(counts, evidence):
-        return Verdict("tester", Text(f"{_found_full(counts, evidence)}; besides, {short}, so {bound}"))
-    return Verdict("tester", Text(f"{short}, so {bound}"))
-
-
-def _dropped(evidence: Evidence) -> str:
-    gone = evidence.everything.lost
-    return f"the tester itself dropped {evidence.dropped} frames on receiving; {gone} are missing"
+        return Verdict("tester", RingFull(counts.lost, counts.sent, evidence.full, short, bound))
+    return Verdict("tester", TesterShort(bound, short))
 
 
 def _explained_by_full_rings(counts: Counts, evidence: Evidence) -> bool:
     return evidence.full > 0 and (evidence.while_full is None or counts.lost <= evidence.while_full)
-
-
-def _found_full(counts: Counts, evidence: Evidence) -> str:
-    return (
-        f"{counts.lost} of {counts.sent} frames were lost, and {_times(evidence.full)} the tester found a"
-        " ring full that it receives into: what came then found no room, and nobody counts that"
-    )
 
 
 def _tester(counts: Counts, evidence: Evidence) -> Verdict | None:
@@ -235,73 +224,31 @@ def _tester(counts: Counts, evidence: Evidence) -> Verdict | None:
     if not counts.excusable:
         return None
     gone, sent, late = counts.lost, counts.sent, evidence.late_ns
-    all_lost = evidence.everything.lost
+    missing = evidence.everything.lost
     # Of the two the greater; a frame may be in both.
-    if evidence.not_sent >= evidence.dropped and noticeable(evidence.not_sent, all_lost):
-        return Verdict(
-            "tester",
-            Text(
-                f"the tester's own card, driver or kernel dropped {evidence.not_sent} frames it was to send;"
-                f" {all_lost} are missing"
-            ),
-        )
-    if noticeable(evidence.dropped, all_lost):
-        return Verdict("receiver", Text(_dropped(evidence)))
-    if noticeable(evidence.too_long, all_lost):
-        return Verdict(
-            "inconclusive", Text(f"{gone} of {sent} frames were lost, and {too_long(evidence.too_long)}")
-        )
+    if evidence.not_sent >= evidence.dropped and noticeable(evidence.not_sent, missing):
+        return Verdict("tester", DroppedSending(evidence.not_sent, missing))
+    if noticeable(evidence.dropped, missing):
+        return Verdict("receiver", DroppedReceiving(evidence.dropped, missing))
+    if noticeable(evidence.too_long, missing):
+        return Verdict("inconclusive", FramesJoined(gone, sent, evidence.too_long))
     if _explained_by_full_rings(counts, evidence):
-        return Verdict("inconclusive", Text(_found_full(counts, evidence)))
+        return Verdict("inconclusive", RingFull(gone, sent, evidence.full))
     real = evidence.clock == "real"
     made_up = sum(trial.health.made_up for trial in evidence.trials)
     if real and gone <= made_up:
         caught = [trial.health.catch_up for trial in evidence.trials if trial.health.catch_up is not None]
-        return Verdict(
-            "tester",
-            Text(
-                f"{gone} of {sent} frames were lost, no more than the {made_up} that the tester sent at up to"
-                f" {max(one.percent for one in caught)} % of the load to make up for pauses of up to"
-                f" {milliseconds(max(one.longest_ns for one in caught))}"
-            ),
-        )
+        most, longest = max(one.percent for one in caught), max(one.longest_ns for one in caught)
+        return Verdict("tester", LostCatchingUp(gone, sent, made_up, most, longest))
     if real and late > LATE_NS and not _beyond_lateness(counts, evidence.trials):
-        return Verdict(
-            "inconclusive",
-            Text(
-                f"{gone} of {sent} frames were lost, but the tester was up to {milliseconds(late)} late, and"
-                " the burst after such a pause may be what was lost"
-            ),
-        )
-    unknown = counts.beyond_window
-    if gone <= unknown:
-        return Verdict(
-            "inconclusive",
-            Text(
-                f"{gone} of {sent} frames count as lost, and {unknown} came so late that nobody"
-                f" can say whether"
-                " they are copies or just those: more flows than can be told apart in such disorder"
-            ),
-        )
+        return Verdict("inconclusive", LateBurst(gone, sent, late))
+    if gone <= counts.beyond_window:
+        return Verdict("inconclusive", BeyondWindow(gone, sent, counts.beyond_window))
     # Many short pauses lose as much as a long one, where what comes in finds no room meanwhile.
-    overdue = counts.late
-    if real and gone <= overdue and not _beyond_lateness(counts, evidence.trials):
-        return Verdict(
-            "inconclusive",
-            Text(
-                f"{gone} of {sent} frames were lost, and {overdue} left late: the pauses of the tester that"
-                " made them late may be what lost the others"
-            ),
-        )
+    if real and gone <= counts.late and not _beyond_lateness(counts, evidence.trials):
+        return Verdict("inconclusive", LateFrames(gone, sent, counts.late))
     if real and gone <= evidence.burst:
-        return Verdict(
-            "inconclusive",
-            Text(
-                f"{gone} of {sent} frames were lost, no more than the {rounded(evidence.burst)}"
-                f" that the tester,"
-                f" up to {milliseconds(late)} late, sent at once to make up for it"
-            ),
-        )
+        return Verdict("inconclusive", LateBurst(gone, sent, late, int(evidence.burst)))
     return None
 
 
@@ -315,10 +262,7 @@ def _fixture(counts: Counts, evidence: Evidence) -> Verdict | None:
     gone = evidence.everything.lost
     if not counts.excusable or not noticeable(partner, gone) or noticeable(own, gone):
         return None
-    return Verdict(
-        "fixture",
-        Text(f"the far end of a group dropped {partner} of the {gone} lost frames before the device"),
-    )
+    return Verdict("fixture", FarEndDropped(partner, gone))
 
 
 def _device(value: Value, result: Result, counts: Counts, evidence: Evidence) -> Verdict:
@@ -327,41 +271,30 @@ def _device(value: Value, result: Result, counts: Counts, evidence: Evidence) ->
     # A goal that allows some loss was reached at the highest load there is: that loss is no limit.
     bound = value.searched and value.high is None
     if (counts.lost or counts.corrupted) and not bound:
-        dropped, all_lost = evidence.dropped, evidence.everything.lost
-        tester = f"only {dropped} of all {all_lost} lost on receiving" if dropped and all_lost else "none"
-        partner = evidence.device("partner_drops")
-        before = f" and the far end of a group dropped {partner} of all {all_lost} lost" if partner else ""
-        gone = _gone(value, counts, evidence)
-        return doubt(value, evidence) or Verdict(
-            "device",
-            Text(
-                f"{gone} while the tester sent all it was asked to and dropped {tester}"
-                f"{before}; {what}{hint(value, result, evidence)}"
-            ),
+        # Of a search where it did not pass, of all its streams together.
+        gone = evidence.failed if value.searched else counts
+        lost = DeviceLost(
+            reached=what,
+            lost=gone.lost,
+            sent=gone.sent,
+            corrupted=gone.corrupted,
+            is_of_all_streams=value.searched and len(evidence.situation.streams) > 1,
+            missing=evidence.everything.lost,
+            dropped=evidence.dropped,
+            far_end=evidence.device("partner_drops"),
+            is_calibrated=evidence.clock == "real",
+            figure=hint(value, result, evidence),
         )
+        return doubt(value, evidence) or Verdict("device", lost)
     # Copies end a search. A ramp rises on whatever they are, and its knee is of what is missing.
     copies = counts.duplicates
     if value.searched and copies and value.high is not None:
-        return doubt(value, evidence) or Verdict(
-            "device", Text(f"none of {counts.sent} frames was lost, but {copies} came more than once; {what}")
-        )
+        return doubt(value, evidence) or Verdict("device", DeviceCopied(what, copies, counts.sent))
     if value.is_ended_by_others(result.value(value.name, "sum")):
-        return near(value, evidence) or Verdict(
-            "inconclusive", value.note or Text("other groups ended the search")
-        )
-    again = f"; {copies} came more than once" if copies else ""
-    little = f"no more than {counts.lost} of {counts.sent} frames were" if counts.lost else "nothing was"
-    return near(value, evidence) or Verdict(
-        "inconclusive", Text(f"{little} lost and more was not offered: {what}, a lower bound{again}")
-    )
-
-
-def _gone(value: Value, counts: Counts, evidence: Evidence) -> str:
-    """What was lost, in words: of a search where it did not pass, of all its streams together."""
-    if not value.searched:
-        return missing(counts)
-    together = ", of all streams together," if len(evidence.situation.streams) > 1 else ""
-    return f"{missing(evidence.failed)}{together}"
+        ended = Incomplete(value.note) if value.note else NoValue()
+        return near(value, evidence) or Verdict("inconclusive", ended)
+    open_above = NoMoreOffered(what, counts.lost, counts.sent, copies)
+    return near(value, evidence) or Verdict("inconclusive", open_above)
 
 
 def _line(value: Value, result: Result, evidence: Evidence) -> Verdict | None:
@@ -377,11 +310,7 @@ def _line(value: Value, result: Result, evidence: Evidence) -> Verdict | None:
     searched = value.searched and value.high is not None
     early = (before is not None and before < line) or _lossy_end(value, result)
     if value.number >= LINE_SHARE * line and not searched and not early:
-        declared = "" if evidence.enforced_rate else " (declared in the plan; nothing enforces it here)"
-        return Verdict(
-            "line",
-            Text(f"{rate(value)} is {share(value.number, line)} of the line's {rounded(line)} fps{declared}"),
-        )
+        return Verdict("line", LineFull(value.number, line, not evidence.enforced_rate))
     crowded = _crowded(value, evidence) if searched else None
     if crowded is not None:
         return crowded
@@ -389,11 +318,7 @@ def _line(value: Value, result: Result, evidence: Evidence) -> Verdict | None:
     # That a single flow loses what its member cannot carry is no sign of anything else.
     early = before is not None and ceiling is not None and before < ceiling
     if ceiling is not None and value.number >= LINE_SHARE * ceiling and not early:
-        part = share(value.number, ceiling)
-        return Verdict(
-            "line",
-            Text(f"{rate(value)} is {part} of what one member of the group carries; a single flow uses one"),
-        )
+        return Verdict("line", MemberFull(value.number, ceiling))
     return None
 
 
@@ -410,13 +335,7 @@ def _crowded(value: Value, evidence: Evidence) -> Verdict | None:
     line = situation.out_fps(value.scope)
     if value.number * times < LINE_SHARE * line or value.high * times <= line:
         return None
-    return Verdict(
-        "line",
-        Text(
-            f"{rate(value)} is its part of {share(value.number * times, line)} of the line out, which"
-            f" {count} streams share, and {rounded(value.high)} fps is more than its part"
-        ),
-    )
+    return Verdict("line", LineShared(value.number, value.high, count, value.number * times / line))
 
 
 def _lossy_end(value: Value, result: Result) -> bool:
@@ -425,7 +344,9 @@ def _lossy_end(value: Value, result: Result) -> bool:
     return end is not None and end.number is not None and end.number > 1 - LINE_SHARE
 
 
-def _knee_before_tester(value: Value, result: Result, evidence: Evidence) -> str | None:
+def _knee_before_tester(
+    value: Value, result: Result, evidence: Evidence, short: Reason
+) -> DeviceBeforeTester | None:
     """Whether loss had set in for good, by a margin, before the tester fell behind its schedule.
 
     The knee of a ramp is read only where the tester kept up. With a tenth of that load to spare the
@@ -447,14 +368,7 @@ def _knee_before_tester(value: Value, result: Result, evidence: Evidence) -> str
         return None
     if any((one.core_share_ppm or 1_000_000) < OWN_CORE_PPM for one in health):
         return None
-    return (
-        f"loss stayed from {rounded(knee.high)} fps on, while the tester kept its schedule up to"
-        f" {rounded(kept.number)} fps"
-    )
-
-
-def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count} times"
+    return DeviceBeforeTester(knee.high, kept.number, short)
 
 
 def _beyond_lateness(counts: Counts, trials: Sequence[Outcome]) -> bool:

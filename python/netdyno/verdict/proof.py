@@ -8,13 +8,25 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from netdyno.methods import rounded, sending_ns
+from netdyno.methods import sending_ns
 from netdyno.values.finding import Value
 from netdyno.values.outcome import Outcome
-from netdyno.values.reason import Text
+from netdyno.values.reason import Reason
 from netdyno.values.verdict import Verdict
 from netdyno.verdict.evidence import LINE_SHARE, Evidence
-from netdyno.verdict.words import rate, share
+from netdyno.verdict.proof_reasons import (
+    CalibrationEmpty,
+    CalibrationExpired,
+    LoadUnproven,
+    LossUnproven,
+    NearProof,
+    NoOwnLatency,
+    NotCalibrated,
+    OwnLatency,
+    OwnPartUnproven,
+    ProofTooLow,
+)
+from netdyno.verdict.words import at_rate
 
 CLAIM = Fraction(11, 10)
 """A device is named only if the tester was proven to pass this many times the result."""
@@ -32,13 +44,7 @@ def doubt(value: Value, evidence: Evidence) -> Verdict | None:
         return None
     unproven = _unproven(evidence)
     if unproven is not None:
-        return Verdict(
-            "inconclusive",
-            Text(
-                f"{unproven}, so what is missing may be the tester's own doing; {rate(value)} is"
-                f" a lower bound"
-            ),
-        )
+        return Verdict("inconclusive", LossUnproven(unproven, at_rate(value)))
     most = _most(evidence)
     assert most is not None
     # A tester that passes all of an enforced line passes whatever it brings: more cannot come.
@@ -52,14 +58,7 @@ def doubt(value: Value, evidence: Evidence) -> Verdict | None:
     needed = max(needed, CLAIM * (value.number or value.low or Fraction(0)))
     if most >= needed:
         return None
-    return Verdict(
-        "inconclusive",
-        Text(
-            f"frames are missing at {rate(value)}, and the tester was proven to lose none up to"
-            f" {rounded(most)}"
-            f" fps only; {rounded(needed, 'at most')} fps are wanted before a device is named"
-        ),
-    )
+    return Verdict("inconclusive", ProofTooLow(at_rate(value), most, needed))
 
 
 def own_part(value: Value, evidence: Evidence) -> Verdict | None:
@@ -72,9 +71,7 @@ def own_part(value: Value, evidence: Evidence) -> Verdict | None:
         return None
     unproven = _unproven(evidence)
     if unproven is not None:
-        return Verdict(
-            "inconclusive", Text(f"{unproven}, so how much of it is the tester's own is not known")
-        )
+        return Verdict("inconclusive", OwnPartUnproven(unproven))
     proven, most = evidence.proven, _most(evidence)
     assert proven is not None
     assert most is not None
@@ -82,24 +79,15 @@ def own_part(value: Value, evidence: Evidence) -> Verdict | None:
         (_offered(trial, planned_ns) for trial, planned_ns in evidence.timed_trials), default=Fraction(0)
     )
     if sent > most:
-        return Verdict(
-            "inconclusive",
-            Text(
-                f"it was measured at {rounded(sent)} fps, and the tester was proven to lose none up to"
-                f" {rounded(most)} fps only"
-            ),
-        )
+        return Verdict("inconclusive", LoadUnproven(sent, most))
     if value.unit != "ns" or value.number is None:
         return None
     if proven.latency_floor_ns is None:
-        return Verdict("inconclusive", Text(f"calibration {proven.id} found no latency of the tester's own"))
+        return Verdict("inconclusive", NoOwnLatency(proven.id))
     own = proven.latency_floor_ns + (proven.latency_noise_ns or 0)
     if value.number > own:
         return None
-    return Verdict(
-        "tester",
-        Text(f"it is no longer than the tester's own latency, {own} ns without a device: an upper bound"),
-    )
+    return Verdict("tester", OwnLatency(own))
 
 
 def _offered(trial: Outcome, planned_ns: int | None) -> Fraction:
@@ -118,13 +106,7 @@ def near(value: Value, evidence: Evidence) -> Verdict | None:
         most *= evidence.situation.share(value.scope)
     if evidence.clock == "virtual" or most is None or number is None or number < NEAR * most:
         return None
-    return Verdict(
-        "tester",
-        Text(
-            f"{rate(value)} is {share(number, most)} of the {rounded(most)} fps that the tester was proven to"
-            " pass without a device: a lower bound, limited by the tester or its line"
-        ),
-    )
+    return Verdict("tester", NearProof(number, most))
 
 
 def _most(evidence: Evidence) -> Fraction | None:
@@ -133,17 +115,11 @@ def _most(evidence: Evidence) -> Fraction | None:
     return proven.max_fps if proven is not None and proven.holds and proven.max_fps else None
 
 
-def _unproven(evidence: Evidence) -> str | None:
-    """Why nothing is proven, a clause; None: something is."""
+def _unproven(evidence: Evidence) -> Reason | None:
+    """Why nothing is proven; None: something is."""
     proven = evidence.proven
     if proven is None:
-        return (
-            "not calibrated: nobody has shown what the tester passes without a device (`netdyno calibrate`)"
-        )
+        return NotCalibrated()
     if proven.expired is not None:
-        return f"not calibrated any more: {proven.expired} (`netdyno calibrate` again)"
-    if not proven.max_fps:
-        return (
-            f"calibration {proven.id} found no load that the tester passes without a device and without loss"
-        )
-    return None
+        return CalibrationExpired(proven.id, proven.expired)
+    return None if proven.max_fps else CalibrationEmpty(proven.id)

@@ -12,6 +12,7 @@ from netdyno.values.finding import Result, Value
 from netdyno.values.situation import Situation
 from netdyno.values.units import decimal
 from netdyno.verdict.evidence import Counts, Evidence
+from netdyno.verdict.saying import Reached
 
 MOST = 5
 """Of so many streams a sentence tells one by one."""
@@ -44,21 +45,39 @@ def rate(value: Value) -> str:
     return f"{rounded(value.number)} fps"
 
 
-def reached(value: Value, result: Result, evidence: Evidence) -> str:
-    """The rate in words; a share of the line only where something enforces the line."""
-    if value.number is None or not evidence.enforced_rate:
-        return f"{rate(value)} were reached"
-    if value.only_below is not None:
-        least = replace(value, number=value.only_below)
-        return f"no load passed, down to {rate(least)}, which is {of_line(least, evidence.situation)}"
-    text = f"{rate(value)} is {of_line(value, evidence.situation)}"
+def at_rate(value: Value) -> Reached:
+    """The rate of a value, or what is known of it."""
+    if value.number is None:
+        return Reached(value.low or None)
+    return Reached(
+        value.number if value.only_below is None else value.only_below, value.only_below is not None
+    )
+
+
+def reached(value: Value, result: Result, evidence: Evidence) -> Reached:
+    """The same, with its share of the line where something enforces the line."""
+    found = at_rate(value)
+    if value.number is None or found.rate_pps is None or not evidence.enforced_rate:
+        return found
+    situation = evidence.situation
+    found = replace(
+        found,
+        share=share_of_line(value, found.rate_pps, situation),
+        is_of_mix=bool(situation.mixed_receivers),
+    )
+    if found.is_below:
+        return found
     if value.searched and value.high is not None:
         # What lies between was not tried: the number is a step of the loads, and no more exact than that.
-        text += f", and {of_line(replace(value, number=value.high), evidence.situation)} did not pass"
+        found = replace(found, failed_share=share_of_line(value, value.high, situation))
     used = result.value("line utilisation", value.scope)
-    if used is None or used.number is None:
-        return text
-    return f"{text}, which was {decimal(used.number * 100, 2, 'at most')} % full at most"
+    return found if used is None or used.number is None else replace(found, filled=used.number)
+
+
+def share_of_line(value: Value, rate: Fraction, situation: Situation) -> Fraction:
+    """A rate of a value's scope as a share of its line's."""
+    one = value.scope in situation.streams
+    return rate / (situation.port_fps(value.scope) if one else situation.line(value.scope))
 
 
 def of_line(value: Value, situation: Situation) -> str:

@@ -16,7 +16,7 @@ from netdyno.methods.mlr.controller import Ask, Search
 from netdyno.methods.mlr.goals import Evidence, Shot
 from netdyno.methods.mlr.grid import Grid
 from netdyno.methods.parts.kept import unharmed
-from netdyno.methods.parts.procedure import rounded, starved
+from netdyno.methods.parts.procedure import rounded, starved, worded
 from netdyno.methods.parts.queued import Queued, queued
 from netdyno.methods.wrap.late import came_late
 from netdyno.values.load import Frames, Segment, Trial
@@ -140,7 +140,7 @@ class Shooting:
                 # The tester's bound: what the device does from here on is not known.
                 ceiling = self.evidence.ceiling
                 self.evidence.ceiling = ask.load if ceiling is None else min(ceiling, ask.load)
-                self.short = starved(outcome, ask.duration_ns)
+                self.short = worded(starved(outcome, ask.duration_ns))
                 self.at_fault = unsent[-1:]
                 return share
 

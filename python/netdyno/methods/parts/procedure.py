@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from netdyno.errors import NotMeasuredError, Problem
+from netdyno.methods.reasons import Preempted, SentLonger, ShortAfterPause, Unsent
 from netdyno.values.finding import Result
 from netdyno.values.load import LEAST_DRAIN_NS, Frames, Segment, Trial
 from netdyno.values.method import Method
@@ -18,6 +19,7 @@ from netdyno.values.number import whole as _whole
 from netdyno.values.offer import Offer
 from netdyno.values.outcome import Outcome
 from netdyno.values.rates import l1, load_fps
+from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
 from netdyno.values.units import Duration, FrameRate, Load, PositiveDuration
 
@@ -167,7 +169,7 @@ def through(
         method.close()
 
 
-def starved(result: Outcome, planned_ns: int | None) -> str | None:
+def starved(result: Outcome, planned_ns: int | None) -> Reason | None:
     """Why the tester did not offer what was asked, or None if it did.
 
     Up to 0.01 % of a stream, 10 us of its traffic or one frame may be missing: the last frames of a trial
@@ -181,7 +183,12 @@ def starved(result: Outcome, planned_ns: int | None) -> str | None:
     return next((reason for _, reason in shortfalls(result, planned_ns)), None)
 
 
-def shortfalls(result: Outcome, planned_ns: int | None) -> Iterator[tuple[str, str]]:
+def worded(reason: Reason | None) -> str | None:
+    """The sentence of a reason that may be missing."""
+    return None if reason is None else str(reason)
+
+
+def shortfalls(result: Outcome, planned_ns: int | None) -> Iterator[tuple[str, Reason]]:
     """Each stream of which the tester did not offer what was asked, as `starved` has it, with why."""
     for stream in result.streams:
         missing = stream.intended - stream.offered
@@ -190,10 +197,7 @@ def shortfalls(result: Outcome, planned_ns: int | None) -> Iterator[tuple[str, s
             Fraction(stream.intended, 10_000), Fraction(stream.intended * 10_000, traffic_ns), Fraction(1)
         )
         if missing > allowed:
-            yield (
-                stream.name,
-                f"the tester left {missing} of {stream.intended} frames of `{stream.name}` unsent",
-            )
+            yield stream.name, Unsent(stream.name, missing, stream.intended)
     if planned_ns is None:
         return
     took_ns = sending_ns(result)
@@ -204,12 +208,9 @@ def shortfalls(result: Outcome, planned_ns: int | None) -> Iterator[tuple[str, s
         # A frame more or less is no other rate.
         allowed = max(planned_ns * SLOWER, Fraction(SHORT_NS), Fraction(planned_ns, max(stream.intended, 1)))
         if stream.intended and took_ns - ns > allowed:
-            planned, over = milliseconds(planned_ns), milliseconds(took_ns - planned_ns)
             unsent = stream.intended - stream.offered
-            left = (
-                f" and left {unsent} of {stream.intended} frames of `{stream.name}` unsent" if unsent else ""
-            )
-            yield stream.name, f"the tester sent for {over} longer than the {planned} it was to{left}"
+            over_ns = took_ns - planned_ns
+            yield stream.name, SentLonger(stream.name, planned_ns, over_ns, unsent, stream.intended)
 
 
 def sending_ns(result: Outcome) -> int:
@@ -218,7 +219,7 @@ def sending_ns(result: Outcome) -> int:
     return sum(phase.duration_ns for phase in result.phases if phase.name not in around)
 
 
-def kept_away(trial: Trial, result: Outcome) -> str | None:
+def kept_away(trial: Trial, result: Outcome) -> Reason | None:
     """Why a trial does not count because its tester was kept from its core, or None if it does.
 
     A load that was asked for as constant, or in steps, and came as a pause and a burst is another load. Of a
@@ -227,14 +228,10 @@ def kept_away(trial: Trial, result: Outcome) -> str | None:
     """
     if trial.stands or not trial.constant or result.health.longest_gap_ns <= AWAY_NS:
         return None
-    return _paused(result.health.longest_gap_ns)
+    return Preempted(result.health.longest_gap_ns)
 
 
-def _paused(pause_ns: int) -> str:
-    return f"the tester was kept from its core for {milliseconds(pause_ns)} while sending"
-
-
-def spoiled(trial: Trial, result: Outcome) -> str | None:
+def spoiled(trial: Trial, result: Outcome) -> Reason | None:
     """Why a trial should be made again, as a pause of the tester spoiled it; None if none did.
 
     By what the tester knows of itself alone, and never by what came back: whoever repeats the trials that
@@ -244,11 +241,11 @@ def spoiled(trial: Trial, result: Outcome) -> str | None:
     if trial.stands or not trial.constant or not pause_ns:
         return None
     if pause_ns > PAUSE_NS:
-        return _paused(pause_ns)
+        return Preempted(pause_ns)
     short = starved(result, trial.duration_ns)
     if short is None or result.health.latest_departure_ns > BACKLOG * pause_ns:
         return None
-    return f"{short}, after a pause of {milliseconds(pause_ns)}"
+    return ShortAfterPause(short, pause_ns)
 
 
 rounded = _whole

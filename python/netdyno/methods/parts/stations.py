@@ -10,7 +10,7 @@ from fractions import Fraction
 from pydantic import Field
 
 from netdyno.errors import Problem
-from netdyno.methods.parts.procedure import Parameters, frames_per_second, starved
+from netdyno.methods.parts.procedure import Parameters, frames_per_second, starved, worded
 from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.load import Event, Frames, Segment, Trial
 from netdyno.values.outcome import Outcome, StreamResult
@@ -123,7 +123,7 @@ class Tries:
         back = not tested.elsewhere and not tested.missing and not tested.duplicates
         short = _unsent(stations, learned, tested)
         if short is None and not (back and self.at_any_rate):
-            short = starved(outcome, trial.duration_ns)
+            short = worded(starved(outcome, trial.duration_ns))
         if short is not None:
             self.doubtful[step] = short
         elif tested.missing > 0 and not tested.elsewhere:

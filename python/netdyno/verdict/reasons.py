@@ -1,0 +1,493 @@
+"""What verdicts say: limit, number and threshold; the state of the tester; the next step.
+
+Each class is one answer of `verdict.limit`. Rates are in pps, of the scope they are said of; counts are
+frames.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from netdyno.errors import counted
+from netdyno.stats.intervals import loss_bound
+from netdyno.values.number import count, duration, scientific
+from netdyno.values.reason import Codes, Reason, declared
+from netdyno.verdict.saying import (
+    Reached,
+    RoundFigure,
+    VerdictReason,
+    begun,
+    below,
+    besides_words,
+    lost_of,
+    part,
+    pps,
+)
+
+
+@dataclass(frozen=True)
+class NothingMeasured(VerdictReason):
+    code: ClassVar[str] = "nothing-measured"
+
+    def say(self, where: str = "") -> str:
+        return f"No result{where}: nothing was measured. The trials in the report show why"
+
+
+@dataclass(frozen=True)
+class NoValue(VerdictReason):
+    code: ClassVar[str] = "no-value"
+
+    def say(self, where: str = "") -> str:
+        return f"No result{where}: no value was found. The trials in the report show why"
+
+
+@dataclass(frozen=True)
+class Incomplete(VerdictReason):
+    """A value without a number, or a lower bound only; its note says why."""
+
+    code: ClassVar[str] = "incomplete"
+    note: Reason
+
+    def say(self, where: str = "") -> str:
+        return f"Inconclusive{where}: {self.note}"
+
+
+@dataclass(frozen=True)
+class FramesMade(VerdictReason):
+    code: ClassVar[str] = "frames-made"
+    frames: int
+
+    def say(self, where: str = "") -> str:
+        return (
+            f"Invalid{where}: {counted(self.frames, 'frame')} more arrived than were sent."
+            f" Something generates or"
+            " copies test frames: look for loops and mirrored ports"
+        )
+
+
+@dataclass(frozen=True)
+class SentNone(VerdictReason):
+    code: ClassVar[str] = "sent-none"
+    asked: int
+
+    def say(self, where: str = "") -> str:
+        return (
+            f"Tester limit{where}: none of {counted(self.asked, 'frame')} left the tester. Check"
+            f" its ports with"
+            " `netdyno ports`"
+        )
+
+
+@dataclass(frozen=True)
+class NothingAsked(VerdictReason):
+    code: ClassVar[str] = "nothing-asked"
+
+    def say(self, where: str = "") -> str:
+        return f"Invalid{where}: no frame was sent in the trials of this result"
+
+
+@dataclass(frozen=True)
+class NeighbourUnsettled(VerdictReason):
+    """Frames may have gone to another box. why: which one."""
+
+    code: ClassVar[str] = "neighbour-unsettled"
+    lost: int
+    sent: int
+    why: Reason
+
+    def say(self, where: str = "") -> str:
+        return f"Invalid{where}: {lost_of(self.lost, self.sent)}, and {self.why}"
+
+
+@dataclass(frozen=True)
+class SplitFlows(VerdictReason):
+    code: ClassVar[str] = "split-flows"
+    flows: int
+
+    def say(self, where: str = "") -> str:
+        return (
+            f"Loss unknown{where}: {counted(self.flows, 'flow')} arrived on several workers, which"
+            f" cannot detect"
+            " each other's duplicates. Rerun with `workers: 1`"
+        )
+
+
+@dataclass(frozen=True)
+class LineFull(VerdictReason):
+    code: ClassVar[str] = "line-full"
+    rate_pps: Fraction
+    line_pps: Fraction
+    is_declared: bool
+
+    def say(self, where: str = "") -> str:
+        share = f"{pps(self.rate_pps)}, {part(self.rate_pps / self.line_pps)} of line rate"
+        if not self.is_declared:
+            return f"Line rate{where}: {share}"
+        return f"Line rate{where}: {share}, as the plan declares it. Nothing enforces it here"
+
+
+@dataclass(frozen=True)
+class MemberFull(VerdictReason):
+    code: ClassVar[str] = "member-full"
+    rate_pps: Fraction
+    member_pps: Fraction
+
+    def say(self, where: str = "") -> str:
+        share = part(self.rate_pps / self.member_pps)
+        return (
+            f"Line limit{where}: one flow fills one LAG member ({pps(self.rate_pps)}, {share} of"
+            f" it); the others"
+            " stay idle. Use several flows to load them"
+        )
+
+
+@dataclass(frozen=True)
+class LineShared(VerdictReason):
+    code: ClassVar[str] = "line-shared"
+    rate_pps: Fraction
+    failed_pps: Fraction
+    streams: int
+    share: Fraction
+
+    def say(self, where: str = "") -> str:
+        return (
+            f"Line limit{where}: {self.streams} streams share the receiving line and fill"
+            f" {part(self.share)} of"
+            f" it with {pps(self.rate_pps)} each. {below(self.failed_pps)} each do not fit"
+        )
+
+
+@dataclass(frozen=True)
+class LineOversubscribed(VerdictReason):
+    """Loss of a line that was sent more than it carries. Shares are of what it carries."""
+
+    code: ClassVar[str] = "line-oversubscribed"
+    lost: int
+    sent: int
+    corrupted: int
+    offered_share: Fraction
+    came_share: Fraction
+
+    def say(self, where: str = "") -> str:
+        return (
+            f"Line limit{where}: {part(self.offered_share)} of the receiving line was sent to it, and"
+            f" {part(self.came_share)} came. {begun(lost_of(self.lost, self.sent, self.corrupted))}"
+        )
+
+
+@dataclass(frozen=True)
+class TesterShort(VerdictReason):
+    """The tester did not send what it was asked to. cause: how much it sent."""
+
+    code: ClassVar[str] = "tester-short"
+    reached: Reached
+    cause: Reason
+
+    def say(self, where: str = "") -> str:
+        return (
+            f"Tester limit{where}: {self.cause}. The device does {self.reached.bound}. Lower the"
+            f" load or give the"
+            " tester more cores"
+        )
+
+
+@dataclass(frozen=True)
+class OtherLoad(VerdictReason):
+    """A time or a share that was measured at another load than asked for."""
+
+    code: ClassVar[str] = "other-load"
+    cause: Reason
+
+    def say(self, where: str = "") -> str:
+        return (
+            f"Tester limit{where}: measured at another load than asked for, as {self.cause}. Lower the load"
+        )
+
+
+@dataclass(frozen=True)
+class DroppedReceiving(VerdictReason):
+    """What the tester itself dropped on receiving. besides: why it did not send all either."""
+
+    code: ClassVar[str] = "dropped-receiving"
+    dropped: int
+    missing: int
+    besides: Reason | None = None
+    reached: Reached | None = None
+
+    def say(self, where: str = "") -> str:
+        return (
+            f"Receiver limit{where}: the tester dropped {count(self.dropped)} frames on receiving,"
+            f" {count(self.missing)} are missing{besides_words(self.besides, self.reached)}. Add"
+            f" `workers` or lower the"
+            " load"
+        )
+
+
+@dataclass(frozen=True)
+class DroppedSending(VerdictReason):
+    code: ClassVar[str] = "dropped-sending"
+    dropped: int
+    missing: int
+
+    def say(self, where: str = "") -> str:
+        return (
+            f"Tester limit{where}: its card, driver or kernel dropped"
+            f" {counted(self.dropped, 'frame')} before the"
+            f" wire, {count(self.missing)} are missing. Lower the load"
+        )
+
+
+@dataclass(frozen=True)
+class FramesJoined(VerdictReason):
+    code: ClassVar[str] = "frames-joined"
+    lost: int
+    sent: int
+    too_long: int
+
+    def say(self, where: str = "") -> str:
+        return (
+            f"Inconclusive{where}: {lost_of(self.lost, self.sent)}, and"
+            f" {counted(self.too_long, 'frame')} longer"
+            " than any sent came. Frames were joined (kernel GRO, or DPDK's memif when sizes change): measure"
+            " one size a run, or restart the device before each"
+        )
+
+
+@dataclass(frozen=True)
+class RingFull(VerdictReason):
+    """The tester found its receive ring full. besides: why it did not send all either."""
+
+    code: ClassVar[str] = "ring-full"
+    lost: int
+    sent: int
+    times: int
+    besides: Reason | None = None
+    reached: Reached | None = None
+
+    def say(self, where: str = "") -> str:
+        whose = "Inconclusive" if self.besides is None else "Tester limit"
+        times = "once" if self.times == 1 else f"{count(self.times)} times"
+        return (
+            f"{whose}{where}: {lost_of(self.lost, self.sent)}, and the tester found its receive ring"
+            f" full {times}."
+            f" Frames that came then are counted nowhere{besides_words(self.besides, self.reached)}."
+            f" Add `workers` or"
+            " lower the load"
+        )
+
+
+@dataclass(frozen=True)
+class LostCatchingUp(VerdictReason):
+    code: ClassVar[str] = "lost-catching-up"
+    lost: int
+    sent: int
+    caught_up: int
+    percent: int
+    longest_ns: int
+
+    def say(self, where: str = "") -> str:
+        return (
+            f"Tester limit{where}: {lost_of(self.lost, self.sent)}, no more than the"
+            f" {count(self.caught_up)} that"
+            f" it sent at up to {self.percent} % of the load after pauses of up to"
+            f" {duration(self.longest_ns)}."
+            " Give the tester a core of its own"
+        )
+
+
+@dataclass(frozen=True)
+class LateBurst(VerdictReason):
+    """No more was lost than bursts after a pause explain. burst: the frames of the longest, if"
+    " that counts."""
+
+    code: ClassVar[str] = "late-burst"
+    lost: int
+    sent: int
+    late_ns: int
+    burst: int | None = None
+
+    def say(self, where: str = "") -> str:
+        burst = "the burst" if self.burst is None else f"the burst of {counted(self.burst, 'frame')}"
+        return (
+            f"Inconclusive{where}: {lost_of(self.lost, self.sent)}, but the tester was up to"
+            f" {duration(self.late_ns)} late, and {burst} after such a pause may be what was lost. Rerun on a"
+            " quiet machine"
+        )
+
+
+@dataclass(frozen=True)
+class LateFrames(VerdictReason):
+    code: ClassVar[str] = "late-frames"
+    lost: int
+    sent: int
+    late: int
+
+    def say(self, where: str = "") -> str:
+        return (
+            f"Inconclusive{where}: {lost_of(self.lost, self.sent)}, and {count(self.late)} were"
+            f" sent late. The"
+            " tester's pauses may have lost the others. Rerun on a quiet machine"
+        )
+
+
+@dataclass(frozen=True)
+class LateTimes(VerdictReason):
+    code: ClassVar[str] = "late-times"
+    late: int
+    sent: int
+
+    def say(self, where: str = "") -> str:
+        return (
+            f"Inconclusive{where}: {count(self.late)} of {counted(self.sent, 'frame')} were sent late, so the"
+            " times are those of another load. Lower the load or give the tester a core of its own"
+        )
+
+
+@dataclass(frozen=True)
+class BeyondWindow(VerdictReason):
+    code: ClassVar[str] = "beyond-window"
+    lost: int
+    sent: int
+    unknown: int
+
+    def say(self, where: str = "") -> str:
+        return (
+            f"Inconclusive{where}: {lost_of(self.lost, self.sent)}, and {count(self.unknown)}"
+            f" came too late to"
+            " tell copies from them. Rerun with fewer flows"
+        )
+
+
+@dataclass(frozen=True)
+class FarEndDropped(VerdictReason):
+    code: ClassVar[str] = "far-end-dropped"
+    dropped: int
+    missing: int
+
+    def say(self, where: str = "") -> str:
+        return (
+            f"Fixture limit{where}: the far-end switch of the LAG dropped {count(self.dropped)} of the"
+            f" {counted(self.missing, 'lost frame')} before the device"
+        )
+
+
+@dataclass(frozen=True)
+class DeviceLost(VerdictReason):
+    """The device lost frames, and the tester was healthy.
+
+    dropped, far_end: of all that is missing, frames that the tester and the far end of a group dropped.
+    """
+
+    code: ClassVar[str] = "device-lost"
+    reached: Reached
+    lost: int
+    sent: int
+    corrupted: int
+    is_of_all_streams: bool
+    missing: int
+    dropped: int
+    far_end: int
+    is_calibrated: bool
+    figure: RoundFigure | None = None
+
+    def say(self, where: str = "") -> str:
+        gone = begun(lost_of(self.lost, self.sent, self.corrupted))
+        of_all = " over all streams" if self.is_of_all_streams else ""
+        known = "calibrated" if self.is_calibrated else "virtual time"
+        own = (
+            "nothing dropped"
+            if not self.dropped
+            else f"{count(self.dropped)} of {count(self.missing)} its own"
+        )
+        text = f"Device limit{where}: {self.reached}. {gone}{of_all}. Tester healthy ({known}, {own})"
+        if self.far_end:
+            text += (
+                f"; the far-end switch dropped"
+                f" {part(Fraction(self.far_end, max(self.missing, 1)))} of the loss"
+            )
+        return text if self.figure is None else f"{text}. {self.figure}"
+
+
+@dataclass(frozen=True)
+class DeviceCopied(VerdictReason):
+    code: ClassVar[str] = "device-copied"
+    reached: Reached
+    copies: int
+    sent: int
+
+    def say(self, where: str = "") -> str:
+        return (
+            f"Device limit{where}: {self.reached}. None of {counted(self.sent, 'frame')} lost, but"
+            f" {count(self.copies)} came more than once"
+        )
+
+
+@dataclass(frozen=True)
+class DeviceBeforeTester(VerdictReason):
+    """Loss stayed from a load on that the tester still sent on time; later it fell behind."""
+
+    code: ClassVar[str] = "device-before-tester"
+    knee_pps: Fraction
+    kept_pps: Fraction
+    later: Reason
+
+    def say(self, where: str = "") -> str:
+        return (
+            f"Device limit{where}: loss stays from {below(self.knee_pps)} on. Tester on time up to"
+            f" {pps(self.kept_pps)}; later {self.later}"
+        )
+
+
+@dataclass(frozen=True)
+class DeviceMeasured(VerdictReason):
+    """A time or a share at a load that the tester sent on time. note: what ended a search by counts."""
+
+    code: ClassVar[str] = "device-measured"
+    lost: int
+    sent: int
+    corrupted: int
+    copies: int
+    is_of_all_streams: bool
+    note: Reason | None = None
+
+    def say(self, where: str = "") -> str:
+        ended = "" if self.note is None else f"{self.note}. "
+        of_all = " over all streams" if self.is_of_all_streams else ""
+        again = f", {count(self.copies)} came more than once" if self.copies else ""
+        gone = lost_of(self.lost, self.sent, self.corrupted) if self.sent else "nothing sent"
+        return f"Device{where}: {ended}{begun(gone)}{of_all}{again}. Tester healthy (sent all, on time)"
+
+
+@dataclass(frozen=True)
+class NothingLost(VerdictReason):
+    code: ClassVar[str] = "nothing-lost"
+    frames: int
+    copies: int
+
+    def say(self, where: str = "") -> str:
+        again = f", {count(self.copies)} came more than once" if self.copies else ""
+        bound = (
+            f" (loss below {scientific(loss_bound(self.frames), 'at most')} at 95 %)" if self.frames else ""
+        )
+        return f"Clean{where}: 0 of {counted(self.frames, 'frame')} lost{again}{bound}"
+
+
+@dataclass(frozen=True)
+class NoMoreOffered(VerdictReason):
+    """Everything offered passed, or no more was lost than the goal allows: a lower bound."""
+
+    code: ClassVar[str] = "no-more-offered"
+    reached: Reached
+    lost: int
+    sent: int
+    copies: int
+
+    def say(self, where: str = "") -> str:
+        passed = "everything passed" if not self.lost else f"only {lost_of(self.lost, self.sent)}"
+        again = f", {count(self.copies)} came more than once" if self.copies else ""
+        return f"No limit found{where}: {self.reached.bound}, {passed}{again}. Offer more"
+
+
+REASONS: Codes = declared(globals())

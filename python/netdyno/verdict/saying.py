@@ -1,0 +1,121 @@
+"""How verdicts speak: the base of their reasons, and rates, shares and losses in their sentences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from netdyno.errors import counted
+from netdyno.values.number import bits, count, percent
+from netdyno.values.number import rate as printed
+from netdyno.values.reason import Codes, Reason, declared
+
+
+def pps(rate: Fraction) -> str:
+    """A rate that was passed, cut: `14.66 Mpps`."""
+    return printed(rate, "pps", "at least")
+
+
+def below(rate: Fraction) -> str:
+    """A rate that was not passed, rounded up."""
+    return printed(rate, "pps", "at most")
+
+
+def part(share: Fraction) -> str:
+    """A share with one decimal, with three where it is small: `98.5 %`, `0.012 %`."""
+    return percent(share, 1 if share >= Fraction(1, 100) else 3, trim=True)
+
+
+def lost_of(lost: int, sent: int, corrupted: int = 0) -> str:
+    """`16,040 of 3,348,290 frames lost (0.479 %)`."""
+    if lost and lost == sent:
+        return f"none of {counted(sent, 'frame')} came back"
+    gone = lost + corrupted
+    share = f" ({part(Fraction(gone, sent))})" if sent and gone else ""
+    if not corrupted:
+        return f"{count(lost)} of {counted(sent, 'frame')} lost{share}"
+    if not lost:
+        return f"{count(corrupted)} of {counted(sent, 'frame')} corrupted{share}"
+    return f"{count(lost)} of {counted(sent, 'frame')} lost and {count(corrupted)} corrupted{share}"
+
+
+@dataclass(frozen=True)
+class VerdictReason(Reason):
+    """Why a limit was named. A sentence without its full stop, for one scope or for several alike."""
+
+    def say(self, where: str = "") -> str:
+        """where: of which scopes it is said, `, each direction`; empty: the one beside it."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return self.say()
+
+
+@dataclass(frozen=True)
+class Reached(Reason):
+    """How far a value went. share: of the line, None where nothing enforces it; failed_share: the lowest
+    load of a search that did not pass; filled: how full a mix made the line at most."""
+
+    code: ClassVar[str] = "reached"
+    rate_pps: Fraction | None
+    is_below: bool = False
+    """Whether no load passed: the rate is the lowest that was tried."""
+    share: Fraction | None = None
+    is_of_mix: bool = False
+    failed_share: Fraction | None = None
+    filled: Fraction | None = None
+
+    def __str__(self) -> str:
+        if self.rate_pps is None:
+            return "rate unknown"
+        whole = "of the frames of this mix on a full line" if self.is_of_mix else "of line rate"
+        text = f"below {below(self.rate_pps)}" if self.is_below else pps(self.rate_pps)
+        if self.share is not None:
+            text += f", {part(self.share)} {whole}"
+        if self.failed_share is not None:
+            text += f" ({part(self.failed_share)} did not pass)"
+        if self.filled is not None:
+            text += f", line {percent(self.filled, 1, 'at most', trim=True)} full at most"
+        return f"{text}, no load passed" if self.is_below else text
+
+    @property
+    def bound(self) -> str:
+        """As a lower bound: `at least 582 kpps`."""
+        if self.rate_pps is None or self.is_below:
+            return str(self)
+        return f"at least {pps(self.rate_pps)}"
+
+
+@dataclass(frozen=True)
+class RoundFigure(Reason):
+    """A rate that is a round number of bits a second, as the layer counts them."""
+
+    code: ClassVar[str] = "round-figure"
+    bps: Fraction
+    layer: str
+
+    def __str__(self) -> str:
+        return (
+            f"{bits(self.bps)} {self.layer} is a round number: rerun with another frame size to rule out a"
+            " licence or policer"
+        )
+
+
+def printed_size(size: Fraction) -> str:
+    """A frame size, `64` or `362.5`."""
+    return str(int(size)) if size.denominator == 1 else f"{float(size):.1f}"
+
+
+def begun(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def besides_words(besides: Reason | None, reached: Reached | None) -> str:
+    if besides is None:
+        return ""
+    bound = "" if reached is None else f". The device does {reached.bound}"
+    return f"; besides, {besides}{bound}"
+
+
+REASONS: Codes = declared(globals())
