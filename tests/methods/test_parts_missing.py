@@ -198,7 +198,7 @@ def test_a_case_whose_latency_fails_has_its_throughput(engine: ModuleType) -> No
     assert after[0].number == number + 1
     reason = "trial `latency 2` was invalid 3 times: the link went down"
     verdicts = {one.value: (one.limit, str(one.reason)) for one in measured.verdicts if one.scope == "sum"}
-    assert verdicts["latency"] == ("inconclusive", reason)
+    assert verdicts["latency"] == ("inconclusive", f"Inconclusive: {reason}")
     assert next(iter(verdicts)) == "throughput"
     assert verdicts["throughput"][0] == "device"
     (told,) = (one for one in said(measured.result.compliance) if one.startswith("latency: not measured"))

@@ -94,7 +94,7 @@ def test_nothing_lost_near_the_proof_is_the_testers_lower_bound() -> None:
         Trial("t", Frames((Segment("traffic", 10**9, LINE / 2, LINE / 2),))), passes_everything(), UNI
     )
     value = Value("ramp max Rx", "west-east", LINE / 2, "fps")
-    for most, expected in ((5_200_000, "tester"), (6_000_000, "inconclusive")):
+    for most, expected in ((5_200_000, "tester"), (6_000_000, "none")):
         evidence = Evidence(UNI, "real", True, (offered,), (10**9,), proven(most))
         assert judge(Result("m", (value,), (0,)), evidence)["west-east"].limit == expected
 

@@ -31,6 +31,7 @@ from netdyno.values.situation import Place, Situation
 from netdyno.values.units import Load
 from netdyno.values.verdict import Verdict
 from netdyno.verdict import Evidence, judge, judge_goal
+from netdyno.verdict.knee import KneeCapped, with_capped_knees
 from netdyno.verdict.proof_reasons import AddressClaimed, ByDirection, EachDirection, NextHopMoved
 from netdyno.verdict.reasons import (
     DeviceMeasured,
@@ -254,7 +255,7 @@ def test_what_a_card_had_no_room_for_speaks_like_what_a_port_dropped(missed: int
 
 def test_a_receiver_that_dropped_all_that_is_missing_was_the_limit_however_few() -> None:
     given = evidence(20_000_000, health={"rx_dropped": 1})
-    assert limit(8_000_000, given)[0] == "inconclusive"  # nothing of this traffic is missing
+    assert limit(8_000_000, given)[0] == "none"  # nothing of this traffic is missing
     one = given.trials[0].with_counts(streams=(replace(given.trials[0].streams[0], lost=1),))
     assert limit(8_000_000, replace(given, trials=(one,)))[0] == "receiver"
 
@@ -316,7 +317,7 @@ def test_fewer_frames_offered_than_intended_by_more_than_a_ten_thousandth_is_the
     assert limit(9_000_000, Evidence(UNI, "virtual", True, (found,)))[0] == "tester"
     # 0.01 % of ten million is a thousand frames: that much is not held against it.
     nearly = measure(trial, starved_tester(most=9_999_000), UNI)
-    assert limit(9_000_000, Evidence(UNI, "virtual", True, (nearly,)))[0] == "inconclusive"
+    assert limit(9_000_000, Evidence(UNI, "virtual", True, (nearly,)))[0] == "none"
     more = measure(trial, starved_tester(most=9_998_999), UNI)
     assert limit(9_000_000, Evidence(UNI, "virtual", True, (more,)))[0] == "tester"
 
@@ -372,7 +373,7 @@ def test_frames_that_came_too_late_to_be_told_are_not_held_against_the_device() 
 
 def test_nothing_lost_below_the_line_is_a_lower_bound() -> None:
     found, reason = limit(8_000_000, evidence(20_000_000))
-    assert found == "inconclusive"
+    assert found == "none"
     assert reason.code == "no-more-offered"
 
 
@@ -588,7 +589,7 @@ def test_a_goal_that_nobody_can_judge_says_so_in_words() -> None:
     verdicts = {"west-east": Verdict("inconclusive", Text("because"))}
     found = Result("throughput", result(9_000_000, name="throughput").values, (0,))
     judged_ = judge_goal(goal("throughput", ">=", "95%"), found, verdicts, evidence(5_000_000))
-    assert str(judged_.reason) == "west-east: 9000000 fps, 90 % of the line; nobody can say who was the limit"
+    assert str(judged_.reason) == "west-east: 9000000 fps, 90 % of the line; the limit is inconclusive"
 
 
 def test_a_rate_limited_by_the_tester_meets_no_goal_for_less() -> None:
@@ -762,3 +763,17 @@ def test_a_sum_of_many_streams_tells_of_a_few() -> None:
     share = judge_goal(goal("throughput", ">=", "90%"), result, judge(result, evidence), evidence)
     assert share.passed is False
     assert str(share.reason).endswith("; and 501 more")
+
+
+def test_knee_above_the_best_rate_of_its_scope_is_shown_as_that_rate() -> None:
+    best = Value("ramp max Rx", "a", Fraction(514), "fps", Fraction(513), Fraction(515))
+    for number, shown in ((Fraction(545), Fraction(514)), (Fraction(514), Fraction(514))):
+        knee = Value("knee", "a", number, "fps", number, number + 2, Text("one step"))
+        found = with_capped_knees(Result("ramp", (best, knee), (0,))).value("knee", "a")
+        assert found is not None
+        assert found.number == shown
+        if number > shown:
+            assert (found.low, found.high) == (513, 514)
+            assert found.note == KneeCapped(number, Fraction(514))
+        else:
+            assert found == knee

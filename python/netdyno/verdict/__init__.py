@@ -10,13 +10,13 @@ saying     rates, shares and losses in their sentences
 """
 
 from netdyno.values.reason import Codes, join
-from netdyno.verdict import proof_reasons, reasons, saying
+from netdyno.verdict import knee, proof_reasons, reasons, saying
 from netdyno.verdict.evidence import OWN_DROPS, Evidence
 from netdyno.verdict.goals import is_asked, judge_goal
 from netdyno.verdict.licence import across
 from netdyno.verdict.limit import judge
 
-REASONS: Codes = join(reasons.REASONS, proof_reasons.REASONS, saying.REASONS)
+REASONS: Codes = join(reasons.REASONS, proof_reasons.REASONS, saying.REASONS, knee.REASONS)
 """What verdicts say, by code."""
 
 __all__ = ["OWN_DROPS", "REASONS", "Evidence", "across", "is_asked", "judge", "judge_goal"]

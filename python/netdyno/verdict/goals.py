@@ -17,6 +17,7 @@ from netdyno.values.situation import Situation
 from netdyno.values.units import Load, Percent, decimal
 from netdyno.values.verdict import Verdict
 from netdyno.verdict.evidence import Counts, Evidence
+from netdyno.verdict.reasons import NoMoreOffered
 from netdyno.verdict.words import listed, missing, of_line, per_cent
 
 if TYPE_CHECKING:
@@ -70,7 +71,9 @@ def judge_goal(goal: Goal, result: Result, verdicts: Mapping[str, Verdict], evid
         limit = "inconclusive" if own is None else own.limit
         text = f"{stream}: {found.text}"
         # Short of the device's own limit a rate is a lower bound, and a loss may be the tester's own.
-        theirs = limit in ("tester", "receiver", "inconclusive")
+        # So is one beyond which nothing was offered.
+        is_open = own is not None and own.reason.code == NoMoreOffered.code
+        theirs = limit in ("tester", "receiver", "inconclusive") or is_open or (limit == "none" and not share)
         if theirs and not share:
             found = replace(found, exact=False, below=None)
         holds = None if limit == "invalid" else found.holds(goal, bound)
@@ -86,10 +89,8 @@ def judge_goal(goal: Goal, result: Result, verdicts: Mapping[str, Verdict], evid
             span = f"it is from {rounded(found.low)} to below {rounded(found.below, 'at most')} fps"
             unknown.append(f"{text}; {span}, {found.narrower} would tell")
         else:
-            nobody = limit == "inconclusive"
-            unknown.append(
-                f"{text}; nobody can say who was the limit" if nobody else f"{text}, limited by: {limit}"
-            )
+            why = {"inconclusive": "; the limit is inconclusive", "none": "; no more was offered"}
+            unknown.append(f"{text}{why.get(limit, f', limited by: {limit}')}")
     if missed:
         return StoredGoal(str(goal), False, Text(listed(missed)))
     if unknown or not met:

@@ -294,7 +294,7 @@ def _device(value: Value, result: Result, counts: Counts, evidence: Evidence) ->
         ended = Incomplete(value.note) if value.note else NoValue()
         return near(value, evidence) or Verdict("inconclusive", ended)
     open_above = NoMoreOffered(what, counts.lost, counts.sent, copies)
-    return near(value, evidence) or Verdict("inconclusive", open_above)
+    return near(value, evidence) or Verdict("none", open_above)
 
 
 def _line(value: Value, result: Result, evidence: Evidence) -> Verdict | None:

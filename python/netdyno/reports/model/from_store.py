@@ -10,6 +10,7 @@ from typing import Any
 from netdyno.reports.model.view import CaseView, RunView, TrialView
 from netdyno.store import RESUMED, StoredCase, StoredRun, StoredTrial
 from netdyno.values.verdict import Verdict
+from netdyno.verdict.knee import with_capped_knees
 
 
 def view(run: StoredRun) -> RunView:
@@ -59,7 +60,7 @@ def _case(case: StoredCase, trials: tuple[StoredTrial, ...], *, repeated: bool) 
         burst=_burst(specs),
         seed=head.seed,
         repeat=head.repeat if repeated else None,
-        result=case.result,
+        result=None if case.result is None else with_capped_knees(case.result),
         verdicts={one.scope: Verdict(one.limit, one.reason) for one in case.verdicts if one.value == first},
         others={
             (one.value, one.scope): Verdict(one.limit, one.reason)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from netdyno.reports.model import grid
 from netdyno.reports.model.view import ALL, CaseView, RunView
+from netdyno.verdict.proof_reasons import EachDirection
 
 FULL_LINE = 99
 """Per cent of an enforced line from which the table itself says why the line was the limit."""
@@ -98,7 +99,7 @@ def of_case(case: CaseView) -> tuple[str, str] | None:
     if scope != ALL or len(streams) < 2 or not alike:
         return verdict.limit, str(verdict.reason)
     if len(alike) == len(streams) and len(set(alike.values())) == 1:
-        return verdict.limit, f"each direction: {next(iter(alike.values()))}"
+        return verdict.limit, str(EachDirection(next(iter(alike.values()))))
     name, reason = next(iter(alike.items()))
     others = [other for other in alike if other != name]
     also = f"; the same limit was named of {' and '.join(others)}" if others else ""

@@ -89,7 +89,8 @@ def gather(cases: Sequence[CaseView], values: Sequence[Value | None]) -> Repeats
         low = value.number if value.low is None else min(value.low, value.number)
         ends.append((low, value.number if value.high is None else max(value.high, value.number)))
         two_ends = two_ends or (value.low is not None and value.high is not None)
-        if limit in OF_THE_DEVICE:
+        # A rate beyond which no more was offered is a lower bound, as no limit of a loss is not.
+        if limit in OF_THE_DEVICE and not (limit == "none" and value.unit == "fps"):
             continue
         if _at_least(value, limit):
             bounds += 1

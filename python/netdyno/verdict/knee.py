@@ -1,0 +1,45 @@
+"""Knees as they are shown: never above the best rate that came back in the same ramp."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import ClassVar
+
+from netdyno.values.finding import Result, Value
+from netdyno.values.number import rate
+from netdyno.values.reason import Codes, Reason, declared
+
+
+@dataclass(frozen=True)
+class KneeCapped(Reason):
+    """Loss showed only above the best rate received: a queue hid it until then."""
+
+    code: ClassVar[str] = "knee-capped"
+    seen_pps: Fraction
+    best_pps: Fraction
+
+    def __str__(self) -> str:
+        return (
+            f"at most the best rate received: a queue hid the loss up to {rate(self.seen_pps, 'pps')}. Use a"
+            " longer `ramp`"
+        )
+
+
+def with_capped_knees(result: Result) -> Result:
+    """The result, each knee above the best rate of its scope replaced by that rate, with the reason."""
+    return replace(result, values=tuple(_capped(value, result) for value in result.values))
+
+
+def _capped(value: Value, result: Result) -> Value:
+    best = result.value("ramp max Rx", value.scope)
+    if value.name != "knee" or value.number is None or best is None or best.number is None:
+        return value
+    if value.number <= best.number:
+        return value
+    low = best.number if best.low is None else min(best.low, best.number)
+    note = KneeCapped(value.number, best.number)
+    return replace(value, number=best.number, low=low, high=best.number, note=note)
+
+
+REASONS: Codes = declared(globals())
