@@ -16,6 +16,7 @@ from campaigns import write_plan
 from netdyno.campaign.case import Measured, TrialEnded
 from netdyno.campaign.run import Selection
 from netdyno.cli import live
+from netdyno.methods.reasons import Preempted
 from netdyno.plan import load
 from netdyno.reports import REPORTS
 from netdyno.reports.model import health
@@ -95,13 +96,14 @@ def test_what_was_made_up_for_after_pauses_is_said(tmp_path: Path, report: str) 
 
 def test_retried_trials_are_counted_by_reason() -> None:
     assert health.count_retries([]) is None
-    away = "the tester was kept from its core for 25 ms while sending"
-    found = health.count_retries([away, away, "the link went down"])
+    away, flap = (Preempted(25_000_000),), (Text("the link went down"),)
+    found = health.count_retries([away, away, flap])
     assert found is not None
-    assert found.sentence == f"3 trials were retried: {away}; the link went down"
-    found = health.count_retries([away, "the link went down", away.replace("25", "31.5")])
+    assert found.sentence == "3 trials were retried: tester preempted for 25 ms; the link went down"
+    found = health.count_retries([away, flap, (Preempted(31_500_000),)])
     assert found is not None
-    assert found.sentence == f"3 trials were retried: {away} (and 1 more like it); the link went down"
+    why = "tester preempted for 25 ms (and 1 more like it); the link went down"
+    assert found.sentence == f"3 trials were retried: {why}"
 
 
 @READ

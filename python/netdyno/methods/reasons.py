@@ -72,4 +72,14 @@ class ShortAfterPause(Reason):
         return f"{self.short}, after a pause of {duration(self.pause_ns)}"
 
 
+@dataclass(frozen=True)
+class StillLosing(Reason):
+    """Loss lasted to the end of the trial, so when it would have ended is unknown."""
+
+    code: ClassVar[str] = "still-losing"
+
+    def __str__(self) -> str:
+        return "frames were still lost at the end: watch it for longer"
+
+
 REASONS: Codes = declared(globals())

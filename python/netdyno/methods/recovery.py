@@ -22,7 +22,7 @@ from netdyno.methods.throughput import (
 from netdyno.values.finding import Column, Result, Table, Value
 from netdyno.values.load import Frames, Observe, Segment, Trial
 from netdyno.values.outcome import Outcome
-from netdyno.values.reason import Text, text, texts
+from netdyno.values.reason import text, texts
 from netdyno.values.situation import Situation
 from netdyno.values.units import Percent, PositiveDuration
 
@@ -139,7 +139,7 @@ def _result(
         ends = (min(times, default=None), max(times, default=None))
         if times and any(rows.still_losing(one, a_ns, end_ns)[place] for one in outcomes):
             # It took no less than was seen, and how much longer nobody knows.
-            values.append(Value(NAME, name, None, "ns", mean, None, Text(rows.STILL)))
+            values.append(Value(NAME, name, None, "ns", mean, None, rows.STILL))
             mean, ends = None, (ends[0], None)
         else:
             values.append(Value(NAME, name, mean, "ns", *ends, text(note)))
@@ -162,8 +162,8 @@ def _result(
             )
         )
     values.append(rows.longest(values, NAME))
-    if values[-1].note == Text(rows.STILL):
-        notes = [*notes, rows.STILL]
+    if values[-1].note == rows.STILL:
+        notes = [*notes, str(rows.STILL)]
     return Result(
         method=RECOVERY.name,
         values=tuple(values),

@@ -197,7 +197,7 @@ def _result(
         if any(rows.still_losing(one, before_ns, end_ns)[place] for one in outcomes):
             # What did not end took no less than was seen; leaving it out would praise the device for it.
             # Where it loses at that load anyway, not all of that is the reset's, and there is no bound.
-            value = Value(NAME, name, None, "ns", None if any(earlier) else mean, None, Text(rows.STILL))
+            value = Value(NAME, name, None, "ns", None if any(earlier) else mean, None, rows.STILL)
         elif any(earlier):
             # What it loses at that load anyway goes on behind the reset, and is in the time.
             value = Value(

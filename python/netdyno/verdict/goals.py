@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from netdyno.errors import counted
-from netdyno.methods import frames_per_second, rounded
+from netdyno.methods import frames_per_second
 from netdyno.stats.intervals import frames_to_show, loss_bound
 from netdyno.values.finding import Result, Value
-from netdyno.values.reason import Text
 from netdyno.values.records import StoredGoal
 from netdyno.values.situation import Situation
 from netdyno.values.units import Load, Percent, decimal
 from netdyno.values.verdict import Verdict
-from netdyno.verdict.evidence import Counts, Evidence
-from netdyno.verdict.reasons import NoMoreOffered
-from netdyno.verdict.words import listed, missing, of_line, per_cent
+from netdyno.verdict.evidence import Evidence
+from netdyno.verdict.proof_reasons import GoalStreams
+from netdyno.verdict.reasons import NoMoreOffered, NothingMeasured
+from netdyno.verdict.saying import below, lost_of, pps
+from netdyno.verdict.words import MOST, of_line, per_cent
 
 if TYPE_CHECKING:
     from netdyno.plan import Goal
@@ -60,16 +61,16 @@ def judge_goal(goal: Goal, result: Result, verdicts: Mapping[str, Verdict], evid
     situation = evidence.situation
     share = goal.value in SHARES
     assert not share or isinstance(goal.bound.amount, Percent)
-    missed: list[str] = []
-    unknown: list[str] = []
-    met: list[str] = []
+    missed: list[tuple[str, str]] = []
+    unknown: list[tuple[str, str]] = []
+    met: list[tuple[str, str]] = []
     for stream in situation.streams:
         bound = goal.bound.amount.amount if share else _rate(goal.bound, situation, stream)
         found = _found(goal, stream, result, evidence)
         # What has no verdict of its own has that of all together, or nobody's.
         own = verdicts.get(stream) or verdicts.get("sum")
         limit = "inconclusive" if own is None else own.limit
-        text = f"{stream}: {found.text}"
+        text = found.text
         # Short of the device's own limit a rate is a lower bound, and a loss may be the tester's own.
         # So is one beyond which nothing was offered.
         is_open = own is not None and own.reason.code == NoMoreOffered.code
@@ -80,22 +81,22 @@ def judge_goal(goal: Goal, result: Result, verdicts: Mapping[str, Verdict], evid
         if theirs and share and not holds:
             holds = None
         if holds is not None:
-            (met if holds else missed).append(text)
+            (met if holds else missed).append((stream, text))
         elif found.low is None or limit == "invalid":
-            unknown.append(text)
+            unknown.append((stream, text))
         elif found.too_few:
-            unknown.append(f"{text}; {found.too_few}")
+            unknown.append((stream, f"{text}; {found.too_few}"))
         elif found.below is not None and found.narrower:
-            span = f"it is from {rounded(found.low)} to below {rounded(found.below, 'at most')} fps"
-            unknown.append(f"{text}; {span}, {found.narrower} would tell")
+            span = f"it is from {pps(found.low)} to below {below(found.below)}"
+            unknown.append((stream, f"{text}; {span}. Use {found.narrower}"))
         else:
             why = {"inconclusive": "; the limit is inconclusive", "none": "; no more was offered"}
-            unknown.append(f"{text}{why.get(limit, f', limited by: {limit}')}")
+            unknown.append((stream, f"{text}{why.get(limit, f', limited by: {limit}')}"))
     if missed:
-        return StoredGoal(str(goal), False, Text(listed(missed)))
+        return StoredGoal(str(goal), False, _of_streams(missed))
     if unknown or not met:
-        return StoredGoal(str(goal), None, Text(listed(unknown) or "nothing was measured"))
-    return StoredGoal(str(goal), True, Text(listed(met)))
+        return StoredGoal(str(goal), None, _of_streams(unknown) if unknown else NothingMeasured())
+    return StoredGoal(str(goal), True, _of_streams(met))
 
 
 def _rate(bound: Load, situation: Situation, stream: str) -> Fraction:
@@ -141,7 +142,7 @@ class _Found:
         if not bound:
             return cls(Fraction(0), text, exact=True)
         most, wanted = loss_bound(frames), counted(frames_to_show(bound), "frame")
-        why = f"that shows no less than {decimal(most * 100, 4, 'at most')} % at 95 %: {wanted} would tell"
+        why = f"that shows no less than {decimal(most * 100, 4, 'at most')} % at 95 %: send {wanted}"
         return cls(Fraction(0), text, below=most, too_few=why)
 
     def holds(self, goal: Goal, bound: Fraction) -> bool | None:
@@ -175,8 +176,8 @@ def _found(goal: Goal, stream: str, result: Result, evidence: Evidence) -> _Foun
         if first is None:
             return _Found(None, "no trial")
         ratio = Fraction(first.missing, first.offered)
-        at = f" at {rounded(Fraction(first.offered * 10**9, planned_ns))} fps" if planned_ns else ""
-        text = f"{missing(Counts.of([first]))}{at}"
+        at = f" at {pps(Fraction(first.offered * 10**9, planned_ns))}" if planned_ns else ""
+        text = f"{lost_of(max(first.lost, 0), first.offered, first.corrupted)}{at}"
         if not ratio:
             return _Found.nothing_lost(first.offered, text, goal)
         return _Found(ratio, text, exact=True)
@@ -197,7 +198,7 @@ def _found(goal: Goal, stream: str, result: Result, evidence: Evidence) -> _Foun
     part = _part(evidence.situation, stream)
     own = replace(value, number=value.number / part)
     of_own = " (of the part its port has for this stream)" if part != 1 else ""
-    text = f"{rounded(value.number)} fps, {of_line(own, evidence.situation)}{of_own}"
+    text = f"{pps(value.number)}, {of_line(own, evidence.situation)}{of_own}"
     if value.contradicted:
         # The device was seen to lose frames at that load or below: it is not known to pass any.
         text = f"{text}, but {value.contradicted}"
@@ -208,6 +209,10 @@ def _found(goal: Goal, stream: str, result: Result, evidence: Evidence) -> _Foun
     if name == "ramp max Rx" and not evidence.situation.mixed_receivers:
         return _Found(_in_favour(goal, value, evidence.situation), text, exact=True)
     return _Found(value.number, text, exact=True)
+
+
+def _of_streams(told: Sequence[tuple[str, str]]) -> GoalStreams:
+    return GoalStreams(tuple(told[:MOST]), len(told) - min(len(told), MOST))
 
 
 def _noted(value: Value) -> str:

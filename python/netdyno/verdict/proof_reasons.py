@@ -189,6 +189,19 @@ class ByDirection(VerdictReason):
 
 
 @dataclass(frozen=True)
+class GoalStreams(Reason):
+    """What each stream says of a goal, the first ones. further: how many more streams say the same."""
+
+    code: ClassVar[str] = "goal-streams"
+    streams: tuple[tuple[str, str], ...]
+    further: int
+
+    def __str__(self) -> str:
+        told = [f"{stream}: {text}" for stream, text in self.streams]
+        return "; ".join([*told, *([f"and {count(self.further)} more"] if self.further else [])])
+
+
+@dataclass(frozen=True)
 class AddressClaimed(Reason):
     code: ClassVar[str] = "address-claimed"
     mac: str

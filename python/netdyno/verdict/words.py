@@ -2,47 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 from netdyno.errors import counted
-from netdyno.methods import rounded
 from netdyno.values.finding import Result, Value
 from netdyno.values.situation import Situation
 from netdyno.values.units import decimal
-from netdyno.verdict.evidence import Counts, Evidence
-from netdyno.verdict.saying import Reached
+from netdyno.verdict.evidence import Evidence
+from netdyno.verdict.saying import Reached, part
 
 MOST = 5
 """Of so many streams a sentence tells one by one."""
-
-
-def listed(reasons: Sequence[str], of: int | None = None) -> str:
-    """Reasons one after the other: the first ones, and how many more there are of all (`of`)."""
-    further = (len(reasons) if of is None else of) - min(len(reasons), MOST)
-    return "; ".join((*reasons[:MOST], *([f"and {further} more"] if further else [])))
-
-
-def missing(counts: Counts) -> str:
-    """What did not come back intact, in words."""
-    gone, sent, corrupted = counts.lost, counts.sent, counts.corrupted
-    if gone and gone == sent:
-        return f"none of {counted(sent, 'frame')} came back"
-    if not corrupted:
-        return f"{gone} of {sent} frames {'was' if gone == 1 else 'were'} lost"
-    if not gone:
-        return f"{corrupted} of {sent} frames came corrupted"
-    return f"{gone} of {sent} frames were lost and {corrupted} came corrupted"
-
-
-def rate(value: Value) -> str:
-    """The number of a value, or what is known of it."""
-    if value.number is None:
-        return f"{rounded(value.low)} fps" if value.low else "what was reached"
-    if value.only_below is not None:
-        return f"less than {rounded(value.only_below, 'at most')} fps"
-    return f"{rounded(value.number)} fps"
 
 
 def at_rate(value: Value) -> Reached:
@@ -83,18 +54,8 @@ def share_of_line(value: Value, rate: Fraction, situation: Situation) -> Fractio
 def of_line(value: Value, situation: Situation) -> str:
     """A stream's rate beside its line's. Of a mix a share of frames: what came back need not be the mix."""
     assert value.number is not None
-    one = value.scope in situation.streams
-    part = share(value.number, situation.port_fps(value.scope) if one else situation.line(value.scope))
-    return (
-        f"{part} of the frames of this mix on a full line"
-        if situation.mixed_receivers
-        else f"{part} of the line"
-    )
-
-
-def share(part: Fraction, whole: Fraction) -> str:
-    """`99.4 %`."""
-    return per_cent(part / whole, 2)
+    whole = "of the frames of this mix on a full line" if situation.mixed_receivers else "of line rate"
+    return f"{part(share_of_line(value, value.number, situation))} {whole}"
 
 
 def per_cent(ratio: Fraction, places: int) -> str:

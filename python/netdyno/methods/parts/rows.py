@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from statistics import median
 
+from netdyno.methods.reasons import StillLosing
 from netdyno.stats.delay_variation import PDV_SHARE
 from netdyno.stats.histogram import Histogram, decode, merge
 from netdyno.stats.intervals import loss_bound, percentile
@@ -78,8 +79,8 @@ def clean(streams: Sequence[StreamResult]) -> bool:
     )
 
 
-STILL = "frames were still lost at the end: watch it for longer"
-"""What is told of a trial in which they were."""
+STILL = StillLosing()
+"""Said of a trial in which loss lasted to its end."""
 
 
 def still_losing(outcome: Outcome, from_ns: int, until_ns: int) -> tuple[bool, ...]:

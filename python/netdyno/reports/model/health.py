@@ -13,8 +13,10 @@ from typing import Any
 
 from netdyno.errors import counted
 from netdyno.values import number as printed
+from netdyno.values.engine_reason import EngineReason
 from netdyno.values.health import Health, WorkerHealth
 from netdyno.values.outcome import Outcome
+from netdyno.values.reason import Reason
 from netdyno.verdict.words import too_long
 
 ENOUGH_FRAMES = 1_000
@@ -272,20 +274,26 @@ def _caught_up(results: Sequence[Outcome]) -> Finding | None:
     )
 
 
-def count_retries(reasons: Sequence[str]) -> Finding | None:
-    """Trials that did not count and were retried, by reason; None if there are none."""
+def count_retries(reasons: Sequence[tuple[Reason, ...]]) -> Finding | None:
+    """Trials that did not count and were retried, by the codes of why."""
     if not reasons:
         return None
     trials = f"{counted(len(reasons), 'trial')} {'was' if len(reasons) == 1 else 'were'}"
-    # What differs in its figures alone is said once, with those of the first.
-    alike: dict[str, list[str]] = {}
-    for reason in reasons:
-        alike.setdefault(re.sub(r"[0-9][0-9.,]*", "#", reason), []).append(reason)
+    # Of one kind the first is printed, with its numbers.
+    alike: dict[tuple[str, ...], list[tuple[Reason, ...]]] = {}
+    for each in reasons:
+        alike.setdefault(tuple(map(_kind, each)), []).append(each)
     why = "; ".join(
-        first + ("" if all(one == first for one in more) else f" (and {len(more)} more like it)")
+        "; ".join(map(str, first))
+        + ("" if all(one == first for one in more) else f" (and {len(more)} more like it)")
         for first, *more in alike.values()
     )
     return Finding("retried", Fraction(len(reasons)), f"{trials} retried: {why}")
+
+
+def _kind(reason: Reason) -> str:
+    """The code of a reason; of one of the engine's, the engine's."""
+    return reason.kind if isinstance(reason, EngineReason) else reason.code
 
 
 def _split(healths: Sequence[Health]) -> Finding | None:

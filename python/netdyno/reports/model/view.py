@@ -177,7 +177,7 @@ class CaseView:
         last = {trial.number: trial.attempt for trial in self.trials}
         again = health.count_retries(
             [
-                "; ".join(map(str, trial.result.invalid))
+                trial.result.invalid
                 for trial in self.trials
                 if trial.state == "invalid" and trial.attempt < last[trial.number]
             ]
