@@ -306,7 +306,7 @@ def test_ramps_tell_port_card_and_box_apart() -> None:
         "box": "box",
     }
     assert found["card"].answer.cards == ("1",)
-    assert "the card `1` passed 1000000 fps, no more than in `one` and `two`" in found["card"].answer.reason
+    assert "the card `1` passed 1.00 Mpps, no more than in `one` and `two`" in found["card"].answer.reason
     sums = {
         (row["shared"], row["card"]): row["together"]
         for row in rows(three_devices(RAMP), ALONE)

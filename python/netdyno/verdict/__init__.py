@@ -1,8 +1,8 @@
-"""Who was the limit on a result, and whether the plan's goals were met. Pure: counts in, reasons out.
+"""The limit on a result, and whether the plan's goals were met. Pure: counts in, reasons out.
 
 evidence   what a verdict rests on
-limit      one case: line, tester, receiver, fixture, device, or nobody can say
-proof      what the tester itself was proven to pass, against what it would blame a device for
+limit      one case: line, tester, receiver, fixture, device, or unknown
+proof      what the tester itself is calibrated for, against what it would blame a device for
 licence    several cases: the same bits per second whatever the frame size
 goals      the plan's goals against values and verdicts
 reasons    what verdicts say, as classes; proof_reasons: of calibration and of several directions

@@ -21,7 +21,7 @@ OWN_DROPS = ("policed", "card_drops", "box_drops", "in_drops", "both_drops", "ou
 """Counters of an emulated device (crates/dut/src/spec.rs) for what its own capacities dropped."""
 
 LINE_SHARE = Fraction(99, 100)
-"""Who reaches this share of a line fills it, be it a result or what a tester was proven to pass."""
+"""Who reaches this share of a line fills it, be it a result or what a tester is calibrated for."""
 
 OWN_SHARE = Fraction(1, 100)
 """Whoever dropped less than this share of what is missing was not the limit: the device, or the tester."""
@@ -72,7 +72,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a verdict rests on: the case's situation, clock and trials, and what its tester was proven to do.
+    """What a verdict rests on: the case's situation, clock and trials, and its calibration.
 
     clock: `virtual` only where the tester has no limits of its own. proven: None if it was never calibrated.
     planned_ns: how long each trial was to send; empty where that is not known.

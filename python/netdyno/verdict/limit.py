@@ -2,7 +2,7 @@
 
 The order of the questions matters. What filled the line is limited by the line, whatever else
 happened. After that the tester doubts itself, its receiver and its fixture before it names the device;
-and that it names only as far as it was proven to do better itself.
+and that it names only as far as it is calibrated for more itself.
 """
 
 from __future__ import annotations
@@ -266,7 +266,7 @@ def _fixture(counts: Counts, evidence: Evidence) -> Verdict | None:
 
 
 def _device(value: Value, result: Result, counts: Counts, evidence: Evidence) -> Verdict:
-    """The device, if something is missing and the tester was proven to do better; else a lower bound."""
+    """The device, if something is missing and the tester is calibrated for more; else a lower bound."""
     what = reached(value, result, evidence)
     # A goal that allows some loss was reached at the highest load there is: that loss is no limit.
     bound = value.searched and value.high is None

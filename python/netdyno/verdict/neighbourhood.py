@@ -11,7 +11,7 @@ from netdyno.verdict.proof_reasons import AddressClaimed, NextHopMoved
 
 
 def unsettled(trials: Iterable[Outcome]) -> Reason | None:
-    """Why frames may have gone to another box than the device; None: nothing says so.
+    """Why frames may have gone to another host than the device; None: nothing says so.
 
     A next hop that became another box while there was traffic: what was on its way to the first one is lost.
     A box that has an address of the tester's: what comes back may go there. A next hop that only fell silent

@@ -1,4 +1,4 @@
-"""What the tester was proven to pass itself, against what it would say of a device.
+"""What the tester is calibrated for, against what it would say of a device.
 
 A tester that drops frames without counting them, or whose frames vanish before the wire, looks from within
 just as it does with a slow device. Only a calibration tells: the same ports and frames, without a device.
@@ -29,14 +29,14 @@ from netdyno.verdict.proof_reasons import (
 from netdyno.verdict.words import at_rate
 
 CLAIM = Fraction(11, 10)
-"""A device is named only if the tester was proven to pass this many times the result."""
+"""A device is named only if the tester is calibrated for this many times the result."""
 
 NEAR = Fraction(95, 100)
 """From this share of what was proven on, the result may be the tester's own."""
 
 
 def doubt(value: Value, evidence: Evidence) -> Verdict | None:
-    """The verdict in place of `device`, where the tester was not proven to do better; None: it was.
+    """The verdict in place of `device`, where the tester was not calibrated for more; None: it was.
 
     In virtual time the tester has no limits of its own, and nothing is to be proven.
     """
@@ -110,7 +110,7 @@ def near(value: Value, evidence: Evidence) -> Verdict | None:
 
 
 def _most(evidence: Evidence) -> Fraction | None:
-    """The highest load that the tester was proven to pass, if the proof holds."""
+    """The highest load that the tester is calibrated for, if the proof holds."""
     proven = evidence.proven
     return proven.max_fps if proven is not None and proven.holds and proven.max_fps else None
 

@@ -90,7 +90,7 @@ class NothingAsked(VerdictReason):
 
 @dataclass(frozen=True)
 class NeighbourUnsettled(VerdictReason):
-    """Frames may have gone to another box. why: which one."""
+    """Frames may have gone to another host. why: which one."""
 
     code: ClassVar[str] = "neighbour-unsettled"
     lost: int

@@ -12,9 +12,9 @@ from fractions import Fraction
 from typing import Literal, TypeAlias
 
 from netdyno.errors import names
-from netdyno.methods import rounded
 from netdyno.values.units import decimal
 from netdyno.values.verdict import Limit, Verdict
+from netdyno.verdict.saying import pps
 
 Resource: TypeAlias = Literal["port", "card", "box", "tester", "not told"]
 """`port`: nothing is shared. `box`: whatever all of the ports share."""
@@ -117,8 +117,8 @@ def explain(cases: Sequence[Loaded]) -> Answer | None:
             missing = [group for group in case.groups if (group,) not in {one.groups for one in cases}]
             return Answer(
                 "not told",
-                f"{names(missing)} {'was' if len(missing) == 1 else 'were'} not measured alone: without that"
-                " nobody knows what is lost together",
+                f"{names(missing)} {'was' if len(missing) == 1 else 'were'} not measured alone, so what is"
+                " lost together is unknown. Add a case of each group alone",
             )
         if case.sum() < sum(expected.values()) * (1 - _tolerance(cases)):
             falls.append((case, expected))
@@ -126,8 +126,8 @@ def explain(cases: Sequence[Loaded]) -> Answer | None:
         share = decimal(100 * _tolerance(cases), 0, "at most")
         return Answer(
             "not told",
-            f"the bounds of these rates are up to {share} % apart, and less than that together would not"
-            " show: finer steps (of a search a smaller `width`) or a ramp tell",
+            f"the bounds of these rates are up to {share} % apart, which hides a smaller loss together."
+            " Use finer steps (a smaller `width`) or a ramp",
         )
     if not falls:
         return _own(together, cases)
@@ -139,7 +139,7 @@ def _tolerance(cases: Iterable[Loaded]) -> Fraction:
 
 
 def _unsound(cases: Sequence[Loaded]) -> Answer | None:
-    """Where a limit may be the tester's, or nobody knows whose it is, the device is not blamed."""
+    """The answer where a limit may be the tester's or is unknown: the device is not blamed."""
     for case in cases:
         for verdict in case.verdicts:
             if verdict.limit in SOUND:
@@ -166,12 +166,12 @@ def _own(together: Sequence[Loaded], cases: Sequence[Loaded]) -> Answer:
         return Answer(
             "port",
             f"as far as the weakest of {names(most.groups)} goes alone, nothing is shared: together they"
-            f" passed {rounded(most.sum())} fps, {times} of what they would at its share of the line; a ramp"
-            " takes each to its own limit",
+            f" passed {pps(most.sum())}, {times} of what they would at its share of the line. A ramp takes"
+            " each to its own limit",
         )
     return Answer(
         "port",
-        f"nothing is shared: together the ports of {names(most.groups)} passed {rounded(most.sum())} fps,"
+        f"nothing is shared: together the ports of {names(most.groups)} passed {pps(most.sum())},"
         f" {times} of what they passed alone; each has a limit of its own",
     )
 
@@ -185,8 +185,8 @@ def _within(most: Loaded) -> Answer | None:
         return None
     return Answer(
         "not told",
-        f"the groups {names(most.groups)} share nothing, but all ports of {names(several)} are in one group:"
-        " whether these share their card shows when some of them are loaded alone",
+        f"the groups {names(most.groups)} share nothing, but all ports of {names(several)} are in one group."
+        " Load some of them alone to see whether they share their card",
     )
 
 
@@ -207,7 +207,7 @@ def _who(cases: Sequence[Loaded], falls: Sequence[Fall]) -> Answer:
     constant, the box is not, and other cards are not full."""
     case, expected = max(falls, key=lambda fall: len(fall[0].ports))
     lost = (
-        f"{names(case.groups)} together passed {rounded(case.sum())} fps, {_share(case.sum(), expected)} of"
+        f"{names(case.groups)} together passed {pps(case.sum())}, {_share(case.sum(), expected)} of"
         " what they would if nothing were shared"
     )
     on = {port.card for port in case.ports}
@@ -216,8 +216,8 @@ def _who(cases: Sequence[Loaded], falls: Sequence[Fall]) -> Answer:
     if box is not None and card is not None and len(on) == 1:
         return Answer(
             "not told",
-            f"{lost}; all of them are on {_of_cards(card.cards)}: it or the whole box is full, and a group on"
-            " another card would tell",
+            f"{lost}; all of them are on {_of_cards(card.cards)}: it or the whole box is full. Add a group on"
+            " another card",
         )
     if card is not None and card.alike and set(card.cards) < on and box is not None and not box.alike:
         # A box would have to leave just that card what it passes in other cases, and the others theirs.
@@ -225,11 +225,11 @@ def _who(cases: Sequence[Loaded], falls: Sequence[Fall]) -> Answer:
     if box is not None and card is not None:
         return Answer(
             "not told",
-            f"{lost}; {_of_cards(card.cards)} and the whole box explain it as well: groups of one card"
-            " together, or several with one each, would tell",
+            f"{lost}; {_of_cards(card.cards)} and the whole box explain it as well. Add groups of one"
+            " card together, or several with one each",
         )
     if card is not None:
-        each = " and ".join(f"{rounded(case.sum(name))} fps" for name in card.cards)
+        each = " and ".join(pps(case.sum(name)) for name in card.cards)
         like = f", no more than in {card.alike}" if card.alike else ""
         what = "is" if len(card.cards) == 1 else "are"
         return Answer(
@@ -247,8 +247,7 @@ def _who(cases: Sequence[Loaded], falls: Sequence[Fall]) -> Answer:
         )
     return Answer(
         "not told",
-        f"{lost}; names of their cards (`card:` of a link or group) would tell more, or cases of more groups"
-        " or fewer",
+        f"{lost}. Name their cards (`card:` of a link or group), or add cases of more groups or fewer",
     )
 
 

@@ -71,7 +71,7 @@ def per_cent(ratio: Fraction, places: int) -> str:
 def too_long(count: int) -> str:
     """What is known of frames that came and were longer than any that was sent, a clause."""
     return (
-        f"{counted(count, 'frame')} longer than any that was sent came: frames were"
-        " joined on their way, and nobody can say which; DPDK's memif does that when frame sizes change in"
-        " a connection, a kernel with GRO on: measure one size a run, or restart the device before each"
+        f"{counted(count, 'frame')} longer than any sent came: frames were joined on their"
+        " way (kernel GRO, or DPDK's memif when sizes change). Measure one size a run, or restart the device"
+        " before each"
     )
