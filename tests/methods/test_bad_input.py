@@ -121,7 +121,7 @@ def test_a_device_that_answers_after_the_drain(method: str) -> None:
     outcome = measured(method, lambda device: device.update(delay_ns=40_000_000))
     if len(outcome.trials) == 1 and method != "ramp":
         # Nothing came in the only trial, and nothing can come after it.
-        assert any("none of" in text and "came back" in text for text in outcome.texts)
+        assert any("none of" in text.lower() and "came back" in text for text in outcome.texts)
         return
     for name, found in numbers(outcome).items():
         told(outcome, name)
@@ -130,10 +130,7 @@ def test_a_device_that_answers_after_the_drain(method: str) -> None:
             continue
         assert found == {None}, name
         assert limits(outcome, name) == {"inconclusive"}
-        assert any(
-            "a longer `drain` would tell" in str(verdict.reason)
-            for verdict in outcome.verdicts[name].values()
-        )
+        assert any("a longer `drain`" in str(verdict.reason) for verdict in outcome.verdicts[name].values())
 
 
 @pytest.mark.parametrize(

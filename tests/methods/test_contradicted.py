@@ -20,6 +20,7 @@ from netdyno.cli.live import PlainView, watcher
 from netdyno.methods import METHODS, back_to_back, delay_variation, recovery, reset
 from netdyno.methods import latency as latency_method
 from netdyno.methods.latency import LatencyParameters
+from netdyno.methods.reasons import LostAtThroughput
 from netdyno.methods.wrap.contradicted import checked
 from netdyno.plan import parse
 from netdyno.reports import REPORTS
@@ -28,6 +29,7 @@ from netdyno.reports.model.from_store import view
 from netdyno.reports.model.view import AT_THE_THROUGHPUT
 from netdyno.store import open_run
 from netdyno.values.finding import Result, Value
+from netdyno.values.reason import About
 from netdyno.values.situation import Situation
 from tendevices import Device, drive, finite_queue, wall
 from words import said
@@ -53,9 +55,9 @@ def value(result: Result, scope: str, name: str = "throughput") -> Value:
 def test_a_throughput_that_its_own_latency_trials_lose_frames_at_is_contradicted() -> None:
     result = latency(finite_queue(1000, 100))
     assert value(result, "a").number == 1100
-    clause = "frames were lost at it or below in 3 trials, first in `latency 1` at 1100 fps: 100 of 2200"
-    assert str(value(result, "a").contradicted) == str(value(result, "sum").contradicted) == clause
-    assert said(result.notes).count(f"throughput: {clause}") == 1
+    lost = LostAtThroughput(3, "latency 1", Fraction(1100), 100, 2200, 0, 0, 0)
+    assert value(result, "a").contradicted == value(result, "sum").contradicted == lost
+    assert result.notes.count(About("throughput", lost)) == 1
 
 
 def test_trials_as_long_as_the_search_contradict_nothing() -> None:
@@ -75,16 +77,15 @@ def test_each_stream_is_contradicted_by_its_own_frames() -> None:
     result = latency(lambda fps, s, stream: (queue if stream == "b" else plenty)(fps, s, stream), "a", "b")
     assert value(result, "a").number == value(result, "b").number == 1100
     assert value(result, "a").contradicted is None
-    assert str(value(result, "b").contradicted).endswith("at 1100 fps: 100 of 2200")
-    assert str(value(result, "sum").contradicted).endswith("at 2200 fps: 100 of 4400")
+    for scope, streams in (("b", 1), ("sum", 2)):
+        lost: Any = value(result, scope).contradicted
+        assert (lost.rate_pps, lost.lost, lost.sent) == (1100 * streams, 100, 2200 * streams)
 
 
 def test_a_throughput_that_the_plan_gives_is_contradicted_too() -> None:
     result = latency(finite_queue(1000, 100), throughput="2kpps", repeats=1)
     given = value(result, "a", "throughput, given")
-    assert (
-        str(given.contradicted) == "frames were lost at it or below in `latency 1` at 2000 fps: 1900 of 4000"
-    )
+    assert given.contradicted == LostAtThroughput(1, "latency 1", Fraction(2000), 1900, 4000, 0, 0, 0)
 
 
 def test_a_tester_that_falls_short_contradicts_nothing() -> None:
@@ -134,12 +135,9 @@ def test_an_emulated_device_with_a_queue_is_seen_through(short: tuple[Result, di
     found = value(result, "sum")
     assert found.number is not None
     assert 10_000 + HELD - Fraction(14881, 100) <= found.number <= 10_000 + HELD
-    told = re.fullmatch(
-        r"frames were lost at it or below in 2 trials, first in `latency 1` at \d+ fps: (\d+) of (\d+)",
-        str(found.contradicted),
-    )
-    assert told is not None, found.contradicted
-    lost, sent = map(int, told.groups())
+    told: Any = found.contradicted
+    assert (told.trials, told.first) == (2, "latency 1")
+    lost, sent = told.lost, told.sent
     assert abs(sent - 2 * found.number) <= 1
     assert abs(lost - (sent - 2 * 10_000 - HELD)) <= 2
 
@@ -276,7 +274,7 @@ def test_a_goal_is_not_met_by_it(short: tuple[Result, dict[str, str]]) -> None:
     """It asks for a load below that at which frames were lost: nobody can say."""
     (goal,) = json.loads(short[1]["json"])["cases"][0]["goals"]
     assert goal["passed"] is None
-    assert "longer trials would tell" in goal["reason"]
+    assert "Use longer trials" in goal["reason"]
 
 
 def test_a_trial_in_which_a_queue_is_no_more_than_a_step_says_nothing(tmp_path: Path) -> None:

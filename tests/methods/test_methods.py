@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from netdyno.methods import METHODS, kept_away
 from netdyno.methods.ramp import RampParameters
-from netdyno.methods.reasons import Preempted
+from netdyno.methods.reasons import CorruptedAsLost, Preempted, RampPreempted, ShortRamp
 from netdyno.methods.throughput import ThroughputParameters
 from netdyno.values.finding import Result, Value
 from netdyno.values.load import Frames, Segment, Trial
@@ -409,7 +409,7 @@ def test_a_tester_that_was_never_on_schedule_gives_the_mean_of_a_whole_part() ->
 def test_a_queue_is_warned_of_only_beside_a_knee_known_more_closely() -> None:
     """1000 frames move the knee of a rise by 1 Mpps in a second by sqrt(2 * 1M * 1000) = 44,721 fps, those of
     one by 10 Mpps by 141,421."""
-    warned = lambda result: [note for note in said(result.notes) if "the rise is short" in note]  # noqa: E731
+    warned = lambda result: [note for note in result.notes if isinstance(note, ShortRamp)]  # noqa: E731
     assert warned(ramp(passes_everything(), ramp="1s to 100%")[0]) == []
     assert warned(ramp(wall(5_000_000), ramp="1s to 100%")[0]) == []
     # In 5 s: 63,245 fps, and steps of 200,000.
@@ -474,7 +474,7 @@ def test_a_long_pause_in_a_ramp_is_told_and_one_in_a_constant_load_spoils_the_tr
     ill = paused(measure(trial, wall(4_000_000), ONE), trial, 20, 4_000_000, 150_000_000)
     with pytest.raises(StopIteration) as stop:
         method.send(ill)
-    assert any("kept from its core for up to 150 ms" in note for note in said(stop.value.value.notes))
+    assert RampPreempted(150_000_000) in stop.value.value.notes
 
     constant = Trial("search 1", Frames((Segment("traffic", 10**9, LINE, LINE),)))
     health = replace(ill.health, longest_gap_ns=100_000_001)
@@ -572,7 +572,7 @@ def test_corrupted_frames_count_as_lost_and_are_told() -> None:
     with pytest.raises(StopIteration) as stop:
         method.send(measured.with_counts(streams=(spoiled,)))
     result: Result = stop.value.value
-    assert "frames that came corrupted count as lost: 1000 of `west-east`" in said(result.notes)
+    assert CorruptedAsLost((("west-east", 1000),)) in result.notes
     assert str(value(result, "loss at the end").note).endswith("lost or corrupted")
 
 

@@ -328,7 +328,7 @@ def test_a_load_that_was_missed_is_flagged_from_two_in_ten_thousand_on() -> None
         (never_passes(), None, "not every frame came back once at the lowest load"),
         (passes_everything(), LINE, "nothing was lost at any load"),
         (starved_tester(6_000_000), 5_000_000, "a lower bound: above it the tester left 3,000,000"),
-        (starved_tester(600_000), None, "the tester left 400000 of 1000000"),
+        (starved_tester(600_000), None, "the tester left 400,000 of 1,000,000"),
     ],
 )
 def test_a_sweep_of_strange_devices(device: Device, number: int | None, note: str) -> None:

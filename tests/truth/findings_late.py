@@ -7,7 +7,7 @@ from reckoning import MS, bounds, clean, scopes
 
 NOT_MEASURED = ("kept up to", "throughput, given")
 DRAIN = 300 * MS
-LATE = "a longer `drain` would tell"
+LATE = "Use a longer `drain`"
 UNTOLD = ("frames were still lost at the end", "passed: no limit was")
 """Why a value has no number that would have none anyway."""
 

@@ -30,12 +30,13 @@ from netdyno.methods.parts.procedure import (
     starved,
 )
 from netdyno.methods.parts.samples import Sample, inside, kept_up, on_schedule, scopes, windows
+from netdyno.methods.reasons import CorruptedAsLost, RampPreempted, RampShort, ShortRamp, Survey
 from netdyno.values.finding import Result, Value
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
 from netdyno.values.rates import WIRE_OVERHEAD
-from netdyno.values.reason import Text, text, texts
+from netdyno.values.reason import Reason, Text, text
 from netdyno.values.situation import Situation
 from netdyno.values.units import FrameRate, Load, Percent, PositiveDuration, UnitError, decimal
 
@@ -224,32 +225,23 @@ def _read(parameters: RampParameters, situation: Situation, trial: Trial, outcom
         spoiled = any(corrupted[situation.streams[member]] for member in situation.members(scope))
         values.append(_loss_at_the_end(scope, hold or rise[-1:], spoiled))
         values.append(_hold_rate(scope, hold, outcome.sample_ns, latest_ns))
-    notes = [
-        f"each load was held for {milliseconds(outcome.sample_ns)} only: a survey, not a throughput",
-    ]
+    notes: list[Reason] = [Survey(outcome.sample_ns)]
     if any(corrupted.values()):
-        which = ", ".join(f"{count} of `{name}`" for name, count in corrupted.items() if count)
-        notes.append(f"frames that came corrupted count as lost: {which}")
+        notes.append(CorruptedAsLost(tuple((name, count) for name, count in corrupted.items() if count)))
     held = _held_back(target - start, rise_ns)
     # Worth a word only beside a knee whose bounds do not reach further than that already.
     knees = [one for one in values if one.name == "knee" and one.scope in situation.streams and one.number]
     if held * 100 > situation.line_fps and any(
         one.low is not None and one.high is not None and one.high - one.low < held for one in knees
     ):
-        notes.append(
-            f"the rise is short: if {QUEUE_FRAMES} frames wait in the device, they hide loss for so long that"
-            f" the knee shows {rounded(held)} fps too high"
-        )
+        notes.append(ShortRamp(QUEUE_FRAMES, Fraction(held)))
     away = outcome.health.longest_gap_ns
     if away > AWAY_NS:
-        notes.append(
-            f"the tester was kept from its core for up to {milliseconds(away)}: samples in which it was"
-            " behind its schedule count neither for the knee nor for the loss"
-        )
+        notes.append(RampPreempted(away))
     reason = starved(outcome, trial.duration_ns)
     if reason is not None:
-        notes.append(f"{reason}: what the device does beyond that is not known")
-    return Result(method=RAMP.name, values=tuple(values), trials=(0,), notes=texts(notes))
+        notes.append(RampShort(reason))
+    return Result(method=RAMP.name, values=tuple(values), trials=(0,), notes=tuple(notes))
 
 
 def _across(result: Result, duration: PositiveDuration, trial: Trial, situation: Situation) -> Trial | None:

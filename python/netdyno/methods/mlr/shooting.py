@@ -169,7 +169,7 @@ class Shooting:
         late = None if self._last is None else came_late(self._last, outcome)
         self._last = outcome
         if late is not None:
-            self.senseless = late
+            self.senseless = str(late)
             self.at_fault = [number - 1, number] if number else [number]
         return late is not None
 

@@ -12,15 +12,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from netdyno.errors import NotMeasuredError, counted
+from netdyno.errors import NotMeasuredError
 from netdyno.methods.parts import rows
-from netdyno.methods.parts.procedure import rounded, starved, through
+from netdyno.methods.parts.procedure import starved, through
+from netdyno.methods.reasons import LostAtThroughput
 from netdyno.methods.throughput import GIVEN, NAME, of_a_port
 from netdyno.values.finding import Result
 from netdyno.values.load import Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome, StreamResult
-from netdyno.values.reason import About, Reason, Text
+from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
 
 
@@ -66,9 +67,9 @@ def _told(result: Result, situation: Situation, made: Sequence[tuple[Trial, Outc
             losing[value.name] = tuple(_losing(of_a_port(result, situation, value.name), made))
         names = [situation.streams[member] for member in situation.members(value.scope)]
         clause = _contradiction(names, situation.share(value.scope), losing[value.name])
-        if clause:
-            values[place] = replace(value, contradicted=Text(clause))
-            sentences += [About(value.name, Text(clause))] if value.scope == "sum" else []
+        if clause is not None:
+            values[place] = replace(value, contradicted=clause)
+            sentences += [About(value.name, clause)] if value.scope == "sum" else []
     return replace(result, values=tuple(values), notes=(*result.notes, *sentences))
 
 
@@ -85,18 +86,25 @@ def _losing(fps: Fraction | None, made: Sequence[tuple[Trial, Outcome]]) -> Iter
             yield _Losing(trial, outcome, sending)
 
 
-def _contradiction(names: Sequence[str], share: Fraction, losing: Sequence[_Losing]) -> str:
-    """What of these streams was lost, a clause; empty: nothing."""
+def _contradiction(
+    names: Sequence[str], share: Fraction, losing: Sequence[_Losing]
+) -> LostAtThroughput | None:
+    """What of these streams was lost; None: nothing."""
     found = [one for one in losing if not rows.clean(one.of(names))]
     if not found:
-        return ""
+        return None
     first = found[0]
-    load = max(segment.from_fps for segment in first.trial.segments) * share
-    what = f"`{first.trial.name}` at {rounded(load)} fps: {', '.join(_missing(first.of(names)))}"
-    dropped = first.outcome.health.rx_dropped + first.outcome.health.tx_dropped
-    by_tester = f", {dropped} dropped by the tester itself" if dropped else ""
-    several = f"{counted(len(found), 'trial')}, first in " if len(found) > 1 else ""
-    return f"frames were lost at it or below in {several}{what}{by_tester}"
+    streams, health = first.of(names), first.outcome.health
+    return LostAtThroughput(
+        trials=len(found),
+        first=first.trial.name,
+        rate_pps=max(segment.from_fps for segment in first.trial.segments) * share,
+        lost=rows.lost(streams),
+        sent=sum(one.offered for one in streams),
+        beyond=sum(max(-one.lost, 0) for one in streams),
+        copies=sum(one.duplicates for one in streams),
+        dropped=health.rx_dropped + health.tx_dropped,
+    )
 
 
 def _within(trial: Trial, fps: Fraction) -> bool:
@@ -109,16 +117,3 @@ def _within(trial: Trial, fps: Fraction) -> bool:
     if trial.events or load.loads or load.burst is not None or load.flows is not None:
         return False
     return all(max(segment.from_fps, segment.to_fps) <= fps for segment in trial.segments)
-
-
-def _missing(streams: Sequence[StreamResult]) -> Iterator[str]:
-    sent = sum(one.offered for one in streams)
-    gone = rows.lost(streams)
-    more = sum(max(-one.lost, 0) for one in streams)
-    copies = sum(one.duplicates for one in streams)
-    if gone or not (more or copies):
-        yield f"{gone} of {sent}"
-    if more:
-        yield f"{more} more received than sent"
-    if copies:
-        yield f"{copies} duplicated"

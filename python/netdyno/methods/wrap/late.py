@@ -11,13 +11,14 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 from fractions import Fraction
 
-from netdyno.errors import NotMeasuredError, counted
-from netdyno.methods.parts.procedure import milliseconds, through
+from netdyno.errors import NotMeasuredError
+from netdyno.methods.parts.procedure import through
+from netdyno.methods.reasons import CameAfter, MayBeLate, StaleFrames
 from netdyno.methods.throughput import FAILED_AT, GIVEN, OF_THE_LINE
 from netdyno.values.finding import Result, Table, Value
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
-from netdyno.values.reason import Text, texts
+from netdyno.values.reason import Reason
 
 LATE_SHARE = Fraction(1, 100)
 """So much of what a trial lost comes after its end: then what is missing is not known."""
@@ -41,10 +42,10 @@ def watched(method: Method) -> Method:
     return _told(result, outcomes, failures)
 
 
-def came_late(before: Outcome, after: Outcome) -> str | None:
-    """Whether what a trial counted as lost came in the next one, a clause; None if hardly any of it did."""
+def came_late(before: Outcome, after: Outcome) -> Reason | None:
+    """Whether what a trial counted as lost came in the next one; None if hardly any of it did."""
     frames, gone = stale(after), sum(max(stream.lost, 0) for stream in before.streams)
-    return _came(frames) if frames and frames >= LATE_SHARE * gone else None
+    return CameAfter(frames) if frames and frames >= LATE_SHARE * gone else None
 
 
 def stale(outcome: Outcome) -> int:
@@ -52,36 +53,29 @@ def stale(outcome: Outcome) -> int:
     return sum(port.stale for port in outcome.ports)
 
 
-def _came(frames: int) -> str:
-    return (
-        f"{counted(frames, 'frame')} came only after the trial that counted them as lost: a longer `drain`"
-        " would tell"
-    )
-
-
 def _told(result: Result, outcomes: Mapping[int, Outcome], failures: Set[str]) -> Result:
     """failures: why trials were not measured; what is missing for that has its reason."""
     kept = {value.name for value in result.values if value.note is not None and str(value.note) in failures}
     judged = [name for name in result.judged if name not in kept]
     late = {number: why for number in outcomes if (why := _late(outcomes, number))}
-    reasons: dict[str, str] = {}
+    reasons: dict[str, Reason] = {}
     for name in judged:
         # What rests on no trial is what an earlier one left no room for.
         for number in result.resting(name) or outcomes:
             if number in late:
                 reasons.setdefault(name, late[number])
     if not reasons:
-        return replace(result, notes=(*result.notes, *texts(_little(outcomes))))
+        return replace(result, notes=(*result.notes, *_little(outcomes)))
     every = len(reasons) == len(judged)
     whys = tuple(dict.fromkeys(reasons.values()))
 
     def withdrawn(value: Value) -> Value:
-        why = reasons.get(value.name, whys[0] if every else "")
-        if not why or value.name in NOT_MEASURED or value.name in kept:
+        why = reasons.get(value.name, whys[0] if every else None)
+        if why is None or value.name in NOT_MEASURED or value.name in kept:
             return value
         # At the load that passed nothing was missing, and so nothing late.
         low = value.low if value.searched and value.low else None
-        return replace(value, number=None, low=low, high=None, note=Text(why))
+        return replace(value, number=None, low=low, high=None, note=why)
 
     values = tuple(map(withdrawn, result.values))
     gone = {one.name for one, before in zip(values, result.values, strict=True) if one is not before}
@@ -89,7 +83,7 @@ def _told(result: Result, outcomes: Mapping[int, Outcome], failures: Set[str]) -
         result,
         values=values,
         tables=tuple(_without(table, gone) for table in result.tables),
-        notes=(*result.notes, *(one for one in texts(whys) if one not in result.notes)),
+        notes=(*result.notes, *(why for why in whys if why not in result.notes)),
     )
 
 
@@ -102,15 +96,12 @@ def _without(table: Table, gone: Set[str]) -> Table:
     return replace(table, rows=tuple(rows))
 
 
-def _little(outcomes: Mapping[int, Outcome]) -> Iterator[str]:
+def _little(outcomes: Mapping[int, Outcome]) -> Iterator[Reason]:
     """That frames came late at all, where no result hangs on them."""
     frames = sum(map(stale, outcomes.values()))
     trials = sum(stale(outcome) > 0 for outcome in outcomes.values())
     if frames:
-        yield (
-            f"{counted(frames, 'frame')} of earlier trials came in {counted(trials, 'later one')}, longer"
-            " after they were sent than the `drain` lasts: they are counted as lost where they were sent"
-        )
+        yield StaleFrames(frames, trials)
 
 
 def _came_later(outcomes: Mapping[int, Outcome], number: int) -> int:
@@ -130,26 +121,23 @@ def _came_later(outcomes: Mapping[int, Outcome], number: int) -> int:
     return sum(stale(outcomes[place]) for place in places if place in outcomes)
 
 
-def _late(outcomes: Mapping[int, Outcome], number: int) -> str | None:
-    """Why what is missing in a trial may only be late, a clause; None: it is not."""
+def _late(outcomes: Mapping[int, Outcome], number: int) -> Reason | None:
+    """Why what is missing in a trial may only be late; None: it is not."""
     outcome = outcomes[number]
     if not any(stream.lost > 0 for stream in outcome.streams):
         return None
     if not any(stream.received for stream in outcome.streams):
         # None of its own told how long they take; but others of the case did come, later.
         frames = sum(map(stale, outcomes.values()))
-        return _came(frames) if frames else None
+        return CameAfter(frames) if frames else None
     frames = _came_later(outcomes, number)
     gone = sum(max(stream.lost, 0) for stream in outcome.streams)
     if frames >= LATE_SHARE * gone > 0:
-        return _came(frames)
+        return CameAfter(frames)
     if number + 1 in outcomes:
         return None
     drain_ns = sum(phase.duration_ns for phase in outcome.phases if phase.name == "drain")
     longest_ns = max((stream.latency.max_ns for stream in outcome.streams if stream.latency), default=0)
     if longest_ns < drain_ns:
         return None
-    return (
-        f"frames took up to {milliseconds(longest_ns)}, and {milliseconds(drain_ns)} after the last was sent"
-        " the trial ended: what is missing may have been on its way; a longer `drain` would tell"
-    )
+    return MayBeLate(longest_ns, drain_ns)
