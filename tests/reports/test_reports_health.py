@@ -137,7 +137,7 @@ def test_counts_that_are_not_known_across_workers_are_absent(tmp_path: Path) -> 
         ({"rx_full": 12}, "12 times the tester found a ring full that it receives into"),
         ({"rx_full": 1}, "once the tester found a ring full that it receives into: what came then"),
         ({"rx_full": 2, "rx_full_ns": 3_000_000}, "that it receives into, for 3 ms in all at most: what"),
-        ({"rx_too_long": 1131}, "1,131 frames longer than any that was sent came: frames were joined"),
+        ({"rx_too_long": 1131}, "1,131 frames longer than any sent came: frames were joined"),
         ({"unheard": 744}, "744 frames that are no test frames came so many at once"),
         (
             {"tx_ahead": 4032, "tx_ahead_ns": 270_950},

@@ -553,7 +553,7 @@ def test_a_goal_between_the_bounds_is_neither_met_nor_missed(
     judged_ = judge_goal(wanted, Result("m", (value,), (0,)), verdicts, evidence(5_000_000))
     assert judged_.passed is expected
     if expected is None:
-        assert "from 5000000 to below 5500000 fps" in str(judged_.reason)
+        assert "from 5.00 Mpps to below 5.50 Mpps" in str(judged_.reason)
         assert narrower in str(judged_.reason)
 
 
@@ -589,7 +589,7 @@ def test_a_goal_that_nobody_can_judge_says_so_in_words() -> None:
     verdicts = {"west-east": Verdict("inconclusive", Text("because"))}
     found = Result("throughput", result(9_000_000, name="throughput").values, (0,))
     judged_ = judge_goal(goal("throughput", ">=", "95%"), found, verdicts, evidence(5_000_000))
-    assert str(judged_.reason) == "west-east: 9000000 fps, 90 % of the line; the limit is inconclusive"
+    assert str(judged_.reason) == "west-east: 9.00 Mpps, 90 % of line rate; the limit is inconclusive"
 
 
 def test_a_rate_limited_by_the_tester_meets_no_goal_for_less() -> None:
@@ -603,7 +603,7 @@ def test_corrupted_frames_are_loss_for_a_goal_too() -> None:
     verdicts = {"west-east": Verdict("device", Text("because"))}
     judged_ = judge_goal(goal("loss", "<=", "5%"), found, verdicts, given)
     assert judged_.passed is False
-    assert "2000000 of 20000000 frames came corrupted" in str(judged_.reason)
+    assert "2,000,000 of 20,000,000 frames corrupted (10 %)" in str(judged_.reason)
 
 
 def test_a_goal_for_a_lower_bound_can_be_met_and_not_missed() -> None:

@@ -145,7 +145,7 @@ def test_a_goal_for_the_loss_is_met_by_frames_enough(
     found = judge_goal(wanted, result, judge(result, evidence), evidence)
     assert found.passed is expected, found.reason
     if expected is None and not lost:
-        assert "would tell" in str(found.reason)
+        assert "at 95 %: send" in str(found.reason)
 
 
 def test_how_many_frames_would_tell() -> None:
@@ -154,7 +154,7 @@ def test_how_many_frames_would_tell() -> None:
     result = Result("soak", (value,), (0,), headlines={"loss ratio": "it"})
     evidence = Evidence(ONE, "virtual", True, (trial,), (SECOND,))
     found = judge_goal(goal("0.0001%"), result, judge(result, evidence), evidence)
-    assert "that shows no less than 0.3 % at 95 %: 3,000,000 frames would tell" in str(found.reason)
+    assert "that shows no less than 0.3 % at 95 %: send 3,000,000 frames" in str(found.reason)
 
 
 def limits(tmp_path: Path, plan: str) -> tuple[StoredCase, dict[str, tuple[str, Any]]]:
