@@ -12,10 +12,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
-from netdyno.devices import KINDS, LabError, LabLink, Preflight, Wiring
+from netdyno.devices import KINDS, LabError, LabLink, Preflight, Trait, Wiring
 from netdyno.devices.linux import device, leftovers, namespaces
 from netdyno.ports import ethtool
 from netdyno.ports.threads import Threads
@@ -105,7 +106,7 @@ def test_who_test_frames_are_addressed_to(forwarding: str) -> None:
     )
     assert [port.ipv4 for port in wiring.ports] == (["100.64.0.2", "100.64.1.2"] if routed else [None, None])
     assert device_addresses == (["100.64.0.1/30", "100.64.1.1/30"] if routed else [None, None])
-    assert wiring.learn == (forwarding == "bridge-domain")
+    assert (Trait.LEARNS in wiring.traits) == (forwarding == "bridge-domain")
 
 
 def test_a_lab_that_cannot_be_is_refused_with_a_sentence() -> None:
@@ -163,14 +164,14 @@ def test_an_external_router_is_addressed_by_its_gateway() -> None:
         {"kind": "af_packet", "interface": "eth1"},
         {"kind": "af_packet", "interface": "eth2"},
     ]
-    assert not wiring.learn
+    assert Trait.LEARNS not in wiring.traits
 
 
 def test_an_external_bridge_is_taught_where_the_ports_are() -> None:
     wiring = KINDS["external"].wire((LabLink("eth1", "1", 1), LabLink("eth2", "2", 1)), {})
     assert [port.destination for port in wiring.ports] == ["peer", "peer"]
     assert [port["backend"]["interface"] for port in wiring.session["ports"]] == ["eth1", "eth2"]
-    assert wiring.learn
+    assert Trait.LEARNS in wiring.traits
 
 
 def test_half_a_gateway_is_refused() -> None:
@@ -533,6 +534,10 @@ def test_a_plain_user_gets_the_lab_or_the_reason(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
     package = tmp_path / "python"
     shutil.copytree(ROOT / "python", package, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+    for needed in ("pydantic", "pydantic_core", "annotated_types", "typing_inspection"):
+        place = Path(str(import_module(needed).__file__)).parent
+        shutil.copytree(place, package / needed, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(str(import_module("typing_extensions").__file__), package)
     python = next((path for path in ("/usr/bin/python3.11", "/usr/bin/python3") if Path(path).exists()), None)
     for folder in tmp_path.parents:
         if not folder.stat().st_mode & 0o001:
