@@ -152,6 +152,10 @@ def advice(error: OSError) -> str | None:
     return _ADVICE.get(error.errno or 0)
 
 
+SHORTEST = 3
+"""Letters of a known name that, written in full, is taken to be meant."""
+
+
 def closest(name: str, known: Iterable[str]) -> list[str]:
     """All known names, those spelled most like `name` first."""
     table = list(known)
@@ -168,5 +172,10 @@ def suggestion(name: str, known: Iterable[str], what: str = "known") -> str:
     if not ordered:
         return f"{what}: none"
     near = difflib.get_close_matches(name.lower()[:100], lower, n=1, cutoff=0.6)
+    longer = [one for one in table if len(one) >= SHORTEST and name.lower().startswith(one.lower())]
+    if longer and not near:
+        # `bidirectional` for `bidir`: too long to be spelled alike.
+        near = [max(longer, key=len)]
+        ordered = [near[0], *(one for one in ordered if one != near[0])]
     listed = f"{what}: {names(ordered)}"
     return f"did you mean `{ordered[0]}`? {listed}" if near else listed

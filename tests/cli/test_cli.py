@@ -14,6 +14,7 @@ import statistics
 import subprocess
 import sys
 import time
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -229,15 +230,16 @@ def test_a_dry_run_starts_nothing(tmp_path: Path) -> None:
 def test_rates_are_those_of_rfc_5180_appendix_a_1() -> None:
     for size, rate in ((64, 14_880_952), (128, 8_445_945), (1518, 812_743), (9216, 135_339)):
         done = said("rate", "10Gbps", f"{size}B", "--format", "json")
-        (numerator, _, denominator) = json.loads(done.stdout)["fps"]["exact"].partition("/")
-        assert int(numerator) // int(denominator or 1) == rate
+        table = json.loads(done.stdout)
+        assert int(table["rate_pps"]) == rate
+        assert float(Fraction(table["rate_pps_exact"])) == table["rate_pps"]
 
 
 @pytest.mark.parametrize("form", ["table", "json", "csv", "md"])
 def test_a_rate_in_every_format(form: str) -> None:
     done = said("rate", "10Gbps", "imix/bench", "--format", form)
     assert done.returncode == 0
-    assert "3267973.86" in done.stdout
+    assert "3267973.8" in done.stdout
 
 
 @pytest.mark.parametrize(("command", "names"), [("methods", METHODS), ("reports", REPORTS)])
@@ -307,8 +309,8 @@ def test_a_piped_report_heeds_columns(width: int, finished: Path) -> None:
 def test_runs_are_listed(finished: Path) -> None:
     (row,) = json.loads(netdyno("list", finished.parent, "--format", "json").stdout)
     assert row["run"] == str(finished)
-    assert (row["state"], row["cases"], row["done"], row["failed"]) == ("done", "8", "8", "0")
-    assert row["limits"] == "device:4 line:4"
+    assert (row["state"], row["cases"], row["done"], row["failed"]) == ("done", 8, 8, 0)
+    assert row["limits"] == {"device": 4, "line": 4}
     assert row["started"].endswith("Z")
     nothing = netdyno("list", finished.parent / "nowhere")
     assert (nothing.returncode, nothing.stdout) == (0, "")
@@ -432,3 +434,53 @@ def test_listings_fit_the_terminal_and_lose_nothing(command: str, width: int) ->
     fitted = netdyno(*command.split(), COLUMNS=str(width)).stdout
     assert max(map(len, fitted.splitlines())) <= width
     assert sorted("".join(fitted.split())) == sorted("".join(whole.split()))
+
+
+def test_rate_json_gives_each_quantity_as_a_number_beside_its_fraction() -> None:
+    table = json.loads(said("rate", "10Gbps", "imix/bench", "--format", "json").stdout)
+    for row in (table, *table["sizes"]):
+        for key in ("rate_pps", "l1_bps", "l2_bps", "l3_bps"):
+            assert isinstance(row[key], int | float)
+            assert row[key] == pytest.approx(float(Fraction(row[f"{key}_exact"])))
+    assert (table["mean_size_bytes"], table["mean_size_bytes_exact"]) == (362.5, "725/2")
+
+
+@pytest.mark.parametrize("goal", ["throughput >= 20Mpps", "throughput > 100%", "throughput >= 101%"])
+def test_check_goal_above_the_line_is_refused_with_its_place(goal: str, tmp_path: Path) -> None:
+    plan = write_plan(tmp_path, SEARCH + f'goals: ["{goal}"]\n')
+    done = said("check", plan)
+    assert done.returncode == 2
+    line = len(SEARCH.splitlines()) + 1
+    assert done.stderr.startswith(f"error: {plan}:{line}:9: ")
+
+
+@pytest.mark.parametrize("goal", ["throughput >= 100%", "throughput >= 14.88Mpps", "throughput <= 20Mpps"])
+def test_check_goal_at_the_line_is_accepted(goal: str, tmp_path: Path) -> None:
+    """Some case can reach it."""
+    assert said("check", write_plan(tmp_path, SEARCH + f'goals: ["{goal}"]\n')).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("written", "wrong", "meant"),
+    [
+        ("rate: 10Gbps", "rate: 10G", "10Gbps"),
+        ("size: 64B", "size: imix", "imix/trex"),
+        ("[uni, bidir]", "[bidirectional]", "bidir"),
+        ("[uni, bidir]", "[unidirectional]", "uni"),
+    ],
+)
+def test_check_usual_slip_gets_what_was_meant(written: str, wrong: str, meant: str, tmp_path: Path) -> None:
+    done = said("check", write_plan(tmp_path, SEARCH.replace(written, wrong, 1)))
+    assert done.returncode == 2
+    assert f"did you mean `{meant}`?" in done.stderr
+
+
+def test_check_interface_that_is_not_there_is_a_warning(tmp_path: Path) -> None:
+    """Another machine may have it; nothing is started here."""
+    done = said("check", write_plan(tmp_path, EXTERNAL))
+    assert done.returncode == 0, done.stderr
+    warnings = [line for line in done.stderr.splitlines() if line.startswith("warning: ")]
+    assert [name for name in ("`eth77`", "`east`") if any(name in line for line in warnings)] == [
+        "`eth77`",
+        "`east`",
+    ]

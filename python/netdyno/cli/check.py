@@ -27,5 +27,5 @@ def check(plan: Path) -> None:
     click.echo(f"{plan}: {printable(loaded.title)}: {counted(count, 'case')}, {about(loaded, count)}")
     for line in outline.lines(loaded):
         click.echo(printable(line))
-    for line in outline.beyond(loaded, os.sched_getaffinity(0)):
+    for line in (*outline.beyond(loaded, os.sched_getaffinity(0)), *outline.without_interface(loaded)):
         click.echo(f"warning: {printable(line)}", err=True)

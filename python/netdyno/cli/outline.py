@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from netdyno.errors import counted
@@ -48,6 +49,16 @@ def lines(plan: Plan) -> Iterator[str]:
         )
         if networks:
             yield f"  behind {link.tester_port}: {', '.join(networks)}"
+
+
+def without_interface(plan: Plan, here: Path = Path("/sys/class/net")) -> Iterator[str]:
+    """The links of an external device whose interface this machine does not have."""
+    if plan.lab.kind != "external":
+        return
+    for link in plan.lab.links:
+        name = link.interface or link.tester_port
+        if link.backend.kind != "memif" and not (here / name).exists():
+            yield f"tester port `{link.tester_port}` uses interface `{name}`: this machine has none"
 
 
 def beyond(plan: Plan, cores: Collection[int]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import click
@@ -29,7 +30,7 @@ def rate(rate: str, size: str, tags: int, form: str) -> None:
     if form == "json":
         import json
 
-        click.echo(json.dumps(table, indent=2))
+        click.echo(json.dumps(_plain(table), indent=2))
         return
     rows = [_rate_row(table["mix"], "", table["mean_size"]["printed"], table)]
     if len(table["sizes"]) > 1:
@@ -42,3 +43,36 @@ def rate(rate: str, size: str, tags: int, form: str) -> None:
 
 def _rate_row(name: str, weight: str, size: str, row: Any) -> list[str]:
     return [name, weight, size, *(row[layer]["printed"] for layer in ("fps", "L1", "L2", "L3"))]
+
+
+_KEYS = {"fps": "rate_pps", "L1": "l1_bps", "L2": "l2_bps", "L3": "l3_bps"}
+
+
+def _plain(table: Any) -> dict[str, Any]:
+    """The table with each quantity as a number, its unit in the key, and the exact fraction beside it."""
+    return {
+        **{key: table[key] for key in ("rate", "mix", "genome", "tags")},
+        **_number("mean_size_bytes", table["mean_size"]["exact"]),
+        **_layers(table),
+        "sizes": [
+            {
+                "size_bytes": row["size"],
+                "tagged_size_bytes": row["tagged_size"],
+                "weight": row["weight"],
+                **_layers(row),
+            }
+            for row in table["sizes"]
+        ],
+    }
+
+
+def _layers(row: Any) -> dict[str, Any]:
+    numbers: dict[str, Any] = {}
+    for layer, key in _KEYS.items():
+        numbers |= _number(key, row[layer]["exact"])
+    return numbers
+
+
+def _number(key: str, exact: str) -> dict[str, Any]:
+    number = Fraction(exact)
+    return {key: int(number) if number.denominator == 1 else float(number), f"{key}_exact": exact}

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from netdyno.cli.console import FORMAT_HELP, FORMATS, RUNS, print_error, print_table
+
+if TYPE_CHECKING:
+    from netdyno.store import RunSummary, UnreadableRun
 
 
 @click.command("list")
@@ -37,13 +41,37 @@ def list_(folder: Path | None, out: Path | None, form: str) -> None:
         ]
         for run in runs
     ]
-    if not rows and form == "table":
+    if form == "json":
+        import json
+
+        click.echo(json.dumps([_plain(run) for run in runs], indent=2))
+    elif not rows and form == "table":
         click.echo(f"no runs in {folder}", err=True)
         return
-    print_table(columns, rows, form)
+    else:
+        print_table(columns, rows, form)
     for run in runs:
         if isinstance(run, UnreadableRun):
             print_error(run.reason, None)
     early = [run.folder for run in runs if isinstance(run, RunSummary) and run.state == "interrupted"]
     if early:
         click.echo(f"hint: `netdyno run --resume {early[-1]}` goes on with an interrupted run", err=True)
+
+
+def _plain(run: RunSummary | UnreadableRun) -> dict[str, Any]:
+    """A run with its numbers as numbers; null: unknown."""
+    from netdyno.store import UnreadableRun
+
+    if isinstance(run, UnreadableRun):
+        names = ("title", "started", "cases", "done", "failed", "limits")
+        return {"run": str(run.folder), "state": "unreadable", **dict.fromkeys(names), "reason": run.reason}
+    return {
+        "run": str(run.folder),
+        "title": run.head.title,
+        "started": run.started.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "state": run.state,
+        "cases": run.cases,
+        "done": run.done,
+        "failed": run.failed,
+        "limits": dict(sorted(run.limits.items())),
+    }

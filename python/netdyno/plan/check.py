@@ -16,6 +16,7 @@ from netdyno.errors import names, suggestion
 from netdyno.methods.parts.procedure import rounded
 from netdyno.plan import Plan, Tables, problems, suites
 from netdyno.plan import models as m
+from netdyno.plan.check_goals import in_reach as goals_in_reach
 from netdyno.plan.check_groups import fitting, groups, one_member
 from netdyno.plan.check_lab import include, lab
 from netdyno.plan.check_matrix import MAX_CASES, axes, filters, only_kind, possible_in_all
@@ -28,6 +29,7 @@ from netdyno.plan.patterns import PAIRS, PATTERNS, ways
 from netdyno.plan.source import Source
 from netdyno.values.offer import Offer
 from netdyno.values.rates import line_rate, load_fps
+from netdyno.values.situation import Situation
 from netdyno.values.units import L1Rate, Percent, decimal
 
 MAX_SAMPLES = 2_000_000
@@ -316,6 +318,7 @@ def _cases(source: Source, plan: Plan, method: Any) -> None:
     single: set[str] = set()
     many: set[str] = set()
     wirings: dict[tuple[tuple[str, str], ...], Any] = {}
+    reached: list[tuple[Situation, L1Rate]] = []
     for case in found:
         there, why = possible_in_all(
             case.pattern,
@@ -365,6 +368,8 @@ def _cases(source: Source, plan: Plan, method: Any) -> None:
                 "more flows, or the groups in plans of their own",
             )
         at_hand = situation(case, wiring)
+        slowest = L1Rate(Fraction(min(port.rate_bps for port in wiring.ports)))
+        reached.append((at_hand, slowest))
         if len(at_hand.streams) * case.profile.flows > MOST_FLOWS and case.profile_name not in many:
             many.add(case.profile_name)
             too_many_flows(source, case.profile_name, case.profile, len(at_hand.streams), case.name)
@@ -373,7 +378,6 @@ def _cases(source: Source, plan: Plan, method: Any) -> None:
             told.add(("method",))
             place = (suites.key(source), plan.method, *problem.at)
             source.report(place, f"{problem.message}, in case `{case.name}`", problem.hint, key=True)
-        slowest = L1Rate(Fraction(min(port.rate_bps for port in wiring.ports)))
         for nonsense in trial_problems(plan.parameters, at_hand, case, slowest, plan.scale):
             if nonsense.at not in told:
                 told.add(nonsense.at)
@@ -391,3 +395,4 @@ def _cases(source: Source, plan: Plan, method: Any) -> None:
                     f"a load of {load} is {share} % of the line in case `{case.name}`",
                     f"{slowest} carries at most {most} frames/s of {case.profile.mix.name}",
                 )
+    goals_in_reach(source, plan.goals, reached)

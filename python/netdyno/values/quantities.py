@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
-from netdyno.errors import Problem, as_written, suggestion
+from netdyno.errors import Problem, as_written, names, suggestion
 from netdyno.values.number import decimal
 
 NUMBER = r"(?:0|[1-9][0-9]{0,17}|0[0-9]{1,17})(?:\.[0-9]{1,18})?"
@@ -223,6 +223,9 @@ def unknown_unit(text: object, unit: str, *kinds: type[Quantity], what: str = ""
     article = "an" if what[0] in "aeiouL" else "a"
     shown = [spelling for kind in kinds for spelling in kind.hinted or tuple(kind.units)]
     why = f"is not {article} {what}: `{unit[:20]}` is no unit of one"
+    if f"{unit}bps" in known:
+        # `10G`, as people say it.
+        return UnitError(text, why, f"did you mean `{number}{unit}bps`? units: {names(shown)}")
     return UnitError(text, why, suggestion(unit, shown, "units"))
 
 
