@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 import json
 import re
 import sys
@@ -15,6 +17,7 @@ from typing import get_args
 
 import click
 from netdyno import _engine
+from netdyno.campaign.reasons import REASONS
 from netdyno.cli import catalogue
 from netdyno.cli.app import cli
 from netdyno.cli.codes import MEANINGS
@@ -25,6 +28,8 @@ from netdyno.modifiers import MODIFIERS
 from netdyno.plan.patterns import PATTERNS
 from netdyno.reports import REPORTS
 from netdyno.testers import TESTERS
+from netdyno.values.engine_reason import EngineReason
+from netdyno.values.reason import Reason
 from netdyno.values.verdict import Limit
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference.md"
@@ -89,6 +94,14 @@ def option(one: click.Option) -> tuple[str, str]:
     written = flags if one.is_flag else f"{flags} {value or kind.name.upper()}"
     default = f"Default: `{one.default}`." if one.show_default and one.default is not None else ""
     return written, f"{sentence(one.help)} {default}".strip()
+
+
+def meaning(one: type[Reason]) -> str:
+    """The first sentence of a reason's docstring; without one its name in words."""
+    written = sentence(inspect.getdoc(one))
+    if written.startswith(f"{one.__name__}("):
+        return re.sub(r"(?<!^)([A-Z])", r" \1", one.__name__).capitalize()
+    return written.partition(". ")[0].rstrip(".")
 
 
 def page() -> str:
@@ -158,6 +171,20 @@ def page() -> str:
     lines += [f"Modifiers: {', '.join(f'`{name}`' for name in MODIFIERS)} ([plans](plan.md#modifier)).", ""]
     lines += ["## Reports", ""]
     lines += table(["report", "what it is"], [(f"`{one.name}`", one.help) for one in REPORTS.values()])
+    lines += [
+        "## Reasons",
+        "",
+        "`code` and `fields` of the reasons of verdicts and notes, as JSON reports and the store have them.",
+        "",
+    ]
+    lines += table(
+        ["code", "fields", "meaning"],
+        [
+            (f"`{code}`", ", ".join(f"`{field.name}`" for field in dataclasses.fields(one)), meaning(one))
+            for code, one in sorted(REASONS.items())
+            if one is not EngineReason
+        ],
+    )
     lines += [
         "## Reasons of the engine",
         "",

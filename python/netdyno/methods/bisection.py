@@ -56,7 +56,7 @@ class BisectionParameters(Parameters):
         default=1,
         ge=0,
         le=100,
-        description="How often a trial that lost frames is made again: one less than TST 009's max(r), 2.",
+        description="How often a trial that lost frames is retried: one less than TST 009's max(r), 2.",
     )
     hopeless: int | None = Field(
         default=None,

@@ -64,7 +64,7 @@ class CongestionParameters(Parameters):
 
 
 def congestion(parameters: CongestionParameters, situation: Situation) -> Method:
-    """RFC 2889 section 5.5: half a line to one port, one and a half to another; who loses is told."""
+    """RFC 2889 section 5.5: half a line to one port, one and a half to another. The loss at both."""
     fps = frames_per_second(parameters.load, situation)
     duration_ns = parameters.duration.ns
     outcome = yield Trial("congestion", Frames((Segment("traffic", duration_ns, fps, fps),)))

@@ -41,7 +41,7 @@ from netdyno.values.situation import Situation
 from netdyno.values.units import FrameRate, Load, Percent, PositiveDuration, UnitError, decimal
 
 MAX_RX_SHARE = 120
-"""The best rate is taken over this part of the rise."""
+"""The best rate is taken over this part of the ramp-up."""
 
 LONGEST_FRAME = 9216
 """Bytes of the longest frame in a mix: what the edge of a window can cut, or an order of sizes shift."""
@@ -54,7 +54,7 @@ MIN_FRAMES = 1000
 
 
 class WarmUp(Shape):
-    """A constant low load before the rise, so that caches, tables and governors are awake."""
+    """A constant low load before the ramp-up, so that caches, tables and governors are awake."""
 
     short_form: ClassVar[str] = r"^\S.* at \S.*$"
     short_examples: ClassVar[tuple[str, ...]] = ("30s at 1kpps",)
@@ -122,7 +122,7 @@ class RampParameters(Parameters):
     )
     ramp: Rise = Field(
         default=Rise(duration=PositiveDuration(Fraction(120)), to=Load(Percent(Fraction(1)))),
-        description="The rise: `120s to 100%`.",
+        description="The ramp-up: `120s to 100%`.",
     )
     hold: PositiveDuration | None = Field(
         default=PositiveDuration(Fraction(30)),
@@ -204,7 +204,7 @@ def _trial(parameters: RampParameters, situation: Situation) -> Trial:
 
 
 def _read(parameters: RampParameters, situation: Situation, trial: Trial, outcome: Outcome) -> Result:
-    """What a ramp shows, read from the samples of the rise and the hold."""
+    """What a ramp shows, read from the samples of the ramp-up and the hold."""
     start = frames_per_second(parameters.ramp.start, situation)
     target = frames_per_second(parameters.ramp.end, situation)
     rise_ns = parameters.ramp.duration.ns
@@ -315,7 +315,7 @@ def _max_rx(
     situation: Situation,
     latest_ns: int,
 ) -> Value:
-    """The best forwarding rate over a window of the rise or the hold: distinct and intact frames.
+    """The best forwarding rate over a window of the ramp-up or the hold: distinct and intact frames.
 
     A window can hold more than the rate times its length: at its edge, by one frame, or by a burst where
     frames are sent in bursts. With a mix also by

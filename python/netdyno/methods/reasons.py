@@ -51,7 +51,7 @@ class SentLonger(Reason):
 
 @dataclass(frozen=True)
 class Preempted(Reason):
-    """The tester was kept from its core while it sent."""
+    """The tester was preempted while it sent."""
 
     code: ClassVar[str] = "preempted"
     pause_ns: int

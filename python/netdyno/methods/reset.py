@@ -75,7 +75,7 @@ class ResetParameters(ResetSettings, OnThroughput):
 
 
 def fits(parameters: ResetSettings, situation: Situation) -> Problem | None:
-    """A device that is simply there is reset by hand, and one in virtual time is not."""
+    """The problem of a reset that the device cannot have: an external one is reset by hand; else None."""
     if parameters.kind == "by-hand" and not situation.by_hand:
         return Problem(
             "nobody can reset by hand a device in virtual time, where a trial takes no time",

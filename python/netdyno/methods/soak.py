@@ -130,7 +130,7 @@ class _Part:
     outcome: Outcome
     short: str | None
     paused_ns: int | None
-    """How long no load was offered before it; None: the first one, or nobody can say."""
+    """How long no load was offered before it; None: the first one, or unknown."""
 
     @property
     def pause_ns(self) -> int:
@@ -353,7 +353,7 @@ def _rows(part: _Part, dated: _Dated, number: int, event: LossEvent, room: int) 
 
 
 def _when(part: _Part, first_ns: int, last_ns: int) -> tuple[Cell, ...]:
-    """In the soak, and by the clock."""
+    """Times in the soak, and UTC."""
     return (
         Fraction(part.begin_ns + first_ns),
         Fraction(part.begin_ns + last_ns),

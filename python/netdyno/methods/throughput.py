@@ -335,7 +335,7 @@ class Known:
         open_above = fps is not None and fps < situation.line_fps and value is not None and value.high is None
         return cls(fps, value.note if open_above and value is not None else None, found)
 
-    def told(self, result: Result) -> Result:
+    def with_throughput(self, result: Result) -> Result:
         """A result of what was measured at it, with what there is to say of the throughput itself."""
         if self.found is None:
             return result
@@ -407,7 +407,7 @@ def at_the_throughput(
             found, first = yield from part(NAME, throughput(given, situation), 0)
             known = Known.searched(found, situation)
         result, _ = yield from measured(parameters, situation, known, first)
-        return known.told(result)
+        return known.with_throughput(result)
 
     return start
 

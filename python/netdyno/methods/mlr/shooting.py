@@ -35,7 +35,7 @@ class Budget:
     trials: int
     time: PositiveDuration
     repeats: int
-    """How often a trial is made again that showed nothing."""
+    """How often a trial that showed nothing is retried."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Shooting:
         self.made.append(Made(number, self.grid.steps, top, trial.duration_ns, sent, bad, "ramp"))
 
     def _shoot(self, ask: Ask) -> Generator[Trial, Outcome, Fraction | None]:
-        """One trial, made again as long as it shows nothing; the share that came back, None to end all."""
+        """One trial, retried as long as it shows nothing; the share that came back, None to end all."""
         fps = self.grid.fps(ask.load)
         name = "warm-up" if ask.warmup else f"search {self.count + 1}"
         trial = Trial(name, Frames((Segment("traffic", ask.duration_ns, fps, fps),)))

@@ -45,11 +45,11 @@ SLOWER = Fraction(1, 10_000)
 """A constant load is held to this share, or to one frame."""
 
 SHORT_NS = 500_000
-"""A trial may end this much late, as it does by the clock: no more than the pauses of the machine."""
+"""A trial may end this much late in real time: no more than the pauses of the machine."""
 
 
 PAUSE_NS = 10_000_000
-"""A constant load with a longer pause of the tester is made again, as often as the plan says: in it a
+"""A constant load with a longer pause of the tester is retried, as often as the plan says: in it a
 device's queue empties, and behind it the tester makes up for it."""
 
 BACKLOG = 3
@@ -220,7 +220,7 @@ def sending_ns(result: Outcome) -> int:
 
 
 def kept_away(trial: Trial, result: Outcome) -> Reason | None:
-    """Why a trial does not count because its tester was kept from its core, or None if it does.
+    """Why a trial does not count because its tester was preempted, or None if it counts.
 
     A load that was asked for as constant, or in steps, and came as a pause and a burst is another load. Of a
     load that rises each is offered for an instant, and a pause spoils those it falls on: the ramp leaves them
@@ -232,7 +232,7 @@ def kept_away(trial: Trial, result: Outcome) -> Reason | None:
 
 
 def spoiled(trial: Trial, result: Outcome) -> Reason | None:
-    """Why a trial should be made again, as a pause of the tester spoiled it; None if none did.
+    """Why a trial should be retried, as a pause of the tester spoiled it; None if none did.
 
     By what the tester knows of itself alone, and never by what came back: whoever repeats the trials that
     failed, and no others, chooses their result.

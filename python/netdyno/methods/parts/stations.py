@@ -60,7 +60,7 @@ class StationParameters(Parameters):
 
 
 def fits(parameters: StationParameters, situation: Situation) -> Problem | None:
-    """A device that is simply there forgets by itself, in its own time."""
+    """The problem of a plan that asks an external device to forget: it forgets in its own time; else None."""
     if situation.asked or not parameters.forget:
         return None
     return Problem(

@@ -34,12 +34,12 @@ def checked(method: Method, situation: Situation) -> Method:
         asked.append(trial)
         return trial
 
-    def told(number: int, outcome: Outcome | NotMeasuredError) -> None:
+    def note(number: int, outcome: Outcome | NotMeasuredError) -> None:
         if not isinstance(outcome, NotMeasuredError):
             made.append((asked[number], outcome))
 
-    result, _ = yield from through(method, noted, told)
-    return _told(result, situation, made)
+    result, _ = yield from through(method, noted, note)
+    return _with_marks(result, situation, made)
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class _Losing:
         return tuple(one for one in found if one is not None and one.intended)
 
 
-def _told(result: Result, situation: Situation, made: Sequence[tuple[Trial, Outcome]]) -> Result:
+def _with_marks(result: Result, situation: Situation, made: Sequence[tuple[Trial, Outcome]]) -> Result:
     losing: dict[str, tuple[_Losing, ...]] = {}
     values = list(result.values)
     sentences: list[Reason] = []

@@ -1,5 +1,5 @@
-"""Answers that come after the drain: what a trial counted as lost may only have been late, and then nobody
-knows what was lost.
+"""Answers that come after the drain: what a trial counted as lost may only have been late, and
+then the loss is unknown.
 
 Test frames of an earlier trial are told apart when they come in a later one (`PortResult.stale`). A trial
 behind which none is made is judged by how long the frames took that did come.
@@ -32,14 +32,14 @@ def watched(method: Method) -> Method:
     outcomes: dict[int, Outcome] = {}
     failures: set[str] = set()
 
-    def told(number: int, outcome: Outcome | NotMeasuredError) -> None:
+    def note(number: int, outcome: Outcome | NotMeasuredError) -> None:
         if isinstance(outcome, NotMeasuredError):
             failures.add(outcome.message)
         else:
             outcomes[number] = outcome
 
-    result, _ = yield from through(method, lambda trial: trial, told)
-    return _told(result, outcomes, failures)
+    result, _ = yield from through(method, lambda trial: trial, note)
+    return _without_late(result, outcomes, failures)
 
 
 def came_late(before: Outcome, after: Outcome) -> Reason | None:
@@ -53,7 +53,7 @@ def stale(outcome: Outcome) -> int:
     return sum(port.stale for port in outcome.ports)
 
 
-def _told(result: Result, outcomes: Mapping[int, Outcome], failures: Set[str]) -> Result:
+def _without_late(result: Result, outcomes: Mapping[int, Outcome], failures: Set[str]) -> Result:
     """failures: why trials were not measured; what is missing for that has its reason."""
     kept = {value.name for value in result.values if value.note is not None and str(value.note) in failures}
     judged = [name for name in result.judged if name not in kept]
