@@ -29,8 +29,8 @@ help: ## this list
 tests-built: ## the Rust tests, not run yet
 	$(CARGO) test --workspace --locked $(TESTS) --no-run
 
-demo: .venv/.engine ## rehearse the 48 ASR9006 load tests, then test real Linux devices; prints where the reports are
-	@tools/demo.sh
+demo: ## rehearse the 48 ASR9006 load tests, then test real Linux devices; prints numbers and where the reports are
+	@MAKE="$(MAKE)" tools/demo.sh
 
 test: packages-test .venv/.dev ## every test: Rust, Python, examples, tshark, a browser
 	@$(MAKE) --no-print-directory -j2 .venv/.engine tests-built

@@ -58,6 +58,8 @@ class Opened:
         """The page once every figure is live."""
         everything = "[...document.querySelectorAll('figure')].every(f => f.classList.contains('is-live'))"
         self.page.wait_for_function(everything, timeout=60_000)
+        # Everything below the first screen is folded.
+        self.page.evaluate("document.querySelectorAll('details.fold').forEach(d => { d.open = true; })")
         return self.page
 
 
@@ -78,12 +80,12 @@ def test_it_asks_for_nothing_but_itself_and_says_nothing(opened: Opened, report:
 
 def test_figures_are_live_and_zoom(opened: Opened) -> None:
     page = opened.live()
-    figure = page.locator("figure").nth(2)
+    figure = page.locator("figure").nth(3)
     assert figure.locator(".live svg").count() == 1
     assert not figure.locator(".still").is_visible()
     figure.scroll_into_view_if_needed()
     box = figure.locator(".live svg").bounding_box()
-    texts = "document.querySelectorAll('figure')[2].querySelectorAll('.live svg text')"
+    texts = "document.querySelectorAll('figure')[3].querySelectorAll('.live svg text')"
     labels = f"[...{texts}].map(t => t.textContent)"
     before = page.evaluate(labels)
     page.mouse.move(box["x"] + box["width"] / 4, box["y"] + box["height"] / 2)
@@ -110,8 +112,8 @@ def labels_of(found: list[str]) -> str:
 
 def test_a_point_says_what_it_is(opened: Opened) -> None:
     page = opened.live()
-    page.locator("figure").nth(2).scroll_into_view_if_needed()
-    marks = page.locator("figure").nth(2).locator(".live path[aria-roledescription='circle']")
+    page.locator("figure").nth(3).scroll_into_view_if_needed()
+    marks = page.locator("figure").nth(3).locator(".live path[aria-roledescription='circle']")
     marks.nth(60).hover(force=True)
     tip = page.locator("#vg-tooltip-element.visible")
     tip.wait_for(timeout=10_000)
@@ -123,16 +125,20 @@ def test_a_point_says_what_it_is(opened: Opened) -> None:
 def test_without_javascript_the_stills_stand(browser: Any, report: Path) -> None:
     found = Opened(browser, report, java_script_enabled=False)
     stills = found.page.locator("figure .still svg")
-    assert stills.count() == 4
+    assert stills.count() == 5
+    assert stills.first.is_visible(), "the figure of the first screen"
+    for fold in found.page.locator("details.fold > summary").all():
+        fold.click()
     assert all(still.is_visible() for still in stills.all())
     found.context.close()
 
 
 def test_a_case_opens_by_its_link(opened: Opened) -> None:
     page = opened.live()
+    page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = false; })")
     page.locator("table.heat a").nth(5).click()
-    page.wait_for_function("document.querySelectorAll('details[open]').length === 1", timeout=10_000)
-    assert page.locator("details[open] table").first.is_visible()
+    page.wait_for_selector("details.fold[open] details[open] table", timeout=10_000)
+    assert page.locator("details[open]").count() == 2, "the case, and the part that it is in"
 
 
 def test_the_methods_tables_are_drawn_and_said(browser: Any, tmp_path: Path) -> None:
@@ -148,13 +154,30 @@ def test_the_methods_tables_are_drawn_and_said(browser: Any, tmp_path: Path) -> 
     labels = section.locator("figure .live svg").first.locator("text").all_text_contents()
     assert {"0", "100", "Load, %", "Loss, %", "64b", "1518b"} <= set(labels)
     assert not section.locator("table").is_visible(), "140 rows are folded"
-    section.locator("summary").click()
+    section.locator("details.rows > summary").click()
     assert section.locator("tbody tr").count() == 140
     marks = section.locator("figure .live path[aria-roledescription='circle']")
     marks.nth(0).hover(force=True)
     tip = page.locator("#vg-tooltip-element.visible")
     tip.wait_for(timeout=10_000)
     assert "Loss, %" in tip.inner_text()
+    found.context.close()
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (768, 1024), (1440, 900)])
+def test_first_screen_of_any_width_holds_the_answer(
+    browser: Any, report: Path, width: int, height: int
+) -> None:
+    found = Opened(browser, report)
+    found.page.set_viewport_size({"width": width, "height": height})
+    page = found.live()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "nothing is off the screen"
+    for name in ("Line rate?", "Limit", "Lowest"):
+        box = page.locator(".fact", has_text=name).first.bounding_box()
+        assert box["y"] + box["height"] <= height, name
+    if width == 1440:
+        box = page.locator("figure").first.bounding_box()
+        assert box["y"] < height / 2, "the figure stands beside the table"
     found.context.close()
 
 

@@ -124,7 +124,7 @@ def about(plan: Any, count: int) -> str:
 
 
 def _conclude(
-    outcome: Outcome, reports: Iterable[str], interrupts: Interrupts | None = None, *, verbose: bool
+    outcome: Outcome, reports: Iterable[str], interrupts: Interrupts | None = None, *, verbose: bool = False
 ) -> NoReturn:
     """Writes the reports, then prints the summary, and exits with the run's code.
 

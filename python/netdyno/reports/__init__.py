@@ -38,6 +38,7 @@ REPORTS: dict[str, Report] = {
             "terminal", ".txt", "tables for a terminal: every number, its share of line rate and its limit"
         ),
         Report("summary", ".summary.txt", "one screen, as `netdyno run` ends: headline numbers and limits"),
+        Report("brief", ".brief.txt", "one line: the range of the headline numbers, and the limits"),
         Report(
             "html", ".html", "one self-contained page with zoomable figures; works offline, prints to PDF"
         ),

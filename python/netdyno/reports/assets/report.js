@@ -14,10 +14,86 @@ for (const figure of document.querySelectorAll("figure[data-spec]")) {
     });
 }
 
-// A link to a case opens it.
+// A link to a case or a part opens it, and what it is folded into.
 function openTarget() {
-  const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
-  if (target && target.tagName === "DETAILS") target.open = true;
+  let target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const first = target;
+  for (; target; target = target.parentElement) if (target.tagName === "DETAILS") target.open = true;
+  if (first) first.scrollIntoView();
 }
 addEventListener("hashchange", openTarget);
 openTarget();
+
+// What is folded is printed, but for the cases.
+let opened = [];
+addEventListener("beforeprint", () => {
+  opened = [...document.querySelectorAll("details.fold:not([open])")];
+  for (const part of opened) part.open = true;
+});
+addEventListener("afterprint", () => {
+  for (const part of opened) part.open = false;
+});
+
+// On a phone a row is a card: each cell says which column it is of.
+for (const table of document.querySelectorAll("table")) {
+  const names = [...table.querySelectorAll("thead tr:last-child th")].map((cell) => cell.textContent.trim());
+  if (names.length < 3) continue;
+  table.classList.add("cards");
+  for (const row of table.querySelectorAll("tbody tr")) {
+    let place = 0;
+    for (const cell of row.cells) {
+      if (cell.colSpan === 1 && names[place]) cell.dataset.label = names[place];
+      place += cell.colSpan;
+    }
+  }
+}
+
+function save(name, type, text) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type }));
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
+function button(label, title, act) {
+  const made = document.createElement("button");
+  made.type = "button";
+  made.textContent = label;
+  made.title = title;
+  made.addEventListener("click", () => act(made));
+  return made;
+}
+
+function bar(beside, ...buttons) {
+  const made = document.createElement("div");
+  made.className = "tools";
+  made.append(...buttons);
+  beside.before(made);
+}
+
+const title = document.title.replace(/[^A-Za-z0-9]+/g, "-").slice(0, 60);
+for (const [place, table] of document.querySelectorAll("table").entries()) {
+  const rows = () => [...table.rows].map((row) => [...row.cells].map((cell) => cell.innerText.replace(/\s+/g, " ").trim()));
+  const quoted = (cell) => (/[",]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
+  bar(
+    table.closest(".scroll") ?? table,
+    button("copy", "Copy this table", (pressed) => {
+      navigator.clipboard.writeText(rows().map((row) => row.join("\t")).join("\n")).then(() => {
+        pressed.textContent = "copied";
+      });
+    }),
+    button("CSV", "Download this table as CSV", () => {
+      save(`${title}-table-${place + 1}.csv`, "text/csv", `${rows().map((row) => row.map(quoted).join(",")).join("\n")}\n`);
+    }),
+  );
+}
+for (const [place, figure] of document.querySelectorAll("figure[data-spec]").entries()) {
+  bar(
+    figure,
+    button("SVG", "Download this figure as SVG", () => {
+      const svg = figure.querySelector(figure.classList.contains("is-live") ? ".live svg" : ".still svg");
+      save(`${title}-figure-${place + 1}.svg`, "image/svg+xml", new XMLSerializer().serializeToString(svg));
+    }),
+  );
+}

@@ -25,6 +25,10 @@ HEADROOM = 1.5
 """What was received fills at least this part of the height (as a divisor), however much more was offered."""
 LINE_IN_SIGHT = Fraction(3, 2)
 """A line rate is drawn if it is at most this many times the load: else the data is a dot in a corner."""
+LEAST_LOSS = 0.01
+"""Per cent, where the logarithmic axis of loss begins; no loss stands there, too."""
+THRESHOLD = 0.1
+"""Per cent of loss that a knee is usually judged by, drawn across the axis."""
 WIDTHS = {1: vega.WIDTH, 2: 440}
 """Of a panel, by the number of panels beside each other."""
 
@@ -61,6 +65,16 @@ def figures(run: RunView) -> list[Figure]:
     return found
 
 
+def overlay(run: RunView, profile: str, key: str, width: int) -> Figure | None:
+    """The figure of one profile in its last direction, as wide as told; None: there is nothing to draw."""
+    lines = [line for case in run.cases if case.profile == profile and (line := _line(run, case)).points]
+    directions = [line.case.direction for line in lines]
+    if not lines or max(len(line.points) for line in lines) < 2:
+        return None
+    chosen = [line for line in lines if line.case.direction == directions[-1]]
+    return _figure(run, profile, chosen, key, width)
+
+
 def _line(run: RunView, case: CaseView) -> _Line:
     varied = [name for name in run.setting_names if len(run.setting_values(name)) > 1]
     first = case.settings.get(varied[0], "") if varied else (case.device_title or "device")
@@ -83,9 +97,10 @@ def _points(case: CaseView) -> list[series.Point]:
     return sorted((p for p in found if p.offered_fps > 0), key=lambda p: p.offered_fps)
 
 
-def _figure(run: RunView, profile: str, lines: list[_Line], key: str) -> Figure:
+def _figure(run: RunView, profile: str, every: list[_Line], key: str, wide: int | None = None) -> Figure:
+    lines, also = _drawn_once(every)
     directions = [d for d in run.directions if any(line.case.direction == d for line in lines)]
-    width = WIDTHS.get(len(directions), 300)
+    width = wide or WIDTHS.get(len(directions), 300)
     scale, unit = (10**6, "Mpps") if max(_top(line) for line in lines) >= 10**6 else (10**3, "kpps")
     scales = _Scales(lines, scale, unit)
     names = [f"{key}-{number}".replace("-", "_") for number in range(len(directions))]
@@ -102,8 +117,8 @@ def _figure(run: RunView, profile: str, lines: list[_Line], key: str) -> Figure:
         "spacing": 36,
     }
     note = "The grey diagonal is what a perfect device would return."
-    if len(lines) > len(directions):
-        note += " Dots repeat the colour of each line, so that lines that coincide are told apart."
+    if also:
+        note += f" Drawn once where lines coincide: {'; '.join(also)}."
     if any(_lines_in_sight([line for line in lines if line.case.direction == d]) for d in directions):
         note += " A dotted vertical is a line rate."
     if any(case.value("knee") for case in run.cases):
@@ -113,6 +128,23 @@ def _figure(run: RunView, profile: str, lines: list[_Line], key: str) -> Figure:
     size = next((printed.size(line.case.sizes) for line in lines if line.case.sizes), "")
     title = " · ".join(part for part in (profile, size) if part)
     return Figure(key, profile, title, note, live, vega.still(live))
+
+
+def _drawn_once(lines: list[_Line]) -> tuple[list[_Line], list[str]]:
+    """The lines without those that lie on another one, and which these are."""
+    first: dict[tuple[object, ...], _Line] = {}
+    also: dict[str, list[str]] = {}
+    for line in lines:
+        scale = max((point.offered_fps for point in line.points), default=Fraction(1)) / 500 or Fraction(1)
+        shape = (
+            line.case.direction,
+            *((round(point.offered_fps / scale), round(point.rx_fps / scale)) for point in line.points),
+        )
+        known = first.setdefault(shape, line)
+        if known is not line:
+            also.setdefault(known.case.name, []).append(line.case.name)
+    told = [f"{', '.join(names)} as {name}" for name, names in also.items()]
+    return list(first.values()), told
 
 
 class _Scales:
@@ -149,7 +181,6 @@ def _panel(lines: list[_Line], direction: str, scales: _Scales, width: int, name
     offered = float(max(_top(line) for line in lines) / scales.divisor)
     top = max(offered, *(float(rate / scales.divisor) for rate in in_sight), 0.0)
     best = max(float(rate / scales.divisor) for line in lines for rate in _received(line))
-    worst = max((float(p.loss or 0) for line in lines for p in line.points), default=0.0)
     heading = grid.direction_title(direction)
     if direction == "bidir":
         heading += ", both directions together"
@@ -185,8 +216,8 @@ def _panel(lines: list[_Line], direction: str, scales: _Scales, width: int, name
     layers.append(_hover(base, quiet_x, y, scales))
     loss_y = alt.Y(
         "loss:Q",
-        scale=alt.Scale(domain=[0, max(1.0, 100 * worst)], nice=True),
-        axis=alt.Axis(title="lost, %", tickCount=3),
+        scale=alt.Scale(type="log", domain=[LEAST_LOSS, 100], nice=False, clamp=True),
+        axis=alt.Axis(title="lost, % (log)", values=[0.01, 0.1, 1, 10, 100]),
     )
     loss = [
         base.mark_line(clip=True, strokeJoin="round")
@@ -195,6 +226,8 @@ def _panel(lines: list[_Line], direction: str, scales: _Scales, width: int, name
     ]
     if len(lines) > 1:
         loss.append(_dots(table, scales).encode(named_x, loss_y, scales.colour, scales.shape))
+    threshold = alt.Chart(scales.data([{"threshold": THRESHOLD}])).mark_rule(strokeDash=[4, 3], color=AXIS)
+    loss.append(threshold.encode(alt.Y("threshold:Q")))
     loss.append(_hover(base, named_x, loss_y, scales))
     return {
         "resolve": {"scale": {"x": "shared"}},

@@ -22,10 +22,13 @@ from markupsafe import Markup, escape
 
 from netdyno.reports.figures import series, sparkline, table_figures
 from netdyno.reports.figures.figures import Figure, figures
+from netdyno.reports.figures.hero import Hero, hero
 from netdyno.reports.formats import bundle
 from netdyno.reports.formats.markdown import provenance
 from netdyno.reports.model import compliance, grid, health, proof, reasons
 from netdyno.reports.model.details import details
+from netdyno.reports.model.families import is_matrix
+from netdyno.reports.model.headline import headline
 from netdyno.reports.model.joined import CONTRADICTED, NO_ROWS, Joined
 from netdyno.reports.model.loss import loss
 from netdyno.reports.model.view import (
@@ -51,11 +54,16 @@ PERCENTILES = (Fraction(1, 2), Fraction(9, 10), Fraction(99, 100), Fraction(999,
 def render(run: RunView) -> str:
     """The page."""
     drawn = figures(run)
+    first = hero(run)
     tables = [_detail(table, f"table-{number}") for number, table in enumerate(details(run), 1)]
-    scripts = [bundle.script(), _asset("report.js")] if drawn or any(one["figures"] for one in tables) else []
+    live = drawn or first or any(one["figures"] for one in tables)
+    scripts = [*([bundle.script()] if live else []), _asset("report.js")]
     page = _environment().get_template("report.html.j2")
     return page.render(
         run=run,
+        shown=headline(run),
+        hero=None if first is None else {"figure": first, **_pictures(first)},
+        is_matrix=is_matrix(run),
         policy=_policy(scripts),
         style=Markup(_asset("report.css")),
         scripts=[Markup(script) for script in scripts],
@@ -167,7 +175,7 @@ def _drawn(run: RunView, figure: Figure) -> dict[str, Any]:
     return {"figure": figure, **_pictures(figure), "rows": rows}
 
 
-def _pictures(figure: Figure | table_figures.Drawn) -> dict[str, Markup]:
+def _pictures(figure: Figure | Hero | table_figures.Drawn) -> dict[str, Markup]:
     """A figure as it stands in the page, and as the script draws it."""
     # Before it is drawn: what draws fails altogether on some of what cannot be shown.
     still: str = vl_convert.vegalite_to_svg(_shown_in(figure.still))

@@ -83,9 +83,15 @@ def of_run(run: RunView) -> Shown:
     for method in run.methods:
         if method in FAMILIES and len(run.methods) == 1:
             return FAMILIES[method](run)
-    if run.rated and len(run.headline_names) == 1 and len(run.places) > FEW and len(_judged(run)) == 1:
+    if is_matrix(run):
         return _matrix(run)
     return _values(run) if len(run.places) == 1 and run.repeats == 1 else _cases(run)
+
+
+def is_matrix(run: RunView) -> bool:
+    """Whether a run is shown as a heat map: many cases of one rate, in several combinations of settings."""
+    one_rate = run.rated and len(run.headline_names) == 1 and len(_judged(run)) == 1
+    return one_rate and len(run.places) > FEW and len(run.combinations) > 1
 
 
 def is_full(case: CaseView) -> bool:
@@ -281,7 +287,7 @@ def _tables(case: CaseView, name: str) -> list[Table]:
     return [table for table in (case.result.tables if case.result else ()) if table.name == name]
 
 
-def _records(case: CaseView, name: str) -> list[Record]:
+def records(case: CaseView, name: str) -> list[Record]:
     """The rows of a table, each by the names of its columns."""
     return [
         dict(zip((column.name for column in table.columns), row, strict=True))
@@ -295,7 +301,7 @@ def _services(run: RunView) -> Shown:
     rows: list[tuple[str, ...]] = []
     whys: dict[str, dict[str, list[str]]] = {"FAIL": {}, "UNKNOWN": {}}
     for case in run.cases:
-        steps = [*_records(case, "Service configuration"), *_records(case, "Service performance")]
+        steps = [*records(case, "Service configuration"), *records(case, "Service performance")]
         for service in dict.fromkeys(str(step["service"]) for step in steps):
             own = [step for step in steps if step["service"] == service]
             bad = [step for step in own if step["result"] == "fail"]
@@ -356,7 +362,7 @@ def _soak(run: RunView) -> Shown:
     rows = []
     numbers: list[Number] = []
     for case in run.cases:
-        for record in _records(case, "Soak"):
+        for record in records(case, "Soak"):
             stream = str(record["stream"])
             loss = case.result.value("loss ratio", stream) if case.result else None
             of = f"{case.name} / " if len(run.cases) > 1 else ""
@@ -394,7 +400,7 @@ def _sweep(run: RunView) -> Shown:
         free = case.headline
         means = _means(case)
         ends = (means[0], means[-1]) if means else ()
-        told = [f"{printed.latency(mean)} at {printed.share(load)}" for load, mean in ends]
+        cells = [f"{printed.latency(mean)} at {printed.share(load)}" for load, mean in ends]
         knee = _knee(means)
         share = grid.beside(case, free)[1] if free is not None else None
         rows.append(
@@ -402,7 +408,7 @@ def _sweep(run: RunView) -> Shown:
                 case.name,
                 text(case, free),
                 share or "n/a",
-                *(told or ("n/a", "n/a")),
+                *(cells or ("n/a", "n/a")),
                 knee or "never",
                 case.limit(),
             )
@@ -411,7 +417,8 @@ def _sweep(run: RunView) -> Shown:
             first, last = (printed.latency(mean) for _, mean in ends)
             loads = f"at {printed.share(ends[0][0])} to {printed.share(ends[1][0])} of line rate"
             rises = f"; doubles at {knee}" if knee else ""
-            numbers.append(Number(f"Mean latency, {case.name}", f"{first} to {last}", f"{loads}{rises}"))
+            told = first if first == last else f"{first} to {last}"
+            numbers.append(Number(f"Mean latency, {case.name}", told, f"{loads}{rises}"))
     headings = ("case", "loss-free load", "of line", "mean latency, least load", "mean latency, most load")
     return Shown((*_extremes(run)[:1], *numbers), Grid((*headings, "doubles at", "limit"), tuple(rows)))
 
@@ -419,7 +426,7 @@ def _sweep(run: RunView) -> Shown:
 def _means(case: CaseView) -> list[tuple[Fraction, Fraction]]:
     """Loads and mean latencies over all streams, the lowest load first."""
     found: dict[Fraction, list[Fraction]] = {}
-    for record in _records(case, "Latency against load"):
+    for record in records(case, "Latency against load"):
         load, mean = record["load"], record["mean"]
         if isinstance(load, Fraction) and isinstance(mean, Fraction):
             found.setdefault(load, []).append(mean)

@@ -78,7 +78,7 @@ class Headline:
     """`yes`, `no` or `27 of 48`, and which; two empty texts where the method does not ask for it."""
     limits: tuple[Limit, ...]
     calibrated: tuple[str, str]
-    """`yes`, `no` or `not needed`, and the calibration or the remedy."""
+    """`yes`, `no`, `does not hold` or `not needed`, and the calibration or the remedy."""
     caveats: tuple[str, ...]
     """What a reader must know, the most important first."""
     standard: tuple[str, ...]
@@ -199,7 +199,7 @@ def _calibrated(run: RunView) -> tuple[str, str]:
     proven = [case.proven for case in real if case.proven is not None]
     expired = next((one.expired for one in proven if one.expired is not None), None)
     if expired is not None:
-        return "expired", f"{expired}; run `netdyno calibrate` again"
+        return "does not hold", f"{expired}; run `netdyno calibrate` again"
     if not proven:
         return "no", "no limit of the device is named; run `netdyno calibrate PLAN`, then the plan again"
     known = dict.fromkeys(one.id for one in proven)

@@ -1,0 +1,369 @@
+"""*The* figure of a run's first screen, by its method: overlay, bounds, frame sizes, knee, losses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import altair as alt
+
+from netdyno.reports.figures import figures, table_figures, vega
+from netdyno.reports.figures.table_figures import TIMES
+from netdyno.reports.model.details import details
+from netdyno.reports.model.families import records
+from netdyno.reports.model.view import RunView
+from netdyno.values import number as printed
+
+WIDTH = 560
+HEIGHT = 270
+SCHEMA = alt.SCHEMA_URL
+
+
+@dataclass(frozen=True)
+class Hero:
+    """The figure. live: the spec the page draws; still: the same without what only moves."""
+
+    key: str
+    title: str
+    note: str
+    live: dict[str, Any]
+    still: dict[str, Any]
+
+
+def hero(run: RunView) -> Hero | None:
+    """The figure of the first screen; None where nothing of the run can be drawn."""
+    for method in run.methods:
+        if method in DRAWN:
+            return DRAWN[method](run)
+    return _sizes(run) or _overlay(run) or _table(run)
+
+
+def _hero(title: str, note: str, spec: Mapping[str, Any]) -> Hero:
+    live = {"$schema": SCHEMA, "config": vega.CONFIG, **spec}
+    return Hero("hero", title, note, live, vega.still(live))
+
+
+def _overlay(run: RunView) -> Hero | None:
+    """Received against offered of the smallest frames, all cases of one direction over each other."""
+    sizes = {
+        case.profile: case.mean_size
+        for case in run.cases
+        if case.mean_size is not None and any(trial.state == "done" for trial in case.trials)
+    }
+    if not sizes:
+        return None
+    profile = min(sizes, key=lambda name: sizes[name])
+    found = figures.overlay(run, profile, "hero", WIDTH - 70)
+    if found is None:
+        return None
+    return Hero("hero", f"{found.title}: received against offered", found.note, found.live, found.still)
+
+
+def _bounds(run: RunView) -> Hero | None:
+    """Each goal of a search on a load axis, from the load that passed to the one that did not."""
+    rows: list[dict[str, Any]] = []
+    for case in run.cases:
+        for name in case.result.judged if case.result else ():
+            value = case.value(name)
+            if value is None or value.number is None or value.unit != "fps":
+                continue
+            share = case.share_of_line(value)
+            rows.append(
+                {
+                    "goal": f"{case.name}: {name}" if len(run.cases) > 1 else name,
+                    "load": float(value.number),
+                    "low": float(value.low if value.low is not None else value.number),
+                    "high": float(value.high if value.high is not None else value.number),
+                    "label": printed.rate(value.number, "pps")
+                    + ("" if share is None else f", {printed.percent(share)} of line"),
+                }
+            )
+    if not rows:
+        return None
+    top = max(row["high"] for row in rows)
+    divisor, unit = _prefix(top)
+    for row in rows:
+        row |= {key: float(f"{row[key] / divisor:.7g}") for key in ("load", "low", "high")}
+    low, high = min(row["low"] for row in rows), max(row["high"] for row in rows)
+    room = max((high - low) * 0.5, high * 0.004)
+    x = {"scale": {"domain": [low - room, high + 3 * room], "nice": False}, "type": "quantitative"}
+    y = {"field": "goal", "type": "nominal", "sort": None, "axis": {"title": None, "labelLimit": 220}}
+    spec = {
+        "width": WIDTH - 120,
+        "height": min(HEIGHT, 46 * len(rows) + 30),
+        "data": {"values": rows},
+        "layer": [
+            {
+                "mark": {"type": "bar", "height": 9, "opacity": 0.35, "color": vega.PALETTE[0]},
+                "encoding": {
+                    "x": {"field": "low", **x, "title": f"load, {unit}"},
+                    "x2": {"field": "high"},
+                    "y": y,
+                },
+            },
+            {
+                "mark": {"type": "point", "filled": True, "size": 90, "opacity": 1, "color": vega.PALETTE[0]},
+                "encoding": {"x": {"field": "load", **x}, "y": y},
+            },
+            {
+                "mark": {"type": "text", "align": "left", "dy": -14, "font": vega.FONT, "color": vega.INK},
+                "encoding": {"x": {"field": "load", **x}, "y": y, "text": {"field": "label"}},
+            },
+        ],
+    }
+    return _hero(
+        "Loads of the search goals",
+        "Dot: the highest load that passed. Bar: up to the one that did not.",
+        spec,
+    )
+
+
+def _sizes(run: RunView) -> Hero | None:
+    """Throughput in % of line and latency, against the frame size."""
+    rows: list[dict[str, Any]] = []
+    for case in run.cases:
+        value = case.headline
+        if value is None or value.unit != "fps" or value.number is None or len(case.sizes) != 1:
+            continue
+        share = case.share_of_line(value)
+        latency = case.value("latency")
+        rows.append(
+            {
+                "size": case.sizes[0][0],
+                "who": " / ".join(part for part in (*case.settings.values(), case.direction) if part)
+                or "device",
+                "share": None if share is None else float(f"{float(100 * share):.5g}"),
+                "latency": None
+                if latency is None or not latency.number
+                else float(f"{float(latency.number / 1000):.5g}"),
+                "rate": printed.rate(value.number, "pps"),
+            }
+        )
+    drawn = [key for key in ("share", "latency") if any(row[key] is not None for row in rows)]
+    if len({row["size"] for row in rows}) < 3 or not drawn:
+        return None
+    names, merged = _once(rows, lambda row: (row["size"], row["share"], row["latency"]))
+    x = {
+        "field": "size",
+        "type": "quantitative",
+        "title": "frame size, bytes",
+        "scale": {"zero": False, "nice": False, "padding": 12},
+    }
+    ups: dict[str, dict[str, Any]] = {
+        "share": {
+            "field": "share",
+            "type": "quantitative",
+            "title": "throughput, % of line",
+            "scale": {"domain": [0, 105], "nice": False},
+        },
+        "latency": {
+            "field": "latency",
+            "type": "quantitative",
+            "title": "mean latency, us",
+            "scale": {"type": "log"},
+        },
+    }
+    width = WIDTH // len(drawn) - 55 * (len(drawn) - 1)
+    panels = [
+        {
+            "width": width,
+            "height": HEIGHT,
+            "mark": {"type": "line", "point": {"size": 50, "filled": True}, "clip": True},
+            "encoding": {
+                "x": x,
+                "y": ups[key],
+                "color": _colour(names),
+                "tooltip": [
+                    {"field": "who", "title": "case"},
+                    {"field": "size", "title": "bytes"},
+                    {"field": "rate", "title": "throughput"},
+                ],
+            },
+        }
+        for key in drawn
+    ]
+    spec = {"data": {"values": merged}, "hconcat": panels, "spacing": 24}
+    what = "Throughput and latency" if "latency" in drawn else "Throughput"
+    return _hero(f"{what} against frame size", "Lines that coincide are drawn once.", spec)
+
+
+def _knee(run: RunView) -> Hero | None:
+    """Latency against load: mean and maximum of each case, on a logarithmic axis."""
+    rows: list[dict[str, Any]] = []
+    for case in run.cases:
+        found: dict[Fraction, tuple[list[Fraction], list[Fraction]]] = {}
+        for record in records(case, "Latency against load"):
+            load, mean, most = record["load"], record["mean"], record["max"]
+            if isinstance(load, Fraction) and isinstance(mean, Fraction) and isinstance(most, Fraction):
+                found.setdefault(load, ([], []))[0].append(mean)
+                found[load][1].append(most)
+        for load, (means, mosts) in sorted(found.items()):
+            for what, ns in (("mean", sum(means, Fraction(0)) / len(means)), ("maximum", max(mosts))):
+                if ns > 0:
+                    rows.append(
+                        {
+                            "who": case.name,
+                            "what": what,
+                            "load": float(f"{float(100 * load):.6g}"),
+                            "us": float(f"{float(ns / 1000):.5g}"),
+                        }
+                    )
+    if not rows:
+        return None
+    names = list(dict.fromkeys(row["who"] for row in rows))
+    spec = {
+        "data": {"values": rows},
+        "width": WIDTH - 60,
+        "height": HEIGHT,
+        "mark": {"type": "line", "point": {"size": 40, "filled": True}},
+        "encoding": {
+            "x": {
+                "field": "load",
+                "type": "quantitative",
+                "title": "load, % of line rate",
+                "scale": {"zero": False, "nice": False, "padding": 10},
+            },
+            "y": {"field": "us", "type": "quantitative", "title": "latency, us", "scale": {"type": "log"}},
+            "color": _colour(names),
+            "strokeDash": {
+                "field": "what",
+                "type": "nominal",
+                "scale": {"domain": ["mean", "maximum"], "range": [[1, 0], [5, 4]]},
+                "legend": {"title": None, "orient": "top"},
+            },
+            "tooltip": [
+                {"field": "who", "title": "case"},
+                {"field": "load"},
+                {"field": "us"},
+                {"field": "what"},
+            ],
+        },
+    }
+    return _hero("Latency against load", "The latency axis is logarithmic.", spec)
+
+
+def _losses(run: RunView) -> Hero | None:
+    """The time line of a soak: the share that each of its parts lost, and its longest latency."""
+    found: dict[Fraction, tuple[Fraction, Fraction, list[Fraction]]] = {}
+    for case in run.cases:
+        for record in records(case, "Parts of the soak"):
+            at, sent, lost, most = (record[name] for name in ("from", "sent", "lost", "max"))
+            if isinstance(at, Fraction) and isinstance(sent, Fraction) and isinstance(lost, Fraction):
+                before = found.get(at, (Fraction(0), Fraction(0), []))
+                times = [*before[2], most] if isinstance(most, Fraction) else before[2]
+                found[at] = (before[0] + sent, before[1] + lost, times)
+    if not found:
+        return None
+    end = max(found)
+    factor, unit = (3600 * 10**9, "h") if end >= 7200 * 10**9 else (10**9, "s")
+    longest = max((ns for _, _, times in found.values() for ns in times), default=Fraction(1))
+    scale, word = next(((step, name) for step, name in TIMES if longest >= step), TIMES[-1])
+    rows: list[dict[str, Any]] = [
+        {
+            "at": float(f"{float(at / factor):.6g}"),
+            "loss": float(f"{float(100 * lost / sent):.4g}") if sent and lost > 0 else None,
+            "latency": float(f"{float(max(times) / scale):.5g}") if times else None,
+        }
+        for at, (sent, lost, times) in sorted(found.items())
+    ]
+    lossy = [row["loss"] for row in rows if row["loss"]]
+    sent = sum((sent for sent, _, _ in found.values()), Fraction(0))
+    nothing = f"no frame of {printed.grouped(sent)} was lost"
+    x = {"field": "at", "type": "quantitative", "title": f"time, {unit}", "scale": {"nice": False}}
+    bars: dict[str, Any] = {
+        "width": WIDTH - 60,
+        "height": HEIGHT // 2,
+        "mark": {"type": "bar", "width": 3, "color": vega.PALETTE[1]},
+        "encoding": {
+            "x": {**x, "title": None},
+            "y": {
+                "field": "loss",
+                "type": "quantitative",
+                "title": "lost, % (log)",
+                "scale": {"type": "log", "domain": [min(lossy) / 3, 100]} if lossy else {},
+            },
+        },
+    }
+    if not lossy:
+        words = {"type": "text", "font": vega.FONT, "fontSize": 15, "color": vega.PALETTE[2], "text": nothing}
+        bars = {
+            "width": WIDTH - 60,
+            "height": HEIGHT // 4,
+            "layer": [
+                {
+                    "mark": {"type": "tick", "thickness": 2, "color": vega.PALETTE[2]},
+                    "encoding": {"x": {**x, "title": None}},
+                },
+                {
+                    "data": {"values": [{}]},
+                    "mark": words,
+                    "encoding": {"x": {"value": (WIDTH - 60) / 2}, "y": {"value": -14}},
+                },
+            ],
+        }
+    line = {
+        "width": WIDTH - 60,
+        "height": HEIGHT // 3,
+        "mark": {"type": "line", "color": vega.PALETTE[0]},
+        "encoding": {
+            "x": x,
+            "y": {"field": "latency", "type": "quantitative", "title": f"max latency, {word}"},
+        },
+    }
+    panels = [bars, line] if any(row["latency"] is not None for row in rows) else [bars]
+    spec = {"data": {"values": rows}, "vconcat": panels, "spacing": 16}
+    return _hero("Losses over time", "One mark for each part of the soak.", spec)
+
+
+def _table(run: RunView) -> Hero | None:
+    """The first figure that a method's own table has."""
+    for table in details(run):
+        for drawn in table_figures.drawn(table, "hero"):
+            title = " / ".join(part for part in (table.name, drawn.title) if part)
+            return Hero("hero", title, "", drawn.live, drawn.still)
+    return None
+
+
+def _services(_: RunView) -> Hero | None:
+    return None
+
+
+def _once(
+    rows: Sequence[dict[str, Any]], key: Callable[[dict[str, Any]], tuple[Any, ...]]
+) -> tuple[list[str], list[dict[str, Any]]]:
+    """Rows whose lines differ, those of lines that coincide under both names: `uni, bidir`."""
+    lines: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        lines.setdefault(row["who"], []).append(row)
+    shapes: dict[tuple[Any, ...], list[str]] = {}
+    for name, own in lines.items():
+        shapes.setdefault(tuple(map(key, own)), []).append(name)
+    merged = [{**row, "who": ", ".join(names)} for names in shapes.values() for row in lines[names[0]]]
+    return [", ".join(names) for names in shapes.values()], merged
+
+
+def _colour(names: Sequence[str]) -> dict[str, Any]:
+    return {
+        "field": "who",
+        "type": "nominal",
+        "scale": {
+            "domain": list(names),
+            "range": [vega.PALETTE[i % len(vega.PALETTE)] for i in range(len(names))],
+        },
+        "legend": {"title": None, "orient": "top", "columns": 3} if len(names) > 1 else None,
+    }
+
+
+def _prefix(top: float) -> tuple[int, str]:
+    return next(((factor, word) for factor, word in table_figures.PREFIXES if top >= factor), (1, "pps"))
+
+
+DRAWN: Mapping[str, Callable[[RunView], Hero | None]] = {
+    "ndr": _bounds,
+    "soak": _losses,
+    "sweep": _knee,
+    "y1564": _services,
+}
+"""By the method's name; others are drawn over frame sizes, as an overlay of the smallest, or by a table."""
