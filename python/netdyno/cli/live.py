@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import TYPE_CHECKING, TextIO
 
+from netdyno.campaign.attempts import ATTEMPTS
 from netdyno.campaign.events import (
     Event,
     Failed,
@@ -23,6 +24,7 @@ from netdyno.campaign.events import (
 )
 from netdyno.errors import counted
 from netdyno.methods import METHODS
+from netdyno.methods.reasons import Preempted
 from netdyno.reports.model import grid, health
 from netdyno.reports.model.view import ALL
 from netdyno.store import CaseWiring, StoredTrial
@@ -90,6 +92,8 @@ class Now:
     """Trials that have ended and count, by number."""
     invalid: list[StoredTrial] = field(default_factory=list)
     """Attempts at a trial that do not count, and are not told yet."""
+    retries: int = 0
+    """How often the plan has a trial retried that a pause of the tester spoiled."""
     first: tuple[float, Fraction] | None = None
     """When it was looked at for the first time, and how many trials an earlier run had made."""
 
@@ -109,7 +113,21 @@ class Now:
         if self.phase in ENDED:
             return f"trial {printable(self.trial)} {ENDED[self.phase]}"
         share = f", {100 * self.elapsed_ns // self.total_ns} %" if self.total_ns else ""
-        return f"trial {printable(self.trial)}, phase {printable(self.phase)}{share}"
+        return f"trial {printable(self.trial)}{self.attempt}, phase {printable(self.phase)}{share}"
+
+    @property
+    def attempt(self) -> str:
+        """`, attempt 2 of 3 (tester preempted for 72 ms)`; empty at the first attempt."""
+        before = [one for one in self.invalid if one.name == self.trial]
+        if not before:
+            return ""
+        reasons = [one.result.invalid for one in before]
+        # Attempts that a pause spoiled are counted apart, and the last of them stands as it is.
+        spoilt = sum(all(isinstance(reason, Preempted) for reason in found) for found in reasons)
+        most = ATTEMPTS + spoilt if spoilt < len(before) else self.retries + 1
+        number = len(before) + 1
+        why = printable("; ".join(map(str, reasons[-1])))
+        return f", attempt {number} of {max(number, most)} ({why})"
 
     def behind(self, trials: int) -> Fraction:
         """How much of a case of so many trials is done, those of an earlier run that it goes on with too."""
@@ -167,7 +185,8 @@ class PlainView:
 
     def event(self, event: Event) -> None:
         """Something happened."""
-        now = self.now.setdefault(event.case, Now(self.cases[event.case]))
+        retries = self.plan.trial.retries if self.plan is not None else 0
+        now = self.now.setdefault(event.case, Now(self.cases[event.case], retries=retries))
         match event:
             case Wired():
                 now.wiring, now.phase = event.wiring, "starting"
