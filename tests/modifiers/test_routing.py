@@ -375,7 +375,8 @@ def test_findings_are_in_the_notes_and_spoil_nothing() -> None:
     assert said(told.notes) == ("The device did not follow 4 of 6 routing updates: first; second; third.",)
     assert told.tables[0].rows == (("west", 6, 0, 4, 2),)
     assert said(told.compliance) == ()
-    own = MODIFIERS["routing"].told(Result("throughput", (), (0, 1)), replace(wiring, clock="real"), trials)
+    external = replace(wiring, clock="real", traits=frozenset())
+    own = MODIFIERS["routing"].told(Result("throughput", (), (0, 1)), external, trials)
     assert said(own.notes)[0].endswith("Does the device learn by RIP version 2 on its port at west?")
 
 

@@ -109,8 +109,8 @@ def test_a_device_killed_and_started_again_twenty_times(tmp_path: Path) -> None:
             cut = found(tester)
             # What was on its way is not the device's loss: there is no such trial.
             (why,) = cut["invalid"]
-            assert "is gone" in why
-            assert "went without a word" in why
+            assert why["code"] == "port-gone"
+            assert "went without a word" in why["fields"]["why"]
     with served(tmp_path):
         tester.start(trial(50))
         whole = found(tester)
