@@ -27,7 +27,7 @@ class Report:
 
     def render(self, view: RunView) -> str:
         """The report as text. The module is imported only here: figures are slow to import."""
-        text: str = import_module(f"netdyno.reports.formats.{self.name}").render(view)
+        text: str = import_module(f"netdyno.reports.formats.{self.name.replace('-', '_')}").render(view)
         return text
 
 
@@ -48,6 +48,11 @@ REPORTS: dict[str, Report] = {
             "tables", ".tables.csv", "the tables of the methods and of modifiers as CSV, one after the other"
         ),
         Report("json", ".json", "everything but the series: settings, values, counts, phases, health"),
+        Report(
+            "json-small",
+            ".small.json",
+            "the results alone: plain numbers with their unit in the key, and exact",
+        ),
     )
 }
 """In the order `--help` lists them."""

@@ -1,0 +1,60 @@
+"""The results alone as JSON: a plain number with its unit in the key, the exact fraction beside it."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import Any
+
+from netdyno.reports.model.view import CaseView, RunView
+from netdyno.values.finding import Value
+
+UNITS = {"fps": "pps", "ns": "ns", "bps": "bps", "ratio": "ratio", "share": "ratio"}
+"""Units of values and how keys end; the unit of any other stands beside its number."""
+
+
+def render(run: RunView) -> str:
+    """The document; its keys are listed in docs/reports.md."""
+    table = {
+        "run": run.id,
+        "title": run.title,
+        "devices": list(run.device_titles),
+        "emulated": run.emulated,
+        "state": run.state,
+        "scale": str(run.scale),
+        "cases": [_case(case) for case in run.cases],
+    }
+    return json.dumps(table, indent=2, ensure_ascii=False) + "\n"
+
+
+def _case(case: CaseView) -> dict[str, Any]:
+    verdict = case.verdict()
+    return {
+        "name": case.name,
+        "state": case.state,
+        "limit": case.limit(),
+        **({"reason": str(verdict.reason)} if verdict is not None else {}),
+        **({"error": str(case.error)} if case.error else {}),
+        **({"goals": [{"goal": g, "passed": p} for g, p, _ in case.goals]} if case.goals else {}),
+        "values": [_value(case, value) for value in (case.result.values if case.result else ())],
+    }
+
+
+def _value(case: CaseView, value: Value) -> dict[str, Any]:
+    known = UNITS.get(value.unit)
+    end = "" if known is None else f"_{known}"
+    found: dict[str, Any] = {"name": value.name, "of": value.scope, "limit": case.limit_of(value)}
+    if known is None and value.unit:
+        found["unit"] = value.unit
+    for key, number in (("value", value.number), ("low", value.low), ("high", value.high)):
+        if number is not None:
+            found[f"{key}{end}"] = _plain(number)
+            found[f"{key}_exact"] = str(number)
+    share = case.share_of_line(value)
+    if share is not None:
+        found["share_of_line_ratio"] = _plain(share)
+    return found
+
+
+def _plain(number: Fraction) -> int | float:
+    return int(number) if number.denominator == 1 else float(number)
