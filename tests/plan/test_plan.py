@@ -192,7 +192,7 @@ trial: {drain: 3}
         ("to 100%", "to 100.5%", "17:38 a load of 100.5% is more than the line carries"),
         ("to 100%", "to 21Gbps", "17:38 a load of 21Gbps L1 is 210 % of the line in case `plain / small / uni`"),
         ("to 100%", "to 900kpps", "17:38 a load of 900kpps is 110.74 % of the line in case `plain / big / uni`"),
-        ("to 100%", "to 9Gbps L2", "17:38 a load of 9Gbps L2 is 118.13 % of the line in case `plain / small / uni`"),
+        ("to 100%", "to 9Gbps L2", "17:38 a load of 9Gbps L2 is 118.12 % of the line in case `plain / small / uni`"),
         # The lab.
         ("rate: 10Gbps}\n    - ", "rate: 10Gbps L2}\n    - ", "7:52 `10Gbps L2` is an L2 rate where an L1 rate is needed"),
         ('["tester:east", "dut:p1"]', '["tester:east"]', "8:19 a link has two endpoints"),
