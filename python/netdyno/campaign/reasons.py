@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from netdyno import verdict
+from netdyno.campaign import busy
 from netdyno.methods import reasons as methods
 from netdyno.values import engine_reason, reason
 
-REASONS: reason.Codes = reason.join(reason.REASONS, engine_reason.REASONS, methods.REASONS, verdict.REASONS)
+REASONS: reason.Codes = reason.join(
+    reason.REASONS, engine_reason.REASONS, methods.REASONS, verdict.REASONS, busy.REASONS
+)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Protocol
 
 from netdyno.calibration import Calibration, shelf
+from netdyno.campaign import busy
 from netdyno.campaign.case import Job
 from netdyno.campaign.events import (
     Event,
@@ -157,8 +158,12 @@ def _calibrations(runs: Path) -> tuple[Calibration, ...]:
     """The calibrations stored beside the runs. A file that cannot be read is reported and left out."""
     found, wrong = shelf.load(runs)
     for reason in wrong:
-        print(printable(f"warning: {reason}"), file=sys.stderr)
+        _warn(reason)
     return tuple(found)
+
+
+def _warn(what: object) -> None:
+    print(printable(f"warning: {what}"), file=sys.stderr)
 
 
 def _keep_included(folder: Path, included: Mapping[str, str]) -> None:
@@ -231,7 +236,7 @@ def _preflight(plan: Plan) -> None:
         return
     try:
         for warning in kind.preflight(plan.lab.links):
-            print(printable(f"warning: {warning}"), file=sys.stderr)
+            _warn(warning)
     except LabError as error:
         if error.link is None:
             raise
@@ -259,14 +264,17 @@ def _campaign(
     store: RunWriter, jobs: list[Job], watcher: Watcher, already: int, interrupts: Interrupts
 ) -> Outcome:
     """Virtual cases on all cores, then real ones one by one. This process alone writes the store."""
-    if jobs:
-        with suppress(OSError):
-            watcher.begin(jobs[0].plan, [job.case for job in jobs], already)
     # What sends both ways takes about twice as long, and no core is to wait for such a case at the end.
     virtual = [job for job in jobs if _clock(job) == "virtual"]
     virtual.sort(key=lambda job: job.case.direction != "bidir")
     real = [job for job in jobs if _clock(job) == "real"]
     told = False
+    found = busy.busy() if real and not interrupts.seen else None
+    if found is not None:
+        _warn(found)
+    if jobs:
+        with suppress(OSError):
+            watcher.begin(jobs[0].plan, [job.case for job in jobs], already)
     try:
         # A process each, for a lab may change its namespaces; but one for all whose peers would go with it.
         apart = bool(real) and not any(_keeps_peers(link) for link in real[0].plan.lab.links)
