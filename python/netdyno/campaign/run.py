@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -30,6 +29,7 @@ from netdyno.campaign.events import (
     Wired,
 )
 from netdyno.campaign.interrupts import EXIT_CODE, Interrupts
+from netdyno.campaign.logged import warn
 from netdyno.campaign.reasons import REASONS
 from netdyno.campaign.workers import Workers
 from netdyno.devices import KINDS, LabError, LabLink, Preflight
@@ -54,7 +54,6 @@ from netdyno.store import (
     open_run,
 )
 from netdyno.testers import TESTERS, TesterEntry, tables
-from netdyno.values.printable import printable
 from netdyno.verdict import across
 
 INCLUDED = "included"
@@ -158,12 +157,8 @@ def _calibrations(runs: Path) -> tuple[Calibration, ...]:
     """The calibrations stored beside the runs. A file that cannot be read is reported and left out."""
     found, wrong = shelf.load(runs)
     for reason in wrong:
-        _warn(reason)
+        warn(reason)
     return tuple(found)
-
-
-def _warn(what: object) -> None:
-    print(printable(f"warning: {what}"), file=sys.stderr)
 
 
 def _keep_included(folder: Path, included: Mapping[str, str]) -> None:
@@ -236,7 +231,7 @@ def _preflight(plan: Plan) -> None:
         return
     try:
         for warning in kind.preflight(plan.lab.links):
-            _warn(warning)
+            warn(warning)
     except LabError as error:
         if error.link is None:
             raise
@@ -271,7 +266,7 @@ def _campaign(
     told = False
     found = busy.busy() if real and not interrupts.seen else None
     if found is not None:
-        _warn(found)
+        warn(found)
     if jobs:
         with suppress(OSError):
             watcher.begin(jobs[0].plan, [job.case for job in jobs], already)

@@ -39,6 +39,12 @@ if TYPE_CHECKING:
 @click.option(
     "--report", "reports", multiple=True, metavar="NAME", help="Write a report when done; may be repeated."
 )
+@click.option(
+    "--log-file",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="Append a line for each event, with its time, to this file.",
+)
 @click.option("-v", "--verbose", is_flag=True, help="Print the whole report, not one screen of it.")
 def run(
     plan: Path | None,
@@ -48,6 +54,7 @@ def run(
     only: tuple[str, ...],
     dry_run: bool,
     reports: tuple[str, ...],
+    log_file: Path | None,
     verbose: bool,
 ) -> None:
     """Run a PLAN, or continue a run that was interrupted or killed."""
@@ -64,20 +71,23 @@ def run(
     from netdyno.campaign import run as runner
     from netdyno.campaign.interrupts import Interrupts
     from netdyno.cli import live
+    from netdyno.cli.log import Logged, log_to
     from netdyno.plan import load
     from netdyno.testers import tables
 
     interrupts = Interrupts()
-    if resume is not None:
-        outcome = runner.resume(resume, live.watcher(), interrupts=interrupts)
-    else:
-        assert plan is not None
-        loaded = load(plan, tables=tables())
-        if dry_run:
-            _dry_run(selection.plan(loaded), selection)
-            return
-        outcome = runner.run(loaded, out, live.watcher(), selection, interrupts=interrupts)
-    _conclude(outcome, reports, interrupts, verbose=verbose)
+    loaded = None if plan is None else load(plan, tables=tables())
+    if dry_run and loaded is not None:
+        _dry_run(selection.plan(loaded), selection)
+        return
+    with log_to(log_file):
+        view = live.watcher() if log_file is None else Logged(live.watcher())
+        if resume is not None:
+            outcome = runner.resume(resume, view, interrupts=interrupts)
+        else:
+            assert loaded is not None
+            outcome = runner.run(loaded, out, view, selection, interrupts=interrupts)
+        _conclude(outcome, reports, interrupts, verbose=verbose)
 
 
 def _selection(scale: str | None, only: Iterable[str]) -> Selection:

@@ -1,0 +1,32 @@
+"""What a run logs, by Python's `logging`: one line an event, as `key=value` pairs."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+
+from netdyno.values.printable import printable
+from netdyno.values.reason import Reason, text
+
+LOG = logging.getLogger("netdyno")
+LOG.addHandler(logging.NullHandler())
+
+
+def log_event(level: int, event: str, **fields: object) -> None:
+    """Logs an event and its fields."""
+    pairs = (f"{name}={_plain(value)}" for name, value in fields.items())
+    LOG.log(level, "%s", " ".join((f"event={event}", *pairs)))
+
+
+def warn(what: str | Reason) -> None:
+    """Prints a warning on stderr, and logs it with the code of its reason."""
+    print(printable(f"warning: {what}"), file=sys.stderr)
+    reason = text(what)
+    assert reason is not None
+    log_event(logging.WARNING, "warning", code=reason.code, text=reason)
+
+
+def _plain(value: object) -> str:
+    """A value in one line; texts in quotes, as JSON has them."""
+    return str(value) if isinstance(value, int) else json.dumps(printable(str(value)), ensure_ascii=False)
