@@ -26,7 +26,7 @@ from netdyno.devices.drivers import DRIVERS
 from netdyno.methods import METHODS
 from netdyno.modifiers import MODIFIERS
 from netdyno.plan.patterns import PATTERNS
-from netdyno.reports import REPORTS
+from netdyno.reports import FORMATS
 from netdyno.testers import TESTERS
 from netdyno.values.engine_reason import EngineReason
 from netdyno.values.reason import Reason
@@ -170,7 +170,7 @@ def page() -> str:
     lines += [f"Patterns: {', '.join(f'`{name}`' for name in PATTERNS)} ([plans](plan.md#pattern)).", ""]
     lines += [f"Modifiers: {', '.join(f'`{name}`' for name in MODIFIERS)} ([plans](plan.md#modifier)).", ""]
     lines += ["## Reports", ""]
-    lines += table(["report", "what it is"], [(f"`{one.name}`", one.help) for one in REPORTS.values()])
+    lines += table(["report", "what it is"], [(f"`{one.name}`", one.help) for one in FORMATS.values()])
     lines += [
         "## Reasons",
         "",

@@ -16,8 +16,9 @@ from pathlib import Path
 import pytest
 from campaigns import ENVIRONMENT, ONE, SEARCH, TWO, essence, finish, gone, start, wait_for, write_plan
 from netdyno.campaign.reasons import REASONS
-from netdyno.reports import render
+from netdyno.reports.model.from_store import view
 from netdyno.store import FILE, RESUMED, Hold, RunSummary, StoreError, list_runs, open_run
+from support.pages import report_text
 
 KILLS = 12
 LIMIT_S = 12.0
@@ -264,7 +265,7 @@ def test_other_versions_are_noted_when_a_run_goes_on(tmp_path: Path) -> None:
     sentence = "A part of this run was resumed with other versions: engine fake 2."
     with open_run(folder, REASONS) as run:
         for name in ("terminal", "markdown", "html"):
-            assert " ".join(render(run, name).split()).count(sentence) == 1, name
+            assert " ".join(report_text(name, view(run)).split()).count(sentence) == 1, name
 
 
 @pytest.mark.parametrize("name", ["lab.yaml", "run.sqlite", "bugs.txt", "deep/lab.yaml"])
@@ -363,4 +364,4 @@ def test_a_run_of_repeats_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
         assert len({case.head.name for case in run.cases}) == 2
         assert len({case.head.seed for case in run.cases}) == 6
         for name in ("terminal", "markdown", "csv", "tables", "json"):
-            assert render(run, name)
+            assert report_text(name, view(run))

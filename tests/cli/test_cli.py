@@ -23,7 +23,7 @@ from netdyno.cli import catalogue
 from netdyno.cli.app import main
 from netdyno.methods import METHODS
 from netdyno.plan.models import GoalText
-from netdyno.reports import REPORTS
+from netdyno.reports import FORMATS
 from netdyno.store import FILE
 from pydantic import TypeAdapter
 
@@ -242,7 +242,7 @@ def test_a_rate_in_every_format(form: str) -> None:
     assert "3267973.8" in done.stdout
 
 
-@pytest.mark.parametrize(("command", "names"), [("methods", METHODS), ("reports", REPORTS)])
+@pytest.mark.parametrize(("command", "names"), [("methods", METHODS), ("reports", FORMATS)])
 def test_the_tables_are_listed(command: str, names: dict[str, object]) -> None:
     listed = json.loads(said(command, "--format", "json").stdout)
     assert [row[command[:-1]] for row in listed] == list(names)
@@ -348,6 +348,14 @@ def test_reports_go_to_stdout_or_into_a_file(name: str, finished: Path, tmp_path
     file = tmp_path / "report"
     assert netdyno("report", finished, "--as", name, "-o", file).stdout == ""
     assert file.read_text() == done.stdout
+
+
+def test_a_report_on_two_runs_goes_to_formats_that_take_them(finished: Path) -> None:
+    one = netdyno("report", finished, "--as", "brief").stdout
+    assert netdyno("report", finished, finished, "--as", "brief").stdout == one + one
+    refused = netdyno("report", finished, finished, "--as", "html")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "`--as html`" in refused.stderr
 
 
 def test_a_reader_that_goes_away_is_no_error(finished: Path) -> None:

@@ -17,8 +17,9 @@ from campaigns import TWO, finish, write_plan
 from netdyno.calibration import shelf
 from netdyno.calibration.document import Calibration, Traffic
 from netdyno.errors import NetdynoError
-from netdyno.reports import render
+from netdyno.reports.model.from_store import view
 from netdyno.store import FILE, list_runs, open_run
+from support.pages import report_text
 
 COUNT = int(os.environ.get("NETDYNO_FUZZ", "300"))
 SEED = int(os.environ.get("NETDYNO_FUZZ_SEED", "14"))
@@ -80,7 +81,7 @@ def test_store_mutated_is_read_or_refused_in_time(store: bytes, tmp_path: Path) 
         began = time.monotonic()
         try:
             with open_run(folder) as run:
-                render(run, "json").encode()
+                report_text("json", view(run)).encode()
                 run.trial_count()
             list(list_runs(tmp_path))
         except NetdynoError as error:

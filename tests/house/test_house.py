@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from netdyno.devices import KINDS
 from netdyno.methods import METHODS
-from netdyno.reports import REPORTS
+from netdyno.reports import FORMATS
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python" / "netdyno"
@@ -110,7 +110,7 @@ def names() -> Iterator[tuple[str, str]]:
         yield "kind", f"`{kind}`"
     for method in METHODS:
         yield "method", f"`{method}`"
-    for report in REPORTS:
+    for report in FORMATS:
         yield "report", f"`{report}`"
     table = re.search(
         r"^backends! \{(.*?)^\}",

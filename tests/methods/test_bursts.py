@@ -14,9 +14,9 @@ from netdyno.cli.live import watcher
 from netdyno.cli.outline import lines
 from netdyno.plan import load, parse
 from netdyno.plan.matrix import cases
-from netdyno.reports import REPORTS
 from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
+from support.pages import report_text
 
 pytest.importorskip("netdyno._engine", reason="the engine is not built")
 
@@ -39,8 +39,8 @@ def held(text: str, place: Path) -> dict[str, Fraction | None]:
             assert verdict is not None
             assert verdict.limit == "device"
         for report in ("markdown", "html"):
-            assert "in bursts of 4,096" in REPORTS[report].render(view(run))
-        told = json.loads(REPORTS["json"].render(view(run)))
+            assert "in bursts of 4,096" in report_text(report, view(run))
+        told = json.loads(report_text("json", view(run)))
         assert [case.get("burst_frames") for case in told["cases"]] == [None, 16, 1024, 4096][
             : len(told["cases"])
         ]

@@ -23,7 +23,7 @@ from netdyno.methods.latency import LatencyParameters
 from netdyno.methods.reasons import LostAtThroughput
 from netdyno.methods.wrap.contradicted import checked
 from netdyno.plan import parse
-from netdyno.reports import REPORTS
+from netdyno.reports import FORMATS
 from netdyno.reports.model import grid
 from netdyno.reports.model.from_store import view
 from netdyno.reports.model.view import AT_THE_THROUGHPUT
@@ -31,6 +31,7 @@ from netdyno.store import open_run
 from netdyno.values.finding import Result, Value
 from netdyno.values.reason import About
 from netdyno.values.situation import Situation
+from support.pages import report_text
 from tendevices import Device, drive, finite_queue, wall
 from words import said
 
@@ -126,7 +127,7 @@ def ran(duration: str, place: Path) -> tuple[Result, dict[str, str]]:
     with open_run(outcome.folder, REASONS) as run:
         shown = view(run)
         assert run.cases[0].result is not None
-        return run.cases[0].result, {name: REPORTS[name].render(shown) for name in REPORTS}
+        return run.cases[0].result, {name: report_text(name, shown) for name in FORMATS}
 
 
 def test_an_emulated_device_with_a_queue_is_seen_through(short: tuple[Result, dict[str, str]]) -> None:
@@ -232,7 +233,7 @@ def test_the_tables_of_all_six_tests_are_marked(tmp_path: Path) -> None:
     outcome = runner.run(parse(text), tmp_path, watcher(), runner.Selection())
     with open_run(outcome.folder, REASONS) as run:
         shown = view(run)
-    page = REPORTS["markdown"].render(shown)
+    page = report_text("markdown", shown)
     marked = {}
     for name in ("Throughput", "Latency", "Frame loss rate", "Back-to-back frames", "System recovery"):
         heading, *rows = rows_of(page, name)
@@ -250,14 +251,12 @@ def test_the_tables_of_all_six_tests_are_marked(tmp_path: Path) -> None:
     # RFC 2544 section 26.1: the text beside it "SHOULD indicate the protocol, data stream format, and type of
     # media used"; sections 26.2 to 26.5 have columns or lines for media and types of data streams.
 
-    told = "Protocol, data stream and media: Ethernet, IPv4, UDP; evenly spaced frames, 65,536 flows"
+    stated = "Protocol, data stream and media: Ethernet, IPv4, UDP; evenly spaced frames, 65,536 flows"
     for name in marked:
         below = page.split(f"## {name}\n", 1)[1].split("\n## ", 1)[0]
-        assert below.count(f"{told}; emulated Ethernet lines of 100.00 Mbps.") == 1, name
-    values = {
-        one["value"]: "contradicted" in one
-        for one in json.loads(REPORTS["json"].render(shown))["cases"][0]["values"]
-    }
+        assert below.count(f"{stated}; emulated Ethernet lines of 100.00 Mbps.") == 1, name
+    (case,) = json.loads(report_text("json", shown))["cases"]
+    values = {one["value"]: "contradicted" in one for one in case["values"]}
     assert {name for name, doubt in values.items() if doubt} == {
         *("throughput", "latency", "buffer time", "recovery time"),
     }

@@ -19,11 +19,11 @@ from netdyno.errors import PlanErrors
 from netdyno.plan import Plan, parse
 from netdyno.plan.device_lists import route_lines as listed
 from netdyno.plan.matrix import cases
-from netdyno.reports import REPORTS
 from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
 from netdyno.testers.netdyno.spec import trial_spec
 from netdyno.values.load import Frames, Segment, Trial
+from support.pages import report_text
 
 LINE = Fraction(10**9, 672)
 HEADERS = (
@@ -155,8 +155,8 @@ def test_throughput_against_the_number_of_routes_is_one_table(profile: str, tmp_
             assert case.result is not None
             assert case.result.trials[0] > 0
         shown = view(run)
-        told = json.loads(REPORTS["json"].render(shown))
-        page = REPORTS["markdown"].render(shown)
+        told = json.loads(report_text("json", shown))
+        page = report_text("markdown", shown)
     assert all(case["state"] == "done" for case in told["cases"])
     shown_table = page[page.rindex("Against the number of routes") :]
     rows = [line for line in shown_table.splitlines() if line.startswith("|") and "40,000" in line][:3]
@@ -195,7 +195,7 @@ def test_a_lost_frame_is_no_missing_route(tmp_path: Path) -> None:
         some, many = run.cases
         names = [[trial.name for trial in run.trials(case.head.number)] for case in (some, many)]
         firsts = [next(run.trials(case.head.number)).result.streams[0] for case in (some, many)]
-        page = REPORTS["markdown"].render(view(run))
+        page = report_text("markdown", view(run))
     assert [one.offered - one.flows_received for one in firsts] == [4, 410]
     assert names[0][:2] == ["every route", "every route, 4 frames each"]
     assert names[0][2].startswith("measured: ")

@@ -14,10 +14,10 @@ from netdyno.campaign import run as runner
 from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
 from netdyno.plan import load, parse
-from netdyno.reports import REPORTS
 from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
 from netdyno.values.finding import Result, Table
+from support.pages import report_text
 from words import said
 
 pytest.importorskip("netdyno._engine", reason="the engine is not built")
@@ -52,10 +52,10 @@ def measured(tmp_path: Path, method: str, **changes: str) -> tuple[Result, dict[
     outcome = runner.run(plan, tmp_path, watcher(), runner.Selection())
     with open_run(outcome.folder, REASONS) as run:
         shown = view(run)
-        pages = {name: REPORTS[name].render(shown) for name in ("terminal", "markdown", "html")}
+        pages = {name: report_text(name, shown) for name in ("terminal", "markdown", "html")}
         (case,) = run.cases
         assert case.result is not None, case.error
-        return case.result, json.loads(REPORTS["json"].render(shown))["cases"][0], pages
+        return case.result, json.loads(report_text("json", shown))["cases"][0], pages
 
 
 def table(result: Result, name: str) -> Table:

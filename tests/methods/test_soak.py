@@ -22,7 +22,7 @@ from netdyno.cli.run import _conclude
 from netdyno.methods import METHODS
 from netdyno.methods.soak import SoakParameters
 from netdyno.plan import parse
-from netdyno.reports import REPORTS
+from netdyno.reports import FORMATS
 from netdyno.reports.model import unfinished
 from netdyno.reports.model.from_store import view
 from netdyno.store import CaseWiring, StoreError, open_run
@@ -31,6 +31,7 @@ from netdyno.values.finding import Result
 from netdyno.values.health import Health
 from netdyno.values.outcome import FrameCounts, Gap, Gaps, Outcome, Phase, StreamResult
 from netdyno.values.situation import Situation
+from support.pages import report_text
 from tendevices import measure, passes_everything
 from words import said
 
@@ -224,7 +225,7 @@ def assert_parts_are_shown(folder: Path, kept: int) -> None:
     with open_run(folder, REASONS) as run:
         shown = view(run)
         trials = [trial for trial in run.trials(0) if trial.state == "done"]
-        pages = {name: REPORTS[name].render(shown) for name in REPORTS}
+        pages = {name: report_text(name, shown) for name in FORMATS}
     assert shown.state == "interrupted"
     (found,) = unfinished.tables(shown)
     rows = [dict(zip([column.name for column in found.columns], row, strict=True)) for row in found.rows]

@@ -23,13 +23,13 @@ from netdyno.errors import PlanErrors
 from netdyno.modifiers import MODIFIERS, Scene, management, snmp
 from netdyno.plan import Plan, parse
 from netdyno.plan.matrix import cases
-from netdyno.reports import REPORTS
 from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
 from netdyno.testers.netdyno.spec import trial_spec
 from netdyno.values.finding import Result
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.outcome import Exchange, FrameCounts, Heard, Outcome, Post, Said
+from support.pages import report_text
 from test_modifiers import HELD, cells, plan, result, run, spec, throughput
 from words import said
 
@@ -179,7 +179,7 @@ def test_what_came_of_them_is_kept_and_shown(tmp_path: Path) -> None:
     with open_run(folder, REASONS) as stored:
         shown = view(stored)
         for name in ("terminal", "markdown", "json"):
-            assert "Management queries" in REPORTS[name].render(shown), name
+            assert "Management queries" in report_text(name, shown), name
         for trial in stored.trials(0):
             exchange = trial.result.exchange
             assert exchange is not None

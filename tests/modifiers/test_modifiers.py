@@ -22,13 +22,13 @@ from netdyno.modifiers import MODIFIERS
 from netdyno.plan import Plan, parse
 from netdyno.plan.device_lists import filter_lines as listed
 from netdyno.plan.matrix import cases, situation
-from netdyno.reports import REPORTS
 from netdyno.reports.model.from_store import view
 from netdyno.reports.model.joined import joined
 from netdyno.store import StoredCase, open_run
 from netdyno.testers.netdyno.spec import trial_spec
 from netdyno.values.finding import Result
 from netdyno.values.load import Frames, Segment, Trial
+from support.pages import report_text
 from test_cli import said
 from words import said as sentences
 
@@ -223,7 +223,7 @@ def test_they_are_kept_with_the_trial(tmp_path: Path) -> None:
     with open_run(outcome.folder, REASONS) as stored:
         shown = view(stored)
         for name in ("terminal", "markdown", "json"):
-            assert "Broadcast frames" in REPORTS[name].render(shown), name
+            assert "Broadcast frames" in report_text(name, shown), name
         for trial in stored.trials(0):
             (beside,) = trial.result.beside
             (judged,) = trial.result.streams

@@ -17,11 +17,11 @@ from netdyno.errors import PlanErrors
 from netdyno.modifiers import MODIFIERS, Scene, rip, routing
 from netdyno.plan import parse
 from netdyno.plan.matrix import cases
-from netdyno.reports import REPORTS
 from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
 from netdyno.values.finding import Result
 from netdyno.values.outcome import Exchange, FrameCounts, Heard, Outcome, Post, Said
+from support.pages import report_text
 from test_management import LINE, pcap
 from test_modifiers import HELD, cells, plan, result, run, spec, throughput
 from words import said
@@ -187,7 +187,7 @@ def test_what_came_of_them_is_kept_and_shown(tmp_path: Path) -> None:
     with open_run(folder, REASONS) as stored:
         shown = view(stored)
         for name in ("terminal", "markdown", "json"):
-            assert "Routing updates" in REPORTS[name].render(shown), name
+            assert "Routing updates" in report_text(name, shown), name
         for trial in stored.trials(0):
             assert trial.result.exchange == Exchange("west", 3, 3, 0)
             assert trial.result.post is None

@@ -19,7 +19,7 @@ from netdyno.methods import METHODS
 from netdyno.modifiers import MODIFIERS
 from netdyno.plan import Plan, check_groups, parse
 from netdyno.plan.matrix import cases, opened, situation, streams
-from netdyno.reports import REPORTS
+from netdyno.reports import FORMATS
 from netdyno.reports.model.from_store import view
 from netdyno.reports.model.together import ALONE, GROUPS, Family, families, tables
 from netdyno.reports.model.view import RunView
@@ -27,6 +27,7 @@ from netdyno.store import open_run
 from netdyno.testers.netdyno.spec import session_spec, trial_spec
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.verdict.knee import KneeCapped
+from support.pages import report_text
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "asr9006-at-once.yaml"
 MS = 1_000_000
@@ -357,7 +358,7 @@ def test_searches_tell_the_box_from_ports_of_their_own() -> None:
 
 def test_a_table_of_rfc_2544_names_the_lines_of_all_groups() -> None:
     """`far` has lines of 2 Gbit/s, the others of 1, and a case that loads all has both."""
-    page = REPORTS["markdown"].render(three_devices(SEARCH))
+    page = report_text("markdown", three_devices(SEARCH))
     (told,) = (line for line in page.splitlines() if line.startswith("Protocol, data stream and media: "))
     lines = {media.partition("lines of ")[2].rstrip(".") for media in told.split("emulated Ethernet ")[1:]}
     named = {rates.partition("; ")[0] for rates in lines}
@@ -379,14 +380,14 @@ def test_a_device_without_limits_fills_all_lines() -> None:
 
 def test_every_report_has_the_answer() -> None:
     run = ran(text(settings="capacity: 1Mpps, shared: card"))
-    for name, report in REPORTS.items():
-        page = report.render(run)
+    for name, report in FORMATS.items():
+        page = report_text(report.name, run)
         assert page
         if name in ("markdown", "html", "terminal"):
             assert ALONE in page
             assert "Which resource explains the limit?" in page
             assert "A card" in page
-    told = json.loads(REPORTS["json"].render(run))["port_groups"]
+    told = json.loads(report_text("json", run))["port_groups"]
     assert [(one["cases"], one["resource"], one["cards"]) for one in told] == [([0, 1, 2, 3], "card", ["1"])]
 
 

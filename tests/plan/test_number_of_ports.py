@@ -27,13 +27,13 @@ from netdyno.plan import Plan, parse
 from netdyno.plan.matrix import Case, cases, streams
 from netdyno.ports.backends import PortBackend
 from netdyno.ports.threads import Threads
-from netdyno.reports import REPORTS
 from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
 from netdyno.testers.netdyno import raw
 from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.outcome import Outcome
+from support.pages import report_text
 
 PORTS = ("west", "east", "south", "north", "p4", "p5", "p6", "p7")
 MS = 1_000_000
@@ -302,8 +302,8 @@ def test_throughput_of_each_stream_is_the_line_s_or_the_device_s(
     runs: Mapping[int, Path], links: int, streams: list[str]
 ) -> None:
     with open_run(runs[links], REASONS) as run:
-        table = json.loads(REPORTS["json"].render(view(run)))
-        rows = list(csv.DictReader(io.StringIO(REPORTS["csv"].render(view(run)))))
+        table = json.loads(report_text("json", view(run)))
+        rows = list(csv.DictReader(io.StringIO(report_text("csv", view(run)))))
     full, capped = table["cases"]
     assert full["streams"] == capped["streams"] == streams
     scopes = [*streams, "sum"]
@@ -331,7 +331,7 @@ def test_throughput_of_each_stream_is_the_line_s_or_the_device_s(
 @pytest.mark.parametrize("links", [1, 3])
 def test_reports_say_what_their_rates_add_up(runs: Mapping[int, Path], links: int) -> None:
     with open_run(runs[links], REASONS) as run:
-        pages = {name: REPORTS[name].render(view(run)) for name in ("terminal", "markdown", "html")}
+        pages = {name: report_text(name, view(run)) for name in ("terminal", "markdown", "html")}
     # 1,488,095 frames a second a stream.
     rate = {1: "1.49 Mpps", 3: "4.46 Mpps"}[links]
     together = "Rates are those of all 3 sending ports together."

@@ -17,13 +17,13 @@ from netdyno.errors import PlanErrors
 from netdyno.plan import Plan, parse
 from netdyno.plan.matrix import cases, situation, streams
 from netdyno.plan.patterns import PATTERNS
-from netdyno.reports import REPORTS
 from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
 from netdyno.testers.netdyno import raw
 from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.outcome import Outcome
+from support.pages import report_text
 
 
 def text(
@@ -258,9 +258,9 @@ def test_throughput_of_a_full_mesh_is_the_lines_of_all_ports(tmp_path: Path) -> 
     outcome = runner.run(parse(text(4, matrix)), tmp_path, watcher(), runner.Selection())
     with open_run(outcome.folder, REASONS) as run:
         shown = view(run)
-        table = json.loads(REPORTS["json"].render(shown))
+        table = json.loads(report_text("json", shown))
         for name in ("terminal", "markdown", "html"):
-            assert "5.95 Mpps" in REPORTS[name].render(shown).replace("\N{NO-BREAK SPACE}", " "), name
+            assert "5.95 Mpps" in report_text(name, shown).replace("\N{NO-BREAK SPACE}", " "), name
     full, capped = table["cases"]
     values = {one["scope"]: one for one in full["values"] if one["value"] == "throughput"}
     assert Fraction(values["sum"]["fps_exact"]) == 4 * LINE
@@ -282,7 +282,7 @@ def test_a_full_mesh_of_slow_lines_is_limited_by_these(tmp_path: Path) -> None:
     plan = plan.replace("duration: 20ms", "duration: 500ms")
     outcome = runner.run(parse(plan), tmp_path, watcher(), runner.Selection())
     with open_run(outcome.folder, REASONS) as run:
-        (case,) = json.loads(REPORTS["json"].render(view(run)))["cases"]
+        (case,) = json.loads(report_text("json", view(run)))["cases"]
     values = [one for one in case["values"] if one["value"] == "throughput"]
     assert {one["share_of_line_percent"] for one in values} == {100}, values[0]
     assert {one["limit"] for one in values} == {"line"}

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from netdyno.reports import render
+from netdyno.reports.model.from_store import view
 from report_sample import article, write
+from support.pages import report_text
 from table_sample import SUITE
 
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
@@ -28,7 +29,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("browser")
     with write(folder, article((30, 120, 30))) as run:
         file = folder / "report.html"
-        file.write_text(render(run, "html"), encoding="utf-8")
+        file.write_text(report_text("html", view(run)), encoding="utf-8")
     return file
 
 
@@ -144,7 +145,7 @@ def test_a_case_opens_by_its_link(opened: Opened) -> None:
 def test_the_methods_tables_are_drawn_and_said(browser: Any, tmp_path: Path) -> None:
     with write(tmp_path, SUITE) as run:
         file = tmp_path / "report.html"
-        file.write_text(render(run, "html"), encoding="utf-8")
+        file.write_text(report_text("html", view(run)), encoding="utf-8")
     found = Opened(browser, file)
     page = found.live()
     assert found.asked == [file.as_uri()]

@@ -14,7 +14,7 @@ from report_sample import SMALL, write
 def test_values_of_the_small_form_are_plain_and_exact(tmp_path: Path) -> None:
     with write(tmp_path, SMALL) as stored:
         run = view(stored)
-    document = json.loads(json_small.render(run))
+    document = json.loads(json_small.text(run))
     assert [case["name"] for case in document["cases"]] == [case.name for case in run.cases]
     values = [value for case in document["cases"] for value in case["values"]]
     rates = [value for value in values if "value_pps" in value]

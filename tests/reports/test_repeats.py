@@ -11,8 +11,7 @@ from fractions import Fraction
 
 import pytest
 from netdyno.plan import PlanErrors, parse
-from netdyno.reports import REPORTS
-from netdyno.reports.formats.terminal import render as render_terminal
+from netdyno.reports.formats.terminal import text as render_terminal
 from netdyno.reports.model import grid, reasons, repeats
 from netdyno.reports.model.from_store import view
 from netdyno.reports.model.joined import joined
@@ -21,6 +20,7 @@ from netdyno.values.finding import Value
 from netdyno.values.reason import Text
 from netdyno.values.verdict import Verdict
 from report_sample import SMALL, write
+from support.pages import report_text
 from table_sample import SUITE
 from test_matrix import ARTICLE
 
@@ -77,7 +77,7 @@ def test_a_table_has_the_mean_its_interval_and_how_many_it_is_of(small: RunView)
     assert "10 load tests" in told
     assert "Each of 2 was made 5 times, all once and then all again" in told
     for name in ("terminal", "markdown", "html"):
-        assert "5.00 Mpps ± 0.20 % (5)" in REPORTS[name].render(run)
+        assert "5.00 Mpps ± 0.20 % (5)" in report_text(name, run)
     (reason,) = reasons.of_run(run)
     assert reason.names == "l2-xconnect / plain / 64b-multi / uni, ipv4 / plain / 64b-multi / uni"
     last = replace(run.cases[9], verdicts={"sum": Verdict("tester", Text("late"))})
@@ -132,13 +132,13 @@ def test_statistics_are_a_table_of_every_report(small: RunView) -> None:
     # All of five above all of five: 2 of 252 ways, 0.00794.
     assert (row["p of ranks"], row["Cliff's delta"]) == ("0.0079", "1")
     for name in ("terminal", "markdown", "tables", "html"):
-        text = REPORTS[name].render(run)
+        text = report_text(name, run)
         assert statistics.name in text
         assert comparison.name in text.replace("\\", "")
-    document = json.loads(REPORTS["json"].render(run))
+    document = json.loads(report_text("json", run))
     assert document["repeats"] == 5
     assert [table["table"] for table in document["statistics"]] == [statistics.name, comparison.name]
-    rows = list(csv.DictReader(io.StringIO(REPORTS["csv"].render(run))))
+    rows = list(csv.DictReader(io.StringIO(report_text("csv", run))))
     assert [row["repeat"] for row in rows] == ["1", "1", "2", "2", "3", "3", "4", "4", "5", "5"]
     assert all(len(line) <= 80 for line in render_terminal(run, width=80).splitlines())
 
@@ -276,8 +276,8 @@ def test_percentiles_are_given_from_20_repeats_on(small: RunView) -> None:
 def test_a_run_without_repeats_says_nothing_of_them(small: RunView) -> None:
     assert repeats.tables(small) == ()
     assert not any("made" in sentence for sentence in grid.summary(small))
-    assert "repeat" not in REPORTS["csv"].render(small)
-    assert "repeat" not in REPORTS["json"].render(small)
+    assert "repeat" not in report_text("csv", small)
+    assert "repeat" not in report_text("json", small)
 
 
 def test_repeats_are_one_line_of_a_figure(tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -298,7 +298,7 @@ def test_an_axis_may_be_called_as_a_column_is(small: RunView) -> None:
     cases = [replace(case, settings={"n": case.settings["forwarding"]}) for case in run.cases]
     statistics = repeats.tables(replace(run, cases=tuple(cases)))[0]
     assert statistics.headings[0] == "n of the case"
-    assert REPORTS["json"].render(replace(run, cases=tuple(cases)))
+    assert report_text("json", replace(run, cases=tuple(cases)))
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,11 @@ from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
 from netdyno.errors import PlanErrors
 from netdyno.plan import parse
-from netdyno.reports import REPORTS
 from netdyno.reports.model import joined
 from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
 from netdyno.values.finding import Cell
+from support.pages import report_text
 
 
 def rendered(place: Path, plan: str) -> tuple[str, str]:
@@ -25,7 +25,7 @@ def rendered(place: Path, plan: str) -> tuple[str, str]:
     outcome = runner.run(parse(plan), place, watcher(), runner.Selection())
     with open_run(outcome.folder, REASONS) as run:
         assert run.cases[0].result is not None
-        return run.cases[0].result.standard, " ".join(REPORTS["terminal"].render(view(run)).split())
+        return run.cases[0].result.standard, " ".join(report_text("terminal", view(run)).split())
 
 
 @pytest.mark.parametrize(

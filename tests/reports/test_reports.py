@@ -17,9 +17,9 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from netdyno.reports import REPORTS, render
+from netdyno.reports import FORMATS
 from netdyno.reports.figures import series
-from netdyno.reports.formats.terminal import render as render_terminal
+from netdyno.reports.formats.terminal import text as render_terminal
 from netdyno.reports.model import grid, reasons
 from netdyno.reports.model.from_store import view
 from netdyno.reports.model.loss import loss
@@ -30,6 +30,7 @@ from netdyno.values.outcome import Gap, Gaps, Reordering, Silence, Variation
 from netdyno.values.reason import Text, texts
 from netdyno.values.verdict import Verdict
 from report_sample import PLAN, SMALL, Asked, Sample, article, axes, write
+from support.pages import report_text
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -52,8 +53,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunView]:
 
 @pytest.mark.parametrize("name", ["terminal", "markdown", "csv", "json"])
 def test_a_fixed_run_renders_as_it_did(small: RunView, name: str) -> None:
-    report = REPORTS[name]
-    text = report.render(small)
+    report = FORMATS[name]
+    text = report_text(report.name, small)
     file = GOLDEN / f"small{report.suffix}"
     if os.environ.get("NETDYNO_GOLDEN") == "write":
         file.write_text(text, encoding="utf-8")
@@ -96,8 +97,8 @@ def test_why_is_said_once_and_not_where_the_table_says_it(small: RunView) -> Non
 
 def test_every_report_of_the_table_renders_from_the_store(tmp_path: Path) -> None:
     with write(tmp_path, SMALL) as run:
-        for name, report in REPORTS.items():
-            assert "ASR9006" in render(run, name) or name in ("csv", "tables")
+        for name, report in FORMATS.items():
+            assert "ASR9006" in report_text(name, view(run)) or name in ("csv", "tables")
             assert report.name == name
             assert report.suffix.startswith(".")
             assert report.help
@@ -106,7 +107,7 @@ def test_every_report_of_the_table_renders_from_the_store(tmp_path: Path) -> Non
 @pytest.mark.parametrize("name", ["terminal", "markdown", "html"])
 def test_a_report_on_an_emulated_device_says_so_in_its_title(small: RunView, name: str) -> None:
     title = "ASR9006 / RSP440-SE (emulated Cisco ASR9006)"
-    text = REPORTS[name].render(small)
+    text = report_text(name, small)
     assert title in text
     assert title in text[: text.index("8 load tests")], "before anything else"
 
@@ -116,12 +117,12 @@ def test_a_report_on_a_real_device_does_not_say_emulated(tmp_path: Path) -> None
         cases=SMALL.cases[:1], title="My router", device="Linux router", emulated=False, notes=(), plan=""
     )
     with write(tmp_path, real) as run:
-        assert "emulated" not in render(run, "markdown")
-        assert 'class="badge"' not in render(run, "html")
+        assert "emulated" not in report_text("markdown", view(run))
+        assert 'class="badge"' not in report_text("html", view(run))
 
 
 def test_markdown_has_the_tables_of_the_article(whole: RunView) -> None:
-    text = REPORTS["markdown"].render(whole)
+    text = report_text("markdown", whole)
     for combination in ("l2-xconnect / plain", "bridge-domain / lacp", "ipv4 / plain"):
         assert f"## {combination}\n" in text
     header = next(line for line in text.splitlines() if line.startswith("| Loadtest"))
@@ -173,14 +174,14 @@ def test_nothing_of_a_plan_steers_the_terminal(tmp_path: Path) -> None:
         tmp_path, replace(named, cases=(replace(asked, axes=asked.axes | {"profile": "imix"}),))
     ) as run:
         for name in ("terminal", "markdown", "csv", "html"):
-            text = render(run, name)
+            text = report_text(name, view(run))
             # The bundle of figures is code of others: its bytes are fixed by the page's policy.
             text = re.sub(r"(?s)<script>.*?</script>", "", text)
             assert not set(text) & {"\x1b", "\x9b", "\r", "\u202e"}, name
 
 
 def test_csv_is_numbers_and_empty_where_nothing_was_measured(small: RunView) -> None:
-    rows = list(csv.DictReader(io.StringIO(REPORTS["csv"].render(small))))
+    rows = list(csv.DictReader(io.StringIO(report_text("csv", small))))
     best = [row for row in rows if row["value"] == "ramp max Rx" and row["scope"] == "sum"]
     assert len(best) == 7
     assert best[2]["fps"] == "14660000"
@@ -196,7 +197,7 @@ def test_csv_is_numbers_and_empty_where_nothing_was_measured(small: RunView) -> 
 
 
 def test_json_keeps_counts_exact_and_leaves_out_what_was_not_measured(small: RunView) -> None:
-    document = json.loads(REPORTS["json"].render(small))
+    document = json.loads(report_text("json", small))
     assert document["emulated"] is True
     assert document["plan"] == PLAN
     case = document["cases"][3]
@@ -218,7 +219,7 @@ def test_json_gives_no_percentile_above_the_maximum(small: RunView) -> None:
         replace(s, latency=replace(s.latency, max_ns=997)) for s in trial.result.streams if s.latency
     )
     changed = replace(case, trials=(replace(trial, result=trial.result.with_counts(streams=streams)),))
-    document = json.loads(REPORTS["json"].render(replace(small, cases=(changed,))))
+    document = json.loads(report_text("json", replace(small, cases=(changed,))))
     for stream in document["cases"][0]["trials"][0]["streams"]:
         assert [stream["latency"][name] for name in ("p50_ns", "p90_ns", "p99_ns", "max_ns")] == [997] * 4
 
@@ -240,7 +241,7 @@ def test_json_has_what_was_observed_and_only_that(small: RunView) -> None:
     changed = replace(
         case, trials=(replace(trial, result=trial.result.with_counts(streams=(observed, *others))),)
     )
-    document = json.loads(REPORTS["json"].render(replace(small, cases=(changed,))))
+    document = json.loads(report_text("json", replace(small, cases=(changed,))))
     found, *rest = document["cases"][0]["trials"][0]["streams"]
     assert found["gaps"]["missing_frames"] == 9
     assert found["gaps"]["gaps"][0]["last_departure_ns"] == 50
@@ -257,13 +258,13 @@ def test_files_do_not_follow_the_locale(small: RunView) -> None:
     import locale
 
     usual = locale.setlocale(locale.LC_ALL)
-    before = REPORTS["csv"].render(small)
+    before = report_text("csv", small)
     for name in ("de_DE.UTF-8", "fr_FR.UTF-8", "C.UTF-8"):
         try:
             locale.setlocale(locale.LC_ALL, name)
         except locale.Error:
             continue
-        assert REPORTS["csv"].render(small) == before
+        assert report_text("csv", small) == before
     locale.setlocale(locale.LC_ALL, usual)
 
 
@@ -281,13 +282,13 @@ def test_any_directions_stand_beside_each_other(tmp_path: Path) -> None:
         (table,) = grid.tables(found)
         assert table.directions == ("uni", "uni-reverse", "bidir", "north-south")
         assert [row.profile for row in table.rows] == ["imix", "1514b"]
-        text = render(run, "markdown")
+        text = report_text("markdown", view(run))
         header = next(line for line in text.splitlines() if line.startswith("| Loadtest"))
         assert header.count("(pps)") == 4
         assert "Reverse (pps)" in header
         assert "10 / imix / north-south" in text
         assert "north-south pps" in render_terminal(found, width=200)
-        assert "10 / imix / north-south" in render(run, "html")
+        assert "10 / imix / north-south" in report_text("html", view(run))
 
 
 def test_what_is_about_the_tester_has_no_limit_and_is_no_result(small: RunView) -> None:
@@ -297,15 +298,15 @@ def test_what_is_about_the_tester_has_no_limit_and_is_no_result(small: RunView) 
     known = replace(case, result=replace(case.result, values=(*case.result.values, kept)))
     run = replace(small, cases=(known,))
     for name in ("terminal", "markdown"):
-        assert "schedule" not in REPORTS[name].render(run)
-        assert "kept up to" not in REPORTS[name].render(run)
+        assert "schedule" not in report_text(name, run)
+        assert "kept up to" not in report_text(name, run)
     (row,) = [
         row
-        for row in csv.DictReader(io.StringIO(REPORTS["csv"].render(run)))
+        for row in csv.DictReader(io.StringIO(report_text("csv", run)))
         if row["value"] == "tester kept its schedule to"
     ]
     assert (row["fps"], row["limit"], row["reason"]) == ("1000000", "", "")
-    values = json.loads(REPORTS["json"].render(run))["cases"][0]["values"]
+    values = json.loads(report_text("json", run))["cases"][0]["values"]
     assert {"limit", "reason"}.isdisjoint(
         next(v for v in values if v["value"] == "tester kept its schedule to")
     )
@@ -316,11 +317,11 @@ def test_what_is_about_the_tester_has_no_limit_and_is_no_result(small: RunView) 
 def test_a_line_that_nothing_enforces_is_no_measure(small: RunView) -> None:
     run = replace(small, cases=tuple(replace(case, line_enforced=False) for case in small.cases))
     for name in ("terminal", "markdown"):
-        text = REPORTS[name].render(run)
+        text = report_text(name, run)
         assert "14.66 Mpps" in text
         assert "of line" not in text
         assert "98.5 %" not in text
-    rows = list(csv.DictReader(io.StringIO(REPORTS["csv"].render(run))))
+    rows = list(csv.DictReader(io.StringIO(report_text("csv", run))))
     assert {row["share_of_line_percent"] for row in rows} == {""}
 
 
@@ -328,15 +329,15 @@ def test_several_deviations_in_one_field_can_be_told_apart(small: RunView) -> No
     case = small.cases[0]
     assert case.result is not None
     bent = replace(case, result=replace(case.result, compliance=texts(("a trial of 1 s", "three sizes"))))
-    (row, *_) = csv.DictReader(io.StringIO(REPORTS["csv"].render(replace(small, cases=(bent,)))))
+    (row, *_) = csv.DictReader(io.StringIO(report_text("csv", replace(small, cases=(bent,)))))
     assert row["deviations"] == "a trial of 1 s; three sizes"
 
 
 def test_a_run_with_no_result_is_still_reported(tmp_path: Path) -> None:
     with write(tmp_path, Sample(cases=(Asked(axes("ipv4", "plain", "imix", "uni"), None),))) as run:
-        assert "no method of this run made a table" in render(run, "tables")
-        for name in REPORTS.keys() - {"tables", "brief"}:
-            text = render(run, name)
+        assert "no method of this run made a table" in report_text("tables", view(run))
+        for name in FORMATS.keys() - {"tables", "brief"}:
+            text = report_text(name, view(run))
             assert "failed" in text
             assert "no route to 48.0.0.0/8" in text
 
@@ -404,7 +405,7 @@ def test_what_a_method_remarks_is_in_every_report_that_people_read(small: RunVie
         for case in small.cases
     )
     run = replace(small, cases=with_one)
-    page = REPORTS[name].render(run)
+    page = report_text(name, run)
     results = [case for case in with_one if case.result]
     assert page.count("the load was another one") == (1 if name in ("terminal", "markdown") else len(results))
     if name == "markdown":
@@ -412,7 +413,7 @@ def test_what_a_method_remarks_is_in_every_report_that_people_read(small: RunVie
     many = replace(
         results[0], result=replace(results[0].result, notes=texts(tuple(f"number {i}" for i in range(20))))
     )  # type: ignore[arg-type]
-    told = REPORTS["terminal"].render(replace(small, cases=(many,)))
+    told = report_text("terminal", replace(small, cases=(many,)))
     assert "number 15" in told
     assert "number 16" not in told
     assert "and 4 notes more: `netdyno report --as html` has all of them" in told
@@ -425,7 +426,7 @@ def test_a_table_without_rows_says_that_there_are_none(small: RunView, name: str
     case = next(case for case in small.cases if case.result is not None)
     assert case.result is not None
     run = replace(small, cases=(replace(case, result=replace(case.result, tables=(events,))),))
-    page = REPORTS[name].render(run)
+    page = report_text(name, run)
     assert "Loss events" in page
     assert "None." in page
     assert "first lost" not in page

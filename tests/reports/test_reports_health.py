@@ -18,7 +18,6 @@ from netdyno.campaign.run import Selection
 from netdyno.cli import live
 from netdyno.methods.reasons import Preempted
 from netdyno.plan import load
-from netdyno.reports import REPORTS
 from netdyno.reports.model import health
 from netdyno.reports.model.from_store import view
 from netdyno.store import StoredVerdict
@@ -27,6 +26,7 @@ from netdyno.values.health import CatchUp, Health, WorkerHealth
 from netdyno.values.outcome import Lag, Outcome
 from netdyno.values.reason import Text
 from report_sample import HISTOGRAM, SMALL, Sample, write
+from support.pages import report_text
 
 ALONE = Health(
     0, 0, 12_000, 0, 0, 999_000, workers=(WorkerHealth(0, 999_000, 9, 12_000, 9, 450),), threads=1, cores=2
@@ -47,7 +47,7 @@ def rendered(folder: Path, report: str, tester: Health, lag: Lag | None = None) 
 def written(folder: Path, report: str, tester: Health, lag: Lag | None = None) -> str:
     """A run of four cases (two of them send both ways) as a report."""
     with write(folder, replace(SMALL, cases=SMALL.cases[:4], health=tester, lag=lag)) as run:
-        return REPORTS[report].render(view(run))
+        return report_text(report, view(run))
 
 
 READ = pytest.mark.parametrize("report", ["terminal", "markdown", "html", "json"])
@@ -292,7 +292,7 @@ def test_in_virtual_time_there_is_nothing_to_say_of_the_tester(tmp_path: Path) -
 
 def test_what_json_says_of_lateness_is_what_was_stored(tmp_path: Path) -> None:
     with write(tmp_path, replace(SMALL, health=ALONE, lag=LATE)) as run:
-        document = json.loads(REPORTS["json"].render(view(run)))
+        document = json.loads(report_text("json", view(run)))
     (stream,) = document["cases"][0]["trials"][0]["streams"]
     told = stream["lag"]
     assert (told["mean_ns"], told["max_ns"], told["late_frames"], told["late_beyond_ns"]) == (

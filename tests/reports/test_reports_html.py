@@ -17,7 +17,6 @@ import altair
 import jsonschema
 import pytest
 from netdyno.campaign.reasons import REASONS
-from netdyno.reports import REPORTS
 from netdyno.reports.figures.figures import figures
 from netdyno.reports.formats import bundle
 from netdyno.reports.model.from_store import view
@@ -25,6 +24,7 @@ from netdyno.reports.model.view import RunView
 from netdyno.store import open_run
 from netdyno.values.reason import texts
 from report_sample import SMALL, Asked, Sample, article, write
+from support.pages import report_text
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&</title>"
 
@@ -63,7 +63,7 @@ class Page(HTMLParser):
 def rendered(folder: object, sample: Sample) -> tuple[RunView, str]:
     with write(folder, sample) as run:  # type: ignore[arg-type]
         found = view(run)
-    return found, REPORTS["html"].render(found)
+    return found, report_text("html", found)
 
 
 @pytest.fixture(scope="module")
@@ -195,7 +195,7 @@ def test_axes_follow_the_data_and_not_a_line_far_away(tmp_path: object) -> None:
 def test_a_line_that_nothing_enforces_gets_no_colour(tmp_path: object) -> None:
     run, _ = rendered(tmp_path, SMALL)
     bare = replace(run, cases=tuple(replace(case, line_enforced=False) for case in run.cases))
-    text = REPORTS["html"].render(bare)
+    text = report_text("html", bare)
     heat = text[text.index('<table class="heat">') :]
     heat = heat[: heat.index("</table>")]
     assert not re.search(r'class="h[0-9]"', heat)
@@ -213,8 +213,8 @@ def test_seldom_counts_and_latencies_of_nothing_are_told(tmp_path: object) -> No
     late = replace(stream, beyond_window=12_345, latency=replace(stream.latency, min_ns=0))
     result = trial.result.with_counts(streams=(late,))
     changed = replace(case, clock="real", trials=(replace(trial, result=result),))
-    assert "12345 frames came too late" in REPORTS["markdown"].render(replace(run, cases=(changed,)))
-    page = Page(REPORTS["html"].render(replace(run, cases=(changed,))))
+    assert "12345 frames came too late" in report_text("markdown", replace(run, cases=(changed,)))
+    page = Page(report_text("html", replace(run, cases=(changed,))))
     assert "12,345" in page.text
     assert page.text.count("Too late to tell from copies") == 2
     assert "below the clock's resolution" in page.text
@@ -227,7 +227,7 @@ def test_a_sentence_of_the_page_has_no_backticks(tmp_path: object) -> None:
     first, *others = run.cases
     assert first.result is not None
     deviating = replace(first.result, compliance=texts(("the trial `latency 1` was one of its own",)))
-    page = REPORTS["html"].render(replace(run, cases=(replace(first, result=deviating), *others)))
+    page = report_text("html", replace(run, cases=(replace(first, result=deviating), *others)))
     assert "<code>latency 1</code> was one of its own" in page
     assert "`latency 1`" not in page
 
@@ -282,7 +282,7 @@ def test_what_an_interface_had_no_room_for_is_told_and_escaped(tmp_path: Path) -
             )
         record.commit()
     with open_run(tmp_path, REASONS) as run:
-        text = REPORTS["html"].render(view(run))
+        text = report_text("html", view(run))
     page = Page(text)
     assert f"Interface {HOSTILE} of west: no room to receive (rx_no_dma_resources 1,234)" in page.text
     assert "rx_queue_0_packets" not in page.text, "what is not amiss is left to the JSON report"

@@ -11,9 +11,8 @@ from fractions import Fraction
 
 import altair
 import pytest
-from netdyno.reports import REPORTS
 from netdyno.reports.figures.table_figures import MOST_LINES, drawn
-from netdyno.reports.formats.terminal import render as render_terminal
+from netdyno.reports.formats.terminal import text as render_terminal
 from netdyno.reports.model import compliance, grid
 from netdyno.reports.model.from_store import view
 from netdyno.reports.model.joined import Joined, Line, Point, joined, text
@@ -22,6 +21,7 @@ from netdyno.values import number as printed
 from netdyno.values.finding import Column, Figure, Result, Table, Value
 from netdyno.values.reason import texts
 from report_sample import Asked, Sample, write
+from support.pages import report_text
 from table_sample import BYTES, SUITE, asked, line_fps
 
 
@@ -200,22 +200,22 @@ def test_every_report_has_every_table(suite: RunView) -> None:
     names = [table.name for table in joined(suite)]
     assert names[:2] == ["Throughput", "Frame loss rate"]
     for report in ("terminal", "markdown", "tables", "html"):
-        found = REPORTS[report].render(suite)
+        found = report_text(report, suite)
         for name in names:
             assert name in found, f"{report}: {name}"
-    document = json.loads(REPORTS["json"].render(suite))
+    document = json.loads(report_text("json", suite))
     assert [table["table"] for table in document["cases"][0]["tables"]] == names
 
 
 def test_csv_and_json_have_the_numbers_exact(suite: RunView) -> None:
-    blocks = REPORTS["tables"].render(suite).split("\n\n")
+    blocks = report_text("tables", suite).split("\n\n")
     assert len(blocks) == len(joined(suite))
     title, *rows = csv.reader(io.StringIO(blocks[0]))
     assert title == ["Throughput"]
     assert rows[0] == ["forwarding", "Frame size (B)", "Theoretical (fps)", "Measured (fps)"]
     assert rows[1] == ["ipv4", "64", "14880952.380952380952", "5000000"]
     assert len(rows) == 1 + 2 * len(BYTES)
-    table = json.loads(REPORTS["json"].render(suite))["cases"][0]["tables"][0]
+    table = json.loads(report_text("json", suite))["cases"][0]["tables"][0]
     assert table["columns"][1] == {"name": "Theoretical", "unit": "fps"}
     assert Fraction(table["rows_exact"][0][1]) == line_fps(64)
     assert table["rows"][0][2] == 5_000_000
@@ -249,8 +249,8 @@ def test_text_of_strangers_in_tables_is_shown_and_nothing_else(
     with write(tmp_path_factory.mktemp("evil"), sample) as run:
         shown = view(run)
     for name in ("terminal", "markdown", "tables", "csv"):
-        assert "\x1b" not in REPORTS[name].render(shown), name
-    page = REPORTS["html"].render(shown)
+        assert "\x1b" not in report_text(name, shown), name
+    page = report_text("html", shown)
     assert "<script>alert(1)" not in page
     assert "&lt;script&gt;alert(1)" in page
 
@@ -292,11 +292,11 @@ def test_a_time_stands_for_a_case_where_its_method_says_so(suite: RunView) -> No
     assert [grid.cell(case).number for case in run.cases] == ["12.14 ms", "2 s"]
     assert "Least: 12.14 ms with ipv4 / 64b / uni; limit: device." in grid.summary(run)
     assert "Nothing enforces" not in " ".join(grid.summary(run))
-    markdown = REPORTS["markdown"].render(run)
+    markdown = report_text("markdown", run)
     assert "| Loadtest | Unidirectional (recovery time) | Limit  |" in markdown
     assert "Recovery time: from the end of the overload" in markdown
     for name in ("terminal", "markdown", "html"):
-        found = REPORTS[name].render(run)
+        found = report_text(name, run)
         assert "12.14 ms" in found
         assert "L1 bps" not in found
 
@@ -309,11 +309,11 @@ def test_compliance_is_stated_once_for_each_standard_with_every_deviation(suite:
         "recommended: the final trial lasted 3s, RFC 2544 section 24 asks for at least 60 s",
     )
     for name in ("terminal", "markdown", "html"):
-        found = " ".join(REPORTS[name].render(suite).split())
+        found = " ".join(report_text(name, suite).split())
         assert "Compliance with RFC 2544: deviating" in found.replace("\\", "")
         for deviation in statement.deviations:
             assert deviation in found.replace("\\", "")
-    (row, *_) = csv.DictReader(io.StringIO(REPORTS["csv"].render(suite)))
+    (row, *_) = csv.DictReader(io.StringIO(report_text("csv", suite)))
     assert (row["standard"], row["compliance"]) == ("RFC 2544", "deviating")
 
 

@@ -17,7 +17,7 @@ from netdyno.devices.wiring import Wiring
 from netdyno.methods import METHODS
 from netdyno.plan import Plan, parse
 from netdyno.plan.matrix import Case, cases, situation
-from netdyno.reports import REPORTS
+from netdyno.reports import FORMATS
 from netdyno.reports.model.from_store import view
 from netdyno.store import StoredRun, open_run
 from netdyno.testers.netdyno.engine import Opened
@@ -25,6 +25,7 @@ from netdyno.testers.netdyno.spec import session_spec, trial_spec
 from netdyno.values.finding import Cell, Result, Value
 from netdyno.values.load import Trial
 from netdyno.values.outcome import Outcome
+from support.pages import report_text
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = ("west", "east", "south", "north")
@@ -133,8 +134,8 @@ def ran(example: str, scale: str, place: Path) -> StoredRun:
     outcome = runner.run(parse(f"{text}scale: {scale}\n"), place, watcher(), runner.Selection())
     assert outcome.exit_code == 0
     run = open_run(outcome.folder, REASONS)
-    for report in REPORTS.values():
-        assert report.render(view(run))
+    for report in FORMATS.values():
+        assert report_text(report.name, view(run))
     return run
 
 

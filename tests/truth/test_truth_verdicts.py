@@ -13,8 +13,9 @@ from netdyno.campaign import run as runner
 from netdyno.campaign.reasons import REASONS
 from netdyno.devices import KINDS
 from netdyno.plan import parse
-from netdyno.reports import render
+from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
+from support.pages import report_text
 
 pytest.importorskip("netdyno._engine", reason="the engine is not built")
 
@@ -43,7 +44,7 @@ def run(folder: Path, device: Device, method: str, goals: str) -> tuple[dict[str
         )
         with open_run(outcome.folder, REASONS) as stored:
             (case,) = stored.cases
-            page = render(stored, "csv")
+            page = report_text("csv", view(stored))
             assert sum(stored.summary().limits.values()) == 1, "a case counts once"
     limits = {one.value: one.limit for one in case.verdicts}
     assert [*limits] == [one for one in case.result.headlines if one in limits]  # type: ignore[union-attr]

@@ -14,7 +14,6 @@ from netdyno.campaign.reasons import REASONS
 from netdyno.methods import rounded
 from netdyno.methods.parts.procedure import milliseconds
 from netdyno.plan import parse
-from netdyno.reports import REPORTS
 from netdyno.reports.model import grid, joined
 from netdyno.reports.model.from_store import view
 from netdyno.reports.model.loss import none_lost
@@ -23,6 +22,7 @@ from netdyno.values import number as printed
 from netdyno.values.finding import Cell, Column, Value
 from netdyno.values.number import decimal
 from netdyno.verdict.words import at_rate
+from support.pages import report_text
 
 LINE = Fraction(10**8, 672)
 """148,809.52 frames of 64 bytes a second on 100 Mbit/s: RFC 2544's tables have 148,809."""
@@ -152,6 +152,6 @@ def test_what_stands_beside_a_bound_is_one_too(tmp_path: Path) -> None:
         shown = view(stored)
     (value,) = (one for one in shown.cases[0].result.values if one.scope == "west-east")  # type: ignore[union-attr]
     assert value.only_below == Fraction(10**9, 672 * 334)
-    *_, row = re.findall(r"<tr><th>throughput</th>.*?</tr>", REPORTS["html"].render(shown))
+    *_, row = re.findall(r"<tr><th>throughput</th>.*?</tr>", report_text("html", shown))
     cells = [html.unescape(re.sub("<[^>]*>", "", cell)) for cell in re.findall(r"<td.*?</td>", row)]
     assert cells[1:4] == ["< 4.46 kpps", "< 3.00 Mbps", "< 0.3 %"]

@@ -74,9 +74,10 @@ def methods(form: str) -> None:
 @click.option("--format", "form", default="table", type=FORMATS, show_default=True, help=FORMAT_HELP)
 def reports(form: str) -> None:
     """List the formats of reports."""
-    from netdyno.reports import REPORTS
+    from netdyno import reports as known
 
-    print_table(["report", "what it is"], [[report.name, report.help] for report in REPORTS.values()], form)
+    rows = [[one.name, one.help] for one in known.FORMATS.values()]
+    print_table(["report", "what it is"], rows, form)
 
 
 @click.command()

@@ -1,4 +1,4 @@
-"""`netdyno report`: a run in a folder is rendered."""
+"""`netdyno report`: runs in folders are rendered."""
 
 from __future__ import annotations
 
@@ -12,62 +12,84 @@ from netdyno.cli.console import has_colours, print_hint
 from netdyno.errors import NetdynoError, suggestion
 
 if TYPE_CHECKING:
+    from netdyno.reports import Look
     from netdyno.store import StoredRun
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("runs", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="RUN...")
 @click.option(
     "--as", "name", default="terminal", show_default=True, metavar="NAME", help="See `netdyno reports`."
 )
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="A file; stdout unless given.")
-def report(run: Path, name: str, output: Path | None) -> None:
-    """Render the RUN in a folder. Measures nothing and writes nothing into the store."""
+def report(runs: tuple[Path, ...], name: str, output: Path | None) -> None:
+    """Render the RUN in a folder, or several. Measures nothing and writes nothing into the store."""
     check_report_name(name)
     from netdyno.campaign.reasons import REASONS
+    from netdyno.reports import FORMATS
+    from netdyno.reports.model.from_store import view
     from netdyno.store import open_run
 
-    with open_run(run, REASONS) as stored:
-        text = render_report(stored, name, colour=output is None)
-        elsewhere = tables_elsewhere(stored, name)
+    if len(runs) > 1 and not FORMATS[name].takes_several:
+        several = ", ".join(f"`{one.name}`" for one in FORMATS.values() if one.takes_several)
+        raise click.UsageError(f"`--as {name}` shows one run, {len(runs)} are given; several: {several}")
+    shown = []
+    elsewhere = ""
+    for run in runs:
+        with open_run(run, REASONS) as stored:
+            shown.append(view(stored))
+            elsewhere = tables_elsewhere(stored, name)
+    page = FORMATS[name].render(shown, look(colour=output is None))
     if output is None:
-        sys.stdout.write(text)
+        print_page(page)
     else:
-        write_report(output, text)
+        write_report(output, page)
         click.echo(f"wrote {output}", err=True)
     if elsewhere:
-        print_hint(f"{elsewhere}: `netdyno report {run} --as tables`")
+        print_hint(f"{elsewhere}: `netdyno report {runs[0]} --as tables`")
 
 
 def check_report_name(name: str) -> None:
-    from netdyno.reports import REPORTS
+    from netdyno.reports import FORMATS
 
-    if name not in REPORTS:
-        raise NetdynoError(f"there is no report `{name}`", suggestion(name, REPORTS, "reports"))
+    if name not in FORMATS:
+        raise NetdynoError(f"there is no report `{name}`", suggestion(name, FORMATS, "reports"))
 
 
-def write_report(file: Path, text: str) -> None:
+def write_report(file: Path, page: bytes) -> None:
     """Writes a report. What the system says of a file that is open does not name it."""
     try:
-        file.write_text(text, encoding="utf-8")
+        file.write_bytes(page)
     except OSError as error:
         error.filename = str(file)
         raise
 
 
-def render_report(stored: StoredRun, name: str, *, colour: bool) -> str:
-    if name == "terminal":
-        import shutil
+def print_page(page: bytes) -> None:
+    """Writes a report to stdout: text in the encoding of stdout, anything else as it is."""
+    try:
+        text = page.decode()
+    except UnicodeDecodeError:
+        sys.stdout.buffer.write(page)
+    else:
+        sys.stdout.write(text)
 
-        from netdyno.reports.formats import terminal
-        from netdyno.reports.model.from_store import view
 
-        # COLUMNS is heeded in a pipe too, which has no width of its own.
-        width = shutil.get_terminal_size((terminal.USUAL, 24)).columns
-        return terminal.render(view(stored), width=width, colour=colour and has_colours())
+def look(*, colour: bool) -> Look:
+    """How stdout shows a report."""
+    import shutil
+
+    from netdyno.reports import Look
+
+    # COLUMNS is heeded in a pipe too, which has no width of its own.
+    width = shutil.get_terminal_size((Look.width, 24)).columns
+    return Look(width, colour and has_colours())
+
+
+def render_report(stored: StoredRun, name: str, *, colour: bool) -> bytes:
     from netdyno.reports import render
 
-    return render(stored, name)
+    return render([stored], name, look(colour=colour))
 
 
 def tables_elsewhere(stored: StoredRun, name: str) -> str:

@@ -141,7 +141,7 @@ def _conclude(
     A report that cannot be written costs neither the other ones nor the summary.
     """
     from netdyno.campaign.reasons import REASONS
-    from netdyno.reports import REPORTS
+    from netdyno.reports import FORMATS
     from netdyno.reports.formats import summary
     from netdyno.reports.model.from_store import view
     from netdyno.reports.model.headline import headline
@@ -154,7 +154,7 @@ def _conclude(
         if interrupts is not None:
             interrupts.end_with("".join(f"{line}\n" for line in kept))
         for name in dict.fromkeys(reports):
-            file = outcome.folder / f"report{REPORTS[name].suffix}"
+            file = outcome.folder / f"report{FORMATS[name].suffix}"
             try:
                 write_report(file, render_report(stored, name, colour=False))
             except OSError as error:
@@ -166,7 +166,7 @@ def _conclude(
             if elsewhere and "tables" not in reports:
                 print_hint(f"{elsewhere}: `netdyno report {outcome.folder} --as tables`")
         shown = headline(view(stored))
-        text = render_report(stored, "terminal", colour=True) + "\n" if verbose else ""
+        text = render_report(stored, "terminal", colour=True).decode() + "\n" if verbose else ""
         details = ("details", f"netdyno report {outcome.folder} [--as html|markdown|csv|json]")
         text += "\n".join(summary.lines(shown, paths=(*files, details))) + "\n"
         failures = [case for case in stored.cases if case.error]

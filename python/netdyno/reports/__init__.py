@@ -1,14 +1,15 @@
-"""Renderings of a stored run, one file each, and their table. They measure nothing and write no store.
+"""Formats of reports over stored runs, one file each, and their table. They measure nothing.
 
-`render(run, "html")` gives the text of a report. Adding a rendering is one file with
-`render(view: RunView) -> str` and one line in `REPORTS`.
+`render([run], "html")` gives the bytes of a report. Adding a format is one file in `formats/` with
+`render(runs: Sequence[RunView], look: Look) -> bytes` and one line in `FORMATS`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from netdyno.reports.model.view import RunView
@@ -16,50 +17,69 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Report:
-    """A rendering."""
+class Look:
+    """How a report is shown. A format heeds what applies to it: a page has no columns."""
+
+    width: int = 100
+    """Columns of the terminal."""
+    colour: bool = False
+
+
+class Format(Protocol):
+    """A rendering of one run or of several."""
+
+    @property
+    def name(self) -> str:
+        """What `--as` calls it."""
+
+    @property
+    def suffix(self) -> str:
+        """Of a file that holds it."""
+
+    @property
+    def help(self) -> str: ...
+    @property
+    def takes_several(self) -> bool:
+        """Whether it shows more than one run; else `render` gets exactly one."""
+
+    def render(self, runs: Sequence[RunView], look: Look) -> bytes:
+        """The report, UTF-8 if it is text."""
+
+
+@dataclass(frozen=True)
+class _File:
+    """A format in the module of `formats` with its name, imported when it renders: figures import slowly."""
 
     name: str
-    """What `--as` calls it; the module of this package that renders it."""
     suffix: str
-    """Of a file that holds it."""
     help: str
+    takes_several: bool = False
 
-    def render(self, view: RunView) -> str:
-        """The report as text. The module is imported only here: figures are slow to import."""
-        text: str = import_module(f"netdyno.reports.formats.{self.name.replace('-', '_')}").render(view)
-        return text
+    def render(self, runs: Sequence[RunView], look: Look) -> bytes:
+        module = import_module(f"netdyno.reports.formats.{self.name.replace('-', '_')}")
+        page: bytes = module.render(runs, look)
+        return page
 
 
-REPORTS: dict[str, Report] = {
-    report.name: report
-    for report in (
-        Report(
-            "terminal", ".txt", "tables for a terminal: every number, its share of line rate and its limit"
-        ),
-        Report("summary", ".summary.txt", "one screen, as `netdyno run` ends: headline numbers and limits"),
-        Report("brief", ".brief.txt", "one line: the range of the headline numbers, and the limits"),
-        Report(
-            "html", ".html", "one self-contained page with zoomable figures; works offline, prints to PDF"
-        ),
-        Report("markdown", ".md", "the tables, for an article or a wiki"),
-        Report("csv", ".csv", "one row a value, exact counts, units in the column names; not the tables"),
-        Report(
-            "tables", ".tables.csv", "the tables of the methods and of modifiers as CSV, one after the other"
-        ),
-        Report("json", ".json", "everything but the series: settings, values, counts, phases, health"),
-        Report(
-            "json-small",
-            ".small.json",
-            "the results alone: plain numbers with their unit in the key, and exact",
-        ),
-    )
-}
+# fmt: off
+_ALL: tuple[Format, ...] = (
+    _File("terminal", ".txt", "tables for a terminal: every number, its share of line rate and its limit"),
+    _File("summary", ".summary.txt", "one screen, as `netdyno run` ends: headline numbers and limits"),
+    _File("brief", ".brief.txt", "one line a run: the range of the headline numbers, and the limits", True),
+    _File("html", ".html", "one self-contained page with zoomable figures; works offline, prints to PDF"),
+    _File("markdown", ".md", "the tables, for an article or a wiki"),
+    _File("csv", ".csv", "one row a value, exact counts, units in the column names; not the tables"),
+    _File("tables", ".tables.csv", "the tables of the methods and of modifiers as CSV, one after the other"),
+    _File("json", ".json", "everything but the series: settings, values, counts, phases, health"),
+    _File("json-small", ".small.json", "the results alone: plain numbers, their unit in the key, and exact"),
+)
+# fmt: on
+FORMATS: dict[str, Format] = {one.name: one for one in _ALL}
 """In the order `--help` lists them."""
 
 
-def render(run: StoredRun, name: str) -> str:
-    """A stored run as a report. Raises KeyError for a name that is not in REPORTS."""
+def render(runs: Sequence[StoredRun], name: str, look: Look | None = None) -> bytes:
+    """Stored runs as one report. Raises KeyError for a name that is not in FORMATS."""
     from netdyno.reports.model.from_store import view
 
-    return REPORTS[name].render(view(run))
+    return FORMATS[name].render([view(run) for run in runs], look or Look())

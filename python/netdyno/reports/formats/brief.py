@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from netdyno.errors import counted
+from netdyno.reports import Look
 from netdyno.reports.model.families import span_of
 from netdyno.reports.model.headline import headline
 from netdyno.reports.model.view import RunView
@@ -12,7 +15,12 @@ TITLE = 24
 NUMBER = 22
 
 
-def render(run: RunView) -> str:
+def render(runs: Sequence[RunView], look: Look) -> bytes:
+    """A line for each run."""
+    return "".join(map(text, runs)).encode()
+
+
+def text(run: RunView) -> str:
     """The line."""
     shown = headline(run)
     measured = [case for case in run.cases if case.headline is not None and case.headline.number is not None]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
 from fractions import Fraction
 
+from netdyno.reports import Look
 from netdyno.reports.model.goals import OUTCOMES
 from netdyno.reports.model.view import ABOUT_THE_TESTER, COUNTS, RunView, totals
 from netdyno.values import number as printed
@@ -14,7 +16,13 @@ from netdyno.values.printable import printable
 HUNDRED = 100
 
 
-def render(run: RunView) -> str:
+def render(runs: Sequence[RunView], look: Look) -> bytes:
+    """The report on one run."""
+    (run,) = runs
+    return text(run).encode()
+
+
+def text(run: RunView) -> str:
     """The run as CSV (RFC 4180, but `\\n` ends a line): a header, then rows in the order of the plan."""
     settings = run.setting_names
     columns = [

@@ -11,6 +11,7 @@ import base64
 import hashlib
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib import resources
@@ -20,6 +21,7 @@ import jinja2
 import vl_convert
 from markupsafe import Markup, escape
 
+from netdyno.reports import Look
 from netdyno.reports.figures import series, sparkline, table_figures
 from netdyno.reports.figures.figures import Figure, figures
 from netdyno.reports.figures.hero import Hero, hero
@@ -51,7 +53,13 @@ LONG = 30
 PERCENTILES = (Fraction(1, 2), Fraction(9, 10), Fraction(99, 100), Fraction(999, 1000), Fraction(9999, 10000))
 
 
-def render(run: RunView) -> str:
+def render(runs: Sequence[RunView], look: Look) -> bytes:
+    """The report on one run."""
+    (run,) = runs
+    return text(run).encode()
+
+
+def text(run: RunView) -> str:
     """The page."""
     drawn = figures(run)
     first = hero(run)

@@ -12,6 +12,7 @@ from dataclasses import asdict
 from fractions import Fraction
 from typing import Any
 
+from netdyno.reports import Look
 from netdyno.reports.model import repeats, together
 from netdyno.reports.model.joined import Joined, marks
 from netdyno.reports.model.view import ABOUT_THE_TESTER, CaseView, RunView, TrialView, counts
@@ -33,7 +34,13 @@ PERCENTILES = {
 }
 
 
-def render(run: RunView) -> str:
+def render(runs: Sequence[RunView], look: Look) -> bytes:
+    """The report on one run."""
+    (run,) = runs
+    return text(run).encode()
+
+
+def text(run: RunView) -> str:
     """The run as JSON, keys in a stable order."""
     return json.dumps(document(run), ensure_ascii=False, indent=1) + "\n"
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+from netdyno.reports import Look
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values.finding import Value
 
@@ -13,7 +15,13 @@ UNITS = {"fps": "pps", "ns": "ns", "bps": "bps", "ratio": "ratio", "share": "rat
 """Units of values and how keys end; the unit of any other stands beside its number."""
 
 
-def render(run: RunView) -> str:
+def render(runs: Sequence[RunView], look: Look) -> bytes:
+    """The report on one run."""
+    (run,) = runs
+    return text(run).encode()
+
+
+def text(run: RunView) -> str:
     """The document; its keys are listed in docs/reports.md."""
     table = {
         "run": run.id,

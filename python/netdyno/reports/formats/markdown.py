@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from netdyno.reports import Look
 from netdyno.reports.model import compliance, grid, proof, reasons
 from netdyno.reports.model.details import details
 from netdyno.reports.model.joined import NO_ROWS
@@ -14,7 +15,13 @@ from netdyno.values.printable import printable
 _SPECIAL = str.maketrans({c: f"\\{c}" for c in "\\`*_[]<>|#"} | {"\n": " ", "\r": " "})
 
 
-def render(run: RunView) -> str:
+def render(runs: Sequence[RunView], look: Look) -> bytes:
+    """The report on one run."""
+    (run,) = runs
+    return text(run).encode()
+
+
+def text(run: RunView) -> str:
     """The run as GitHub-flavoured Markdown."""
     return "\n".join(_lines(run)) + "\n"
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len
 
+from netdyno.reports import Look
 from netdyno.reports.model.families import Grid
 from netdyno.reports.model.headline import NOTES, Headline, headline
 from netdyno.reports.model.view import RunView
@@ -23,7 +24,13 @@ SENTENCE_LINES = 2
 """Of a reason or a note; the report has the whole of it."""
 
 
-def render(run: RunView) -> str:
+def render(runs: Sequence[RunView], look: Look) -> bytes:
+    """The report on one run."""
+    (run,) = runs
+    return text(run).encode()
+
+
+def text(run: RunView) -> str:
     """The first screen as text."""
     return "\n".join(lines(headline(run), width=WIDTH)) + "\n"
 

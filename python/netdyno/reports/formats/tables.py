@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
 from fractions import Fraction
 
+from netdyno.reports import Look
 from netdyno.reports.model.details import details
 from netdyno.reports.model.view import RunView
 from netdyno.values import number as printed
@@ -21,7 +23,13 @@ PLACES = 12
 """Decimals of a number: enough for any share."""
 
 
-def render(run: RunView) -> str:
+def render(runs: Sequence[RunView], look: Look) -> bytes:
+    """The report on one run."""
+    (run,) = runs
+    return text(run).encode()
+
+
+def text(run: RunView) -> str:
     """The tables (RFC 4180, but `\\n` ends a line); a line that says so if there is none."""
     target = io.StringIO()
     writer = csv.writer(target, lineterminator="\n")

@@ -15,6 +15,7 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from netdyno.errors import counted
+from netdyno.reports import Look
 from netdyno.reports.formats import terminal_tables
 from netdyno.reports.model import compliance, grid, proof, reasons
 from netdyno.reports.model.details import details
@@ -23,8 +24,6 @@ from netdyno.reports.model.view import RunView
 from netdyno.values.printable import printable
 
 NARROWEST = 60
-USUAL = 100
-"""Columns, where there is no terminal that knows."""
 MOST_ROWS = 40
 """Of a table of a method."""
 MOST_REMARKS = 16
@@ -41,12 +40,18 @@ STYLES = {
 """Colour repeats what the word says."""
 
 
-def render(run: RunView, *, width: int | None = None, colour: bool = False) -> str:
-    """The tables as text; without colour unless asked for, 100 columns wide unless told."""
+def render(runs: Sequence[RunView], look: Look) -> bytes:
+    """The tables of one run."""
+    (run,) = runs
+    return text(run, width=look.width, colour=look.colour).encode()
+
+
+def text(run: RunView, *, width: int = Look.width, colour: bool = False) -> str:
+    """The tables as text."""
     target = io.StringIO()
     console = Console(
         file=target,
-        width=max(width or USUAL, NARROWEST),
+        width=max(width, NARROWEST),
         force_terminal=colour,
         color_system="standard" if colour else None,
         no_color=not colour,
