@@ -327,4 +327,5 @@ def test_corrupted_frames_are_lost_for_samples_and_verdict_alike(
     verdict = found.case.verdict("sum")
     assert verdict is not None
     assert verdict.limit == "device"
-    assert f"{stream.corrupted} of {stream.offered} frames came corrupted" in str(verdict.reason)
+    told = verdict.reason.fields()
+    assert (told["corrupted"], told["sent"]) == (stream.corrupted, stream.offered)
