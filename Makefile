@@ -32,11 +32,12 @@ tests-built: ## the Rust tests, not run yet
 demo: ## rehearse the 48 ASR9006 load tests, then test real Linux devices; prints numbers and where the reports are
 	@MAKE="$(MAKE)" tools/demo.sh
 
-test: packages-test .venv/.dev ## every test: Rust, Python, examples, tshark, a browser
-	@$(MAKE) --no-print-directory -j2 .venv/.engine tests-built
+test: packages ## every test: Rust, Python, examples, tshark, a browser
+	@# The tests of Rust are built while packages are fetched. Many Python tests wait for processes: one more worker than cores.
+	@$(MAKE) --no-print-directory -j3 packages-test .venv/.dev .venv/.engine tests-built
 	$(CARGO) test --workspace --locked $(TESTS)
 	export PATH="$$PATH:/usr/sbin:/sbin" NETDYNO_TESTS=all $(BYTECODE) && \
-	$(BIN)/pytest --ignore=tests/real -n auto --dist loadfile && \
+	$(BIN)/pytest --ignore=tests/real -n $$(($$(nproc) + 1)) --dist loadfile && \
 	$(BIN)/pytest tests/real
 
 vm-test: .venv/.dev ## ports and cards under Debian 11's, 12's and 13's kernels, in QEMU (wants root and Debian's archive)
@@ -80,7 +81,7 @@ clean: ## remove what was built; runs/ stays
 packages:
 	@tools/packages.sh demo
 
-packages-test:
+packages-test: packages
 	@tools/packages.sh test
 
 .venv/.run: requirements.lock | packages
