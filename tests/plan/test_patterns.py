@@ -263,14 +263,14 @@ def test_throughput_of_a_full_mesh_is_the_lines_of_all_ports(tmp_path: Path) -> 
             assert "5.95 Mpps" in report_text(name, shown).replace("\N{NO-BREAK SPACE}", " "), name
     full, capped = table["cases"]
     values = {one["scope"]: one for one in full["values"] if one["value"] == "throughput"}
-    assert Fraction(values["sum"]["fps_exact"]) == 4 * LINE
-    assert Fraction(values["p2-p1"]["fps_exact"]) == LINE / 3
+    assert Fraction(values["sum"]["number_pps_exact"]) == 4 * LINE
+    assert Fraction(values["p2-p1"]["number_pps_exact"]) == LINE / 3
     assert {one["share_of_line_percent"] for one in values.values()} == {100}
     assert {one["limit"] for one in values.values()} == {"line"}
     assert full["stream_shares"] == ["1/3"] * 12
     values = {one["scope"]: one for one in capped["values"] if one["value"] == "throughput"}
     # 100,000 a second are taken in at each port, and a queue of 1024 holds some more of a trial of 20 ms.
-    assert 400_000 <= Fraction(values["sum"]["fps_exact"]) <= 4 * (100_000 + 1026 * 50)
+    assert 400_000 <= Fraction(values["sum"]["number_pps_exact"]) <= 4 * (100_000 + 1026 * 50)
     assert {one["limit"] for one in values.values()} == {"device"}
 
 

@@ -28,6 +28,7 @@ from netdyno.values import number as printed
 from netdyno.values.finding import Column, Table, Value
 from netdyno.values.outcome import Gap, Gaps, Reordering, Silence, Variation
 from netdyno.values.reason import Text, texts
+from netdyno.values.series import Series, Steps
 from netdyno.values.verdict import Verdict
 from report_sample import PLAN, SMALL, Asked, Sample, article, axes, write
 from support.pages import report_text
@@ -98,7 +99,7 @@ def test_why_is_said_once_and_not_where_the_table_says_it(small: RunView) -> Non
 def test_every_report_of_the_table_renders_from_the_store(tmp_path: Path) -> None:
     with write(tmp_path, SMALL) as run:
         for name, report in FORMATS.items():
-            assert "ASR9006" in report_text(name, view(run)) or name in ("csv", "tables")
+            assert "ASR9006" in report_text(name, view(run)) or name in ("csv", "tables", "series")
             assert report.name == name
             assert report.suffix.startswith(".")
             assert report.help
@@ -201,7 +202,7 @@ def test_json_keeps_counts_exact_and_leaves_out_what_was_not_measured(small: Run
     assert document["emulated"] is True
     assert document["plan"] == PLAN
     case = document["cases"][3]
-    assert case["line_fps_exact"] == "312500000/21"
+    assert case["line_pps_exact"] == "312500000/21"
     for stream in case["trials"][0]["streams"]:
         assert stream["offered_frames"] - stream["received_frames"] == stream["lost_frames"]
         assert stream["latency"]["p99_ns"] == 1000
@@ -252,6 +253,28 @@ def test_json_has_what_was_observed_and_only_that(small: RunView) -> None:
     assert found["delay_variation"]["ipdv_median_ns"] == 1000
     assert "pdv_p99_9_ns" not in found["delay_variation"], "a thousand samples cannot say"
     assert not {"gaps", "longest_silence", "reordering", "delay_variation"} & set().union(*rest)
+
+
+def test_series_of_an_instrument_are_in_json_and_csv(small: RunView) -> None:
+    case = small.cases[3]
+    (trial,) = case.trials[:1]
+    read = (
+        Series("device", "west", "rx_dropped", "frames", Steps(-10, 50), (0, 7)),
+        Series("device", "chassis", "inlet", "C", (5, 90), (234, 240), scale=1),
+    )
+    changed = replace(case, trials=(replace(trial, result=replace(trial.result, series=read)),))
+    run = replace(small, cases=(changed,))
+    counter, heat = json.loads(report_text("json", run))["cases"][0]["trials"][0]["series"]
+    assert (counter["first_ns"], counter["every_ns"], counter["values"]) == (-10, 50, [0, 7])
+    assert (heat["at_ns"], heat["values"], heat["values_exact"]) == ([5, 90], [23.4, 24], ["117/5", "24"])
+    rows = list(csv.DictReader(io.StringIO(report_text("series", run, run))))
+    assert [(row["series"], row["at_ns"], row["value"], row["unit"]) for row in rows[:4]] == [
+        ("rx_dropped", "-10", "0", "frames"),
+        ("rx_dropped", "40", "7", "frames"),
+        ("inlet", "5", "23.4", "C"),
+        ("inlet", "90", "24", "C"),
+    ]
+    assert rows[4:] == rows[:4], "the second run"
 
 
 def test_files_do_not_follow_the_locale(small: RunView) -> None:
@@ -336,7 +359,7 @@ def test_several_deviations_in_one_field_can_be_told_apart(small: RunView) -> No
 def test_a_run_with_no_result_is_still_reported(tmp_path: Path) -> None:
     with write(tmp_path, Sample(cases=(Asked(axes("ipv4", "plain", "imix", "uni"), None),))) as run:
         assert "no method of this run made a table" in report_text("tables", view(run))
-        for name in FORMATS.keys() - {"tables", "brief"}:
+        for name in FORMATS.keys() - {"tables", "brief", "series"}:
             text = report_text(name, view(run))
             assert "failed" in text
             assert "no route to 48.0.0.0/8" in text

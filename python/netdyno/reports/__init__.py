@@ -70,8 +70,9 @@ _ALL: tuple[Format, ...] = (
     _File("markdown", ".md", "the tables, for an article or a wiki"),
     _File("csv", ".csv", "one row a value, exact counts, units in the column names; not the tables"),
     _File("tables", ".tables.csv", "the tables of the methods and of modifiers as CSV, one after the other"),
-    _File("json", ".json", "everything but the series: settings, values, counts, phases, health"),
+    _File("json", ".json", "everything: settings, values, counts, phases, health, series of instruments"),
     _File("json-small", ".small.json", "the results alone: plain numbers, their unit in the key, and exact"),
+    _File("series", ".series.csv", "what instruments of the device read, as CSV: one row a sample", True),
 )
 # fmt: on
 FORMATS: dict[str, Format] = {one.name: one for one in _ALL}

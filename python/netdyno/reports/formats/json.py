@@ -1,7 +1,7 @@
-"""The run as JSON: what was found and what it rests on, exact counts, units in the names; no series.
+"""The run as JSON: what was found and what it rests on, exact counts, the series of instruments.
 
-A rate that is not whole is a decimal and, beside it, exact (14880952.380952, "312500000/21"). What was
-not measured is left out.
+The key of a quantity ends in its unit (`line_pps`); beside what may not be whole stands the exact fraction
+(`line_pps_exact`: "312500000/21"). What was not measured is left out.
 """
 
 from __future__ import annotations
@@ -23,8 +23,11 @@ from netdyno.values.finding import Figure, Table, Value
 from netdyno.values.health import CatchUp
 from netdyno.values.outcome import Gaps, Lag, Latency, StreamResult
 from netdyno.values.proven import Proven
+from netdyno.values.series import Series, Steps
 
 FORMAT = "netdyno/report/1"
+UNITS = {"fps": "pps", "share": "ratio", "B": "bytes"}
+"""How units inside are printed; the others as they are."""
 PERCENTILES = {
     "p50_ns": Fraction(1, 2),
     "p90_ns": Fraction(9, 10),
@@ -57,7 +60,7 @@ def document(run: RunView) -> dict[str, Any]:
             "emulated": run.emulated,
             "started": run.started,
             "ended": run.ended,
-            "durations_scaled_by": _number(run.scale),
+            **_quantity("durations_scaled_by", run.scale),
             "only": dict(run.only),
             "seed": run.seed,
             "versions": dict(run.versions),
@@ -90,11 +93,10 @@ def _case(case: CaseView) -> dict[str, Any]:
             "stream_shares": [str(place.share) for place in case.places] or None,
             "stream_groups": [place.group for place in case.places] if _grouped(case) else None,
             "stream_cards": [place.card for place in case.places] if _grouped(case) else None,
-            "line_fps": _number(case.line_fps),
-            "line_fps_exact": _exact(case.line_fps),
-            "line_l1_bps": _number(case.line_bps),
+            **_quantity("line_pps", case.line_fps),
+            **_quantity("line_l1_bps", case.line_bps),
             "line_rate_enforced": case.line_enforced,
-            "mean_frame_size_bytes": _number(case.mean_size),
+            **_quantity("mean_frame_size_bytes", case.mean_size),
             "frame_sizes": [{"bytes": size, "weight": weight} for size, weight in case.sizes] or None,
             "flows": case.flows,
             "burst_frames": case.burst if case.burst > 1 else None,
@@ -144,31 +146,30 @@ def _proven(proven: Proven | None) -> dict[str, Any] | None:
         {
             "calibration": proven.id,
             "made_at": proven.made_at.isoformat(),
-            "max_fps": _number(proven.max_fps),
-            "line_fps": _number(proven.line_fps),
+            **_quantity("max_pps", proven.max_fps),
+            **_quantity("line_pps", proven.line_fps),
             "latency_floor_ns": proven.latency_floor_ns,
             "latency_noise_ns": proven.latency_noise_ns,
-            "rate_error_ppm": _number(proven.rate_error_ppm),
+            **_quantity("rate_error_ppm", proven.rate_error_ppm),
             "expired": proven.expired,
         }
     )
 
 
 def _value(case: CaseView, value: Value) -> dict[str, Any]:
-    unit = value.unit
+    end = f"_{UNITS.get(value.unit, value.unit)}" if value.unit else ""
     share = case.share_of_line(value)
     verdict = case.verdict_of(value)
-    rate = value.number if unit == "fps" else None
+    rate = value.number if value.unit == "fps" else None
     return _present(
         {
             "value": ABOUT_THE_TESTER.get(value.name, value.name),
             "scope": value.scope,
-            unit: _number(value.number),
-            f"{unit}_exact": _exact(value.number),
-            f"low_{unit}": _number(value.low),
-            f"high_{unit}": _number(value.high),
-            "l1_bps": None if rate is None else _number(case.l1_bps(rate)),
-            "share_of_line_percent": None if share is None else _number(share * 100),
+            **_quantity(f"number{end}", value.number),
+            **_quantity(f"low{end}", value.low),
+            **_quantity(f"high{end}", value.high),
+            **_quantity("l1_bps", None if rate is None else case.l1_bps(rate)),
+            **_quantity("share_of_line_percent", None if share is None else share * 100),
             "limit": case.limit_of(value) or None,
             "reason": str(verdict.reason) if verdict and case.limit_of(value) else None,
             "note": str(value.note) if value.note else None,
@@ -203,7 +204,10 @@ def _table(table: Table) -> dict[str, Any]:
         {
             "table": table.name,
             "caption": table.caption or None,
-            "columns": [_present({"name": one.name, "unit": one.unit or None}) for one in table.columns],
+            "columns": [
+                _present({"name": one.name, "unit": UNITS.get(one.unit, one.unit) or None})
+                for one in table.columns
+            ],
             "rows": [
                 [cell if isinstance(cell, str) else _number(cell) for cell in row] for row in table.rows
             ],
@@ -248,8 +252,8 @@ def _trial(trial: TrialView) -> dict[str, Any]:
                 {
                     "segment": segment.name,
                     "duration_ns": segment.duration_ns,
-                    "from_fps": _number(segment.from_fps),
-                    "to_fps": _number(segment.to_fps),
+                    **_quantity("from_pps", segment.from_fps),
+                    **_quantity("to_pps", segment.to_fps),
                 }
                 for segment in trial.segments
             ],
@@ -327,6 +331,25 @@ def _trial(trial: TrialView) -> dict[str, Any]:
                 for one in result.interfaces
             ]
             or None,
+            "series": [_series(one) for one in result.series] or None,
+        }
+    )
+
+
+def _series(series: Series) -> dict[str, Any]:
+    """What an instrument read in a trial: its times, ns from the begin of traffic, and a value for each."""
+    steps = series.at_ns if isinstance(series.at_ns, Steps) else None
+    return _present(
+        {
+            "source": series.source,
+            "subject": series.subject,
+            "name": series.name,
+            "unit": series.unit,
+            "first_ns": None if steps is None else steps.first_ns,
+            "every_ns": None if steps is None else steps.every_ns,
+            "at_ns": list(series.times_ns) if steps is None else None,
+            "values": [_number(number) for number in series.numbers],
+            "values_exact": [str(number) for number in series.numbers] if series.scale else None,
         }
     )
 
@@ -350,7 +373,7 @@ def _lag(lag: Lag | None) -> dict[str, Any] | None:
     if lag is None or not lag.max_ns:
         return None
     return {
-        "mean_ns": _number(Fraction(lag.sum_ns, lag.count)),
+        **_quantity("mean_ns", Fraction(lag.sum_ns, lag.count)),
         "max_ns": lag.max_ns,
         "late_frames": lag.late,
         "late_beyond_ns": lag.limit_ns,
@@ -365,7 +388,7 @@ def _latency(latency: Latency | None) -> dict[str, Any] | None:
             "definition": "first bit out to last bit in (FILO)",
             "count": latency.count,
             "min_ns": latency.min_ns,
-            "mean_ns": _number(Fraction(latency.sum_ns, latency.count)),
+            **_quantity("mean_ns", Fraction(latency.sum_ns, latency.count)),
             "max_ns": latency.max_ns,
             **dict(zip(PERCENTILES, percentiles(latency, PERCENTILES.values()), strict=True)),
             "over_range": latency.over,
@@ -403,9 +426,10 @@ def _order(stream: StreamResult) -> dict[str, Any] | None:
     return _present(
         {
             "definition": "RFC 4737, in the sequence of each flow",
-            "ratio": None if ratio is None else float(ratio),
-            "ratio_exact": _exact(ratio),
-            "extent_mean_frames": _number(Fraction(order.extent_sum, order.placed)) if order.placed else None,
+            **_quantity("ratio", ratio),
+            **_quantity(
+                "extent_mean_frames", Fraction(order.extent_sum, order.placed) if order.placed else None
+            ),
             "extent_max_frames": order.extent_max if order.placed else None,
             "extent_unknown_frames": order.unplaced or None,
             "n_reordered_frames": list(order.n_reordered),
@@ -424,7 +448,7 @@ def _variation(stream: StreamResult) -> dict[str, Any] | None:
             "ipdv_pairs": found.pairs,
             "ipdv_min_ns": found.min_ns,
             "ipdv_median_ns": variation.median(found),
-            "ipdv_mean_ns": _number(Fraction(found.sum_ns, found.pairs)),
+            **_quantity("ipdv_mean_ns", Fraction(found.sum_ns, found.pairs)),
             "ipdv_max_ns": found.max_ns,
             "ipdv_over_range": found.over or None,
         }
@@ -441,12 +465,20 @@ def _response(latency: Latency | None, lag: Lag | None) -> dict[str, Any] | None
         {
             "definition": "from when a frame was due to last bit in: at least, at most",
             "mean_ns": [_number(least), _number(most)],
+            "mean_ns_exact": [str(least), str(most)],
             **{
                 name: None if bounds is None else list(bounds)
                 for name, bounds in zip(PERCENTILES, known, strict=True)
             },
         }
     )
+
+
+def _quantity(key: str, number: Fraction | int | None) -> dict[str, Any]:
+    """A plain number and, beside it, the exact one; nothing of what was not measured."""
+    if number is None:
+        return {}
+    return {key: _number(Fraction(number)), f"{key}_exact": str(number)}
 
 
 def _number(number: Fraction | None) -> int | float | None:
