@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from fractions import Fraction
@@ -22,6 +22,7 @@ from netdyno.campaign.events import (
     Waiting,
     Wired,
 )
+from netdyno.cli.time_left import TimeLeft
 from netdyno.errors import counted
 from netdyno.methods import METHODS
 from netdyno.methods.reasons import Preempted
@@ -94,8 +95,6 @@ class Now:
     """Attempts at a trial that do not count, and are not told yet."""
     retries: int = 0
     """How often the plan has a trial retried that a pause of the tester spoiled."""
-    first: tuple[float, Fraction] | None = None
-    """When it was looked at for the first time, and how many trials an earlier run had made."""
 
     @property
     def scopes(self) -> tuple[str, ...]:
@@ -129,19 +128,6 @@ class Now:
         why = printable("; ".join(map(str, reasons[-1])))
         return f", attempt {number} of {max(number, most)} ({why})"
 
-    def behind(self, trials: int) -> Fraction:
-        """How much of a case of so many trials is done, those of an earlier run that it goes on with too."""
-        begun = Fraction(self.elapsed_ns, self.total_ns) if self.total_ns else Fraction(0)
-        return min((self.number + begun) / trials, Fraction(1))
-
-    def left_s(self, trials: int) -> float | None:
-        """How long a case of so many trials still takes at the pace it has had; None: it has had none yet."""
-        if self.first is None:
-            return None
-        since, then = self.first
-        made, passed = self.behind(trials) * trials, time.monotonic() - since
-        return float((trials - made) / (made - then)) * passed if made > then and passed > 1 else None
-
     def look(self, event: Looked) -> None:
         """Takes in a snapshot. Rates are over the time between two snapshots, as the trial counts it."""
         now = event.progress
@@ -151,35 +137,33 @@ class Now:
         self.trial, self.phase, self.waiting = event.trial, now.phase, ""
         self.number = event.number
         self.elapsed_ns, self.total_ns = now.elapsed_ns, now.total_ns
-        if self.first is None:
-            self.first = (time.monotonic(), Fraction(self.number))
 
 
 class PlainView:
     """A line for each end of a case, and one every ten seconds."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, clock: Callable[[], float] | None = None) -> None:
+        """clock: in seconds, in place of `time.monotonic`."""
         self.stream = stream
+        self.clock = clock or time.monotonic
         self.now: dict[int, Now] = {}
         self.plan: Plan | None = None
         self.cases: dict[int, Case] = {}
         self.total = 0
         self.ended = 0
-        self.began = self.told = time.monotonic()
+        self.began = self.told = self.clock()
 
     def begin(self, plan: Plan, cases: Sequence[Case], already: int) -> None:
         """The run begins; so many cases were done before."""
         from netdyno.campaign.run import traffic_seconds
 
         self.plan = plan
-        self.pace_s: float | None = None
-        self.planned_s = float(traffic_seconds(plan, 1))
         count = METHODS[plan.method].trials
-        self.trials = None if count is None else count(plan.parameters)
+        trials = None if count is None else count(plan.parameters)
+        self.left = TimeLeft(len(cases), float(traffic_seconds(plan, 1)), trials, self.clock)
         self.cases = {case.number: case for case in cases}
         self.total, self.ended = len(cases) + already, already
-        self.already = already
-        self.began = self.told = self.last_end = time.monotonic()
+        self.began = self.told = self.clock()
         left = f", {already} done before" if already else ""
         self.say(f"{printable(plan.title)}: {counted(self.total, 'case')}{left}")
 
@@ -190,15 +174,19 @@ class PlainView:
         match event:
             case Wired():
                 now.wiring, now.phase = event.wiring, "starting"
+                self.left.begin_case(event.case, real=event.wiring.clock == "real")
             case Looked():
                 self._warn(now, event.trial)
                 now.look(event)
+                progress = event.progress
+                self.left.look(event.case, event.number, progress.elapsed_ns, progress.total_ns)
             case Waiting():
                 if event.why != now.waiting:
                     self.say(f"{now.case.title}: {event.why}")
                 now.trial, now.waiting = event.trial, event.why
             case TrialEnded():
                 now.waiting = ""
+                self.left.end_attempt(event.case, event.trial.number, counts=event.trial.state == "done")
                 now.trial, now.phase = event.trial.name, event.trial.state
                 if event.trial.state == "done":
                     now.done[event.trial.number] = event.trial.result
@@ -210,6 +198,7 @@ class PlainView:
                     self._warn(now)
             case Measured() | Failed() | Interrupted():
                 self._warn(now)
+                self.left.end_case(event.case, measured=isinstance(event, Measured))
                 self._ended(now, event)
         self.tick()
 
@@ -228,7 +217,7 @@ class PlainView:
 
     def tick(self) -> None:
         """Time has passed."""
-        if time.monotonic() - self.told >= PLAIN_EVERY_S and self.now:
+        if self.clock() - self.told >= PLAIN_EVERY_S and self.now:
             self.say(self._where())
 
     def stopping(self) -> None:
@@ -240,28 +229,12 @@ class PlainView:
 
     def say(self, line: str) -> None:
         """A line of text."""
-        self.told = time.monotonic()
+        self.told = self.clock()
         print(printable(line), file=self.stream, flush=True)
 
     def left_s(self) -> float | None:
-        """How long the rest will take: what the cases so far took on average, else what the plan asks for
-        in real time; None if unknown.
-
-        The average is taken when a case ends and counted down from there, so that it does not rise and
-        fall while a case runs.
-        """
-        rest = self.total - self.ended
-        if self.pace_s is not None:
-            # A case that takes longer than the others is taken to end any moment.
-            return max(self.pace_s * rest - (time.monotonic() - self.last_end), self.pace_s * (rest - 1), 0)
-        at_hand = next((now for now in self.now.values() if now.trial), None)
-        real = any(now.wiring is not None and now.wiring.clock == "real" for now in self.now.values())
-        if not real:
-            return None if self.trials is None or at_hand is None or rest > 1 else at_hand.left_s(self.trials)
-        if self.trials is not None and at_hand is not None:
-            return self.planned_s * (rest - float(at_hand.behind(self.trials)))
-        left = self.planned_s * rest - (time.monotonic() - self.began)
-        return max(left, self.planned_s * (rest - 1))
+        """How many seconds the rest takes; None if unknown."""
+        return self.left.estimate_s()
 
     def _ended(self, now: Now, event: Measured | Failed | Interrupted) -> None:
         self.now.pop(event.case, None)
@@ -269,8 +242,6 @@ class PlainView:
             self.say(f"[{self.ended}/{self.total}] {now.case.title}: interrupted")
             return
         self.ended += 1
-        self.last_end = time.monotonic()
-        self.pace_s = (self.last_end - self.began) / (self.ended - self.already)
         place = f"[{self.ended}/{self.total}] {now.case.title}"
         if isinstance(event, Failed):
             hint = f" (hint: {event.hint})" if event.hint else ""
@@ -316,8 +287,8 @@ class PlainView:
 class RichView(PlainView):
     """The same on a terminal: what has ended scrolls by, what runs stands below it."""
 
-    def __init__(self, stream: TextIO) -> None:
-        super().__init__(stream)
+    def __init__(self, stream: TextIO, clock: Callable[[], float] | None = None) -> None:
+        super().__init__(stream, clock)
         self.live: Live | None = None
         self.console: Console | None = None
 
@@ -332,8 +303,8 @@ class RichView(PlainView):
         self.drawn = 0.0
 
     def tick(self) -> None:
-        if self.live is not None and time.monotonic() - self.drawn >= 0.3:
-            self.drawn = time.monotonic()
+        if self.live is not None and self.clock() - self.drawn >= 0.3:
+            self.drawn = self.clock()
             self.live.update(self._table(), refresh=True)
 
     def end(self) -> None:
@@ -355,7 +326,7 @@ class RichView(PlainView):
         # Several cases of an emulated device run at once, so none of them is the one at hand.
         head = f"{self.ended} of {counted(self.total, 'case')} done"
         parts: list[RenderableType] = [
-            Text(f"{head}, {clock(time.monotonic() - self.began)} so far{rest}", style="bold")
+            Text(f"{head}, {clock(self.clock() - self.began)} so far{rest}", style="bold")
         ]
         for now in self.now.values():
             if len(self.now) <= 2:

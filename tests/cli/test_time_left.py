@@ -1,0 +1,118 @@
+"""The time left that the live view names, by a clock that a test moves: scripted runs, retries among them."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from fractions import Fraction
+from types import SimpleNamespace
+from typing import Any
+
+import methodlab
+import pytest
+from netdyno.campaign.events import Event, Failed, Interrupted, Looked, TrialEnded, Wired
+from netdyno.campaign.run import Selection
+from netdyno.cli.live import PlainView
+from netdyno.methods.reasons import Preempted
+from netdyno.plan import parse
+from netdyno.store import CaseWiring
+from netdyno.testers.tester import Progress
+from netdyno.values.situation import Situation
+
+TRIALS = 10
+TRIAL_S = 12.0
+"""Of each trial, settling and overhead included; the plan says 10 s."""
+
+PLAN = methodlab.text(
+    f"order: {{repeats: {TRIALS}, duration: 10s}}",
+    trial="settle: 0s, drain: 0s",
+    matrix="direction: [uni, bidir]",
+)
+
+Script = dict[tuple[int, int], list[float]]
+"""Seconds that each attempt took that did not count, by case and trial."""
+
+
+def ended(case: int, number: int, state: str) -> TrialEnded:
+    invalid = (Preempted(1),) if state == "invalid" else ()
+    health = SimpleNamespace(longest_gap_ns=1)
+    result = SimpleNamespace(invalid=invalid, began=True, health=health)
+    trial: Any = SimpleNamespace(name=f"t{number}", number=number, state=state, result=result)
+    return TrialEnded(case, trial)
+
+
+def steps(script: Script, setup_s: float, clock: str) -> Iterator[tuple[float, Event]]:
+    """Seconds that pass, and the event at their end."""
+    wiring = CaseWiring(clock, Situation((), Fraction(1), Fraction(64)), False, (), "{}")  # type: ignore[arg-type]
+    for case in (0, 1):
+        yield setup_s, Wired(case, wiring)
+        for number in range(TRIALS):
+            for attempt_s, state in (
+                *((one, "invalid") for one in script.get((case, number), [])),
+                (TRIAL_S, "done"),
+            ):
+                yield 0.0, Looked(case, f"t{number}", number, Progress("traffic", 0, 10 * 10**9))
+                yield (
+                    attempt_s / 2,
+                    Looked(case, f"t{number}", number, Progress("traffic", 5 * 10**9, 10 * 10**9)),
+                )
+                yield attempt_s / 2, ended(case, number, state)
+        yield 0.5, Failed(case, "no")
+
+
+SCRIPTS: dict[str, Script] = {
+    "none": {},
+    "the first": {(0, 0): [TRIAL_S]},
+    "every fifth": {(case, number): [TRIAL_S] for case in (0, 1) for number in (2, 7)},
+    "every fourth, the first too": {(case, number): [TRIAL_S] for case in (0, 1) for number in (0, 4, 8)},
+    "cut short": {(case, number): [4.0, 4.0] for case in (0, 1) for number in (0, 5)},
+    "one many times": {(0, 3): [TRIAL_S] * 3},
+}
+
+
+@pytest.mark.parametrize("clock", ["real", "virtual"])
+@pytest.mark.parametrize("setup_s", [0.0, 3.0])
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_time_left_after_the_first_trial_is_within_a_quarter(name: str, setup_s: float, clock: str) -> None:
+    now = 1000.0
+    view = PlainView(io.StringIO(), clock=lambda: now)
+    plan = parse(PLAN)
+    view.begin(plan, list(Selection().cases(plan)), 0)
+    script = list(steps(SCRIPTS[name], setup_s, clock))
+    end = now + sum(passed for passed, _ in script)
+    done = 0
+    seen = []
+    for passed, event in script:
+        now += passed
+        view.event(event)
+        done += isinstance(event, TrialEnded) and event.trial.state == "done"
+        # Of the last trials a retry more or less is more than a quarter of what is left.
+        if done and end - now > 5 * TRIAL_S:
+            left = view.left_s()
+            assert left is not None
+            seen.append(left / (end - now))
+    assert len(seen) > TRIALS
+    assert 0.75 <= seen[0] <= 1.25
+    assert 0.5 <= min(seen) <= max(seen) <= 1.5
+
+
+def test_time_left_before_the_first_trial_is_the_plans() -> None:
+    now = 1000.0
+    view = PlainView(io.StringIO(), clock=lambda: now)
+    plan = parse(PLAN)
+    view.begin(plan, list(Selection().cases(plan)), 0)
+    assert view.left_s() is None
+    for _, event in list(steps({}, 0.0, "real"))[:2]:
+        view.event(event)
+    assert view.left_s() == pytest.approx(2 * TRIALS * 10)
+
+
+def test_time_left_after_an_interrupted_case_does_not_fail() -> None:
+    now = 1000.0
+    view = PlainView(io.StringIO(), clock=lambda: now)
+    plan = parse(PLAN)
+    view.begin(plan, list(Selection().cases(plan)), 0)
+    view.event(Interrupted(0))
+    now += 5
+    view.event(Interrupted(1))
+    assert view.left_s() in (None, 0)
