@@ -24,6 +24,7 @@ from netdyno.testers.tester import Progress, Session
 from netdyno.values.finding import Result
 from netdyno.values.load import Trial
 from netdyno.values.outcome import Outcome
+from netdyno.values.reason import in_short
 from netdyno.values.situation import Situation
 
 if TYPE_CHECKING:
@@ -144,9 +145,9 @@ class Attempts:
         reasons = last.result.invalid
         if not last.result.began:
             # It did not begin: a port had no peer for as long as it waits for one.
-            why = f"trial `{trial.name}` could not begin: {'; '.join(map(str, reasons))}"
+            why = f"trial `{trial.name}` could not begin: {in_short(reasons)}"
             return NotMeasuredError(why, self.session.advice(reasons))
-        why = f"trial `{trial.name}` was invalid {last.attempt + 1} times: {'; '.join(map(str, reasons))}"
+        why = f"trial `{trial.name}` was invalid {last.attempt + 1} times: {in_short(reasons)}"
         return NotMeasuredError(why)
 
     def _attempt(self, number: int, attempt: int, trial: Trial, *, again: bool) -> StoredTrial:

@@ -22,6 +22,7 @@ from netdyno.campaign.events import (
     Waiting,
     Wired,
 )
+from netdyno.cli.merged import Merged
 from netdyno.cli.time_left import TimeLeft
 from netdyno.errors import counted
 from netdyno.methods import METHODS
@@ -35,6 +36,7 @@ from netdyno.values.number import clock, count, percent, rate
 from netdyno.values.outcome import Outcome
 from netdyno.values.printable import printable
 from netdyno.values.rates import wire_bits
+from netdyno.values.reason import in_short
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -125,7 +127,7 @@ class Now:
         spoilt = sum(all(isinstance(reason, Preempted) for reason in found) for found in reasons)
         most = ATTEMPTS + spoilt if spoilt < len(before) else self.retries + 1
         number = len(before) + 1
-        why = printable("; ".join(map(str, reasons[-1])))
+        why = printable(in_short(reasons[-1]))
         return f", attempt {number} of {max(number, most)} ({why})"
 
     def look(self, event: Looked) -> None:
@@ -146,6 +148,9 @@ class PlainView:
         """clock: in seconds, in place of `time.monotonic`."""
         self.stream = stream
         self.clock = clock or time.monotonic
+        self.merged = Merged()
+        self.failures: dict[tuple[str, str | None], str] = {}
+        """Why cases could not be measured, and the first of each."""
         self.now: dict[int, Now] = {}
         self.plan: Plan | None = None
         self.cases: dict[int, Case] = {}
@@ -181,7 +186,7 @@ class PlainView:
                 progress = event.progress
                 self.left.look(event.case, event.number, progress.elapsed_ns, progress.total_ns)
             case Waiting():
-                if event.why != now.waiting:
+                if event.why != now.waiting and self.merged.is_new(event.why, event.why, now.case.title):
                     self.say(f"{now.case.title}: {event.why}")
                 now.trial, now.waiting = event.trial, event.why
             case TrialEnded():
@@ -212,8 +217,12 @@ class PlainView:
         attempts, now.invalid = now.invalid, []
         worst = max(attempts, key=lambda one: one.result.health.longest_gap_ns)
         times = f", {len(attempts)} times, at worst" if len(attempts) > 1 else ""
-        reasons = "; ".join(map(str, worst.result.invalid))
-        self.say(f"warning: {now.case.title}: trial `{worst.name}` does not count{times}: {reasons}")
+        reasons = in_short(worst.result.invalid)
+        where = f"{now.case.title}: trial `{worst.name}`"
+        if self.merged.is_new(
+            (worst.result.invalid, len(attempts)), f"does not count{times}: {reasons}", where
+        ):
+            self.say(f"warning: {where} does not count{times}: {reasons}")
 
     def tick(self) -> None:
         """Time has passed."""
@@ -225,7 +234,9 @@ class PlainView:
         self.say("stopping in order, what was measured is kept; once more to end at once")
 
     def end(self) -> None:
-        """The run is over."""
+        """The run is over: counts the messages that came again."""
+        for line in self.merged.lines():
+            self.say(line)
 
     def say(self, line: str) -> None:
         """A line of text."""
@@ -244,6 +255,10 @@ class PlainView:
         self.ended += 1
         place = f"[{self.ended}/{self.total}] {now.case.title}"
         if isinstance(event, Failed):
+            same = self.failures.setdefault((event.message, event.hint), now.case.title)
+            if same != now.case.title:
+                self.say(f"{place}: not measured: the same as `{same}`")
+                return
             hint = f" (hint: {event.hint})" if event.hint else ""
             self.say(f"{place}: not measured: {event.message}{hint}")
             return
@@ -308,6 +323,7 @@ class RichView(PlainView):
             self.live.update(self._table(), refresh=True)
 
     def end(self) -> None:
+        super().end()
         if self.live is not None:
             self.live.stop()
 

@@ -22,6 +22,9 @@ MOST_TEXT = 20_000
 MOST_ITEMS = 10_000
 """Items of one list in a reason."""
 
+EXAMPLES = 3
+"""Messages of one kind that are shown in a line."""
+
 MOST_DEPTH = 12
 """Reasons and lists inside each other."""
 
@@ -141,6 +144,25 @@ def texts(sentences: Iterable[str | Reason]) -> tuple[Reason, ...]:
 def text(sentence: str | Reason | None) -> Reason | None:
     """A reason that may be a sentence without a class of its own yet; None of an empty one."""
     return (Text(sentence) if isinstance(sentence, str) else sentence) if sentence else None
+
+
+def in_short(reasons: Iterable[Reason]) -> str:
+    """Reasons in one line: equal ones once, at most `EXAMPLES` of a code, then their count.
+
+    Those without a class of their own are of one kind only if their texts are equal.
+    """
+    kinds: dict[object, list[Reason]] = {}
+    for reason in reasons:
+        kinds.setdefault(reason if isinstance(reason, Text) else reason.code, []).append(reason)
+    return "; ".join(_kind_in_short(found) for found in kinds.values())
+
+
+def _kind_in_short(found: list[Reason]) -> str:
+    different = list(dict.fromkeys(found))
+    shown = "; ".join(map(str, different[:EXAMPLES]))
+    if len(different) > EXAMPLES:
+        return f"{shown}; {len(found)} such messages in all"
+    return f"{shown} ({len(found)} times)" if len(found) > len(different) else shown
 
 
 def encode(reason: Reason) -> dict[str, Any]:
