@@ -216,7 +216,7 @@ def test_csv_and_json_have_the_numbers_exact(suite: RunView) -> None:
     assert rows[1] == ["ipv4", "64", "14880952.380952380952", "5000000"]
     assert len(rows) == 1 + 2 * len(BYTES)
     table = json.loads(report_text("json", suite))["cases"][0]["tables"][0]
-    assert table["columns"][1] == {"name": "Theoretical", "unit": "fps"}
+    assert table["columns"][1] == {"name": "Theoretical", "unit": "pps"}
     assert Fraction(table["rows_exact"][0][1]) == line_fps(64)
     assert table["rows"][0][2] == 5_000_000
     assert table["figure"]["reference"] == ["Theoretical"]

@@ -14,9 +14,12 @@ import base64
 import binascii
 import struct
 import zlib
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+from itertools import accumulate
 
 from netdyno.values.outcome import Latency
 
@@ -43,7 +46,12 @@ class Histogram:
     @property
     def count(self) -> int:
         """Values recorded."""
-        return sum(n for _, n in self.buckets)
+        return self._counted[-1] if self.buckets else 0
+
+    @cached_property
+    def _counted(self) -> tuple[int, ...]:
+        """Values recorded in each bucket and those before it."""
+        return tuple(accumulate(n for _, n in self.buckets))
 
     def percentile(self, share: Fraction) -> int | None:
         """The value that `share` of the recorded ones do not exceed; None if too few were recorded to say.
@@ -54,12 +62,7 @@ class Histogram:
         if total == 0 or (share < 1 and total * (1 - share) < 10):
             return None
         wanted = -(-total * share.numerator // share.denominator)
-        seen = 0
-        for value, n in self.buckets:
-            seen += n
-            if seen >= wanted:
-                return value
-        raise AssertionError("the counts of a histogram add up to its count")
+        return self.buckets[bisect_left(self._counted, wanted)][0]
 
 
 def percentiles(latency: Latency, shares: Iterable[Fraction]) -> list[int | None]:

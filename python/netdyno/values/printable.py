@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 """Control characters (ECMA-48, C0 and C1) and those that turn the direction of what follows."""
@@ -17,6 +18,7 @@ def printable(text: str) -> str:
     return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
+@lru_cache(maxsize=4096)
 def printable_lines(text: str) -> str:
     """The same of a text that may have several lines and tabs, such as a plan."""
     return _CONTROL_OF_A_PAGE.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))

@@ -18,8 +18,8 @@ from netdyno.reports.model import grid
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values import number as printed
 
-BUCKETS = 120
-DOTS = 24
+BUCKETS = 80
+DOTS = 16
 """Buckets from one dot of a line to its next."""
 HEADROOM = 1.5
 """What was received fills at least this part of the height (as a divisor), however much more was offered."""

@@ -51,7 +51,7 @@ def points(trial: TrialView, segment_name: str | None, buckets: int) -> list[Poi
     """At most `buckets` points over a segment, or over the whole trial."""
     tx, rx, arrived = trial.samples.tx, trial.samples.rx, trial.samples.arrived
     span = [i for i in samples_of(trial, segment_name) if i < len(tx)]
-    per_sample = Fraction(10**9, trial.result.sample_ns)
+    step = trial.result.sample_ns
     width = max(1, -(-len(span) // buckets))
     found = []
     for first in range(0, len(span), width):
@@ -60,11 +60,11 @@ def points(trial: TrialView, segment_name: str | None, buckets: int) -> list[Poi
         received = [rx[i] for i in indices]
         found.append(
             Point(
-                at_ns=(2 * indices[0] + len(indices)) * trial.result.sample_ns // 2,
-                offered_fps=sent * per_sample / len(indices),
-                rx_fps=sum(received) * per_sample / len(indices),
-                rx_min_fps=min(received) * per_sample,
-                rx_max_fps=max(received) * per_sample,
+                at_ns=(2 * indices[0] + len(indices)) * step // 2,
+                offered_fps=Fraction(sent * 10**9, step * len(indices)),
+                rx_fps=Fraction(sum(received) * 10**9, step * len(indices)),
+                rx_min_fps=Fraction(min(received) * 10**9, step),
+                rx_max_fps=Fraction(max(received) * 10**9, step),
                 loss=Fraction(sent - sum(arrived[i] for i in indices), sent) if sent else None,
             )
         )

@@ -9,7 +9,7 @@ from netdyno.reports.figures import series
 from netdyno.reports.model.view import TrialView
 from netdyno.values import number as printed
 
-BUCKETS = 150
+BUCKETS = 64
 WIDTH, HEIGHT, TOP, FOOT, LEGEND = 720, 84, 6, 18, 16
 LETTER = 6.5
 """About the width of a letter of a label."""
@@ -25,7 +25,7 @@ def svg(trial: TrialView) -> str:
 
     def at(ns: int, rate: Fraction) -> str:
         return (
-            f"{ns / trial.duration_ns * WIDTH:.1f},{TOP + (HEIGHT - TOP) * (1 - float(rate) / highest):.1f}"
+            f"{ns / trial.duration_ns * WIDTH:.0f},{TOP + (HEIGHT - TOP) * (1 - float(rate) / highest):.1f}"
         )
 
     offered = " ".join(at(p.at_ns, p.offered_fps) for p in points)

@@ -50,6 +50,8 @@ from netdyno.values.printable import printable_lines
 LONG = 30
 """Rows of a method's table from which it stands folded in the page."""
 
+_PATH = re.compile(r' d="[^"]+"')
+_DECIMALS = re.compile(r"(\.\d)\d+")
 PERCENTILES = (Fraction(1, 2), Fraction(9, 10), Fraction(99, 100), Fraction(999, 1000), Fraction(9999, 10000))
 
 
@@ -185,11 +187,21 @@ def _drawn(run: RunView, figure: Figure) -> dict[str, Any]:
 
 def _pictures(figure: Figure | Hero | table_figures.Drawn) -> dict[str, Markup]:
     """A figure as it stands in the page, and as the script draws it."""
-    # Before it is drawn: what draws fails altogether on some of what cannot be shown.
-    still: str = vl_convert.vegalite_to_svg(_shown_in(figure.still))
-    spec = json.dumps(_shown_in(figure.live), ensure_ascii=False, separators=(",", ":"))
+    # Before it is drawn: what draws fails altogether on some of what cannot be shown. Both share their data.
+    live, rows = _shown_in(figure.live), figure.live.get("datasets")
+    if rows is not None and figure.still.get("datasets") is rows:
+        stood = {**_shown_in({**figure.still, "datasets": {}}), "datasets": live["datasets"]}
+    else:
+        stood = _shown_in(figure.still)
+    still = _PATH.sub(_to_tenths, vl_convert.vegalite_to_svg(stood))
+    spec = json.dumps(live, ensure_ascii=False, separators=(",", ":"))
     # Within a script element only `<` can end it; JSON has it in strings alone.
     return {"still": Markup(still), "spec": Markup(spec.replace("<", "\\u003c"))}
+
+
+def _to_tenths(path: re.Match[str]) -> str:
+    """A path in tenths of a pixel, which nobody sees: a third fewer bytes."""
+    return _DECIMALS.sub(r"\1", path[0])
 
 
 def _detail(table: Joined, key: str) -> dict[str, Any]:
