@@ -110,7 +110,7 @@ def test_a_device_killed_and_started_again_twenty_times(tmp_path: Path) -> None:
             # What was on its way is not the device's loss: there is no such trial.
             (why,) = cut["invalid"]
             assert why["code"] == "port-gone"
-            assert "went without a word" in why["fields"]["why"]
+            assert "closed the connection without a DISCONNECT" in why["fields"]["why"]
     with served(tmp_path):
         tester.start(trial(50))
         whole = found(tester)
@@ -179,7 +179,7 @@ def test_a_socket_that_is_taken_is_not_taken_over(tmp_path: Path) -> None:
         while not (tmp_path / "east.sock").exists():
             assert time.monotonic() < deadline
             time.sleep(0.01)
-        with pytest.raises(_engine.EngineError, match="somebody listens there already") as refused:
+        with pytest.raises(_engine.EngineError, match="another process listens there already") as refused:
             _engine.Server(taken)
         assert refused.value.code == "port-system"
 

@@ -1,7 +1,7 @@
 //! A learning bridge's address table (IEEE 802.1D, clause 7): source addresses are learned, entries age,
 //! the table is finite. VLAN-unaware: a tagged frame is bridged by its addresses.
 
-use crate::header::{is_group, macs};
+use crate::header::{is_multicast, macs};
 use crate::service::Server;
 
 /// Marks a place in use; MAC addresses take the lower 48 bits.
@@ -61,10 +61,10 @@ impl Bridge {
     #[inline]
     pub(crate) fn forward(&mut self, frame: &[u8], port: usize, t: u64) -> Path {
         let (destination, source) = macs(frame);
-        if !is_group(source) {
+        if !is_multicast(source) {
             self.learn(source, port as u32, t);
         }
-        if is_group(destination) {
+        if is_multicast(destination) {
             // 01:80:c2:00:00:00 to :0f stay on their link (802.1D, table 7-10).
             return if destination & !0xf == 0x0180_c200_0000 {
                 Path::Filter

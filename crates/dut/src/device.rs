@@ -19,7 +19,7 @@ use crate::agent::Agent;
 use crate::bridge::Bridge;
 use crate::egress::{Delay, Output};
 use crate::flight::{BURST, Flight};
-use crate::ingress::{Input, Lane};
+use crate::ingress::{Input, MemberInput};
 use crate::limits::Limits;
 use crate::pool::Pool;
 use crate::router::Router;
@@ -37,8 +37,8 @@ pub struct Device {
     /// A port that failed is not touched again.
     pub(crate) failed: Vec<Option<Reason>>,
     pub(crate) inputs: Vec<Input>,
-    pub(crate) lanes: Vec<Lane>,
-    /// When the first frame of each lane reaches the switching point; valid while frames are switched.
+    pub(crate) member_inputs: Vec<MemberInput>,
+    /// When the first frame of each member input reaches the switching point; valid while frames are switched.
     pub(crate) heads: Vec<u64>,
     pub(crate) outputs: Vec<Output>,
     pub(crate) core: Core,
@@ -175,7 +175,7 @@ impl Device {
             self.receive(port, now);
         }
         if self.shared {
-            self.switch_shared(now.ps);
+            self.switch_shared_capacity(now.ps);
         } else if self.holding {
             self.switch_holding(now.ps);
         } else {
@@ -192,7 +192,7 @@ impl Device {
             ports,
             failed,
             inputs,
-            lanes,
+            member_inputs,
             pool,
             ..
         } = self;
@@ -210,7 +210,7 @@ impl Device {
                 if deaf {
                     input.down_drops += burst.len() as u64;
                 } else {
-                    input.arrive(burst, lanes, pool);
+                    input.arrive(burst, member_inputs, pool);
                 }
             });
             match got {

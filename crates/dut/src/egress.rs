@@ -1,8 +1,8 @@
 //! From the switching point to the line: delay without overtaking, faults, the choice of a member, the line.
 
+use crate::aggregation::Spread;
 use crate::flight::{self, BURST, Flight};
 use crate::impair::Impair;
-use crate::lag::Spread;
 use crate::member::Member;
 use crate::pool::{self, Pool};
 use netdyno_io::port::{Port, PortError};

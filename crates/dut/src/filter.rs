@@ -4,7 +4,7 @@
 
 use crate::agent;
 use crate::error::DeviceError;
-use crate::header::{self, be16, is_group, macs, network};
+use crate::header::{self, be16, is_multicast, macs, network};
 use crate::queue::Queue;
 use crate::router::{network as prefix_of, rip};
 use crate::service::Server;
@@ -110,7 +110,7 @@ impl Processor {
     pub(crate) fn offer(&mut self, server: Option<&mut Server>, t: u64, frame: &[u8]) -> Fate {
         let (permitted, looked) = self.filter(frame);
         let (destination, _) = macs(frame);
-        let mut more = looked * self.rule_ps + u64::from(is_group(destination)) * self.group_ps;
+        let mut more = looked * self.rule_ps + u64::from(is_multicast(destination)) * self.group_ps;
         if self.query_ps > 0 || self.route_ps > 0 {
             more += self.hearing(frame);
         }
@@ -139,7 +139,7 @@ impl Processor {
         let is_ours = self.own.contains(&to);
         match port {
             agent::PORT if is_ours => self.query_ps,
-            rip::PORT if is_ours || is_group(macs(frame).0) => rip::entries(bytes) as u64 * self.route_ps,
+            rip::PORT if is_ours || is_multicast(macs(frame).0) => rip::entries(bytes) as u64 * self.route_ps,
             _ => 0,
         }
     }

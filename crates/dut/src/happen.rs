@@ -57,8 +57,8 @@ impl Device {
         self.forget(None);
         let until = t.saturating_add(self.timeline.reset);
         let mut lost = 0;
-        for lane in &mut self.lanes {
-            lost += lane.clear(&mut self.pool);
+        for member_input in &mut self.member_inputs {
+            lost += member_input.clear(&mut self.pool);
         }
         for output in &mut self.outputs {
             lost += output.cut(t, until, &mut self.pool);

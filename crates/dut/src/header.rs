@@ -45,7 +45,7 @@ pub(crate) fn put_mac(bytes: &mut [u8], at: usize, mac: u64) {
 
 /// Whether a MAC address is that of a group (multicast or broadcast).
 #[inline]
-pub(crate) fn is_group(mac: u64) -> bool {
+pub(crate) fn is_multicast(mac: u64) -> bool {
     mac >> 40 & 1 == 1
 }
 

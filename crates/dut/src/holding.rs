@@ -8,10 +8,10 @@
 use crate::bridge::Path;
 use crate::device::{Device, Forwarder};
 use crate::flight::Flight;
-use crate::ingress::{Head, Lane};
+use crate::ingress::{Head, MemberInput};
 use crate::pool::Pool;
 
-impl Lane {
+impl MemberInput {
     /// Loses what found no room by `t`, the frame at the head being there until then, and those that come at `t` if `also`.
     fn trim(&mut self, t: u64, also: bool, pool: &mut Pool) {
         let Some((_, behind)) = self.ready.records().split_first() else {
@@ -41,11 +41,11 @@ impl Device {
     /// Switches all frames that can leave their inputs by `until`.
     pub(crate) fn switch_holding(&mut self, until: u64) {
         loop {
-            let head = |(index, lane): (usize, &Lane)| {
-                let at = lane.ready.front()?.at;
-                Some((at, lane.head.came.unwrap_or(at), index))
+            let head = |(index, member_input): (usize, &MemberInput)| {
+                let at = member_input.ready.front()?.at;
+                Some((at, member_input.head.came.unwrap_or(at), index))
             };
-            let first = self.lanes.iter().enumerate().filter_map(head).min();
+            let first = self.member_inputs.iter().enumerate().filter_map(head).min();
             let t = first.map_or(u64::MAX, |(at, ..)| at);
             if self.core.alarm <= t.min(until) {
                 self.ring(self.core.alarm);
@@ -54,21 +54,21 @@ impl Device {
             let Some((.., index)) = first.filter(|_| t <= until) else {
                 break;
             };
-            self.lanes[index].trim(t, false, &mut self.pool);
+            self.member_inputs[index].trim(t, false, &mut self.pool);
             self.switch_or_wait(index, t);
         }
-        for lane in &mut self.lanes {
-            lane.trim(until, true, &mut self.pool);
-            lane.ready.tidy();
+        for member_input in &mut self.member_inputs {
+            member_input.trim(until, true, &mut self.pool);
+            member_input.ready.tidy();
         }
     }
 
     /// The frame at the head of an input goes on at `t`, or waits until its output has room.
     fn switch_or_wait(&mut self, index: usize, t: u64) {
-        let (port, Some(flight)) = (self.lanes[index].port, self.lanes[index].ready.front()) else {
+        let (port, Some(flight)) = (self.member_inputs[index].port, self.member_inputs[index].ready.front()) else {
             return;
         };
-        let out = match (self.lanes[index].head.out, &mut self.core.forwarder) {
+        let out = match (self.member_inputs[index].head.out, &mut self.core.forwarder) {
             (Some(out), _) => Ok(out),
             (None, Forwarder::CrossConnect(peers)) => peers[port].ok_or(Path::Filter),
             (None, Forwarder::Bridge(bridge)) => match bridge.forward(self.pool.frame(flight.frame), port, t) {
@@ -82,16 +82,18 @@ impl Device {
             let output = &mut self.outputs[out];
             let reaches = output.leaves_at(flight, self.core.delay);
             if let Some(room_at) = output.members[0].full_at(reaches) {
-                let lane = &mut self.lanes[index];
-                lane.head.came.get_or_insert(t);
-                lane.head.out = Some(out);
-                if let Some(head) = lane.ready.records_mut().first_mut() {
+                let member_input = &mut self.member_inputs[index];
+                member_input.head.came.get_or_insert(t);
+                member_input.head.out = Some(out);
+                if let Some(head) = member_input.ready.records_mut().first_mut() {
                     head.at = t + (room_at - reaches);
                 }
                 return;
             }
         }
-        let Some(flight) = self.lanes[index].advance(t) else { return };
+        let Some(flight) = self.member_inputs[index].advance(t) else {
+            return;
+        };
         match out {
             Ok(out) => self.leave(out, flight),
             Err(Path::Flood) => self.flood(port, flight),

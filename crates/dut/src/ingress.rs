@@ -1,21 +1,21 @@
 //! From the line to the switching point: the far-end switch of a LAG, the ingress server, the shared server.
 
+use crate::aggregation::Spread;
+use crate::both_ways::BothWays;
 use crate::filter::{self, Processor};
 use crate::flight::{BURST, Flight};
-use crate::lag::Spread;
 use crate::police::Policer;
 use crate::pool::Pool;
 use crate::queue::Queue;
 use crate::service::{Line, Passage, Server, wire_bytes};
-use crate::shared::Shared;
 use crate::weary::{Fate, Memory};
 use netdyno_io::port::Burst;
 
-/// What a port takes in, and how it is spread over lanes.
+/// What a port takes in, and how it is spread over member inputs.
 #[derive(Debug)]
 pub(crate) struct Input {
-    /// Index of its first member among all lanes.
-    pub(crate) first_lane: usize,
+    /// Index of its first member among all member inputs.
+    pub(crate) first_input: usize,
     /// How the far end picks a member.
     pub(crate) partner: Spread,
     /// The far end's lines, one a member; none for a plain port, whose wire is the line itself.
@@ -42,20 +42,20 @@ pub(crate) struct PartnerLine {
 
 /// One member of a port on its way in, and its shared server, which frames also pass on their way out.
 #[derive(Debug)]
-pub(crate) struct Lane {
+pub(crate) struct MemberInput {
     pub(crate) port: usize,
     pub(crate) member: usize,
     pub(crate) server: Option<Server>,
-    /// What an overload of the server leaves behind. Boxed: lanes without it stay small.
+    /// What an overload of the server leaves behind. Boxed: member inputs without it stay small.
     pub(crate) memory: Option<Box<Memory>>,
-    /// In front of the server. Boxed: lanes without it stay small.
+    /// In front of the server. Boxed: member inputs without it stay small.
     pub(crate) police: Option<Box<Policer>>,
     /// Frames it dropped.
     pub(crate) policed: u64,
-    /// What the server does beside forwarding. Boxed: lanes without it stay small.
+    /// What the server does beside forwarding. Boxed: member inputs without it stay small.
     pub(crate) processor: Option<Box<Processor>>,
-    /// Boxed: lanes without it stay small.
-    pub(crate) shared: Option<Box<Shared>>,
+    /// Boxed: member inputs without it stay small.
+    pub(crate) shared: Option<Box<BothWays>>,
     /// Frames by the time they reach the switching point.
     pub(crate) ready: Queue<Flight>,
     pub(crate) rx_frames: u64,
@@ -142,8 +142,8 @@ impl Arrived {
 
 impl Input {
     /// Frames have arrived from the line, at most [`BURST`].
-    pub(crate) fn arrive(&mut self, burst: &Burst<'_>, lanes: &mut [Lane], pool: &mut Pool) {
-        let lanes = &mut lanes[self.first_lane..];
+    pub(crate) fn arrive(&mut self, burst: &Burst<'_>, member_inputs: &mut [MemberInput], pool: &mut Pool) {
+        let member_inputs = &mut member_inputs[self.first_input..];
         let Scratch { all, member_of, .. } = &mut *self.scratch;
         all.count = 0;
         let lengths = crate::header::ETHERNET..=self.max_frame;
@@ -154,13 +154,13 @@ impl Input {
         let count = all.count;
         self.malformed += (burst.len() - count) as u64;
         if self.partner_lines.is_empty() {
-            return lanes[0].take(burst, all, pool);
+            return member_inputs[0].take(burst, all, pool);
         }
         for (member, index) in member_of.iter_mut().zip(&all.index[..count]) {
             *member = self.partner.member(burst.frame(usize::from(*index))) as u8;
         }
         let scratch = &mut *self.scratch;
-        for (member, (line, lane)) in self.partner_lines.iter_mut().zip(lanes).enumerate() {
+        for (member, (line, member_input)) in self.partner_lines.iter_mut().zip(member_inputs).enumerate() {
             let ours = &mut scratch.ours;
             ours.count = 0;
             for (place, its) in scratch.member_of[..count].iter().enumerate() {
@@ -176,12 +176,12 @@ impl Input {
             }
             line.starts.tidy();
             self.partner_drops += (count - ours.count) as u64;
-            lane.take(burst, ours, pool);
+            member_input.take(burst, ours, pool);
         }
     }
 }
 
-impl Lane {
+impl MemberInput {
     /// Frames have arrived from the line.
     #[inline]
     fn take(&mut self, burst: &Burst<'_>, arrived: &mut Arrived, pool: &mut Pool) {
@@ -264,7 +264,7 @@ fn police_each(police: &mut Policer, burst: &Burst<'_>, arrived: &mut Arrived) -
     (count - arrived.count) as u64
 }
 
-impl Lane {
+impl MemberInput {
     /// A reset: all that is on its way is lost; how many frames that are.
     pub(crate) fn clear(&mut self, pool: &mut Pool) -> u64 {
         let mut lost = pool.give_back_all(&mut self.ready);

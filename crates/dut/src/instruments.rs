@@ -47,27 +47,36 @@ impl Device {
 
     fn port_counters(&self, port: usize) -> DevicePortCounters {
         let (input, output) = (&self.inputs[port], &self.outputs[port]);
-        let lanes = &self.lanes[input.first_lane..][..output.members.len()];
+        let member_inputs = &self.member_inputs[input.first_input..][..output.members.len()];
         DevicePortCounters {
             name: self.names[port].clone(),
-            rx_frames: input.malformed + input.down_drops + lanes.iter().map(|lane| lane.rx_frames).sum::<u64>(),
+            rx_frames: input.malformed + input.down_drops + member_inputs.iter().map(|member_input| member_input.rx_frames).sum::<u64>(),
             tx_frames: output.members.iter().map(|member| member.tx_frames).sum(),
             partner_drops: input.partner_drops,
-            denied: lanes.iter().filter_map(|lane| Some(lane.processor.as_ref()?.denied)).sum(),
-            policed: lanes.iter().map(|lane| lane.policed).sum(),
-            excess: lanes.iter().filter_map(|lane| Some(lane.police.as_ref()?.excess)).sum(),
-            class_drops: class_drops(&output.members),
-            in_drops: lanes.iter().map(|lane| lane.drops).sum(),
-            weary_drops: lanes.iter().filter_map(|lane| Some(lane.memory.as_ref()?.drops)).sum(),
-            down_drops: input.down_drops + output.down_drops,
-            both_drops: lanes
+            denied: member_inputs
                 .iter()
-                .filter_map(|lane| lane.shared.as_ref())
+                .filter_map(|member_input| Some(member_input.processor.as_ref()?.denied))
+                .sum(),
+            policed: member_inputs.iter().map(|member_input| member_input.policed).sum(),
+            excess: member_inputs
+                .iter()
+                .filter_map(|member_input| Some(member_input.police.as_ref()?.excess))
+                .sum(),
+            class_drops: class_drops(&output.members),
+            in_drops: member_inputs.iter().map(|member_input| member_input.drops).sum(),
+            weary_drops: member_inputs
+                .iter()
+                .filter_map(|member_input| Some(member_input.memory.as_ref()?.drops))
+                .sum(),
+            down_drops: input.down_drops + output.down_drops,
+            both_drops: member_inputs
+                .iter()
+                .filter_map(|member_input| member_input.shared.as_ref())
                 .map(|shared| shared.drops)
                 .sum(),
             out_drops: output.members.iter().map(|member| member.drops).sum(),
             member_tx: output.members.iter().map(|member| member.tx_frames).collect(),
-            member_rx: lanes.iter().map(|lane| lane.rx_frames).collect(),
+            member_rx: member_inputs.iter().map(|member_input| member_input.rx_frames).collect(),
         }
     }
 
@@ -83,16 +92,16 @@ impl Device {
             input.malformed = 0;
             input.down_drops = 0;
         }
-        for lane in &mut self.lanes {
-            lane.rx_frames = 0;
-            lane.drops = 0;
-            lane.policed = 0;
-            lane.processor.iter_mut().for_each(|processor| processor.denied = 0);
-            lane.police.iter_mut().for_each(|police| police.excess = 0);
-            if let Some(memory) = &mut lane.memory {
+        for member_input in &mut self.member_inputs {
+            member_input.rx_frames = 0;
+            member_input.drops = 0;
+            member_input.policed = 0;
+            member_input.processor.iter_mut().for_each(|processor| processor.denied = 0);
+            member_input.police.iter_mut().for_each(|police| police.excess = 0);
+            if let Some(memory) = &mut member_input.memory {
                 memory.drops = 0;
             }
-            if let Some(shared) = &mut lane.shared {
+            if let Some(shared) = &mut member_input.shared {
                 shared.drops = 0;
             }
         }

@@ -121,7 +121,7 @@ impl Device {
             output.spread.member(self.pool.frame(flight.frame))
         };
         if self.shared
-            && let Some(shared) = &mut self.lanes[self.inputs[out].first_lane + member].shared
+            && let Some(shared) = &mut self.member_inputs[self.inputs[out].first_input + member].shared
         {
             return shared.outbound.push(flight);
         }

@@ -2,6 +2,8 @@
 #![forbid(unsafe_code)]
 
 mod agent;
+mod aggregation;
+mod both_ways;
 mod bridge;
 mod build;
 mod chance;
@@ -18,7 +20,6 @@ mod holding;
 mod impair;
 mod ingress;
 mod instruments;
-mod lag;
 mod leave;
 mod limits;
 mod lpm;
@@ -29,7 +30,6 @@ mod pool;
 mod queue;
 mod router;
 mod service;
-mod shared;
 mod sort;
 pub mod spec;
 mod straight;

@@ -3,7 +3,7 @@
 use crate::device::{Core, Device, Forwarder};
 use crate::egress::{MEMBERS, Output, earliest};
 use crate::flight::{self, Flight};
-use crate::ingress::Lane;
+use crate::ingress::MemberInput;
 
 /// Where all that comes in on a port goes, per port, if nothing on that way depends on what comes in elsewhere before it is
 /// behind the switching point.
@@ -20,22 +20,22 @@ pub(crate) fn outs(core: &Core, outputs: &[Output], holding: bool) -> Vec<Option
 impl Device {
     /// Passes on what is ready on its way straight to one output.
     pub(crate) fn switch_straight(&mut self, port: usize, out: usize, until: u64) {
-        let first = self.inputs[port].first_lane;
+        let first = self.inputs[port].first_input;
         if !self.inputs[port].partner.single {
-            return self.switch_group(port, out, until);
+            return self.switch_lag(port, out, until);
         }
-        let mut ready = std::mem::take(&mut self.lanes[first].ready);
+        let mut ready = std::mem::take(&mut self.member_inputs[first].ready);
         self.send_on(out, ready.records_mut());
         ready.clear();
-        self.lanes[first].ready = ready;
+        self.member_inputs[first].ready = ready;
     }
 
-    /// The same from a group, whose members' frames are to leave in order of time.
-    fn switch_group(&mut self, port: usize, out: usize, until: u64) {
-        let first = self.inputs[port].first_lane;
+    /// The same from a LAG, whose members' frames are to leave in order of time.
+    fn switch_lag(&mut self, port: usize, out: usize, until: u64) {
+        let first = self.inputs[port].first_input;
         let members = self.outputs[port].members.len();
         let mut merged = std::mem::take(&mut self.merged);
-        merge(&mut self.lanes[first..first + members], until, &mut merged);
+        merge(&mut self.member_inputs[first..first + members], until, &mut merged);
         self.send_on(out, &mut merged);
         merged.clear();
         self.merged = merged;
@@ -44,7 +44,7 @@ impl Device {
     /// Frames leave the switching point in this order towards `out`, which has no faults.
     fn send_on(&mut self, out: usize, flights: &mut [Flight]) {
         let Self {
-            lanes,
+            member_inputs,
             inputs,
             outputs,
             pool,
@@ -55,9 +55,9 @@ impl Device {
         for flight in &mut *flights {
             *flight = output.delay(*flight, core.delay);
         }
-        let lanes = &mut lanes[inputs[out].first_lane..];
+        let member_inputs = &mut member_inputs[inputs[out].first_input..];
         if output.spread.single {
-            match &mut lanes[0].shared {
+            match &mut member_inputs[0].shared {
                 Some(shared) => shared.outbound.extend(flights.iter().copied()),
                 None => output.members[0].enqueue_each(flights, pool),
             }
@@ -66,7 +66,7 @@ impl Device {
         flights.iter().for_each(|flight| pool.fetch(flight.frame));
         for flight in flights {
             let member = output.spread.member(pool.frame(flight.frame));
-            match &mut lanes[member].shared {
+            match &mut member_inputs[member].shared {
                 Some(shared) => shared.outbound.push(*flight),
                 None => output.members[member].enqueue(*flight, pool),
             }
@@ -74,10 +74,10 @@ impl Device {
     }
 }
 
-/// Takes what is ready by `until` in all `lanes`, in order of time (at the same picosecond the lower lane first).
-fn merge(lanes: &mut [Lane], until: u64, merged: &mut Vec<Flight>) {
-    if let [one, other] = &mut *lanes {
-        let due = |lane: &Lane| lane.ready.records().partition_point(|flight| flight.at <= until);
+/// Takes what is ready by `until` in all member inputs, in order of time (at the same picosecond the lower member input first).
+fn merge(member_inputs: &mut [MemberInput], until: u64, merged: &mut Vec<Flight>) {
+    if let [one, other] = &mut *member_inputs {
+        let due = |member_input: &MemberInput| member_input.ready.records().partition_point(|flight| flight.at <= until);
         let (from_one, from_other) = (due(one), due(other));
         let rows = (&one.ready.records()[..from_one], &other.ready.records()[..from_other]);
         merged.reserve(from_one + from_other);
@@ -86,23 +86,23 @@ fn merge(lanes: &mut [Lane], until: u64, merged: &mut Vec<Flight>) {
         other.ready.skip(from_other);
     } else {
         let mut heads = [u64::MAX; MEMBERS];
-        let heads = &mut heads[..lanes.len()];
-        let head = |lane: &Lane| lane.ready.front().map_or(u64::MAX, |flight| flight.at);
-        for (to, lane) in heads.iter_mut().zip(&*lanes) {
-            *to = head(lane);
+        let heads = &mut heads[..member_inputs.len()];
+        let head = |member_input: &MemberInput| member_input.ready.front().map_or(u64::MAX, |flight| flight.at);
+        for (to, member_input) in heads.iter_mut().zip(&*member_inputs) {
+            *to = head(member_input);
         }
         loop {
             let (member, t) = earliest(heads);
             if t > until {
                 break;
             }
-            let lane = &mut lanes[member];
-            let Some(flight) = lane.ready.pop() else { break };
-            heads[member] = head(lane);
+            let member_input = &mut member_inputs[member];
+            let Some(flight) = member_input.ready.pop() else { break };
+            heads[member] = head(member_input);
             merged.push(flight);
         }
     }
-    for lane in lanes {
-        lane.ready.tidy();
+    for member_input in member_inputs {
+        member_input.ready.tidy();
     }
 }

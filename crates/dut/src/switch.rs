@@ -12,16 +12,17 @@ const FETCHED_AHEAD: usize = 4;
 impl Device {
     /// When something inside the device is due next, lines excepted.
     pub(crate) fn next_internal(&self) -> u64 {
-        self.lanes.iter().fold(self.core.alarm, |next, lane| {
-            let shared = lane.shared.as_ref().map_or(u64::MAX, |shared| {
+        self.member_inputs.iter().fold(self.core.alarm, |next, member_input| {
+            let shared = member_input.shared.as_ref().map_or(u64::MAX, |shared| {
                 shared.next().min(shared.leaving.front().map_or(u64::MAX, |flight| flight.at))
             });
-            next.min(lane.ready.front().map_or(u64::MAX, |flight| flight.at)).min(shared)
+            next.min(member_input.ready.front().map_or(u64::MAX, |flight| flight.at))
+                .min(shared)
         })
     }
 
     /// Advances servers and switching point in turn, never further apart than the delay.
-    pub(crate) fn switch_shared(&mut self, until: u64) {
+    pub(crate) fn switch_shared_capacity(&mut self, until: u64) {
         loop {
             // Nothing happens before the next event, so idle time is jumped over.
             let idle_until = self.next_internal().saturating_sub(1).max(self.horizon);
@@ -36,18 +37,23 @@ impl Device {
     }
 
     fn serve(&mut self, until: u64) {
-        let Self { lanes, outputs, pool, .. } = self;
-        for lane in lanes {
-            let Some(shared) = &mut lane.shared else { continue };
-            let output = &mut outputs[lane.port];
+        let Self {
+            member_inputs,
+            outputs,
+            pool,
+            ..
+        } = self;
+        for member_input in member_inputs {
+            let Some(shared) = &mut member_input.shared else { continue };
+            let output = &mut outputs[member_input.port];
             // What faults will do to a line is known only up to `until`.
             let known = if output.impair.is_some() { until } else { u64::MAX };
             if output.spread.single {
-                shared.serve::<false>(until, &mut lane.ready, pool);
+                shared.serve::<false>(until, &mut member_input.ready, pool);
             } else {
-                shared.serve::<true>(until, &mut lane.ready, pool);
+                shared.serve::<true>(until, &mut member_input.ready, pool);
             }
-            shared.leave(known, &mut output.members[lane.member], pool);
+            shared.leave(known, &mut output.members[member_input.member], pool);
         }
     }
 
@@ -61,8 +67,8 @@ impl Device {
         if self.straight.iter().all(Option::is_some) {
             return;
         }
-        for (head, lane) in self.heads.iter_mut().zip(&self.lanes) {
-            *head = lane.ready.front().map_or(u64::MAX, |flight| flight.at);
+        for (head, member_input) in self.heads.iter_mut().zip(&self.member_inputs) {
+            *head = member_input.ready.front().map_or(u64::MAX, |flight| flight.at);
         }
         loop {
             let (first, t) = earliest(&self.heads);
@@ -73,19 +79,19 @@ impl Device {
             if t > until {
                 break;
             }
-            let lane = &mut self.lanes[first];
-            let (port, Some(flight)) = (lane.port, lane.ready.pop()) else {
+            let member_input = &mut self.member_inputs[first];
+            let (port, Some(flight)) = (member_input.port, member_input.ready.pop()) else {
                 break;
             };
-            let waiting = lane.ready.records();
+            let waiting = member_input.ready.records();
             self.heads[first] = waiting.first().map_or(u64::MAX, |flight| flight.at);
             if let Some(ahead) = waiting.get(FETCHED_AHEAD) {
                 self.pool.fetch(ahead.frame);
             }
             self.switch(port, flight);
         }
-        for lane in &mut self.lanes {
-            lane.ready.tidy();
+        for member_input in &mut self.member_inputs {
+            member_input.ready.tidy();
         }
     }
 

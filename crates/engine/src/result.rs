@@ -369,7 +369,7 @@ pub struct Health {
     /// How pauses of the tester were made up for, all its ports together (real time only).
     #[serde(default)]
     pub catch_up: Option<CatchUp>,
-    /// Share of its core the tester's thread had, in parts per million; of several threads, the least (real time only).
+    /// FlowRuns of its core the tester's thread had, in parts per million; of several threads, the least (real time only).
     pub core_share_ppm: Option<u32>,
     /// Flows whose frames came to more than one worker: whether one of them came twice, or out of order, is not known
     /// from one worker to the other. 0 with one worker, and where a port keeps each flow on one queue.
@@ -413,7 +413,7 @@ pub struct CatchUp {
 pub struct WorkerHealth {
     /// The core it was kept on, if it was.
     pub core: Option<usize>,
-    /// Share of its core it had, in parts per million.
+    /// FlowRuns of its core it had, in parts per million.
     pub core_share_ppm: Option<u32>,
     /// Rounds of its loop.
     pub rounds: u64,

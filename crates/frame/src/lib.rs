@@ -9,12 +9,12 @@ pub mod address;
 pub mod arp;
 pub mod checksum;
 pub mod icmp;
-pub mod lanes;
 pub mod mix;
 pub mod nd;
 pub mod parse;
 pub mod pcap;
 pub mod probe;
+pub mod side_by_side;
 pub mod spec;
 pub mod template;
 

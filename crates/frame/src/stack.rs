@@ -351,7 +351,7 @@ impl Builder<'_> {
             Header::Ethernet { src, dst } => {
                 self.mac("dst", dst, 0)?;
                 self.mac("src", src, 6)?;
-                self.no_group_source()?;
+                self.refuse_multicast_source()?;
                 self.put(12, type_of(self.next()).to_be_bytes());
                 self.ip = None;
             }
@@ -454,13 +454,13 @@ impl Builder<'_> {
     }
 
     /// The source just added must not be, or range into, group addresses (IEEE 802 section 8.2).
-    fn no_group_source(&self) -> Result<(), FrameError> {
+    fn refuse_multicast_source(&self) -> Result<(), FrameError> {
         let Some(field) = self.stack.fields.last() else { return Ok(()) };
-        let is_group = |value: u128| value >> 40 & 1 == 1;
+        let is_multicast = |value: u128| value >> 40 & 1 == 1;
         let (min, max) = field.source.range();
         let group = match &field.source {
-            Source::List(values) => values.iter().copied().find(|value| is_group(*value)),
-            _ if is_group(min) || is_group(max) => Some(if is_group(min) { min } else { max }),
+            Source::List(values) => values.iter().copied().find(|value| is_multicast(*value)),
+            _ if is_multicast(min) || is_multicast(max) => Some(if is_multicast(min) { min } else { max }),
             _ if max >> 40 != min >> 40 => Some((min >> 40 | 1) << 40),
             _ => None,
         };

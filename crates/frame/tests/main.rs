@@ -3,12 +3,12 @@
 mod common;
 mod fuzz;
 mod judge;
-mod lanes;
 mod literal;
 mod mistakes;
 mod probe;
 mod property;
 mod random;
+mod side_by_side;
 mod spec;
 mod template;
 mod tshark;

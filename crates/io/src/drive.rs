@@ -66,7 +66,7 @@ pub fn run_virtual(
 
 /// How a node was driven in real time. Its thread's health: a starved tester is no evidence against a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RunReport {
+pub struct ThreadHealth {
     /// Calls of `step`.
     pub rounds: u64,
     /// Longest time from one round to the next, or from the end of a deliberate sleep, planned, to the round after it.
@@ -79,7 +79,7 @@ pub struct RunReport {
     pub slept: Duration,
 }
 
-impl RunReport {
+impl ThreadHealth {
     /// Share of the core the thread got while it wanted it: 1 when never interrupted; sleep is not wanted time.
     #[must_use]
     pub fn cpu_share(&self) -> f64 {
@@ -103,15 +103,15 @@ const LONGEST_SLEEP: Duration = Duration::from_ms(20);
 ///
 /// Spins, since a wake-up by the kernel is far later than a frame may be; sleeps only while the node is
 /// not listening and is due in more than a millisecond.
-pub fn run_real(node: &mut dyn Node, clock: &Clock, stop: &AtomicBool, limit: Instant) -> RunReport {
+pub fn run_real(node: &mut dyn Node, clock: &Clock, stop: &AtomicBool, limit: Instant) -> ThreadHealth {
     let cpu_before = thread_cpu_time();
     let first = clock.now();
-    let mut report = RunReport::default();
+    let mut health = ThreadHealth::default();
     let mut last = first;
     let mut now = first;
     while now < limit && !stop.load(Ordering::Relaxed) {
-        report.longest_gap = report.longest_gap.max(now.saturating_since(last));
-        report.rounds += 1;
+        health.longest_gap = health.longest_gap.max(now.saturating_since(last));
+        health.rounds += 1;
         last = now;
         node.step(now);
         if node.finished() {
@@ -123,7 +123,7 @@ pub fn run_real(node: &mut dyn Node, clock: &Clock, stop: &AtomicBool, limit: In
             let asleep = clock.now();
             sleep(length);
             now = clock.now().max(last);
-            report.slept += now.saturating_since(asleep);
+            health.slept += now.saturating_since(asleep);
             // Only waking later than planned is a gap.
             last = now.min(asleep + length);
         } else {
@@ -134,9 +134,9 @@ pub fn run_real(node: &mut dyn Node, clock: &Clock, stop: &AtomicBool, limit: In
             now = clock.now().max(last);
         }
     }
-    report.elapsed = clock.now().saturating_since(first);
-    report.cpu_time = thread_cpu_time() - cpu_before;
-    report
+    health.elapsed = clock.now().saturating_since(first);
+    health.cpu_time = thread_cpu_time() - cpu_before;
+    health
 }
 
 /// The cores this thread may run on, in order.

@@ -205,7 +205,7 @@ pub fn bounce(cores: [usize; 2], rounds: u32) -> Result<Bounce, PortError> {
     if cores[0] == cores[1] {
         return Err(PortError::Unfit {
             port: "bounce".to_owned(),
-            why: format!("core {} has nobody to answer it but itself", cores[0]),
+            why: format!("core {} cannot be its own partner: name two cores", cores[0]),
         });
     }
     let clock = Clock::start();
@@ -363,7 +363,7 @@ mod tests {
     fn a_core_does_not_answer_itself_and_a_missing_one_is_named() {
         let core = available_cores().expect("the system says")[0];
         let alone = bounce([core, core], 10).expect_err("one core");
-        assert!(alone.to_string().contains("nobody to answer"), "{alone}");
+        assert!(alone.to_string().contains("its own partner"), "{alone}");
         let missing = bounce([core, 4000], 10).expect_err("no such core");
         assert!(missing.to_string().contains("core 4000"), "{missing}");
         assert!(watch(4000, 0.001).is_err());

@@ -329,7 +329,7 @@ reasons! {
             error: String,
             /// Whether the socket's file is left over from a server that ended.
             is_left_over: bool,
-        } = "memif-nobody-listens", "port `{port}`: no peer within {waited_ms} ms: nobody listens at `{socket}` ({error})";
+        } = "memif-nobody-listens", "port `{port}`: no peer within {waited_ms} ms: no server listens at `{socket}` ({error})";
         /// No client has connected to the memif socket.
         NobodyConnected {
             /// Port name.
@@ -338,7 +338,7 @@ reasons! {
             waited_ms: u64,
             /// Where nobody connected.
             socket: String,
-        } = "memif-nobody-connected", "port `{port}`: no peer within {waited_ms} ms: nobody has connected to `{socket}`";
+        } = "memif-nobody-connected", "port `{port}`: no peer within {waited_ms} ms: no client has connected to `{socket}`";
         /// The memif peer and the port did not agree.
         Disagreed {
             /// Port name.

@@ -228,7 +228,7 @@ impl Node for Ticker {
     }
 }
 
-fn tick(listening: bool) -> (Ticker, netdyno_io::drive::RunReport, Clock) {
+fn tick(listening: bool) -> (Ticker, netdyno_io::drive::ThreadHealth, Clock) {
     let clock = Clock::start();
     let every = Duration::from_ms(5);
     let mut ticker = Ticker {

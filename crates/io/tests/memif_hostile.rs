@@ -134,7 +134,7 @@ fn a_client_that_lies_in_its_rings() {
     // Flags 0, region 9; then the length; then the offset.
     assert_eq!(
         lie(Role::Server, DESCRIPTORS + 2, &9_u16.to_ne_bytes()),
-        "a descriptor names region 9, which there is not"
+        "a descriptor names region 9, which does not exist"
     );
     assert!(lie(Role::Server, DESCRIPTORS + 4, &u32::MAX.to_ne_bytes()).starts_with("a descriptor of 4294967295 bytes at offset"));
     assert!(lie(Role::Server, DESCRIPTORS + 8, &u32::MAX.to_ne_bytes()).starts_with("a descriptor of 60 bytes at offset 4294967295"));
@@ -143,7 +143,7 @@ fn a_client_that_lies_in_its_rings() {
     assert_eq!(lie(Role::Server, room + 4, &0_u32.to_ne_bytes()), "a buffer of no bytes");
     assert_eq!(
         lie(Role::Server, room + 2, &1_u16.to_ne_bytes()),
-        "a descriptor names region 1, which there is not"
+        "a descriptor names region 1, which does not exist"
     );
     assert_eq!(
         lie(Role::Server, TO_CLIENT + HEAD, &5000_u16.to_ne_bytes()),
@@ -259,12 +259,12 @@ fn peers_that_speak_nonsense_are_told_so_and_the_next_one_is_served() {
     let nonsense: [(Vec<u8>, &str); 6] = [
         (vec![3], "a message of 1 bytes; they have 128"),
         (vec![3; 200], "a message of 129 bytes; they have 128"),
-        (padded(&[99, 0]), "a message of type 99, which there is not"),
-        (padded(&[6, 0]), "CONNECT where INIT is due"),
-        (padded(&[3, 0, 0, 3]), "memif 3.0 is not spoken here, 2.0 is"),
+        (padded(&[99, 0]), "unknown message type 99"),
+        (padded(&[6, 0]), "got CONNECT, expected INIT"),
+        (padded(&[3, 0, 0, 3]), "memif 3.0 is not supported, 2.0 is"),
         (
             padded(&[3, 0, 0, 2, 0, 0, 0, 0, 1]),
-            "interface mode 1 is not spoken here, Ethernet (0) is",
+            "interface mode 1 is not supported, Ethernet (0) is",
         ),
     ];
     for (said, answer) in nonsense {

@@ -223,7 +223,7 @@ fn gone(port: &mut MemifPort) {
     loop {
         match send_at(port, Instant::ZERO, &[frame(1, 60)]) {
             Ok(_) => assert!(clock.now() < Instant::ZERO + Duration::from_secs(20), "nothing was noticed"),
-            Err(PortError::Gone { why, .. }) => return assert!(why.contains("went without a word"), "{why}"),
+            Err(PortError::Gone { why, .. }) => return assert!(why.contains("closed the connection without a DISCONNECT"), "{why}"),
             Err(other) => panic!("{other}"),
         }
     }

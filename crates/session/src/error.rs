@@ -36,7 +36,7 @@ reasons! {
             what: String,
             /// What is wrong, and where.
             why: String,
-        } = "spec-unreadable", "the {what} cannot be read: {why}";
+        } = "spec-unreadable", "cannot read the {what}: {why}";
         /// A trial has longer frames than its session was opened for.
         FrameTooLong {
             /// The longest frame of the trial, FCS counted.

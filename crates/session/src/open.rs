@@ -39,8 +39,8 @@ pub fn check(spec: &SessionSpec) -> Result<(), SessionError> {
                 ClockKind::Virtual => ("virtual", "real"),
                 ClockKind::Real => ("real", "virtual"),
             };
-            let why = format!("port `{}`: a `{}` port cannot follow the {clock} clock", port.name, backend.name);
-            return Err(SessionError::spec(why).hint(format!("set the session's clock to `{other}`, or use another backend")));
+            let why = format!("port `{}`: a `{}` port cannot run in {clock} time", port.name, backend.name);
+            return Err(SessionError::spec(why).hint(format!("set `clock: {other}` in the session, or use another backend")));
         }
     }
     for (number, link) in spec.links.iter().enumerate() {
@@ -69,7 +69,10 @@ fn check_link(spec: &SessionSpec, number: usize, link: &Link) -> Result<(), Sess
         return bad(format!("there is no port {}", link.port));
     };
     let Some(device) = spec.devices.get(link.device) else {
-        return bad(format!("port `{}` leads to device {}, which there is not", port.name, link.device));
+        return bad(format!(
+            "port `{}` leads to device {}, which does not exist",
+            port.name, link.device
+        ));
     };
     let Some(device_port) = device.ports.get(link.device_port) else {
         return bad(format!("device `{}` has no port {}", device.name, link.device_port));

@@ -90,7 +90,7 @@ impl Server {
         for (port, wanted) in device.ports.iter().zip(wanted) {
             if wanted.entry().is_linked || wanted.entry().clock == ClockFit::Virtual {
                 let why = format!(
-                    "port `{}`: a `{}` port leads nowhere but into this process",
+                    "port `{}`: a `{}` port connects ports of this process only",
                     port.name,
                     wanted.kind()
                 );

@@ -208,9 +208,7 @@ impl Session {
     /// If an event cannot be: which one and why.
     pub fn expect(&mut self, events: Vec<Event>) -> Result<(), SessionError> {
         if self.clock.is_some() && !events.is_empty() {
-            return Err(SessionError::spec(
-                "events of a trial happen to emulated devices in virtual time only",
-            ));
+            return Err(SessionError::spec("events of a trial are for emulated devices in virtual time"));
         }
         for (number, event) in events.iter().enumerate() {
             if event.port.is_some_and(|port| port >= self.spec.ports.len()) {
@@ -239,9 +237,9 @@ impl Session {
         opened.seen.iter().flatten().for_each(|seen| _ = spacing::take(seen));
         trial.ready();
         // On an error the ports are dropped with the trial, and opened anew for the next one.
-        let mut reports = Vec::new();
+        let mut healths = Vec::new();
         match (self.clock, &self.places) {
-            (Some(clock), Some(places)) => reports = threads::run(&mut trial, &mut opened.devices, clock, places)?,
+            (Some(clock), Some(places)) => healths = threads::run(&mut trial, &mut opened.devices, clock, places)?,
             _ => {
                 let events = std::mem::take(&mut self.events);
                 let happens = to_devices(&self.spec, &events);
@@ -263,9 +261,9 @@ impl Session {
         let mut result = trial.result();
         if let Some(places) = &self.places {
             let health = &mut result.health;
-            for ((worker, report), &core) in health.workers.iter_mut().zip(&reports).zip(&places.workers) {
+            for ((worker, thread), &core) in health.workers.iter_mut().zip(&healths).zip(&places.workers) {
                 worker.core = core;
-                worker.core_share_ppm = Some((report.cpu_share() * 1e6) as u32);
+                worker.core_share_ppm = Some((thread.cpu_share() * 1e6) as u32);
             }
             health.core_share_ppm = health.workers.iter().filter_map(|worker| worker.core_share_ppm).min();
             (health.threads, health.cores) = (places.threads(), places.cores);

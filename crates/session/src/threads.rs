@@ -5,7 +5,7 @@ use crate::spec::{ClockKind, SessionSpec};
 use netdyno_dut::Device;
 use netdyno_engine::Trial;
 use netdyno_io::backend::Placement;
-use netdyno_io::drive::{Node, RunReport, available_cores, pin_to_core, run_real};
+use netdyno_io::drive::{Node, ThreadHealth, available_cores, pin_to_core, run_real};
 use netdyno_io::machine::numa_node;
 use netdyno_io::time::{Clock, Instant};
 use std::collections::BTreeSet;
@@ -104,10 +104,10 @@ fn end<T>(thread: ScopedJoinHandle<'_, Result<T, SessionError>>, what: &str) -> 
     thread.join().unwrap_or_else(|panic| Err(SessionError::bug(what, &*panic)))
 }
 
-/// Runs the trial to its end, each worker and each device on a thread of its own. The reports are those of the workers.
-pub fn run(trial: &mut Trial, devices: &mut [Device], clock: Clock, places: &Places) -> Result<Vec<RunReport>, SessionError> {
+/// Runs the trial to its end, each worker and each device on a thread of its own. The healths are those of the workers.
+pub fn run(trial: &mut Trial, devices: &mut [Device], clock: Clock, places: &Places) -> Result<Vec<ThreadHealth>, SessionError> {
     let (stop_devices, stop_followers, never) = (AtomicBool::new(false), AtomicBool::new(false), AtomicBool::new(false));
-    let run = |node: &mut dyn Node, core: Option<usize>, stop: &AtomicBool| -> Result<RunReport, SessionError> {
+    let run = |node: &mut dyn Node, core: Option<usize>, stop: &AtomicBool| -> Result<ThreadHealth, SessionError> {
         if let Some(core) = core {
             pin_to_core(core)?;
         }
@@ -115,7 +115,7 @@ pub fn run(trial: &mut Trial, devices: &mut [Device], clock: Clock, places: &Pla
     };
     let run = &run;
     let followers = trial.followers();
-    let (reports, followers) = std::thread::scope(|scope| {
+    let (healths, followers) = std::thread::scope(|scope| {
         let stop = &stop_devices;
         let beside: Vec<_> = devices
             .iter_mut()
@@ -126,7 +126,7 @@ pub fn run(trial: &mut Trial, devices: &mut [Device], clock: Clock, places: &Pla
         let following: Vec<_> = followers
             .into_iter()
             .zip(&places.workers[1..])
-            .map(|(mut follower, &core)| scope.spawn(move || run(&mut follower, core, stop).map(|report| (follower, report))))
+            .map(|(mut follower, &core)| scope.spawn(move || run(&mut follower, core, stop).map(|health| (follower, health))))
             .collect();
         let lead = scope.spawn({
             let (trial, never, core) = (&mut *trial, &never, places.workers[0]);
@@ -138,14 +138,14 @@ pub fn run(trial: &mut Trial, devices: &mut [Device], clock: Clock, places: &Pla
         let followed: Vec<_> = following.into_iter().map(|it| end(it, "the thread of a worker")).collect();
         stop_devices.store(true, Ordering::Relaxed);
         let devices: Vec<_> = beside.into_iter().map(|it| end(it, "the thread of an emulated device")).collect();
-        let mut reports = vec![lead?];
+        let mut healths = vec![lead?];
         let (followers, more): (Vec<_>, Vec<_>) = followed.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
         devices.into_iter().collect::<Result<Vec<_>, _>>()?;
-        reports.extend(more);
-        Ok::<_, SessionError>((reports, followers))
+        healths.extend(more);
+        Ok::<_, SessionError>((healths, followers))
     })?;
     trial.rejoin(followers);
-    Ok(reports)
+    Ok(healths)
 }
 
 #[cfg(test)]

@@ -71,8 +71,8 @@ fn sessions_go_on_after_a_trial_and_after_a_refused_one() {
         let wrong: TrialSpec = serde_json::from_value(wrong).expect("reads");
         let error = session.prepare(wrong).expect_err("there is no port 7");
         let wrong = Refusal::TrialSpec {
-            place: "streams[0] (west-east)".to_owned(),
-            why: "rx_port: there is no port 7; ports are numbered 0 to 1".to_owned(),
+            place: "streams[0] (west-east): rx_port".to_owned(),
+            why: "there is no port 7; ports are numbered 0 to 1".to_owned(),
         };
         assert_eq!(error.reason, wrong.into());
         assert_eq!(run_on(&mut session, good(64)).trial.resolved.len(), 2);
@@ -159,7 +159,7 @@ fn labs_that_cannot_be_are_refused_with_the_reason() {
     };
     assert_eq!(
         refuse(session("real", "wire", cross_connect())),
-        "port `west`: a `wire` port cannot follow the real clock"
+        "port `west`: a `wire` port cannot run in real time"
     );
     let mut unlinked = session("virtual", "wire", cross_connect());
     unlinked["links"] = json!([unlinked["links"][0]]);

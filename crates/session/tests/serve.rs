@@ -102,7 +102,7 @@ fn what_cannot_be_served_is_refused() {
     );
     assert_eq!(
         refuse(json!([memif("a"), {"kind": "ring"}]), Value::Null),
-        spec("port `b`: a `ring` port leads nowhere but into this process")
+        spec("port `b`: a `ring` port connects ports of this process only")
     );
     let unpinned = refuse(json!([memif("a"), memif("b")]), json!(999));
     assert_eq!(unpinned.code, "port-system");

@@ -19,7 +19,7 @@ use check::check;
 use limits::limits;
 use netdyno_frame::FCS_BYTES;
 use netdyno_io::port::Port;
-use ports::{input, lane, output};
+use ports::{input, member_input, output};
 use values::{no_such_port, picoseconds, server};
 
 impl Device {
@@ -32,12 +32,12 @@ impl Device {
         let taken = spec.largest.map_or(max_frame, |largest| max_frame.min(largest - FCS_BYTES));
         let own: Vec<u32> = spec.ports.iter().filter_map(address_of).collect();
         let mut inputs = Vec::new();
-        let mut lanes = Vec::new();
+        let mut member_inputs = Vec::new();
         let mut outputs = Vec::new();
         for (index, port) in spec.ports.iter().enumerate() {
-            inputs.push(input(index, port, lanes.len(), taken)?);
+            inputs.push(input(index, port, member_inputs.len(), taken)?);
             for member in 0..port.members as usize {
-                lanes.push(lane(index, member, port, &own)?);
+                member_inputs.push(member_input(index, member, port, &own)?);
             }
             outputs.push(output(index, port, &spec, max_frame)?);
         }
@@ -67,9 +67,9 @@ impl Device {
             ports,
             inputs,
             holding: spec.head_of_line,
-            shared: lanes.iter().any(|lane| lane.shared.is_some()),
-            heads: vec![u64::MAX; lanes.len()],
-            lanes,
+            shared: member_inputs.iter().any(|member_input| member_input.shared.is_some()),
+            heads: vec![u64::MAX; member_inputs.len()],
+            member_inputs,
             outputs,
             core,
             horizon: 0,

@@ -1,19 +1,19 @@
 //! The ports of a device, inwards and outwards.
 
 use super::values::{line, server};
+use crate::aggregation::Spread;
+use crate::both_ways::BothWays;
 use crate::classes::{CLASSES, Class as Queued, Classes};
 use crate::egress::Output;
 use crate::error::DeviceError;
 use crate::filter::Processor;
 use crate::flight::BURST;
 use crate::impair::Impair;
-use crate::ingress::{Head, Input, Lane, PartnerLine, Scratch};
-use crate::lag::Spread;
+use crate::ingress::{Head, Input, MemberInput, PartnerLine, Scratch};
 use crate::member::Member;
 use crate::pauses::Pauses;
 use crate::police::{Bucket, Meter, Policer};
 use crate::queue::Queue;
-use crate::shared::Shared;
 use crate::sort::Sort;
 use crate::spec::{DevicePortSpec, DeviceSpec, Police};
 use crate::weary::Memory;
@@ -29,11 +29,11 @@ fn weary(index: usize, port: &DevicePortSpec) -> Result<Option<Box<Memory>>, Dev
     memory.map(|memory| Some(Box::new(memory)))
 }
 
-pub(super) fn input(index: usize, port: &DevicePortSpec, first_lane: usize, max_frame: u32) -> Result<Input, DeviceError> {
+pub(super) fn input(index: usize, port: &DevicePortSpec, first_input: usize, max_frame: u32) -> Result<Input, DeviceError> {
     let partner_lines = if port.members == 1 { 0 } else { port.members };
     let field = || format!("ports[{index}].rate_bps");
     Ok(Input {
-        first_lane,
+        first_input,
         partner: Spread::new(port.partner_hash, port.members),
         partner_lines: (0..partner_lines)
             .map(|_| {
@@ -53,9 +53,9 @@ pub(super) fn input(index: usize, port: &DevicePortSpec, first_lane: usize, max_
     })
 }
 
-pub(super) fn lane(index: usize, member: usize, port: &DevicePortSpec, own: &[u32]) -> Result<Lane, DeviceError> {
+pub(super) fn member_input(index: usize, member: usize, port: &DevicePortSpec, own: &[u32]) -> Result<MemberInput, DeviceError> {
     let shared = server(format!("ports[{index}].both_fps"), port.both_fps, port.in_queue)?;
-    Ok(Lane {
+    Ok(MemberInput {
         port: index,
         member,
         server: server(format!("ports[{index}].in_fps"), port.in_fps, port.in_queue)?,
@@ -63,7 +63,7 @@ pub(super) fn lane(index: usize, member: usize, port: &DevicePortSpec, own: &[u3
         police: policer(index, port)?,
         policed: 0,
         processor: Processor::new(index, port, own)?.map(Box::new),
-        shared: shared.map(|server| Box::new(Shared::new(server))),
+        shared: shared.map(|server| Box::new(BothWays::new(server))),
         ready: Queue::with_room(64),
         rx_frames: 0,
         drops: 0,

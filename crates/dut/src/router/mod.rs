@@ -7,7 +7,7 @@ pub(crate) mod rip;
 
 use crate::agent;
 use crate::flight::Frame;
-use crate::header::{self, ETHERNET, be16, be32, is_group, macs, put_mac};
+use crate::header::{self, ETHERNET, be16, be32, is_multicast, macs, put_mac};
 use crate::lpm::Trie;
 use neighbour::{LEARNED_LIMIT, Neighbours};
 use netdyno_frame::arp::Arp;
@@ -115,7 +115,7 @@ impl Router {
     /// Of frames to groups a router takes part in ARP, ND and its routing protocol only; others' frames are none of its business.
     #[cold]
     fn not_to_us(&mut self, frame: &[u8], port: usize, destination: u64) -> Verdict {
-        if !is_group(destination) {
+        if !is_multicast(destination) {
             return Verdict::Malformed;
         }
         match be16(frame, 12) {
@@ -264,7 +264,7 @@ impl Router {
             return Verdict::Consumed;
         };
         let sender_mac = number(arp.sender_mac);
-        if is_group(sender_mac) || arp.sender_ip == own {
+        if is_multicast(sender_mac) || arp.sender_ip == own {
             return Verdict::Consumed;
         }
         // RFC 826: merge what is known already; add the sender only if we are the target.
@@ -290,7 +290,7 @@ impl Router {
             } else {
                 self.whom(IpAddr::V6(heard.target), port, false)
             };
-            let mac = heard.link_layer.map(number).filter(|mac| !is_group(*mac));
+            let mac = heard.link_layer.map(number).filter(|mac| !is_multicast(*mac));
             return Some(said(None, known.zip(mac)));
         }
         if heard.target != own && heard.target != link_local(bytes(interface.mac)) {
@@ -298,7 +298,7 @@ impl Router {
         }
         let answer = heard.reply(bytes(interface.mac), true).build();
         let on_link = network::same_network_v6(heard.source, own, len) && heard.source != own;
-        let mac = heard.link_layer.map(number).filter(|mac| !is_group(*mac));
+        let mac = heard.link_layer.map(number).filter(|mac| !is_multicast(*mac));
         let learned = match mac {
             Some(mac) if on_link => self.whom(IpAddr::V6(heard.source), port, true).map(|index| (index, mac)),
             _ => None,

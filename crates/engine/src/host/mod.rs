@@ -228,7 +228,7 @@ impl Host {
 
     fn hear_arp(&mut self, arp: &Arp, at_ps: u64) -> Option<Vec<u8>> {
         // Our own, come back, or of a group, which nobody is (RFC 1812 section 3.3.2).
-        if arp.sender_mac == self.mac || is_group(arp.sender_mac) {
+        if arp.sender_mac == self.mac || is_multicast(arp.sender_mac) {
             return None;
         }
         let own = *self.own.on(&arp.tags);
@@ -244,7 +244,7 @@ impl Host {
             return None;
         }
         let own: Addresses = *self.own.on(&message.tags);
-        let said = message.link_layer.filter(|&mac| !is_group(mac));
+        let said = message.link_layer.filter(|&mac| !is_multicast(mac));
         match message.message {
             Message::Solicitation => {
                 // RFC 4861 section 7.2.3: a source address that says its MAC address is to be believed.
@@ -284,7 +284,7 @@ impl Host {
     fn learn(&mut self, tags: &[Tag], address: IpAddr, mac: Option<Mac>, replaces: bool, at_ps: u64) {
         let Some(index) = self.find(tags, address) else { return };
         let hop = &mut self.hops[index];
-        let believed = mac.filter(|&mac| !is_group(mac) && (replaces || hop.mac.is_none()));
+        let believed = mac.filter(|&mac| !is_multicast(mac) && (replaces || hop.mac.is_none()));
         if let Some(changed) = hop.hear(believed, at_ps, self.poll_ps) {
             self.changed.push((index, changed));
         }
@@ -316,6 +316,6 @@ impl Host {
     }
 }
 
-fn is_group(Mac(mac): Mac) -> bool {
+fn is_multicast(Mac(mac): Mac) -> bool {
     mac[0] & 1 != 0
 }

@@ -4,7 +4,7 @@ use crate::result::Latency;
 use base64::Engine as _;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
-use netdyno_frame::lanes::LANES;
+use netdyno_frame::side_by_side::WIDTH;
 
 /// The longest latency the histogram is asked to tell apart, ns: ten seconds.
 const LONGEST_NS: u64 = 10_000_000_000;
@@ -108,11 +108,11 @@ impl Timing {
         self.negative += negative;
     }
 
-    /// As [`Self::record_each`], of the first `count` lanes; the others repeat the first.
+    /// As [`Self::record_each`], of the first `count` places; the others repeat the first.
     #[inline(always)]
-    pub fn record_lanes(&mut self, departures: &[u64; LANES], arrivals: &[u64; LANES], count: usize) {
+    pub fn record_side_by_side(&mut self, departures: &[u64; WIDTH], arrivals: &[u64; WIDTH], count: usize) {
         let (mut low, mut high, mut wrong) = (u64::MAX, 0, 0);
-        let mut taken = [0; LANES];
+        let mut taken = [0; WIDTH];
         for ((taken, &departure), &arrival) in taken.iter_mut().zip(departures).zip(arrivals) {
             *taken = arrival.wrapping_sub(departure);
             wrong |= u64::from(arrival < departure);
@@ -124,7 +124,7 @@ impl Timing {
         }
         // Thousandths of what has 35 bits, in 32 bits: rounding down twice is rounding down once.
         let thousandth = |ps: u64| u64::from((ps / 8) as u32 / 125);
-        let sum = taken.iter().map(|&ps| thousandth(ps)).sum::<u64>() - (LANES - count) as u64 * thousandth(taken[0]);
+        let sum = taken.iter().map(|&ps| thousandth(ps)).sum::<u64>() - (WIDTH - count) as u64 * thousandth(taken[0]);
         let (low, high) = (thousandth(low), thousandth(high));
         self.min_ns = self.min_ns.min(low);
         self.max_ns = self.max_ns.max(high);
@@ -243,7 +243,7 @@ mod tests {
 
     /// Lanes side by side, against one frame after the other: near each other and not, short and long, and wrong.
     #[test]
-    fn lanes_are_recorded_as_frames_are() {
+    fn frames_side_by_side_are_recorded_as_each_alone() {
         let mut state = 1_u64;
         let mut random = move || {
             state = state
@@ -257,13 +257,13 @@ mod tests {
             let (near, spread) = (random() >> (random() % 48), 1 + (random() >> (random() % 48)));
             let mut arrivals = departures.map(|departure| departure + near + random() % spread);
             if round % 100 == 0 {
-                arrivals[round % LANES] = departures[round % LANES] / 2;
+                arrivals[round % WIDTH] = departures[round % WIDTH] / 2;
             }
-            let count = 1 + random() as usize % LANES;
+            let count = 1 + random() as usize % WIDTH;
             let mut repeated = (departures, arrivals);
             repeated.0[count..].fill(departures[0]);
             repeated.1[count..].fill(arrivals[0]);
-            lanes.record_lanes(&repeated.0, &repeated.1, count);
+            lanes.record_side_by_side(&repeated.0, &repeated.1, count);
             for (&departure, &arrival) in departures.iter().zip(&arrivals).take(count) {
                 each.record(departure, arrival);
             }

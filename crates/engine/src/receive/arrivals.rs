@@ -2,8 +2,8 @@
 
 use super::signature::Signature;
 use crate::observe::{Flows, Observer, Order, Series, Timing};
-use netdyno_frame::lanes::LANES;
 use netdyno_frame::probe::Probe;
+use netdyno_frame::side_by_side::WIDTH;
 use netdyno_io::port::Slot;
 
 /// Bytes of the FCS, which no slot holds and every count does.
@@ -124,7 +124,7 @@ impl Arrivals {
     }
 
     /// Whether frames that departed at `departures` are all to be timed.
-    pub(super) fn times_all(&self, departures: &[u64; LANES]) -> bool {
+    pub(super) fn times_all(&self, departures: &[u64; WIDTH]) -> bool {
         let (first, _) = extremes(departures);
         self.observer.as_ref().is_none_or(|observer| observer.times(first))
     }
@@ -218,7 +218,7 @@ impl PortArrivals {
 
 /// The least and the greatest of `times`.
 #[inline]
-pub(super) fn extremes(times: &[u64; LANES]) -> (u64, u64) {
+pub(super) fn extremes(times: &[u64; WIDTH]) -> (u64, u64) {
     times
         .iter()
         .fold((u64::MAX, 0), |(low, high), &time| (low.min(time), high.max(time)))

@@ -3,9 +3,9 @@
 use super::arrivals::{Arrivals, PortArrivals, extremes};
 use crate::observe::{Flows, Series};
 use netdyno_frame::checksum::verify_frame;
-use netdyno_frame::lanes::{LANES, Probes, are_plain_and_intact};
 use netdyno_frame::parse::parse;
 use netdyno_frame::probe::{Probe, find};
+use netdyno_frame::side_by_side::{Probes, WIDTH, are_plain_and_intact};
 use netdyno_io::port::Burst;
 use std::ops::Range;
 
@@ -85,8 +85,8 @@ impl Receiver {
     /// were not there.
     #[inline(never)]
     fn take_burst<const OBSERVED: bool>(&mut self, port: usize, burst: &Burst<'_>, until_ps: u64, foreign: &mut dyn FnMut(&[u8], u64)) {
-        for first in (0..burst.len()).step_by(LANES) {
-            let run = first..burst.len().min(first + LANES);
+        for first in (0..burst.len()).step_by(WIDTH) {
+            let run = first..burst.len().min(first + WIDTH);
             if !self.take_as_one::<OBSERVED>(port, burst, run.clone(), until_ps) {
                 self.take_each::<OBSERVED>(port, burst, run, until_ps, foreign);
             }
@@ -101,7 +101,7 @@ impl Receiver {
         }
     }
 
-    /// Takes in up to [`LANES`] frames at once, if they are all frames of one stream, intended for this port and intact.
+    /// Takes in up to [`WIDTH`] frames at once, if they are all frames of one stream, intended for this port and intact.
     /// If not, nothing has been counted.
     fn take_as_one<const OBSERVED: bool>(&mut self, port: usize, burst: &Burst<'_>, run: Range<usize>, until_ps: u64) -> bool {
         let to = &mut self.ports[port];
@@ -114,7 +114,7 @@ impl Receiver {
         };
         // The flows of the frames behind these, most often: four states to a cache line.
         let last = (probes.who[frames().len() - 1] >> 32) as usize;
-        for ahead in (4..=LANES + LANES / 2).step_by(4) {
+        for ahead in (4..=WIDTH + WIDTH / 2).step_by(4) {
             self.flows.expect(last + ahead);
         }
         let current = self.streams.partition_point(|stream| stream.end <= probes.probe(0).flow);
@@ -125,7 +125,7 @@ impl Receiver {
         let slots = &burst.slots()[run.clone()];
         let count = slots.len();
         // Lanes without a frame repeat the first, as in the probes.
-        let (mut arrivals, mut bytes) = ([slots[0].at.ps; LANES], FCS_BYTES * count as u64);
+        let (mut arrivals, mut bytes) = ([slots[0].at.ps; WIDTH], FCS_BYTES * count as u64);
         for (arrival, slot) in arrivals.iter_mut().zip(slots) {
             *arrival = slot.at.ps;
             bytes += u64::from(slot.len);
@@ -168,7 +168,7 @@ impl Receiver {
         if OBSERVED && !stream.times_all(&probes.departure_ps) {
             stream.time_observed(&probes.departure_ps[..count], &arrivals);
         } else {
-            stream.timing.record_lanes(&probes.departure_ps, &arrivals, count);
+            stream.timing.record_side_by_side(&probes.departure_ps, &arrivals, count);
         }
         stream.rx.add_each(&arrivals[..count], low, high);
         let (low, high) = extremes(&probes.departure_ps);

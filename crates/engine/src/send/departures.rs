@@ -2,9 +2,9 @@
 
 use super::block::BLOCK;
 use super::bursts::{Gather, after};
+use super::flow_runs::{FlowRuns, Walk};
 use super::ramp::{self, UNITS_PER_BYTE};
 use super::schedule::Schedule;
-use super::share::{Share, Walk};
 use std::sync::Arc;
 
 /// Frames that nobody wants are computed all the same if they are fewer.
@@ -15,7 +15,7 @@ const SIDE: usize = 8;
 
 /// Where the computation stands within the current stretch.
 #[derive(Clone, Debug)]
-enum Pace {
+enum Cursor {
     /// Constant load: the next departure and the remainder of its division, carried.
     Even {
         next: u64,
@@ -43,8 +43,8 @@ impl Schedule {
 
     /// Those of the frames of `share`.
     #[must_use]
-    pub(super) fn departures_of(&self, share: Share) -> Departures {
-        Departures::new(self.clone(), (!share.is_all()).then(|| Walk::new(share)))
+    pub(super) fn departures_of(&self, flow_runs: FlowRuns) -> Departures {
+        Departures::new(self.clone(), (!flow_runs.is_all()).then(|| Walk::new(flow_runs)))
     }
 }
 
@@ -55,7 +55,7 @@ pub struct Departures {
     /// Place in the order of sizes of the next frame to compute.
     place: usize,
     stretch: usize,
-    pace: Pace,
+    cursor: Cursor,
     gather: Option<Gather>,
     /// Where only some frames are wanted: at the next of them.
     wanted: Option<Walk>,
@@ -75,7 +75,7 @@ impl Departures {
             schedule,
             place: 0,
             stretch: usize::MAX,
-            pace: Pace::Done,
+            cursor: Cursor::Done,
             wanted,
             number: 0,
             times: [0; BLOCK],
@@ -131,23 +131,23 @@ impl Departures {
                 Some(stretch) if stretch.units() > due => break *stretch,
                 Some(stretch) => due -= stretch.units(),
                 None => {
-                    self.pace = Pace::Done;
+                    self.cursor = Cursor::Done;
                     return;
                 }
             }
             index += 1;
         };
         self.stretch = index;
-        self.pace = if stretch.from == stretch.to {
+        self.cursor = if stretch.from == stretch.to {
             let modulus = 2 * stretch.from;
-            Pace::Even {
+            Cursor::Even {
                 next: (due / u128::from(modulus)) as u64,
                 rest: (due % u128::from(modulus)) as u64,
                 modulus,
                 steps: self.schedule.units.iter().map(|units| (units / modulus, units % modulus)).collect(),
             }
         } else {
-            Pace::Ramp {
+            Cursor::Ramp {
                 due,
                 bytes: self.schedule.units.iter().map(|units| (units / UNITS_PER_BYTE) as u32).collect(),
             }
@@ -160,10 +160,10 @@ impl Departures {
         self.len = 0;
         while self.len == 0 {
             self.skip();
-            let leave = match self.pace {
-                Pace::Done => return,
-                Pace::Even { .. } => self.fill_even(),
-                Pace::Ramp { .. } => self.fill_ramp(),
+            let leave = match self.cursor {
+                Cursor::Done => return,
+                Cursor::Even { .. } => self.fill_even(),
+                Cursor::Ramp { .. } => self.fill_ramp(),
             };
             if let Some(due) = leave {
                 self.enter(self.stretch + 1, due);
@@ -186,8 +186,8 @@ impl Departures {
         }
         let units = self.schedule.units_from(self.place, count);
         let stretch = self.schedule.stretches.get(self.stretch).copied();
-        let left = match (&mut self.pace, stretch) {
-            (Pace::Even { next, rest, modulus, .. }, Some(stretch)) => {
+        let left = match (&mut self.cursor, stretch) {
+            (Cursor::Even { next, rest, modulus, .. }, Some(stretch)) => {
                 let more = units + u128::from(*rest);
                 *rest = (more % u128::from(*modulus)) as u64;
                 // Beyond the end of the stretch it may be any time: what is due behind that end is kept.
@@ -196,7 +196,7 @@ impl Departures {
                 at.checked_sub(u128::from(stretch.duration_ps))
                     .map(|over| over * u128::from(*modulus) + u128::from(*rest))
             }
-            (Pace::Ramp { due, .. }, Some(stretch)) => {
+            (Cursor::Ramp { due, .. }, Some(stretch)) => {
                 *due += units;
                 due.checked_sub(stretch.units())
             }
@@ -232,12 +232,12 @@ impl Departures {
     /// Computes a block of a constant load. `Some(due)` when the stretch is over.
     fn fill_even(&mut self) -> Option<u128> {
         let stretch = self.schedule.stretches[self.stretch];
-        let Pace::Even {
+        let Cursor::Even {
             next,
             rest,
             modulus,
             steps,
-        } = &mut self.pace
+        } = &mut self.cursor
         else {
             return None;
         };
@@ -288,7 +288,7 @@ impl Departures {
     /// Computes a block of a linear load. `Some(due)` when the stretch is over.
     fn fill_ramp(&mut self) -> Option<u128> {
         let stretch = self.schedule.stretches[self.stretch];
-        let Pace::Ramp { due, bytes } = &mut self.pace else {
+        let Cursor::Ramp { due, bytes } = &mut self.cursor else {
             return None;
         };
         // What the frames before each one of the block take, beginning with the first of the block.
@@ -323,7 +323,7 @@ impl Departures {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::send::share::deal;
+    use crate::send::flow_runs::deal;
     use crate::spec::{Segment, SizeSpec};
     use proptest::prelude::*;
 
@@ -365,9 +365,9 @@ mod tests {
             let schedule = Schedule::new(&segments, &sizes, &netdyno_frame::mix::order(&weights)).in_bursts(burst, 40_000_000_000);
             let one = all_of(schedule.departures());
             let mut seen = vec![false; one.len()];
-            for share in deal(flows, one.len() as u64, &mut vec![0; workers]).into_iter().flatten() {
-                let mut walk = Walk::new(share);
-                for found in all_of(schedule.departures_of(share)) {
+            for flow_runs in deal(flows, one.len() as u64, &mut vec![0; workers]).into_iter().flatten() {
+                let mut walk = Walk::new(flow_runs);
+                for found in all_of(schedule.departures_of(flow_runs)) {
                     let number = walk.number() as usize;
                     prop_assert_eq!(Some(&found), one.get(number), "frame {}", number);
                     prop_assert!(!std::mem::replace(&mut seen[number], true));

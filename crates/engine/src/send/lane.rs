@@ -1,10 +1,10 @@
 //! One stream at the port that sends it: where it stands, and what was sent of it.
 
 use super::departures::Departures;
+use super::flow_runs::{FlowRuns, Walk};
 use super::lag::Lag;
 use super::load::Part;
 use super::schedule::Schedule;
-use super::share::{Share, Walk};
 use crate::observe::Series;
 use netdyno_frame::spec::Mac;
 use netdyno_frame::template::{Cursor, Slots, Template};
@@ -60,7 +60,7 @@ impl Lane {
     /// A stream that sends the frames of `template` that are in `share`, if it has any, by `schedule` on a port of kind
     /// `info`.
     #[must_use]
-    pub fn new(stream: usize, template: Template, schedule: Schedule, sizes: &[u32], share: Option<Share>, info: &PortInfo) -> Self {
+    pub fn new(stream: usize, template: Template, schedule: Schedule, sizes: &[u32], flow_runs: Option<FlowRuns>, info: &PortInfo) -> Self {
         let line_ps = sizes
             .iter()
             .map(|&size| {
@@ -70,11 +70,11 @@ impl Lane {
                     .unwrap_or(0)
             })
             .collect();
-        let walk = Walk::new(share.unwrap_or(Share::all(template.flows())));
+        let walk = Walk::new(flow_runs.unwrap_or(FlowRuns::all(template.flows())));
         let mut cursor = template.cursor();
         template.seek(&mut cursor, walk.number());
         let flows = u64::from(template.flows());
-        let own_flows = share.map_or(0, |share| u64::from(share.count()));
+        let own_flows = flow_runs.map_or(0, |flow_runs| u64::from(flow_runs.count()));
         Self {
             stream,
             cursor,
@@ -89,7 +89,7 @@ impl Lane {
             lag: Lag::new(&schedule, own_flows, flows),
             burst: (0, 0),
             moves_to: None,
-            departures: share.map_or_else(Departures::none, |share| schedule.departures_of(share)),
+            departures: flow_runs.map_or_else(Departures::none, |flow_runs| schedule.departures_of(flow_runs)),
             schedule,
             sizes: sizes.iter().map(|&size| u64::from(size)).collect(),
             line_ps,

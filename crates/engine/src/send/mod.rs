@@ -3,6 +3,7 @@
 mod block;
 mod bursts;
 mod departures;
+mod flow_runs;
 mod lag;
 mod lane;
 mod load;
@@ -11,11 +12,10 @@ mod pace;
 mod ramp;
 mod schedule;
 mod sender;
-mod share;
 mod stretch;
 
+pub(crate) use flow_runs::deal;
 pub(crate) use lane::Lane;
 pub(crate) use own::Which;
 pub use schedule::Schedule;
 pub(crate) use sender::Sender;
-pub(crate) use share::deal;

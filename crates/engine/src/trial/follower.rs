@@ -1,6 +1,6 @@
 //! A worker that follows the lead of a trial on a core of its own (real time).
 
-use super::course::Course;
+use super::coordination::Coordination;
 use super::worker::Worker;
 use crate::reason::Invalid;
 use netdyno_io::drive::Node;
@@ -27,7 +27,7 @@ enum Stage {
 pub struct Follower {
     pub(super) worker: Worker,
     number: usize,
-    course: Arc<Course>,
+    coordination: Arc<Coordination>,
     stage: Stage,
     /// Moves of next hops to other addresses that it knows of.
     moves: usize,
@@ -49,11 +49,18 @@ impl std::fmt::Debug for Follower {
 
 impl Follower {
     /// Follower `number`, counted from 0, of a trial whose test frames depart for `length_ps` at most.
-    pub(super) fn new(number: usize, worker: Worker, course: Arc<Course>, length_ps: u64, sample_ps: u64, samples: usize) -> Self {
+    pub(super) fn new(
+        number: usize,
+        worker: Worker,
+        coordination: Arc<Coordination>,
+        length_ps: u64,
+        sample_ps: u64,
+        samples: usize,
+    ) -> Self {
         Self {
             worker,
             number,
-            course,
+            coordination,
             stage: Stage::Waiting,
             moves: 0,
             length_ps,
@@ -65,17 +72,17 @@ impl Follower {
 
     /// Gets ready if the lead has called.
     fn heed_call(&mut self) {
-        let Some(hops) = self.course.called() else { return };
+        let Some(hops) = self.coordination.called() else { return };
         for hop in hops {
             self.worker.senders[hop.port].lanes[hop.lane].template.set_destination(hop.mac);
         }
         self.worker.note_counters();
-        self.course.is_ready(self.number);
+        self.coordination.is_ready(self.number);
         self.stage = Stage::Ready;
     }
 
     fn begin(&mut self) {
-        let Some(start_ps) = self.course.start() else { return };
+        let Some(start_ps) = self.coordination.start() else { return };
         self.until_ps = start_ps + self.length_ps;
         self.worker.begin(start_ps, self.until_ps, self.sample_ps, self.samples);
         self.stage = Stage::Traffic;
@@ -89,32 +96,32 @@ impl Follower {
             self.begin();
         }
         if self.stage == Stage::Ready {
-            if self.course.is_over() {
+            if self.coordination.is_over() {
                 self.stage = Stage::Done;
             }
             return Ok(());
         }
         if self.stage == Stage::Traffic {
             self.worker.turn(now.ps);
-            for hop in self.course.moves(&mut self.moves) {
+            for hop in self.coordination.moves(&mut self.moves) {
                 self.worker.senders[hop.port].lanes[hop.lane].template.set_destination(hop.mac);
             }
-            let is_halted = self.course.is_halted();
+            let is_halted = self.coordination.is_halted();
             if !is_halted {
                 self.worker.send(now, Some(self.until_ps))?;
             }
             if is_halted || self.worker.is_done() || now.ps > self.until_ps {
-                self.course.has_sent(self.number, self.worker.last_departure_ps());
+                self.coordination.has_sent(self.number, self.worker.last_departure_ps());
                 self.stage = Stage::Sent;
             }
         }
         // Asked before receiving: what had come by the end is then received at or after it.
-        let until_ps = self.course.until_ps();
-        let (course, worker) = (&self.course, &mut self.worker);
+        let until_ps = self.coordination.until_ps();
+        let (coordination, worker) = (&self.coordination, &mut self.worker);
         worker.receive(now, until_ps.unwrap_or(u64::MAX), &mut |port, frame, at| {
-            course.hear(port, at, frame)
+            coordination.hear(port, at, frame)
         })?;
-        if self.course.is_over() || until_ps.is_some_and(|until_ps| now.ps >= until_ps) {
+        if self.coordination.is_over() || until_ps.is_some_and(|until_ps| now.ps >= until_ps) {
             self.stage = Stage::Done;
         }
         Ok(())
@@ -131,12 +138,12 @@ impl Node for Follower {
             return;
         }
         if let Err(error) = self.round(now) {
-            self.course.fail(Reason::from(&error));
-            self.course.has_sent(self.number, self.worker.last_departure_ps());
+            self.coordination.fail(Reason::from(&error));
+            self.coordination.has_sent(self.number, self.worker.last_departure_ps());
             self.stage = Stage::Done;
         }
         for port in 0..self.worker.ports.len() {
-            self.course.tell(self.number, port, self.worker.moved_on(port));
+            self.coordination.tell(self.number, port, self.worker.moved_on(port));
         }
     }
 
@@ -149,7 +156,7 @@ impl Drop for Follower {
     /// A panic in its thread must not leave the lead waiting.
     fn drop(&mut self) {
         if self.stage != Stage::Done {
-            self.course.fail(Invalid::WorkerStopped {}.into());
+            self.coordination.fail(Invalid::WorkerStopped {}.into());
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What a trial does to stay on the network: it announces its addresses, polls its next hops, and follows them.
 
-use super::course::Answer;
+use super::coordination::Answer;
 use super::{ANSWER_PS, Stage, Trial};
 use crate::host::same_vlans;
 
@@ -62,7 +62,7 @@ impl Trial {
             for hop in theirs.filter(|hop| same_vlans(&hop.tags, tags)) {
                 self.worker.senders[number].redirect(at + after, hop.lane, mac);
                 let (port, lane) = (number, hop.lane);
-                self.course.redirect(Answer { port, lane, mac });
+                self.coordination.redirect(Answer { port, lane, mac });
             }
         }
     }

@@ -2,12 +2,12 @@
 
 mod claims;
 mod compile;
-mod course;
+mod coordination;
 mod follower;
 mod life;
 mod phases;
 mod progress;
-mod report;
+mod results;
 mod rounds;
 mod script;
 mod stage;
@@ -24,7 +24,7 @@ use crate::error::SpecError;
 use crate::host::Host;
 use crate::send::Sender;
 use crate::spec::TrialSpec;
-use course::Course;
+use coordination::Coordination;
 use netdyno_io::port::Port;
 use netdyno_io::reason::Reason;
 use netdyno_io::time::Instant;
@@ -54,7 +54,7 @@ pub struct Trial {
     worker: Worker,
     /// The others, before they are taken to their threads and after they came back.
     followers: Vec<Follower>,
-    course: Arc<Course>,
+    coordination: Arc<Coordination>,
     /// Flows of which more than one worker received frames.
     split_flows: u64,
     /// Whether there are no followers.
@@ -151,18 +151,18 @@ impl Trial {
             infos.iter().map(|info| info.name.clone()).collect(),
             spec.settle_ns + duration_ps / 1000 + spec.drain_ns,
         );
-        let course = Arc::new(Course::new(workers - 1, infos.len()));
+        let coordination = Arc::new(Coordination::new(workers - 1, infos.len()));
         let (sample_ps, samples) = stage::samples(&spec, duration_ps);
         let (worker, others, hosts, hops, script) = parts.workers(ports);
         let until_ps = duration_ps + spec.overtime_ns * 1000;
-        let follow = |(number, worker)| Follower::new(number, worker, Arc::clone(&course), until_ps, sample_ps, samples);
+        let follow = |(number, worker)| Follower::new(number, worker, Arc::clone(&coordination), until_ps, sample_ps, samples);
         Ok(Self {
             followers: others.into_iter().enumerate().map(follow).collect(),
             exact,
             spec,
             hosts,
             worker,
-            course,
+            coordination,
             split_flows: 0,
             is_alone: workers == 1,
             hops,
@@ -196,7 +196,7 @@ impl Trial {
         for follower in &followers {
             self.split_flows += self.worker.absorb(&follower.worker);
         }
-        self.invalid.extend(self.course.failures());
+        self.invalid.extend(self.coordination.failures());
         self.followers = followers;
     }
 
@@ -207,7 +207,7 @@ impl Trial {
 
     /// Frames that are no test frames and were not listened to or not answered.
     fn unheard(&self) -> u64 {
-        self.unanswered + self.course.unheard()
+        self.unanswered + self.coordination.unheard()
     }
 
     /// To watch and to cancel the trial from another thread.

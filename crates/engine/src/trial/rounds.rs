@@ -26,7 +26,7 @@ impl Trial {
                 self.end(now);
             }
             Stage::Traffic => {
-                self.course.halt();
+                self.coordination.halt();
                 self.halted_ps = Some(now);
             }
             Stage::Drain { .. } | Stage::Done => {}
@@ -67,7 +67,7 @@ impl Trial {
             }
         };
         self.worker.receive(now, until_ps, &mut hear)?;
-        for other in self.course.heard() {
+        for other in self.coordination.heard() {
             hear(other.port, &other.frame, other.at_ps);
         }
         // Whoever asks more often than the port can answer is not answered each time: his questions must
@@ -115,7 +115,7 @@ impl Trial {
         let (phase, at) = phase_at(&self.spec, &self.times, self.stage, now);
         self.progress.at(phase, at.saturating_sub(self.times.began) / 1000);
         for index in 0..self.hosts.len() {
-            let (own, others) = (self.worker.moved_on(index), self.course.moved_on(index));
+            let (own, others) = (self.worker.moved_on(index), self.coordination.moved_on(index));
             self.progress.port(index, std::array::from_fn(|place| own[place] + others[place]));
         }
     }
@@ -151,7 +151,7 @@ impl Node for Trial {
         }
         self.heed_cancel(now.ps);
         let failed = self.round(now).err().map(|error| Reason::from(&error));
-        let failures: Vec<Reason> = failed.into_iter().chain(self.course.failures()).collect();
+        let failures: Vec<Reason> = failed.into_iter().chain(self.coordination.failures()).collect();
         if !failures.is_empty() {
             self.invalid.extend(failures);
             if self.stage == Stage::Traffic {

@@ -2,7 +2,7 @@
 
 use super::Trial;
 use super::compile::learning_frames;
-use super::course::Answer;
+use super::coordination::Answer;
 use super::stage::{AHEAD_PS, ANSWER_PS, Hop, Stage, samples};
 use crate::reason::Invalid;
 
@@ -18,7 +18,7 @@ impl Trial {
     pub(super) fn end(&mut self, at: u64) {
         // In drain the followers know when it ends.
         if !matches!(self.stage, Stage::Drain { .. }) {
-            self.course.end();
+            self.coordination.end();
         }
         // Stages that were not reached are empty ones, now.
         let times = &mut self.times;
@@ -76,12 +76,12 @@ impl Trial {
                     if self.is_alone {
                         self.begin(if self.exact { until_ps } else { now + AHEAD_PS });
                     } else {
-                        self.course.call(self.answers());
+                        self.coordination.call(self.answers());
                         self.stage = Stage::Muster { until_ps: now + MUSTER_PS };
                     }
                 }
                 Stage::Muster { until_ps } => {
-                    if self.course.not_ready().next().is_none() {
+                    if self.coordination.not_ready().next().is_none() {
                         self.begin(now + AHEAD_PS);
                     } else if now >= until_ps {
                         self.not_mustered(until_ps);
@@ -91,7 +91,7 @@ impl Trial {
                 }
                 Stage::Traffic => {
                     let end = self.times.traffic + self.duration_ps;
-                    let others = self.course.all_have_sent();
+                    let others = self.coordination.all_have_sent();
                     if let Some(halted) = self.halted_ps {
                         let Some(last) = others else { return };
                         self.drain(halted, halted.max(last));
@@ -138,7 +138,7 @@ impl Trial {
     /// Workers are missing when traffic should begin. Their part of it would be sent in one burst, if at all.
     fn not_mustered(&mut self, at: u64) {
         let waited_ms = MUSTER_PS / 1_000_000_000;
-        for number in self.course.not_ready() {
+        for number in self.coordination.not_ready() {
             // Numbered as in the results, where the lead is the first.
             let worker = number as u64 + 2;
             self.invalid.push(Invalid::WorkerNotReady { worker, waited_ms }.into());
@@ -212,7 +212,7 @@ impl Trial {
         self.worker
             .begin(at, at + self.duration_ps + self.overtime_ps(), sample_ps, samples);
         // Last: from now on the others may send.
-        self.course.begin(at);
+        self.coordination.begin(at);
         self.took_place = true;
         self.stage = Stage::Traffic;
         self.progress
@@ -223,7 +223,7 @@ impl Trial {
         self.times.stopped = stopped;
         self.times.drain = from;
         let until_ps = from + self.spec.drain_ns * 1000;
-        self.course.drain(until_ps);
+        self.coordination.drain(until_ps);
         self.stage = Stage::Drain { until_ps };
     }
 }

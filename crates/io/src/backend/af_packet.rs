@@ -9,7 +9,7 @@
 mod socket;
 
 use super::ask::{Ask, Backend, ClockFit, Placement, Queues, check_max_frame};
-use super::interface::{self, Hold, Link};
+use super::interface::{self, Hold, InterfaceFacts};
 use crate::port::{Burst, MIN_SENT_BYTES, Port, PortCounters, PortError, PortInfo, Slot, Timestamps, refuse_count, refuse_length};
 use crate::region::{Region, stride_for};
 use crate::time::{Clock, Instant};
@@ -54,7 +54,7 @@ pub struct AfPacketPort {
     info: PortInfo,
     interface: String,
     socket: PacketSocket,
-    /// See `interface::Link`.
+    /// See `interface::InterfaceFacts`.
     cable: bool,
     tx: Batch,
     rx: Batch,
@@ -82,7 +82,7 @@ impl AfPacketPort {
         Ok(queues.swap_remove(0))
     }
 
-    fn open_queue(name: &str, interface: &str, max_frame: u32, link: &Link, hold: &Hold) -> Result<Self, PortError> {
+    fn open_queue(name: &str, interface: &str, max_frame: u32, link: &InterfaceFacts, hold: &Hold) -> Result<Self, PortError> {
         let socket = PacketSocket::open(interface, link.index)?;
         let max_frame = max_frame.min(link.mtu + ETHERNET_BYTES + TAG_BYTES as u32);
         Ok(Self {

@@ -60,7 +60,7 @@ const LOOK: Duration = Duration::from_ms(10);
 pub struct AfXdpPort {
     info: PortInfo,
     interface: String,
-    /// See `interface::Link`.
+    /// See `interface::BpfLink`.
     cable: bool,
     zero_copy: bool,
     socket: XdpSocket,

@@ -33,7 +33,7 @@ pub fn streams(spec: &TrialSpec, infos: &[PortInfo], hosts: &[Host], workers: us
             1 => (String::new(), "ask for fewer flows"),
             _ => (format!(" by {workers} workers"), "ask for fewer flows or fewer workers"),
         };
-        let why = format!("{flows} flows in all, at most {most} are told apart{by}");
+        let why = format!("{flows} flows in all, at most {most} can be told apart{by}");
         return Err(SpecError::new("streams", why, hint));
     }
     let mut lanes: Vec<Vec<Vec<Lane>>> = (0..workers).map(|_| infos.iter().map(|_| Vec::new()).collect()).collect();

@@ -6,7 +6,7 @@ use crate::probe::Probe;
 use crate::vary::add_draws;
 
 /// Frames side by side: enough that loops over them are vectorized, few enough that all stays in the nearest cache.
-pub(super) const LANES: usize = 32;
+pub(super) const WIDTH: usize = 32;
 
 /// What flows and sequences of frames side by side have in common.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -21,16 +21,16 @@ pub(super) enum Run {
 /// Which flow and sequence each frame has. What lanes without a frame hold is of no use.
 pub(super) struct Numbers {
     /// Counted from the first of the template.
-    pub flow: [u32; LANES],
-    pub sequence: [u32; LANES],
+    pub flow: [u32; WIDTH],
+    pub sequence: [u32; WIDTH],
     pub run: Run,
 }
 
 impl Numbers {
     pub const fn new() -> Self {
         Self {
-            flow: [0; LANES],
-            sequence: [0; LANES],
+            flow: [0; WIDTH],
+            sequence: [0; WIDTH],
             run: Run::Mixed,
         }
     }
@@ -39,18 +39,18 @@ impl Numbers {
     #[inline(always)]
     pub fn take(&mut self, cursor: &mut Cursor, flows: u32, count: usize) {
         let first = cursor.sequence as u32;
-        if flows - cursor.flow > LANES as u32 {
+        if flows - cursor.flow > WIDTH as u32 {
             for (number, flow) in (cursor.flow..).zip(&mut self.flow) {
                 *flow = number;
             }
-            self.sequence = [first; LANES];
+            self.sequence = [first; WIDTH];
             self.run = Run::Flows;
             cursor.flow += count as u32;
         } else if flows == 1 {
             for (lane, sequence) in self.sequence.iter_mut().enumerate() {
                 *sequence = first.wrapping_add(lane as u32);
             }
-            self.flow = [0; LANES];
+            self.flow = [0; WIDTH];
             self.run = Run::Sequences;
             cursor.sequence += count as u64;
         } else {
@@ -77,7 +77,7 @@ impl Numbers {
 
     /// The checks of their probes.
     #[inline]
-    pub fn checks(&self, flows: Flows, departures: &Departures, checks: &mut [u16; LANES]) {
+    pub fn checks(&self, flows: Flows, departures: &Departures, checks: &mut [u16; WIDTH]) {
         for (lane, (check, departure)) in checks.iter_mut().zip(&departures.at).enumerate() {
             *check = self.probe(lane, flows, *departure).check();
         }
@@ -85,7 +85,7 @@ impl Numbers {
 
     /// As [`Self::checks`], of frames that all depart at `departure_ps`.
     #[inline]
-    pub fn checks_at(&self, flows: Flows, departure_ps: u64, checks: &mut [u16; LANES]) {
+    pub fn checks_at(&self, flows: Flows, departure_ps: u64, checks: &mut [u16; WIDTH]) {
         let first = self.probe(0, flows, departure_ps);
         let check = first.check();
         // From one frame to the next one word of the probe grows by 1, which its check makes up for: as long as neither
@@ -95,7 +95,7 @@ impl Numbers {
             Run::Sequences => first.sequence,
             Run::Mixed => u32::MAX,
         };
-        if growing <= u32::MAX - LANES as u32 && usize::from(check) >= LANES && check != u16::MAX {
+        if growing <= u32::MAX - WIDTH as u32 && usize::from(check) >= WIDTH && check != u16::MAX {
             for (lane, to) in checks.iter_mut().enumerate() {
                 *to = check - lane as u16;
             }
@@ -109,18 +109,18 @@ impl Numbers {
 
 /// When frames side by side depart, picoseconds.
 pub(super) struct Departures {
-    pub at: [u64; LANES],
+    pub at: [u64; WIDTH],
 }
 
 impl Departures {
     pub const fn new() -> Self {
-        Self { at: [0; LANES] }
+        Self { at: [0; WIDTH] }
     }
 
-    /// Takes those of up to [`LANES`] frames.
+    /// Takes those of up to [`WIDTH`] frames.
     #[inline]
     pub fn take(&mut self, departures: &[u64]) {
-        match <&[u64; LANES]>::try_from(departures) {
+        match <&[u64; WIDTH]>::try_from(departures) {
             Ok(all) => self.at = *all,
             Err(_) => {
                 for (at, departure) in self.at.iter_mut().zip(departures) {
@@ -152,8 +152,8 @@ pub(super) struct Uniform {
 
 impl Uniform {
     #[inline]
-    fn draw(self, flows: &[u32; LANES]) -> [u32; LANES] {
-        let mut drawn = [self.min; LANES];
+    fn draw(self, flows: &[u32; WIDTH]) -> [u32; WIDTH] {
+        let mut drawn = [self.min; WIDTH];
         if self.span > 0 {
             add_draws(&mut drawn, flows, self.key, self.span);
         }
@@ -163,17 +163,17 @@ impl Uniform {
 
 /// Partial sums of frames side by side: of each IPv4 header, and of each UDP segment with its pseudo-header.
 pub(super) struct Sums {
-    pub ip: [u32; LANES],
-    pub l4: [u32; LANES],
+    pub ip: [u32; WIDTH],
+    pub l4: [u32; WIDTH],
 }
 
 /// What is drawn for the innermost IPv4 and UDP headers, and the checksums; in the byte order of the wire what is public.
 pub(super) struct Headers {
-    pub ip: [u16; LANES],
-    pub addresses: [u64; LANES],
-    pub ports: [u32; LANES],
+    pub ip: [u16; WIDTH],
+    pub addresses: [u64; WIDTH],
+    pub ports: [u32; WIDTH],
     /// The UDP checksum, and behind it the probe's check and flow.
-    pub udp: [u64; LANES],
+    pub udp: [u64; WIDTH],
 }
 
 /// The sum of both halves of an address: a partial that can be added to some more of its kind without a carry.
@@ -185,10 +185,10 @@ const fn fold_once(address: u32) -> u32 {
 impl Headers {
     pub const fn new() -> Self {
         Self {
-            ip: [0; LANES],
-            addresses: [0; LANES],
-            ports: [0; LANES],
-            udp: [0; LANES],
+            ip: [0; WIDTH],
+            addresses: [0; WIDTH],
+            ports: [0; WIDTH],
+            udp: [0; WIDTH],
         }
     }
 
@@ -202,18 +202,18 @@ impl Headers {
         [src, dst, sport, dport]: [Uniform; 4],
         sums: &Sums,
         checksum: u16,
-        checks: &[u16; LANES],
+        checks: &[u16; WIDTH],
     ) {
         let (src, dst) = (src.draw(&numbers.flow), dst.draw(&numbers.flow));
-        let mut ports = [sport.min + dport.min; LANES];
+        let mut ports = [sport.min + dport.min; WIDTH];
         if DRAW_PORTS {
             let (sport, dport) = (sport.draw(&numbers.flow), dport.draw(&numbers.flow));
-            for lane in 0..LANES {
+            for lane in 0..WIDTH {
                 ports[lane] = sport[lane] + dport[lane];
                 self.ports[lane] = (sport[lane] << 16 | dport[lane]).to_be();
             }
         }
-        for lane in 0..LANES {
+        for lane in 0..WIDTH {
             let addresses = fold_once(src[lane]) + fold_once(dst[lane]);
             let udp = finish_half(addresses + ports[lane] + sums.l4[lane]);
             let udp = if udp == 0 { 0xffff } else { udp } & checksum;

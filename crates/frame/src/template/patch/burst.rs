@@ -1,6 +1,6 @@
 //! Bursts: what differs from frame to frame is computed for many frames at once, then written frame by frame.
 
-use super::block::{Departures, Headers, LANES, Numbers, Run, Sums, Uniform, common};
+use super::block::{Departures, Headers, Numbers, Run, Sums, Uniform, WIDTH, common};
 use super::{Cursor, Draw, Flows, Image, LINE, Plan, Shape, Udp4};
 use crate::probe::PROBE_BYTES;
 use crate::template::slots::Slots;
@@ -44,12 +44,12 @@ pub(in crate::template) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// The frames' places in the burst, [`LANES`] and [`LANES`], and their sizes and departures.
+    /// The frames' places in the burst, [`WIDTH`] and [`WIDTH`], and their sizes and departures.
     fn blocks(&self) -> impl Iterator<Item = (std::ops::Range<usize>, &[u8], &[u64])> {
-        let blocks = self.sizes.chunks(LANES).zip(self.departures.chunks(LANES));
+        let blocks = self.sizes.chunks(WIDTH).zip(self.departures.chunks(WIDTH));
         blocks.enumerate().map(|(number, (sizes, departures))| {
             let count = sizes.len().min(departures.len());
-            let first = number * LANES;
+            let first = number * WIDTH;
             (first..first + count, &sizes[..count], &departures[..count])
         })
     }
@@ -154,7 +154,7 @@ impl Plan {
         image: &Image,
         departure_ps: u64,
     ) {
-        let (mut numbers, mut checks) = (Numbers::new(), [0; LANES]);
+        let (mut numbers, mut checks) = (Numbers::new(), [0; WIDTH]);
         let payload = self.payload;
         for (frames, ..) in asked.blocks() {
             numbers.take(cursor, 1, frames.len());
@@ -162,8 +162,8 @@ impl Plan {
             slots.each(frames, |lane, slot| {
                 write_line(&head, image.len, slot, |line| {
                     if let Some(probe) = line.get_mut(payload..).and_then(|probe| probe.first_chunk_mut::<PROBE_BYTES>()) {
-                        probe[0..2].copy_from_slice(&checks[lane % LANES].to_be_bytes());
-                        probe[6..10].copy_from_slice(&numbers.sequence[lane % LANES].to_be_bytes());
+                        probe[0..2].copy_from_slice(&checks[lane % WIDTH].to_be_bytes());
+                        probe[6..10].copy_from_slice(&numbers.sequence[lane % WIDTH].to_be_bytes());
                     }
                 })
             });
@@ -183,10 +183,10 @@ impl Plan {
         image: &Image,
         departure_ps: u64,
     ) {
-        let (mut numbers, mut checks, mut headers) = (Numbers::new(), [0; LANES], Headers::new());
+        let (mut numbers, mut checks, mut headers) = (Numbers::new(), [0; WIDTH], Headers::new());
         let sums = Sums {
-            ip: [image.ip.into(); LANES],
-            l4: [image.l4.into(); LANES],
+            ip: [image.ip.into(); WIDTH],
+            l4: [image.l4.into(); WIDTH],
         };
         let (l3, sequence_at) = (pair.shape.l3, self.payload + 6);
         for (frames, ..) in asked.blocks() {
@@ -198,7 +198,7 @@ impl Plan {
             }
             let is_mixed = numbers.run == Run::Mixed;
             slots.each(frames, |lane, slot| {
-                let lane = lane % LANES;
+                let lane = lane % WIDTH;
                 write_line(&head, image.len, slot, |line| {
                     if let Some(window) = line.get_mut(l3..).and_then(|packet| packet.first_chunk_mut::<46>()) {
                         window[10..12].copy_from_slice(&headers.ip[lane].to_ne_bytes());
@@ -215,11 +215,11 @@ impl Plan {
 
     #[inline(never)]
     fn pairs(&self, cursor: &mut Cursor, asked: &Asked<'_>, slots: &mut impl Slots, pair: &RandomPair<'_>) {
-        let (mut numbers, mut checks, mut headers) = (Numbers::new(), [0; LANES], Headers::new());
+        let (mut numbers, mut checks, mut headers) = (Numbers::new(), [0; WIDTH], Headers::new());
         let mut times = Departures::new();
         let mut sums = Sums {
-            ip: [0; LANES],
-            l4: [0; LANES],
+            ip: [0; WIDTH],
+            l4: [0; WIDTH],
         };
         let l3 = pair.shape.l3;
         for (frames, sizes, departures) in asked.blocks() {
@@ -233,7 +233,7 @@ impl Plan {
             headers.draw::<true>(&numbers, asked.flows, pair.fields, &sums, pair.shape.checksum, &checks);
             slots.each(frames, |lane, slot| {
                 let image = self.image(sizes[lane]);
-                let lane = lane % LANES;
+                let lane = lane % WIDTH;
                 copy_padded(&asked.images[image.start..][..image.padded], image.len, slot);
                 if let Some(window) = slot.get_mut(l3..).and_then(|packet| packet.first_chunk_mut::<46>()) {
                     window[10..12].copy_from_slice(&headers.ip[lane].to_ne_bytes());
@@ -250,14 +250,14 @@ impl Plan {
 
     #[inline(never)]
     fn constant(&self, cursor: &mut Cursor, asked: &Asked<'_>, slots: &mut impl Slots) {
-        let (mut numbers, mut checks, mut times) = (Numbers::new(), [0; LANES], Departures::new());
+        let (mut numbers, mut checks, mut times) = (Numbers::new(), [0; WIDTH], Departures::new());
         for (frames, sizes, departures) in asked.blocks() {
             numbers.take(cursor, asked.flows.count, frames.len());
             times.take(departures);
             numbers.checks(asked.flows, &times, &mut checks);
             slots.each(frames, |lane, slot| {
                 let image = self.image(sizes[lane]);
-                let lane = lane % LANES;
+                let lane = lane % WIDTH;
                 copy_padded(&asked.images[image.start..][..image.padded], image.len, slot);
                 if let Some(payload) = slot
                     .get_mut(self.payload..)

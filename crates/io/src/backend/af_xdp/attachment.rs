@@ -1,6 +1,6 @@
 //! What the queues of one port share: the program in the interface's receive path and the map it looks up sockets in.
 
-use super::bpf::{Link, Program, SocketMap};
+use super::bpf::{BpfLink, Program, SocketMap};
 use super::options::Attach;
 use super::program::assemble;
 use crate::claim::Claim;
@@ -20,7 +20,7 @@ pub(super) struct Attachment {
     port: String,
     interface: String,
     map: SocketMap,
-    link: Link,
+    link: BpfLink,
     /// Taken out behind the frames' driver, in what all drivers share.
     pub native: bool,
     claims: Mutex<Vec<Claim>>,
@@ -112,14 +112,14 @@ fn only_native(port: &str, interface: &str, queues: u32, why: &str) -> PortError
 }
 
 /// Attaches `program`; one that was killed a moment ago may not have gone yet.
-fn link(program: &Program, index: i32, native: bool) -> io::Result<Link> {
-    let mut made = Link::create(program, index, native);
+fn link(program: &Program, index: i32, native: bool) -> io::Result<BpfLink> {
+    let mut made = BpfLink::create(program, index, native);
     for _ in 0..OCCUPIED_ROUNDS {
         if !made.as_ref().is_err_and(is_occupied) {
             break;
         }
         sleep(OCCUPIED_PAUSE);
-        made = Link::create(program, index, native);
+        made = BpfLink::create(program, index, native);
     }
     made
 }

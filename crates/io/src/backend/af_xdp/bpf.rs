@@ -218,9 +218,9 @@ impl Program {
 /// A program in the receive path of an interface. It is taken out when this is dropped, or when the process ends, however
 /// it ends.
 #[derive(Debug)]
-pub(super) struct Link(OwnedFd);
+pub(super) struct BpfLink(OwnedFd);
 
-impl Link {
+impl BpfLink {
     /// Puts `program` into the receive path of interface `index`: of its driver, or behind it.
     pub fn create(program: &Program, index: i32, native: bool) -> io::Result<Self> {
         let mut attributes = CreateLink {
@@ -246,7 +246,7 @@ impl Link {
     }
 }
 
-impl Drop for Link {
+impl Drop for BpfLink {
     fn drop(&mut self) {
         // Closing it would do, but not at once where a child of this process is about to be another program and has it
         // still. What fails is a link whose interface has gone.

@@ -127,7 +127,7 @@ impl Connection {
     }
 
     /// Ends the connection of `epoch`, since the peer did what it may not.
-    pub fn report(&self, epoch: u64, violation: String) {
+    pub fn end_for(&self, epoch: u64, violation: String) {
         self.state().violation = Some((epoch, violation));
         self.bell.ring();
     }
@@ -313,5 +313,5 @@ fn named(peer: &str) -> String {
 }
 
 fn closed(peer: &str) -> String {
-    format!("{peer} went without a word: its process ended or closed the connection")
+    format!("{peer} closed the connection without a DISCONNECT; its process may have ended")
 }

@@ -51,12 +51,12 @@ impl Talk for Conversation<'_> {
             let left = self.has.ps.saturating_sub(self.clock.now().ps);
             if left == 0 {
                 let ms = self.has.ps / 1_000_000_000;
-                return Err(format!("the dialogue had come no further within {ms} ms"));
+                return Err(format!("the handshake took longer than {ms} ms"));
             }
             match self.channel.receive() {
                 Ok(Some(received)) => return Ok(received),
                 Ok(None) => {}
-                Err(_) => return Err("the peer went in the middle of the dialogue".to_owned()),
+                Err(_) => return Err("the peer closed the connection during the handshake".to_owned()),
             }
             let most = std::time::Duration::from_nanos(left / 1000);
             let [_, rung] = socket::wait([self.channel.fd(), self.bell.fd()], Some(most));

@@ -236,7 +236,7 @@ fn inside(ring: &Ring, descriptor: Descriptor) -> Result<&super::memory::Shared,
         region, length, offset, ..
     } = descriptor;
     let Some(memory) = ring.region(region) else {
-        return Err(format!("a descriptor names region {region}, which there is not"));
+        return Err(format!("a descriptor names region {region}, which does not exist"));
     };
     if u64::from(offset) + u64::from(length) > memory.len() as u64 {
         return Err(format!(

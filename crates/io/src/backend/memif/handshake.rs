@@ -112,7 +112,7 @@ fn hear(talk: &mut dyn Talk) -> Result<(Message, Option<OwnedFd>), String> {
 }
 
 fn unexpected(got: &Message, wanted: &str) -> String {
-    format!("{} where {wanted} is due", got.name())
+    format!("got {}, expected {wanted}", got.name())
 }
 
 /// The client's side, from the server's first message to its last.
@@ -334,7 +334,7 @@ pub fn connected(interface: &Interface) -> Message {
 pub fn check_init(init: &Init, interface: &Interface) -> Result<(), String> {
     if init.version != VERSION {
         return Err(format!(
-            "memif {}.{} is not spoken here, 2.0 is",
+            "memif {}.{} is not supported, 2.0 is",
             init.version >> 8,
             init.version & 0xff
         ));
@@ -343,10 +343,10 @@ pub fn check_init(init: &Init, interface: &Interface) -> Result<(), String> {
         return Err(format!("no interface {} here; this one is {}", init.id, interface.id));
     }
     if init.mode != MODE_ETHERNET {
-        return Err(format!("interface mode {} is not spoken here, Ethernet (0) is", init.mode));
+        return Err(format!("interface mode {} is not supported, Ethernet (0) is", init.mode));
     }
     if init.secret.to_string() != Text::<24>::new(&interface.secret).to_string() {
-        return Err("another secret is wanted here".to_owned());
+        return Err("the secret does not match".to_owned());
     }
     Ok(())
 }
@@ -374,7 +374,7 @@ impl Offer {
             return Err(format!("region {index} without its file"));
         };
         if usize::from(index) != self.regions.len() || self.regions.len() >= MOST_REGIONS {
-            return Err(format!("region {index} where region {} is due", self.regions.len()));
+            return Err(format!("got region {index}, expected region {}", self.regions.len()));
         }
         self.bytes = self.bytes.saturating_add(size);
         if size == 0 || self.bytes > MOST_BYTES {
@@ -403,7 +403,7 @@ impl Offer {
         }
         if ring.private_header != 0 {
             return Err(format!(
-                "ring {index} {way} the client with a private header, which is not spoken here"
+                "ring {index} {way} the client with a private header, which is not supported"
             ));
         }
         let rings = &mut self.rings[usize::from(!ring.from_client)];

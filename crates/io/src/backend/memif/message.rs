@@ -202,7 +202,7 @@ impl Message {
             kind::CONNECT => Self::Connect(Text(at(bytes, 2))),
             kind::CONNECTED => Self::Connected(Text(at(bytes, 2))),
             kind::DISCONNECT => Self::Disconnect(u32::from_ne_bytes(at(bytes, 2)), Text(at(bytes, 6))),
-            other => return Err(format!("a message of type {other}, which there is not")),
+            other => return Err(format!("unknown message type {other}")),
         })
     }
 

@@ -15,6 +15,7 @@
 //!
 //! `Slot::at` is not honoured on transmit; on receive it is the time of the poll that found the frame.
 
+mod attached;
 mod connection;
 mod conversation;
 mod door;
@@ -22,7 +23,6 @@ mod ends;
 #[cfg(test)]
 mod fuzz;
 mod handshake;
-mod link;
 mod memory;
 mod message;
 mod queue;
@@ -36,8 +36,8 @@ pub use role::Role;
 use super::ask::{Ask, Backend, ClockFit, Placement, Queues, check_max_frame};
 use crate::port::{Port, PortError, PortInfo, Timestamps};
 use crate::time::Duration;
+use attached::{Attached, MOST_QUEUES};
 use handshake::Interface;
-use link::{Link, MOST_QUEUES};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -143,18 +143,20 @@ pub fn open(name: &str, spec: &Memif, max_frame: u32, queues: usize) -> Result<V
         secret: spec.secret.clone(),
     };
     handshake::check_size(&interface).map_err(unfit)?;
-    let link = Link::start(interface, &spec.socket, spec.role).map_err(|source| {
+    let attached = Attached::start(interface, &spec.socket, spec.role).map_err(|source| {
         let hint = match source.kind() {
             _ if spec.socket.starts_with('@') => None,
             std::io::ErrorKind::NotFound => Some("make the folder of the socket first, or take a path in one that is there"),
             std::io::ErrorKind::PermissionDenied => Some("this user may make no file there: take another folder, or `@name` (abstract)"),
             std::io::ErrorKind::AlreadyExists => Some("take another path, or remove what is there"),
-            std::io::ErrorKind::AddrInUse => Some("end who listens there, take another path, or another `id` in the same process"),
+            std::io::ErrorKind::AddrInUse => {
+                Some("end the process that listens there, take another path, or another `id` in the same process")
+            }
             _ => None,
         };
         PortError::hinted(format!("port `{name}`: opening memif socket `{}`", spec.socket), source, hint)
     })?;
-    let link = Arc::new(link);
+    let attached = Arc::new(attached);
     let role = match spec.role {
         Role::Client => "client",
         Role::Server => "server",
@@ -174,6 +176,6 @@ pub fn open(name: &str, spec: &Memif, max_frame: u32, queues: usize) -> Result<V
     };
     let patience = spec.patience_ms.map(|ms| Duration::from_ms(u64::from(ms)));
     Ok((0..queues)
-        .map(|queue| MemifPort::new(info.clone(), &link, queue, patience))
+        .map(|queue| MemifPort::new(info.clone(), &attached, queue, patience))
         .collect())
 }

@@ -4,9 +4,9 @@
 //! write to shared memory at any time, and a slice over bytes that change is no slice. The copy is of lines that have to
 //! come from the other core anyway, into memory that stays in the cache.
 
+use super::attached::Attached;
 use super::ends::Receiver;
 use super::handshake::Ends;
-use super::link::Link;
 use super::ring::Violation;
 use crate::port::{Burst, MIN_SENT_BYTES, Port, PortCounters, PortError, PortInfo, Slot, refuse_count, refuse_length};
 use crate::region::{Region, stride_for};
@@ -43,7 +43,7 @@ impl Own {
 #[derive(Debug)]
 pub struct MemifPort {
     info: PortInfo,
-    link: Arc<Link>,
+    attached: Arc<Attached>,
     queue: usize,
     /// While connected.
     ends: Option<Ends>,
@@ -64,12 +64,12 @@ pub struct MemifPort {
 }
 
 impl MemifPort {
-    pub(super) fn new(info: PortInfo, link: &Arc<Link>, queue: usize, patience: Option<Duration>) -> Self {
+    pub(super) fn new(info: PortInfo, attached: &Arc<Attached>, queue: usize, patience: Option<Duration>) -> Self {
         Self {
             tx: Own::new(stride_for(info.max_frame as usize), info.max_frame),
             rx: Own::new(Receiver::slot_bytes(info.max_frame), 0),
             info,
-            link: Arc::clone(link),
+            attached: Arc::clone(attached),
             queue,
             ends: None,
             epoch: 0,
@@ -106,17 +106,17 @@ impl MemifPort {
     #[cold]
     fn look(&mut self) -> Option<String> {
         let before = self.leave();
-        (self.epoch, self.ends) = self.link.connection().fetch(self.queue);
+        (self.epoch, self.ends) = self.attached.connection().fetch(self.queue);
         if self.ends.is_some() {
             self.away_since = None;
         }
-        before.map(|_| self.link.connection().ended())
+        before.map(|_| self.attached.connection().ended())
     }
 
     /// Looks at the link if something has changed. A port whose peer went is gone, unless it waits for ever.
     #[inline]
     fn keep_up(&mut self) -> Result<(), PortError> {
-        if self.epoch == self.link.connection().epoch() {
+        if self.epoch == self.attached.connection().epoch() {
             return Ok(());
         }
         match self.look() {
@@ -144,7 +144,7 @@ impl MemifPort {
         PortError::Absent {
             port: self.info.name.clone(),
             waited_ms: patience.ps / 1_000_000_000,
-            why: self.link.connection().absence(),
+            why: self.attached.connection().absence(),
         }
     }
 
@@ -153,7 +153,7 @@ impl MemifPort {
     fn broken(&mut self, violation: Violation) -> Result<usize, PortError> {
         self.leave();
         let why = format!("its peer broke the rules of memif: {violation}");
-        self.link.connection().report(self.epoch, violation);
+        self.attached.connection().end_for(self.epoch, violation);
         match self.patience {
             Some(_) => Err(self.gone(why)),
             None => Ok(0),
@@ -179,7 +179,7 @@ impl Port for MemifPort {
         let begin = self.watch.now();
         self.away_since = None;
         loop {
-            if self.epoch != self.link.connection().epoch() {
+            if self.epoch != self.attached.connection().epoch() {
                 self.look();
             }
             match self.patience {
@@ -233,7 +233,7 @@ impl Port for MemifPort {
             Err(violation) => return self.broken(violation),
         };
         if wake {
-            self.link.connection().wake(self.queue);
+            self.attached.connection().wake(self.queue);
         }
         self.counters.tx_full += u64::from(sent < wrote);
         self.counters.tx_frames += sent as u64;

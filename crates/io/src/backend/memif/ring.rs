@@ -97,7 +97,7 @@ impl Ring {
             return Err(format!("a ring of 2^{log2} descriptors; at most 2^{MOST_LOG2}"));
         }
         let Some(memory) = regions.get(usize::from(region)) else {
-            return Err(format!("a ring in region {region}, which there is not"));
+            return Err(format!("a ring in region {region}, which does not exist"));
         };
         let (at, bytes) = (offset as usize, Self::bytes(log2));
         if !at.is_multiple_of(size_of::<u64>()) {

@@ -81,9 +81,9 @@ impl Listener {
                     bound = bind();
                 }
                 Err(_) if !place.starts_with('@') && !is_socket(place) => {
-                    bound = Err(io::Error::new(io::ErrorKind::AlreadyExists, "there is something that is no socket"));
+                    bound = Err(io::Error::new(io::ErrorKind::AlreadyExists, "the path exists and is no socket"));
                 }
-                Ok(_) => bound = Err(io::Error::new(io::ErrorKind::AddrInUse, "somebody listens there already")),
+                Ok(_) => bound = Err(io::Error::new(io::ErrorKind::AddrInUse, "another process listens there already")),
                 Err(_) => {}
             }
         }

@@ -2,9 +2,9 @@
 //! many of them, or without end. Each dialogue ends in time with a connection or a reason, every file is closed, and a
 //! server serves the next client.
 
+use super::super::attached::Attached;
 use super::super::conversation::Conversation;
 use super::super::handshake::{Established, Refusal, client};
-use super::super::link::Link;
 use super::super::message::{AddRegion, MESSAGE_BYTES, Message};
 use super::super::role::Role;
 use super::super::socket::{self, Bell, Channel};
@@ -232,7 +232,7 @@ fn client_of_a_hostile_server_connects_or_refuses_in_time() {
 #[test]
 fn server_of_a_hostile_client_serves_the_next_one() {
     let place = format!("@netdyno-fuzz-{}", std::process::id());
-    let link = Link::start(interface(), &place, Role::Server).expect("listens");
+    let attached = Attached::start(interface(), &place, Role::Server).expect("listens");
     let [_, from_client] = conversation();
     fuzz("memif/socket/server", &corpus(&from_client), |input| {
         let liar = socket::connect(&place).expect("somebody listens");
@@ -251,5 +251,5 @@ fn server_of_a_hostile_client_serves_the_next_one() {
         check_closed(&pipes);
         behaviour
     });
-    drop(link);
+    drop(attached);
 }

@@ -9,7 +9,7 @@ use crate::service::Server;
 /// Capacity for both directions of a port, first come first served (`both_fps`). At the same picosecond a
 /// frame on its way out goes first.
 #[derive(Debug)]
-pub(crate) struct Shared {
+pub(crate) struct BothWays {
     pub(crate) server: Server,
     pub(crate) inbound: Queue<Flight>,
     pub(crate) outbound: Queue<Flight>,
@@ -23,7 +23,7 @@ pub(crate) struct Shared {
 /// Frames served at once, then moved on.
 const CHUNK: usize = 128;
 
-impl Shared {
+impl BothWays {
     pub(crate) fn new(server: Server) -> Self {
         Self {
             server,

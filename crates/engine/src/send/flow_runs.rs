@@ -9,7 +9,7 @@ use super::block::BLOCK;
 
 /// The runs of a stream's flows that one worker takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Share {
+pub struct FlowRuns {
     flows: u32,
     /// Run i has the flows from `i * flows / runs` on. A multiple of `turns`.
     runs: u32,
@@ -18,7 +18,7 @@ pub struct Share {
     turn: u32,
 }
 
-impl Share {
+impl FlowRuns {
     /// All of `flows` flows.
     #[must_use]
     pub const fn all(flows: u32) -> Self {
@@ -70,7 +70,7 @@ impl Share {
 /// Deals `flows` flows, which send `frames` frames in all, to as many workers as there are `loads`: the frames each of
 /// them has been dealt so far. A stream with fewer flows than workers goes to those with the least.
 #[must_use]
-pub fn deal(flows: u32, frames: u64, loads: &mut [u64]) -> Vec<Option<Share>> {
+pub fn deal(flows: u32, frames: u64, loads: &mut [u64]) -> Vec<Option<FlowRuns>> {
     let workers = loads.len();
     let turns = workers.min(flows as usize);
     let mut order: Vec<usize> = (0..workers).collect();
@@ -79,7 +79,7 @@ pub fn deal(flows: u32, frames: u64, loads: &mut [u64]) -> Vec<Option<Share>> {
     }
     let mut shares = vec![None; workers];
     for (turn, &worker) in order.iter().take(turns).enumerate() {
-        shares[worker] = Some(Share::of(flows, turns as u32, turn as u32));
+        shares[worker] = Some(FlowRuns::of(flows, turns as u32, turn as u32));
         loads[worker] += frames / turns as u64;
     }
     shares
@@ -88,7 +88,7 @@ pub fn deal(flows: u32, frames: u64, loads: &mut [u64]) -> Vec<Option<Share>> {
 /// A place in a share, which goes through its frames in order.
 #[derive(Clone, Copy, Debug)]
 pub struct Walk {
-    share: Share,
+    flow_runs: FlowRuns,
     run: u32,
     /// The number of the frame it is at, and of the first behind its run. Frames are counted over all flows.
     number: u64,
@@ -100,10 +100,10 @@ pub struct Walk {
 impl Walk {
     /// At the first frame of `share`.
     #[must_use]
-    pub fn new(share: Share) -> Self {
+    pub fn new(flow_runs: FlowRuns) -> Self {
         let mut walk = Self {
-            share,
-            run: share.turn,
+            flow_runs,
+            run: flow_runs.turn,
             number: 0,
             end: u64::MAX,
             base: 0,
@@ -114,9 +114,9 @@ impl Walk {
 
     /// Begins the run. What has all flows has one run without an end.
     fn enter(&mut self) {
-        if !self.share.is_all() {
-            self.number = self.base + self.share.begin(self.run);
-            self.end = self.base + self.share.begin(self.run + 1);
+        if !self.flow_runs.is_all() {
+            self.number = self.base + self.flow_runs.begin(self.run);
+            self.end = self.base + self.flow_runs.begin(self.run + 1);
         }
     }
 
@@ -141,10 +141,10 @@ impl Walk {
         if self.number < self.end {
             return false;
         }
-        self.run += self.share.turns;
-        if self.run >= self.share.runs {
-            self.run = self.share.turn;
-            self.base += u64::from(self.share.flows);
+        self.run += self.flow_runs.turns;
+        if self.run >= self.flow_runs.runs {
+            self.run = self.flow_runs.turn;
+            self.base += u64::from(self.flow_runs.flows);
         }
         self.enter();
         true
@@ -163,9 +163,9 @@ impl Walk {
     /// Of flow `flow`, how many frames it has passed; `None` if the flow is not in the share.
     #[must_use]
     pub fn passed(&self, flow: u32) -> Option<u64> {
-        let flows = u64::from(self.share.flows);
+        let flows = u64::from(self.flow_runs.flows);
         let (sequence, place) = (self.number / flows, self.number % flows);
-        self.share.has(flow).then(|| sequence + u64::from(u64::from(flow) < place))
+        self.flow_runs.has(flow).then(|| sequence + u64::from(u64::from(flow) < place))
     }
 }
 
@@ -175,8 +175,8 @@ mod tests {
     use proptest::prelude::*;
 
     /// The frames below `frames` that a share has, in its order.
-    fn frames_of(share: Share, frames: u64) -> Vec<u64> {
-        let mut walk = Walk::new(share);
+    fn frames_of(flow_runs: FlowRuns, frames: u64) -> Vec<u64> {
+        let mut walk = Walk::new(flow_runs);
         let mut found = Vec::new();
         while walk.number() < frames {
             found.push(walk.number());
@@ -190,13 +190,13 @@ mod tests {
         fn shares_are_disjoint_and_together_all(flows in 1_u32..3000, workers in 1_usize..9, frames in 0_u64..10_000) {
             let mut seen = vec![0; frames as usize];
             let mut loads = vec![0; workers];
-            for share in deal(flows, frames, &mut loads).into_iter().flatten() {
-                let mine = frames_of(share, frames);
-                prop_assert_eq!(frames_of(share, u64::from(flows)).len() as u32, share.count());
+            for flow_runs in deal(flows, frames, &mut loads).into_iter().flatten() {
+                let mine = frames_of(flow_runs, frames);
+                prop_assert_eq!(frames_of(flow_runs, u64::from(flows)).len() as u32, flow_runs.count());
                 prop_assert!(mine.is_sorted());
                 for number in mine {
                     seen[number as usize] += 1;
-                    prop_assert!(share.has((number % u64::from(flows)) as u32), "frame {number}");
+                    prop_assert!(flow_runs.has((number % u64::from(flows)) as u32), "frame {number}");
                 }
             }
             prop_assert!(seen.iter().all(|&times| times == 1));
@@ -206,7 +206,7 @@ mod tests {
         fn workers_have_as_much_to_do(flows in 1_u32..100_000, workers in 1_usize..9) {
             let own: Vec<u64> = deal(flows, 0, &mut vec![0; workers])
                 .into_iter()
-                .map(|share| share.map_or(0, |share| (0..flows).filter(|&flow| share.has(flow)).count() as u64))
+                .map(|flow_runs| flow_runs.map_or(0, |flow_runs| (0..flows).filter(|&flow| flow_runs.has(flow)).count() as u64))
                 .collect();
             let (least, most) = (own.iter().min().expect("workers"), own.iter().max().expect("workers"));
             // A run more or less of one flow each; with fewer flows than workers some have none.
@@ -215,8 +215,8 @@ mod tests {
 
         #[test]
         fn what_was_passed_is_known_of_each_flow(flows in 1_u32..500, workers in 1_usize..5, steps in 0_u64..2000) {
-            for share in deal(flows, 0, &mut vec![0; workers]).into_iter().flatten() {
-                let (mut one, mut many) = (Walk::new(share), Walk::new(share));
+            for flow_runs in deal(flows, 0, &mut vec![0; workers]).into_iter().flatten() {
+                let (mut one, mut many) = (Walk::new(flow_runs), Walk::new(flow_runs));
                 let mut passed = vec![0; flows as usize];
                 for _ in 0..steps {
                     passed[(one.number() % u64::from(flows)) as usize] += 1;
@@ -225,7 +225,7 @@ mod tests {
                 many.advance(steps);
                 prop_assert_eq!(one.number(), many.number());
                 for flow in 0..flows {
-                    prop_assert_eq!(many.passed(flow), share.has(flow).then_some(passed[flow as usize]));
+                    prop_assert_eq!(many.passed(flow), flow_runs.has(flow).then_some(passed[flow as usize]));
                 }
             }
         }

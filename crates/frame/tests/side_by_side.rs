@@ -3,8 +3,8 @@
 
 use crate::common::{UDP, over_ethernet};
 use netdyno_frame::checksum::verify_frame;
-use netdyno_frame::lanes::{LANES, Probes, are_plain_and_intact};
 use netdyno_frame::probe::Probe;
+use netdyno_frame::side_by_side::{Probes, WIDTH, are_plain_and_intact};
 use netdyno_frame::template::Template;
 
 const RANDOM: &str = r#"{"type": "ipv4", "src": {"random": {"min": "16.0.0.1", "max": "16.255.255.254"}},
@@ -25,7 +25,7 @@ fn judged(frames: &[Vec<u8>]) -> (bool, bool) {
 
 #[test]
 fn every_flipped_bit_is_found_that_is_found_one_by_one() {
-    for count in [1, 2, LANES - 1, LANES] {
+    for count in [1, 2, WIDTH - 1, WIDTH] {
         let mut frames = frames(count);
         assert_eq!(judged(&frames), (true, true), "{count} frames");
         let last = count - 1;
@@ -45,11 +45,11 @@ fn every_flipped_bit_is_found_that_is_found_one_by_one() {
 
 #[test]
 fn flows_sequences_and_departures_have_to_be_of_the_trial() {
-    let frames = frames(LANES);
+    let frames = frames(WIDTH);
     let probes = Probes::read(frames.iter().map(Vec::as_slice), 42).expect("long enough");
-    let last = LANES as u32 - 1;
+    let last = WIDTH as u32 - 1;
     assert_eq!(
-        probes.probe(LANES - 1),
+        probes.probe(WIDTH - 1),
         Probe {
             flow: last,
             sequence: 7,

@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 
 /// A port's connection, shared by its queues.
 #[derive(Debug)]
-pub struct Link {
+pub struct Attached {
     connection: Arc<Connection>,
     thread: Option<JoinHandle<()>>,
     /// Where a server's clients come in.
@@ -20,7 +20,7 @@ pub struct Link {
 /// The most queues of a port: bits of `Connection::wake`.
 pub const MOST_QUEUES: usize = 64;
 
-impl Link {
+impl Attached {
     /// Starts the connection of `interface` at `socket`.
     ///
     /// # Errors
@@ -29,15 +29,15 @@ impl Link {
         let connection = Arc::new(Connection::new(interface, socket, role)?);
         let its = Arc::clone(&connection);
         let thread = std::thread::Builder::new().name("netdyno-memif".to_owned());
-        let mut link = Self {
+        let mut attached = Self {
             thread: Some(thread.spawn(move || its.run(role))?),
             connection,
             door: None,
         };
         if role == Role::Server {
-            link.door = Some(Door::enter(socket, &link.connection)?);
+            attached.door = Some(Door::enter(socket, &attached.connection)?);
         }
-        Ok(link)
+        Ok(attached)
     }
 
     /// What its queues ask and tell.
@@ -47,7 +47,7 @@ impl Link {
     }
 }
 
-impl Drop for Link {
+impl Drop for Attached {
     fn drop(&mut self) {
         if let Some(door) = self.door.take() {
             door.leave(&self.connection);

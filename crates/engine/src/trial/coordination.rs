@@ -40,9 +40,9 @@ struct Said {
     moved: Vec<[AtomicU64; 4]>,
 }
 
-/// The course of a trial.
+/// What the lead and the followers of one trial tell each other.
 #[derive(Debug)]
-pub struct Course {
+pub struct Coordination {
     /// `u64::MAX` until it is known.
     start_ps: AtomicU64,
     /// `u64::MAX` until it is known.
@@ -64,7 +64,7 @@ pub struct Course {
     failures: Mutex<Vec<Reason>>,
 }
 
-impl Course {
+impl Coordination {
     /// Of a trial with so many followers and ports.
     #[must_use]
     pub fn new(followers: usize, ports: usize) -> Self {
@@ -270,19 +270,19 @@ mod tests {
 
     #[test]
     fn of_a_hop_that_moves_with_every_frame_the_last_place_is_kept() {
-        let course = Course::new(1, 2);
+        let coordination = Coordination::new(1, 2);
         let mut known = 0;
-        let told = |known: &mut usize| -> Vec<_> { course.moves(known).iter().map(|it| (it.port, it.lane, it.mac)).collect() };
+        let told = |known: &mut usize| -> Vec<_> { coordination.moves(known).iter().map(|it| (it.port, it.lane, it.mac)).collect() };
         assert_eq!(told(&mut known), []);
         for number in 0..100_001 {
             let (port, lane, mac) = (1, 3, ROUTERS[number % 2]);
-            course.redirect(Answer { port, lane, mac });
+            coordination.redirect(Answer { port, lane, mac });
         }
         assert_eq!(told(&mut known), [(1, 3, ROUTERS[0])]);
         assert_eq!(told(&mut known), []);
         // Another lane, and another port's lane of the same number, are others.
         for (port, lane, mac) in [(1, 2, ROUTERS[0]), (0, 3, ROUTERS[1])] {
-            course.redirect(Answer { port, lane, mac });
+            coordination.redirect(Answer { port, lane, mac });
         }
         assert_eq!(told(&mut known), [(1, 2, ROUTERS[0]), (0, 3, ROUTERS[1])]);
         // Who comes late is told all, each once.

@@ -10,26 +10,26 @@ use crate::parse::{VXLAN_PORTS, protocol};
 use crate::probe::{MAGIC, PROBE_BYTES, Probe};
 
 /// Frames side by side.
-pub const LANES: usize = 32;
+pub const WIDTH: usize = 32;
 
-/// The probes of up to [`LANES`] frames. Lanes without a frame repeat the first.
+/// The probes of up to [`WIDTH`] frames. Lanes without a frame repeat the first.
 #[derive(Clone, Debug)]
 pub struct Probes {
     /// The flow, in the high half, and the sequence.
-    pub who: [u64; LANES],
+    pub who: [u64; WIDTH],
     /// Departure, picoseconds.
-    pub departure_ps: [u64; LANES],
-    check: [u16; LANES],
+    pub departure_ps: [u64; WIDTH],
+    check: [u16; WIDTH],
 }
 
 impl Probes {
-    /// Reads the probes at `offset` of `frames`, of which there are 1 to [`LANES`]; `None` if one is too short.
+    /// Reads the probes at `offset` of `frames`, of which there are 1 to [`WIDTH`]; `None` if one is too short.
     #[inline]
     pub fn read<'a>(frames: impl ExactSizeIterator<Item = &'a [u8]>, offset: usize) -> Option<Self> {
         let mut probes = Self {
-            who: [0; LANES],
-            departure_ps: [0; LANES],
-            check: [0; LANES],
+            who: [0; WIDTH],
+            departure_ps: [0; WIDTH],
+            check: [0; WIDTH],
         };
         let count = frames.len();
         let fields = probes.who.iter_mut().zip(&mut probes.departure_ps).zip(&mut probes.check);
@@ -39,7 +39,7 @@ impl Probes {
             *who = u64::from_be_bytes(*array(bytes, 2)?);
             *departure = u64::from_be_bytes(*array(bytes, 10)?);
         }
-        for lane in count..LANES {
+        for lane in count..WIDTH {
             (probes.who[lane], probes.departure_ps[lane], probes.check[lane]) = (probes.who[0], probes.departure_ps[0], probes.check[0]);
         }
         Some(probes)
@@ -62,7 +62,7 @@ impl Probes {
     #[must_use]
     pub fn are_all(&self, from_flow: u32, end_flow: u32, sequences: u32, from_ps: u64, until_ps: u64) -> bool {
         let mut wrong = 0_u64;
-        for lane in 0..LANES {
+        for lane in 0..WIDTH {
             let (probe, check) = (self.probe(lane), self.check[lane]);
             let is_wrong = (probe.check() != check)
                 | (probe.flow < from_flow)
@@ -138,14 +138,14 @@ impl Words {
     }
 }
 
-/// Whether all `frames`, of which there are 1 to [`LANES`], are 60 bytes of Ethernet, IPv4, UDP and a probe, with right
+/// Whether all `frames`, of which there are 1 to [`WIDTH`], are 60 bytes of Ethernet, IPv4, UDP and a probe, with right
 /// checksums (or no UDP checksum). The probes' own checks are taken for right. `false` says nothing about any frame.
 #[inline]
 #[must_use]
 pub fn are_plain_and_intact<'a>(frames: impl Iterator<Item = &'a [u8]>) -> bool {
-    let mut words = [[0; LANES]; 4];
+    let mut words = [[0; WIDTH]; 4];
     let mut count = 0;
-    for (lane, frame) in frames.enumerate().take(LANES) {
+    for (lane, frame) in frames.enumerate().take(WIDTH) {
         let Ok(frame) = <&[u8; PLAIN]>::try_from(frame) else {
             return false;
         };
