@@ -15,7 +15,7 @@ from netdyno.plan import load
 from netdyno.reports.formats import summary
 from netdyno.reports.model.families import is_bound
 from netdyno.reports.model.from_store import view
-from netdyno.reports.model.headline import headline
+from netdyno.reports.model.headline import Limit, headline
 from netdyno.reports.model.view import RunView
 from netdyno.store import open_run
 from netdyno.values.verdict import Verdict
@@ -84,6 +84,20 @@ def test_headline_of_an_example_has_numbers_and_limits(run: RunView) -> None:
     assert len({one.limit for one in shown.limits}) == len(shown.limits)
     assert shown.calibrated == ("not needed", "virtual time")
     assert "EMULATED" in shown.badge
+
+
+def test_a_limit_that_its_reason_names_is_printed_once() -> None:
+    assert Limit("device", "", "Device limit: 1.00 Mpps").sentence == "Device limit: 1.00 Mpps"
+    assert Limit("tester", "", "the card dropped frames").sentence == "tester: the card dropped frames"
+    several = Limit("device", "device in 3 of 4: 1 to 2 Mpps", "Device limit: 1 Mpps")
+    assert several.sentence == "device in 3 of 4: 1 to 2 Mpps: Device limit: 1 Mpps"
+
+
+def test_unequal_rates_never_print_the_same(tmp_path: Path) -> None:
+    """NDR and PDR of a device that forwards 1 Mpps differ in the fourth digit."""
+    numbers = {name: found for name, found, *_ in headline(ran("ndr", tmp_path)).grid.rows}
+    assert numbers["NDR"] != numbers["PDR"]
+    assert all(len(found.split()[0]) == 5 for found in numbers.values()), numbers
 
 
 @pytest.fixture(scope="module")

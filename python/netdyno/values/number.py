@@ -76,27 +76,27 @@ def frames_a_second(number: Fraction) -> str:
     return grouped(Fraction(int(number * step), step), 1)
 
 
-def rate(number: Fraction | float, unit: str, claim: Claim = "about") -> str:
-    """A rate with a decimal prefix: `810 kpps`, `14.66 Mpps`, `9.94 Gbps`."""
+def rate(number: Fraction | float, unit: str, claim: Claim = "about", more: int = 0) -> str:
+    """A rate with a decimal prefix: `810 kpps`, `14.66 Mpps`, `9.94 Gbps`. more: digits than usual."""
     value = Fraction(number)
     larger: tuple[int, str] | None = None
     for scale, prefix in _PREFIXES:
         if abs(value) >= scale:
-            text = _mantissa(value / scale, scale, claim)
+            text = _mantissa(value / scale, scale, claim, more)
             if larger is not None and abs(Fraction(text)) >= 1000:
                 # Rounded to the next prefix: 999.7 k is 1.00 M, as the number beside it may be.
-                return f"{_mantissa(value / larger[0], larger[0], claim)} {larger[1]}{unit}"
+                return f"{_mantissa(value / larger[0], larger[0], claim, more)} {larger[1]}{unit}"
             return f"{text} {prefix}{unit}"
         larger = (scale, prefix)
-    return f"{_trim(fixed(value, 1, claim))} {unit}"
+    return f"{_trim(fixed(value, 1 + more, claim))} {unit}"
 
 
-def _mantissa(number: Fraction, scale: int, claim: Claim) -> str:
+def _mantissa(number: Fraction, scale: int, claim: Claim, more: int) -> str:
     """Three digits as they are printed, not before they were rounded: 99.96 k is `100`; of M and more two
     decimals."""
     if scale >= 10**6:
-        return fixed(number, 2, claim)
-    tried = (fixed(number, places, claim) for places in (2, 1, 0))
+        return fixed(number, 2 + more, claim)
+    tried = (fixed(number, places + more, claim) for places in (2, 1, 0))
     return next(text for text, end in zip(tried, (10, 100, 10**6), strict=True) if abs(Fraction(text)) < end)
 
 

@@ -64,8 +64,7 @@ def _facts(shown: Headline, width: int) -> Iterator[str]:
         yield from _fact("line rate", f"{answer}{f': {detail}' if detail else ''}", width)
     label = "limit" if shown.passed is None else "result"
     for limit in shown.limits:
-        told = ": ".join(part for part in (limit.text or limit.limit, limit.reason) if part)
-        yield from _fact(label, told, width)
+        yield from _fact(label, limit.sentence, width)
         label = ""
     answer, detail = shown.calibrated
     if answer and answer != "not needed":

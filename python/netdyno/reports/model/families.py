@@ -17,6 +17,7 @@ from netdyno.reports.model.joined import CONTRADICTED
 from netdyno.reports.model.view import ALL, CaseView, RunView
 from netdyno.values import number as printed
 from netdyno.values.finding import Cell, Table, Value
+from netdyno.values.number import Claim
 
 FEW = 12
 """Cases up to which each has a row of its own; more are a matrix, where they are rates."""
@@ -110,8 +111,8 @@ def is_bound(case: CaseView, value: Value) -> bool:
     )
 
 
-def text(case: CaseView, value: Value | None) -> str:
-    """A headline number without its bounds; `>=` where it is only known from below."""
+def text(case: CaseView, value: Value | None, more: int = 0) -> str:
+    """A headline number without its bounds; `>=` where it is only known from below. more: digits."""
     if value is None or value.number is None:
         return "n/a"
     mark = CONTRADICTED if case.doubt(value) else ""
@@ -120,7 +121,10 @@ def text(case: CaseView, value: Value | None) -> str:
     least = is_bound(case, value)
     bare = value if value.unit in ("ratio", "share") else replace(value, low=None, high=None)
     sign = ">= " if least or value.is_count_at_least else ""
-    return f"{sign}{grid.number(bare, 'at least' if least else 'about')}{mark}"
+    claim: Claim = "at least" if least else "about"
+    if more and value.unit == "fps":
+        return f"{sign}{printed.rate(value.number, 'pps', claim, more)}{mark}"
+    return f"{sign}{grid.number(bare, claim)}{mark}"
 
 
 def beside(case: CaseView, value: Value) -> str:
@@ -266,21 +270,34 @@ def _values(run: RunView) -> Shown:
     """A row for each value that stands for the only case."""
     case = next(case for case in run.cases if case.result is not None)
     values = [value for name in _judged(run) if (value := case.value(name)) is not None]
+    texts = _apart(case, values)
     numbers = tuple(
-        Number(_capital(value.name), text(case, value), beside(case, value), case.limit_of(value))
-        for value in values[:3]
+        Number(_capital(value.name), told, beside(case, value), case.limit_of(value))
+        for value, told in zip(values[:3], texts, strict=False)
     )
     rows = [
         (
             value.name,
-            text(case, value),
+            told,
             bounds(value),
             *(one or "" for one in reversed(grid.beside(case, value))),
             case.limit_of(value),
         )
-        for value in values
+        for value, told in zip(values, texts, strict=True)
     ]
     return Shown(numbers, Grid(("", "result", "between", "of line", "L1", "limit"), tuple(rows)))
+
+
+def _apart(case: CaseView, values: Sequence[Value]) -> list[str]:
+    """The headline numbers, with four digits where unequal rates would print the same."""
+    texts = [text(case, value) for value in values]
+    numbers: dict[str, set[Fraction | None]] = {}
+    for value, told in zip(values, texts, strict=True):
+        numbers.setdefault(told, set()).add(value.number)
+    return [
+        text(case, value, more=1) if len(numbers[told]) > 1 and value.unit == "fps" else told
+        for value, told in zip(values, texts, strict=True)
+    ]
 
 
 def _tables(case: CaseView, name: str) -> list[Table]:

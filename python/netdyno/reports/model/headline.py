@@ -58,6 +58,13 @@ class Limit:
     reason: str
     """The sentence of the verdict on one of them; empty where the numbers say it."""
 
+    @property
+    def sentence(self) -> str:
+        """The whole in one text: the reason alone where it names the limit."""
+        if self.text in ("", self.limit) and self.reason.lower().startswith(self.limit):
+            return self.reason
+        return ": ".join(part for part in (self.text or self.limit, self.reason) if part)
+
 
 @dataclass(frozen=True)
 class Headline:
