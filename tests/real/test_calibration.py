@@ -29,6 +29,7 @@ from netdyno.cli.app import cli
 from netdyno.plan import parse
 from netdyno.plan.matrix import cases
 from netdyno.store import StoredCase, open_run
+from netdyno.verdict.reasons import TesterShort
 
 ROOT = Path(__file__).parents[2]
 
@@ -491,11 +492,12 @@ def test_a_plan_that_asks_for_more_than_was_proven_is_answered_with_a_lower_boun
     if proven.expired is not None and failed:
         pytest.skip(f"the machine was too busy for a proof: {'; '.join(failed)}")
     assert (proven.id, proven.expired, proven.max_fps) == (found.id, None, found.traffic[0].max_fps)
-    assert not any("Not calibrated" in note for note in case.wiring.notes)
+    assert not any("Not calibrated" in str(note) for note in case.wiring.notes)
     # Whatever came of it: 14 Mpps is beyond a veth pair by far, and no device is blamed for that.
     for verdict in case.verdicts:
         assert verdict.limit in ("tester", "receiver", "inconclusive"), verdict
-        assert "The device does at least" in str(verdict.reason) or verdict.limit != "tester", verdict
+        if isinstance(verdict.reason, TesterShort) and verdict.reason.reached.rate_pps is not None:
+            assert "at least" in str(verdict.reason), verdict
     (folder,) = (path for path in runs.iterdir() if path.name != shelf.FOLDER)
     with open_run(folder, REASONS) as stored:
         (kept,) = stored.calibrations
@@ -515,7 +517,7 @@ def test_a_plan_that_asks_for_more_than_was_proven_is_answered_with_a_lower_boun
     assert case.wiring.proven is not None
     changed = f"kernel is now {found.basis['kernel']}, it was 2.6.32"
     assert case.wiring.proven.expired == changed
-    assert any(found.id in note and changed in note for note in case.wiring.notes)
+    assert any(found.id in str(note) and changed in str(note) for note in case.wiring.notes)
 
 
 @needs_root
@@ -525,9 +527,9 @@ def test_a_run_without_a_calibration_says_so_once(tmp_path: Path) -> None:
     case = ran(plan, runs)
     assert case.wiring is not None
     assert case.wiring.proven is None
-    (note,) = (note for note in case.wiring.notes if "calibrate" in note)
+    (note,) = (str(note) for note in case.wiring.notes if "calibrate" in str(note))
     assert f"netdyno calibrate {plan}" in note
-    assert {verdict.limit for verdict in case.verdicts} <= {"inconclusive", "tester", "receiver"}
+    assert {verdict.limit for verdict in case.verdicts} <= {"none", "inconclusive", "tester", "receiver"}
 
 
 @pytest.mark.parametrize(("name", "scope", "holds"), [("C5", "64b / uni", False), ("C5", "imix / uni", True)])

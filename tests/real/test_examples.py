@@ -118,8 +118,8 @@ def test_the_example_of_ones_own_router_runs(tmp_path: Path) -> None:
     """The router stands in a namespace, with the addresses docs/labs.md tells the reader to configure."""
     text = (EXAMPLES / "own-router.yaml").read_text()
     only = {"profile": "1518b", "direction": "uni"}
-    with built("linux/router") as wiring:
-        for port, written in zip(wiring.session["ports"], ("eth1", "eth2"), strict=True):
+    with built("linux/router") as live:
+        for port, written in zip(live.wiring.session["ports"], ("eth1", "eth2"), strict=True):
             assert text.count(written) == 1
             text = text.replace(written, port["backend"]["interface"])
         plan = parse(text, name="own-router.yaml", base=tmp_path)

@@ -50,8 +50,7 @@ class LossUnproven(VerdictReason):
     def say(self, where: str = "") -> str:
         return (
             f"Inconclusive{where}: {self.cause}, so the tester itself may have lost the frames."
-            f" The device does"
-            f" {self.reached.bound}. Run `netdyno calibrate PLAN`"
+            f" {self.reached.bound_of_device}. Run `netdyno calibrate PLAN`"
         )
 
 

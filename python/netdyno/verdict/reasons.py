@@ -187,9 +187,8 @@ class TesterShort(VerdictReason):
 
     def say(self, where: str = "") -> str:
         return (
-            f"Tester limit{where}: {self.cause}. The device does {self.reached.bound}. Lower the"
-            f" load or give the"
-            " tester more cores"
+            f"Tester limit{where}: {self.cause}. {self.reached.bound_of_device}."
+            " Lower the load or give the tester more cores"
         )
 
 

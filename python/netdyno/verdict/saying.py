@@ -86,6 +86,15 @@ class Reached(Reason):
             return str(self)
         return f"at least {pps(self.rate_pps)}"
 
+    @property
+    def bound_of_device(self) -> str:
+        """As a lower bound, a sentence: `The device does at least 582 kpps`."""
+        if self.rate_pps is None:
+            return "What the device can do is unknown"
+        if self.is_below:
+            return f"No load passed, down to {pps(self.rate_pps)}"
+        return f"The device does at least {pps(self.rate_pps)}"
+
 
 @dataclass(frozen=True)
 class RoundFigure(Reason):
@@ -114,7 +123,7 @@ def begun(text: str) -> str:
 def besides_words(besides: Reason | None, reached: Reached | None) -> str:
     if besides is None:
         return ""
-    bound = "" if reached is None else f". The device does {reached.bound}"
+    bound = "" if reached is None else f". {reached.bound_of_device}"
     return f"; besides, {besides}{bound}"
 
 
