@@ -18,7 +18,7 @@ from campaigns import ENVIRONMENT, ONE, SEARCH, TWO, essence, finish, gone, star
 from netdyno.campaign.reasons import REASONS
 from netdyno.reports.model.from_store import view
 from netdyno.store import FILE, RESUMED, Hold, RunSummary, StoreError, list_runs, open_run
-from support.pages import report_text
+from pages import report_text
 
 KILLS = 12
 LIMIT_S = 12.0

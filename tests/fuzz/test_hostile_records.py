@@ -19,7 +19,7 @@ from netdyno.calibration.document import Calibration, Traffic
 from netdyno.errors import NetdynoError
 from netdyno.reports.model.from_store import view
 from netdyno.store import FILE, list_runs, open_run
-from support.pages import report_text
+from pages import report_text
 
 COUNT = int(os.environ.get("NETDYNO_FUZZ", "300"))
 SEED = int(os.environ.get("NETDYNO_FUZZ_SEED", "14"))

@@ -16,7 +16,7 @@ from netdyno.plan import load, parse
 from netdyno.plan.matrix import cases
 from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
-from support.pages import report_text
+from pages import report_text
 
 pytest.importorskip("netdyno._engine", reason="the engine is not built")
 

@@ -31,7 +31,7 @@ from netdyno.store import open_run
 from netdyno.values.finding import Result, Value
 from netdyno.values.reason import About
 from netdyno.values.situation import Situation
-from support.pages import report_text
+from pages import report_text
 from tendevices import Device, drive, finite_queue, wall
 from words import said
 

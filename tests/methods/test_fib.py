@@ -23,7 +23,7 @@ from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
 from netdyno.testers.netdyno.spec import trial_spec
 from netdyno.values.load import Frames, Segment, Trial
-from support.pages import report_text
+from pages import report_text
 
 LINE = Fraction(10**9, 672)
 HEADERS = (

@@ -17,7 +17,7 @@ from netdyno.plan import load, parse
 from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
 from netdyno.values.finding import Result, Table
-from support.pages import report_text
+from pages import report_text
 from words import said
 
 pytest.importorskip("netdyno._engine", reason="the engine is not built")

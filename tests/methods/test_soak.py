@@ -31,7 +31,7 @@ from netdyno.values.finding import Result
 from netdyno.values.health import Health
 from netdyno.values.outcome import FrameCounts, Gap, Gaps, Outcome, Phase, StreamResult
 from netdyno.values.situation import Situation
-from support.pages import report_text
+from pages import report_text
 from tendevices import measure, passes_everything
 from words import said
 

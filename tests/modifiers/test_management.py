@@ -29,7 +29,7 @@ from netdyno.testers.netdyno.spec import trial_spec
 from netdyno.values.finding import Result
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.outcome import Exchange, FrameCounts, Heard, Outcome, Post, Said
-from support.pages import report_text
+from pages import report_text
 from test_modifiers import HELD, cells, plan, result, run, spec, throughput
 from words import said
 

@@ -28,7 +28,7 @@ from netdyno.store import StoredCase, open_run
 from netdyno.testers.netdyno.spec import trial_spec
 from netdyno.values.finding import Result
 from netdyno.values.load import Frames, Segment, Trial
-from support.pages import report_text
+from pages import report_text
 from test_cli import said
 from words import said as sentences
 

@@ -21,7 +21,7 @@ from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
 from netdyno.values.finding import Result
 from netdyno.values.outcome import Exchange, FrameCounts, Heard, Outcome, Post, Said
-from support.pages import report_text
+from pages import report_text
 from test_management import LINE, pcap
 from test_modifiers import HELD, cells, plan, result, run, spec, throughput
 from words import said

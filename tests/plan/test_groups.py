@@ -27,7 +27,7 @@ from netdyno.store import open_run
 from netdyno.testers.netdyno.spec import session_spec, trial_spec
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.verdict.knee import KneeCapped
-from support.pages import report_text
+from pages import report_text
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "asr9006-at-once.yaml"
 MS = 1_000_000

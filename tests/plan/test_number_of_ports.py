@@ -33,7 +33,7 @@ from netdyno.testers.netdyno import raw
 from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.outcome import Outcome
-from support.pages import report_text
+from pages import report_text
 
 PORTS = ("west", "east", "south", "north", "p4", "p5", "p6", "p7")
 MS = 1_000_000

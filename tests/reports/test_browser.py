@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from netdyno.reports.model.from_store import view
+from pages import report_text
 from report_sample import article, write
-from support.pages import report_text
 from table_sample import SUITE
 
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"

@@ -19,8 +19,8 @@ from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values.finding import Value
 from netdyno.values.reason import Text
 from netdyno.values.verdict import Verdict
+from pages import report_text
 from report_sample import SMALL, write
-from support.pages import report_text
 from table_sample import SUITE
 from test_matrix import ARTICLE
 

@@ -16,7 +16,7 @@ from netdyno.reports.model import joined
 from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
 from netdyno.values.finding import Cell
-from support.pages import report_text
+from pages import report_text
 
 
 def rendered(place: Path, plan: str) -> tuple[str, str]:

@@ -30,8 +30,8 @@ from netdyno.values.outcome import Gap, Gaps, Reordering, Silence, Variation
 from netdyno.values.reason import Text, texts
 from netdyno.values.series import Series, Steps
 from netdyno.values.verdict import Verdict
+from pages import report_text
 from report_sample import PLAN, SMALL, Asked, Sample, article, axes, write
-from support.pages import report_text
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 

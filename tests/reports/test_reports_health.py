@@ -25,8 +25,8 @@ from netdyno.values.finding import Result, Value
 from netdyno.values.health import CatchUp, Health, WorkerHealth
 from netdyno.values.outcome import Lag, Outcome
 from netdyno.values.reason import Text
+from pages import report_text
 from report_sample import HISTOGRAM, SMALL, Sample, write
-from support.pages import report_text
 
 ALONE = Health(
     0, 0, 12_000, 0, 0, 999_000, workers=(WorkerHealth(0, 999_000, 9, 12_000, 9, 450),), threads=1, cores=2

@@ -23,8 +23,8 @@ from netdyno.reports.model.from_store import view
 from netdyno.reports.model.view import RunView
 from netdyno.store import open_run
 from netdyno.values.reason import texts
+from pages import report_text
 from report_sample import SMALL, Asked, Sample, article, write
-from support.pages import report_text
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&</title>"
 

@@ -20,8 +20,8 @@ from netdyno.reports.model.view import RunView
 from netdyno.values import number as printed
 from netdyno.values.finding import Column, Figure, Result, Table, Value
 from netdyno.values.reason import texts
+from pages import report_text
 from report_sample import Asked, Sample, write
-from support.pages import report_text
 from table_sample import BYTES, SUITE, asked, line_fps
 
 

@@ -25,7 +25,7 @@ from netdyno.testers.netdyno.spec import session_spec, trial_spec
 from netdyno.values.finding import Cell, Result, Value
 from netdyno.values.load import Trial
 from netdyno.values.outcome import Outcome
-from support.pages import report_text
+from pages import report_text
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = ("west", "east", "south", "north")

@@ -15,7 +15,7 @@ from netdyno.devices import KINDS
 from netdyno.plan import parse
 from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
-from support.pages import report_text
+from pages import report_text
 
 pytest.importorskip("netdyno._engine", reason="the engine is not built")
 

@@ -22,7 +22,7 @@ from netdyno.values import number as printed
 from netdyno.values.finding import Cell, Column, Value
 from netdyno.values.number import decimal
 from netdyno.verdict.words import at_rate
-from support.pages import report_text
+from pages import report_text
 
 LINE = Fraction(10**8, 672)
 """148,809.52 frames of 64 bytes a second on 100 Mbit/s: RFC 2544's tables have 148,809."""

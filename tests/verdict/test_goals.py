@@ -23,7 +23,7 @@ from netdyno.values.units import Load
 from netdyno.values.verdict import Verdict
 from netdyno.verdict import Evidence
 from netdyno.verdict.goals import judge_goal
-from support.pages import report_text
+from pages import report_text
 
 MET, MISSED = 0, 1
 
