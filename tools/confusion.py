@@ -4,7 +4,7 @@
 
 Each scenario goes the whole way in virtual time: plan, trials by the method, engine, emulated device,
 verdict; and, unless it says otherwise, a calibration of the same ports joined to each other. Verdicts are
-given as by the clock: nothing but the calibration speaks for the tester.
+given as in real time: nothing but the calibration speaks for the tester.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Answer:
 
 
 def answer(number: int, clock: Literal["real", "virtual"] = "real") -> Answer:
-    """Runs one scenario. Of several sizes all cases must be right, else the first other answer is told.
+    """Runs one scenario. Of several sizes all cases must be right, else the first other answer is shown.
 
     clock: as which the verdict takes it; in virtual time it takes the tester at its word.
     """

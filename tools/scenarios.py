@@ -116,7 +116,7 @@ def _box(d: _Draw) -> Scenario:
 
 
 def _behind_a_good_tester(d: _Draw) -> Scenario:
-    """The tester cannot fill the line and drops the rest without counting, but was proven to do better."""
+    """The tester cannot fill the line and drops the rest without counting, but was calibrated for more."""
     share = d.share(0.1, 0.5)
     own = {"rx": {"fps": d.fps(share * d.share(1.3, 1.9)), "room": 256, "silent": True}}
     ports = {"in_fps": d.fps(share), "in_queue": 16}

@@ -40,7 +40,7 @@ class Problem(ValueError):  # noqa: N818, it becomes part of an error
 
 
 class Problems(ValueError):  # noqa: N818
-    """Several mistakes in one value, so that all of them can be told at once."""
+    """Several mistakes in one value, so that all of them are reported at once."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)

@@ -25,7 +25,7 @@ NOTHING = Outcome(FrameCounts((), (), 1), Health(0, 0, 0, 0, 0, None), ())
 LINKS = (LabLink("west", "d0", 10**9, interface="eth77"), LabLink("east", "d1", 10**9, interface="eth78"))
 HEAT, FRAMES = Channel("chassis", "temperature", "C", 1), Channel("d0", "rx", "packets", is_counter=True)
 EXTERNAL = """\
-title: A device of one's own
+title: An own device
 lab:
   nodes: {tester: {kind: netdyno}, dut: {kind: external, driver: DRIVER}}
   links:

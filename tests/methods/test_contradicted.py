@@ -270,7 +270,7 @@ def test_the_values_that_stand_on_a_throughput_are_those_of_the_methods() -> Non
 
 
 def test_a_goal_is_not_met_by_it(short: tuple[Result, dict[str, str]]) -> None:
-    """It asks for a load below that at which frames were lost: nobody can say."""
+    """It asks for a load below that at which frames were lost: unknown."""
     (goal,) = json.loads(short[1]["json"])["cases"][0]["goals"]
     assert goal["passed"] is None
     assert "Use longer trials" in goal["reason"]

@@ -17,7 +17,7 @@ FRAME_NS = 1538 * 8 * 10
 """A frame of 1518 bytes on a line of 100 Mbit/s, preamble and gap counted."""
 
 
-def test_the_latency_of_a_mesh_is_not_tainted() -> None:
+def test_the_latency_of_a_mesh_is_not_spoiled() -> None:
     """Each of four ports sends to the three others, a frame each at once: the third leaves two later."""
     plan = text(
         "sweep: {loads: [10%, 90%], duration: 20ms}",

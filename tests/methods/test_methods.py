@@ -256,7 +256,7 @@ def test_a_handful_of_frames_is_no_rate() -> None:
 
 
 def test_the_luckiest_short_sample_is_not_the_maximum() -> None:
-    """240 samples of 100 ms in the rise: two of them make 1/120. One sample is a third too high."""
+    """240 samples of 100 ms in the ramp-up: two of them make 1/120. One sample is a third too high."""
     calls = iter(range(10_000))
 
     def bursts(fps: Fraction, seconds: Fraction, stream: str) -> tuple[int, int]:
@@ -363,7 +363,7 @@ def test_what_the_tester_sends_to_catch_up_is_no_rate_of_the_device(share: Fract
 
 
 def test_what_the_tester_catches_up_in_the_hold_is_no_rate_of_it() -> None:
-    """Nine tenths of the rise's last sample leave in the hold's first: 20 samples of 4,000, and 3,582."""
+    """Nine tenths of the ramp-up's last sample leave in the hold's first: 20 samples of 4,000, and 3,582."""
     found = value(
         read(lambda outcome: caught_up(outcome, 109, Fraction(9, 10)), ramp="10s to 40kpps"), "hold rate"
     )
@@ -386,7 +386,7 @@ def test_a_queue_that_empties_is_the_devices_own_rate() -> None:
 
     result = read(lambda outcome: pours(outcome, 115), ramp="10s to 40kpps")
     assert value(result, "ramp max Rx").number == 50_000
-    # From the rise into the hold: 81,000 frames in 2 s.
+    # From the ramp-up into the hold: 81,000 frames in 2 s.
     result = read(lambda outcome: pours(outcome, 109), ramp="10s to 40kpps")
     assert value(result, "hold rate").number == 40_500
 
@@ -490,7 +490,7 @@ def test_a_ramp_whose_tester_was_always_late_has_no_knee() -> None:
     trial = next(method)
     well = measure(trial, wall(4_000_000), ONE)
     (stream,) = well.streams
-    # All of the rise a sample late; the last one makes up for it.
+    # All of the ramp-up a sample late; the last one makes up for it.
     tx = (*stream.tx[:10], 0, *stream.tx[10:-2], stream.tx[-2] + stream.tx[-1])
     ill = replace(
         well.with_counts(streams=(replace(stream, tx=tx, rx=tx, arrived=tx),)),
@@ -505,14 +505,14 @@ def test_a_ramp_whose_tester_was_always_late_has_no_knee() -> None:
 def test_ramp_on_a_starved_tester_says_so() -> None:
     result, _ = ramp(starved_tester(most=2_000_000))
     assert any("unsent" in note for note in said(result.notes))
-    # The rise goes by 100,000 fps a sample: the sample around 2.05 Mpps is 5,000 frames short, which is
+    # The ramp-up goes by 100,000 fps a sample: the sample around 2.05 Mpps is 5,000 frames short, which is
     # less than 5 ms of its traffic (10,250), and with the next one the schedule is lost for good.
     assert value(result, "kept up to").number == 2_050_000
     assert value(result, "knee").number is None
 
 
 # Mixes: 400 bytes on average, a line of 1 Mpps, 100,000 frames in a sample. The longest frame has room for
-# 21.9 of average size. 100 samples of the rise, 20 of the hold.
+# 21.9 of average size. 100 samples of the ramp-up, 20 of the hold.
 
 MIX = Situation(("west-east",), Fraction(1_000_000), Fraction(400), mixed_receivers=(0,))
 
@@ -554,7 +554,7 @@ def test_more_of_a_mix_than_the_line_holds_all_the_time_stands_as_counted() -> N
 
 
 def test_the_line_is_as_full_as_the_sizes_make_it_that_came_back() -> None:
-    """A frame of 80 bytes takes 100 of the 42,000,000 the line has in a sample. The rise ends at 99,500."""
+    """A frame of 80 bytes takes 100 of the 42,000,000 the line has in a sample. The ramp ends at 99,500."""
     small = mixed([30_000], lost=70_000, size=80)
     assert value(small, "line utilisation").number == Fraction(99_500 * 100, 42_000_000)
     assert value(small, "hold rate").number == 300_000

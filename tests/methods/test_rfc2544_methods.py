@@ -615,7 +615,7 @@ def test_a_trial_of_a_reset_by_hand_asks_nothing_of_the_device_and_says_what_to_
     ],
 )
 def test_a_device_that_is_simply_there_is_reset_by_hand_or_not_at_all(plan: str, problem: str | None) -> None:
-    text = f"title: A device of one's own\nlab: {EXTERNAL}\ntraffic: {{p: {{size: 64B}}}}\n{plan}\n"
+    text = f"title: An own device\nlab: {EXTERNAL}\ntraffic: {{p: {{size: 64B}}}}\n{plan}\n"
     if problem is None:
         parse(text)
     else:

@@ -79,7 +79,7 @@ def test_what_is_late_in_a_stream_is_late_in_the_sum() -> None:
     assert [place for place, one in enumerate(of["b"]) if one.late] == [3, 4]
     assert not any(one.late for one in of["a"])
     assert [place for place, one in enumerate(of["sum"]) if one.late] == [3, 4]
-    # No frame left late: what is missing in a sample was due at its edge.
+    # No frame was sent late: what is missing in a sample was due at its edge.
     of = dict(samples.scopes(outcome(stream("a", asked, 0), stream("b", late, 0)), RISE, situation))
     assert not any(one.late for one in of["sum"])
 

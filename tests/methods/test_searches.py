@@ -157,7 +157,7 @@ def test_a_microburst_is_found_to_the_frame(holds: int) -> None:
 
 
 def stations(known: Callable[[int, Fraction], int], situation: Situation = ADDRESSES) -> Answer:
-    """Of so many addresses that are told at a rate, `known` are kept; frames to the others are flooded."""
+    """Of so many addresses that are announced at a rate, `known` are kept; frames to others are flooded."""
 
     def answer(trial: Trial) -> Outcome:
         learning = next(one for one in trial.segments if one.name == "learn")

@@ -164,7 +164,7 @@ def test_a_device_that_forgets_before_the_test_frame_knows_nobody() -> None:
 def test_every_address_is_told_once_and_asked_once() -> None:
     _, outcomes = measured(plan(f"{CACHING}}}"))
     assert [(one.offered, one.received, one.flows_received) for one in outcomes[0].streams] == [
-        # What is learned from is flooded, as nobody knows the test port, and so comes to it.
+        # What is learned from is flooded, as the test port is unknown, and so comes to it.
         (200, 200, 200),
         (200, 200, 200),
     ]
@@ -235,7 +235,7 @@ def _narrow(device: dict[str, Any]) -> None:
 
 
 def findings(outcome: Outcome, duration: str = "1200us") -> dict[str, str]:
-    """On congestion, of a trial that is told as if it had been one of a plan."""
+    """On congestion, of a trial that is recorded as if it had been one of a plan."""
     asked = plan(f"congestion: {{duration: {duration}}}", 4)
     (case,) = cases(asked)
     method = METHODS["congestion"].start(

@@ -346,7 +346,7 @@ def test_one_s_own_router_is_told_which_filters_it_is_to_have() -> None:
 
 
 OWN = """\
-title: One's own
+title: Own
 lab:
   nodes: {tester: {kind: netdyno}, dut: {kind: external}}
   links:

@@ -227,7 +227,7 @@ def test_what_cannot_be_is_told_with_the_plan(more: dict[str, Any], expected: st
 
 
 OWN = """\
-title: One's own
+title: Own
 lab:
   nodes: {tester: {kind: netdyno}, dut: {kind: external}}
   links:

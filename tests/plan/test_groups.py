@@ -164,7 +164,7 @@ def test_a_mistake_in_groups_is_told_with_its_place(change: dict[str, str], said
 
 
 def test_each_method_and_modifier_that_is_of_no_group_says_why() -> None:
-    """And which methods are is told from what they say of themselves."""
+    """Which methods are follows from their declarations."""
     refused = {name for name, method in METHODS.items() if not method.groups}
     assert set(check_groups._WHY_NOT) <= refused
     for name in MODIFIERS:
@@ -226,7 +226,7 @@ def test_only_the_ports_of_a_case_are_opened_and_the_lab_stays_the_same() -> Non
 
 
 def test_a_load_is_the_same_share_of_each_line() -> None:
-    """40 % of 1 Gbit/s and of 2 Gbit/s, L1, as the engine is told."""
+    """40 % of 1 Gbit/s and of 2 Gbit/s, L1, as the engine gets it."""
     plan = parse(text())
     case = cases(plan)[-1]
     wiring = opened(case, plan.kind.wire(plan.lab.links, case.settings))

@@ -274,7 +274,7 @@ def test_a_list_in_place_of_a_mapping_is_told_with_what_is_in_it(written: str, e
 
 
 def test_the_same_mistake_many_times_is_one_with_its_first_places() -> None:
-    """Up to three are told each at its place, for an editor to jump to; of more the first three places."""
+    """Up to three are reported each at its place, for an editor to jump to; of more the first three places."""
     three = changed("method:", "only: [3, 4, 5]\nmethod:")
     assert [one.partition(" ")[0] for one in mistakes(three)] == ["16:8", "16:11", "16:14"]
     assert mistakes(changed("method:", "only: [3, 4, 5, 6, 7]\nmethod:")) == [

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 (mistakes are quoted whole, one a line)
-"""A mistake that is told stays told when another one is made elsewhere: one slip hides no other."""
+"""A mistake is still reported when another one is made elsewhere: no mistake hides another."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def test_all_mistakes_are_told_at_once() -> None:
     left = list(MISTAKES)
     for pair in DEPENDENT:
         if pair <= set(left):
-            # The one that has been told is left out, for the other to be.
+            # The reported one is left out, so that the other is reported.
             left.remove(
                 next(
                     name

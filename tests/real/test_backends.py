@@ -1,4 +1,4 @@
-"""Which backend carries a port's frames: what a plan may ask for, and what a session is told."""
+"""Which backend carries a port's frames: what a plan may ask for, and what a session gets."""
 
 from __future__ import annotations
 

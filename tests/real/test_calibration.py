@@ -201,7 +201,7 @@ def test_each_traffic_of_a_matrix_is_measured_once() -> None:
     assert len(distinct((*chosen, *chosen), verify=True)) == len(chosen) == 6
 
 
-# The real thing, in little time: what is told must be true, however rough.
+# The real thing, in little time: what is reported must be true, however rough.
 
 LITTLE = replace(
     QUICK,

@@ -224,7 +224,7 @@ def test_one_port_is_calibrated_with_what_leads_back_into_it(plug: Any, tmp_path
         assert inventory.ports(wiring) == found.ports
 
 
-# What is told of figures that prove nothing.
+# Reports on figures that prove nothing.
 
 
 def shot(spacing: tuple[tuple[dict[str, Any], ...], ...], fps: int) -> Shot:
@@ -270,7 +270,7 @@ def accounted(received: int, foreign: int, driver: int) -> tuple[Shot, list[dict
 
 
 def test_what_a_kernel_sends_on_a_new_link_is_no_wrong_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two frames of the kernel's are counted by all; the next trial has none. What is lost is told."""
+    """Two frames of the kernel's are counted by all; the next trial has none. What is lost is reported."""
     case = cases(parse(two_ports("af_packet")))[0]
 
     def told(*trials: tuple[Shot, list[dict[str, int]]]) -> tuple[Check, int]:

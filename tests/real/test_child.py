@@ -29,7 +29,7 @@ trial: {sample: 1ms, settle: 0s, drain: 0s}
 
 
 def death(folder: Path, **environment: str) -> tuple[str, str]:
-    """What is told of a case whose process dies so, and the hint."""
+    """What is reported of a case whose process dies so, and the hint."""
     code, run, err = finish("run", write_plan(folder, ONE), folder, **environment)
     assert code == 3, err
     with open_run(run, REASONS) as stored:

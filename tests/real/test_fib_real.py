@@ -1,4 +1,4 @@
-"""Routes in a Linux router, each proven by frames, by the clock."""
+"""Routes in a Linux router, each proven by frames, in real time."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_linux_router_is_given_the_routes_and_forwards_by_each(tmp_path: Path)
     with open_run(outcome.folder, REASONS) as run:
         (case,) = run.cases
         first = next(iter(run.trials(0)))
-        # What a busy machine did not send is the tester's, and is told as that.
+        # What a busy machine did not send is the tester's, and is reported as that.
         if case.error is None:
             assert [stream.flows_received for stream in first.result.streams] == [500]
         else:

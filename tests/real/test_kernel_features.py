@@ -1,4 +1,4 @@
-"""What not every kernel has, as truth from outside: netem's loss, copies and delay, VLANs, VRF, bonds."""
+"""What not every kernel has, as independent truth: netem's loss, copies and delay, VLANs, VRF, bonds."""
 
 from __future__ import annotations
 

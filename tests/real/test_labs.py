@@ -148,7 +148,7 @@ def test_emulated_devices_say_so() -> None:
             assert any("emulated" in note for note in kind.wire(links, {}).notes)
 
 
-# A device that is simply there.
+# An external device.
 
 
 def test_an_external_router_is_addressed_by_its_gateway() -> None:

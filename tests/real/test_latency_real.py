@@ -101,4 +101,4 @@ def test_between_the_medians_lies_the_delay(rounds: list[Round]) -> None:
     print({delay_ns: found for delay_ns, (found, _) in error.items()}, f"ns off, {len(judged)} rounds")
     assert all(abs(found) <= within for found, within in error.values()), error
     apart = statistics.median(one[22_000].median - one[20_000].median for one in judged)
-    assert 2_000 - WITHIN_NS <= apart <= 2_000 + WITHIN_NS, "2 us more are told from none"
+    assert 2_000 - WITHIN_NS <= apart <= 2_000 + WITHIN_NS, "2 us more are distinguished from none"

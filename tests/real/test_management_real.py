@@ -1,4 +1,4 @@
-"""Management queries by the clock: to a router in another process that has an SNMP agent, over memif."""
+"""Management queries in real time: to a router in another process that has an SNMP agent, over memif."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def run(folder: Path) -> StoredRun:
         for port, name in enumerate(("west", "east"))
     )
     plan = parse(f"""\
-title: By the clock
+title: In real time
 lab:
   nodes: {{tester: {{kind: netdyno}}, dut: {{kind: external, settings: {{if_index: 1}}}}}}
   links:
@@ -89,7 +89,7 @@ def test_an_agent_that_knows_another_community_answers_nothing_and_the_one_asked
 @needs_root
 def test_net_snmp_answers_on_a_linux_router(tmp_path: Path) -> None:
     plan = parse("""\
-title: By the clock
+title: In real time
 lab:
   nodes: {tester: {kind: netdyno}, dut: {kind: linux/router}}
   links:

@@ -437,7 +437,7 @@ def test_a_line_that_changed_makes_the_trial_invalid(
 @needs_root
 @needs_ethtool
 def test_a_line_that_changed_its_speed_makes_the_trial_invalid(lab: None) -> None:
-    """A tap tells any speed it is told to tell."""
+    """A tap reports any speed it is set to."""
     said("ethtool -s made speed 10000 duplex full")
     watch = watched("made")
     if said("ethtool -s made speed 1000 duplex full") or "1000Mb/s" not in said("ethtool made"):

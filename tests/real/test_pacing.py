@@ -147,6 +147,6 @@ def test_a_constant_rate_is_held(ports: object, comes_back: bool) -> None:
                 never.append(f"{percent} % of {float(most):.0f} frames/s")
     if never:
         pytest.skip(
-            f"whether 0.01 % is held cannot be told here: in each of {ATTEMPTS} attempts frames were late"
+            f"whether 0.01 % is held is unknown here: in each of {ATTEMPTS} attempts frames were late"
             f" at {never}"
         )

@@ -1,4 +1,4 @@
-"""RFC 2544's 256 networks, packet filters and broadcasts on devices of the kernel's, by the clock."""
+"""RFC 2544's 256 networks, packet filters and broadcasts on devices of the kernel's, in real time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Routing updates by the clock: to a router in another process over memif, and to the kernel's with BIRD."""
+"""Routing updates in real time: to a router in another process over memif, and to the kernel's with BIRD."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def run(
 ) -> tuple[StoredCase, Exchange | None]:
     cables = "\n".join(f"    - {{{link}}}" for link in links)
     plan = parse(f"""\
-title: By the clock
+title: In real time
 lab:
   nodes: {{tester: {{kind: netdyno}}, dut: {{kind: {lab}}}}}
   links:

@@ -1,4 +1,4 @@
-"""A soak by the clock, through an emulated device served on memifs that loses three times."""
+"""A soak in real time, through an emulated device served on memifs that loses three times."""
 
 from __future__ import annotations
 

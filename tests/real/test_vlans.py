@@ -1,4 +1,4 @@
-"""Addresses on VLANs of a link: from the plan to what the engine is told, and what cannot be."""
+"""Addresses on VLANs of a link: from the plan to what the engine gets, and what cannot be."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 VPP = os.environ.get("NETDYNO_TEST_VPP") or shutil.which("vpp")
-"""Of a build of one's own: `NETDYNO_TEST_VPP=build-root/.../bin/vpp`, with vppctl beside it."""
+"""Of your own build: `NETDYNO_TEST_VPP=build-root/.../bin/vpp`, with vppctl beside it."""
 
 pytestmark = pytest.mark.skipif(
     VPP is None or os.getuid() != 0,

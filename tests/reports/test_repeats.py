@@ -169,9 +169,9 @@ def test_two_devices_that_filled_the_line_were_not_compared(small: RunView) -> N
     assert {told[name] for name in ("from (pps)", "to (pps)", "Stdev (pps)", "CoV", "Median to (pps)")} == {
         "n/a"
     }
-    assert told["Steady"] == "cannot be told"
+    assert told["Steady"] == "unknown"
     told = row(run, 1)
-    assert told["Found"] == "cannot be told: 6 lower bounds"
+    assert told["Found"] == "unknown: 6 lower bounds"
     assert {told[name] for name in ("Difference", "p of means", "p of ranks", "Cliff's delta")} == {"n/a"}
     for table in grid.tables(run):
         (cell,) = table.rows[0].cells
@@ -182,17 +182,17 @@ def test_two_devices_that_filled_the_line_were_not_compared(small: RunView) -> N
 def test_a_busy_tester_makes_no_device_unstable_nor_slower(small: RunView) -> None:
     found = {"l2-xconnect": (5_000_000, 5_010_000, 4_990_000), "ipv4": (2_000_000, 2_500_000, 3_000_000)}
     run = limited(repeated(small, found), "ipv4", "tester", "tester", "tester")
-    assert row(run, 0, 1)["Steady"] == "cannot be told", "its CoV is 20 %, the tester's"
-    assert row(run, 1)["Found"] == "cannot be told: 3 lower bounds"
+    assert row(run, 0, 1)["Steady"] == "unknown", "its CoV is 20 %, the tester's"
+    assert row(run, 1)["Found"] == "unknown: 3 lower bounds"
     # The same numbers of the device's own:
     assert row(repeated(small, found), 0, 1)["Steady"] == "unstable"
     assert row(repeated(small, found), 1)["Found"] == "ipv4 is lower"
     one = limited(repeated(small, found), "ipv4", "tester")
-    assert row(one, 1)["Found"] == "cannot be told: 1 lower bound"
+    assert row(one, 1)["Found"] == "unknown: 1 lower bound"
 
 
 def test_bounds_above_all_that_the_other_reached_are_higher(small: RunView) -> None:
-    """The line ended the faster one: it is faster, nobody knows by how much."""
+    """The line ended the faster one: it is faster, by how much is unknown."""
     found = {"l2-xconnect": (5_000_000, 5_010_000, 4_990_000), "ipv4": (10_000_000,) * 3}
     run = limited(repeated(small, found), "ipv4", "line", "line", "line")
     told = row(run, 1)
@@ -200,7 +200,7 @@ def test_bounds_above_all_that_the_other_reached_are_higher(small: RunView) -> N
     assert (told["from"], told["to"], told["p of means"], told["Hedges' g"]) == ("n/a",) * 4
     # Not so if the slower one is the one that was ended early.
     run = limited(repeated(small, found), "l2-xconnect", "line")
-    assert row(run, 1)["Found"] == "cannot be told: 1 lower bound"
+    assert row(run, 1)["Found"] == "unknown: 1 lower bound"
 
 
 def test_a_number_in_doubt_is_neither_compared_nor_a_bound(small: RunView) -> None:
@@ -209,7 +209,7 @@ def test_a_number_in_doubt_is_neither_compared_nor_a_bound(small: RunView) -> No
     (statistics, _) = repeats.tables(run)
     assert row(run, 0, 1)["In doubt"] == "1"
     assert repeats.IN_DOUBT in statistics.captions
-    assert row(run, 1)["Found"] == "cannot be told: 1 in doubt"
+    assert row(run, 1)["Found"] == "unknown: 1 in doubt"
 
 
 def test_repeats_without_a_number_and_invalid_ones_are_counted_and_named(small: RunView) -> None:
@@ -226,7 +226,7 @@ def test_repeats_without_a_number_and_invalid_ones_are_counted_and_named(small: 
     run = repeated(small, {"l2-xconnect": (5_000_000,) * 3, "ipv4": (None, None, 6_000_000)})
     (statistics,) = repeats.tables(run)
     assert len(statistics.rows) == 2
-    assert (row(run, 0, 1)["n"], row(run, 0, 1)["Steady"]) == ("1", "cannot be told")
+    assert (row(run, 0, 1)["n"], row(run, 0, 1)["Steady"]) == ("1", "unknown")
     # Repeats that are still to come found nothing yet.
     run = repeated(small, {"ipv4": (5_000_000, 5_000_000, None)})
     cases = (*run.cases[:2], replace(run.cases[2], state="pending", result=None, verdicts={}))
@@ -236,7 +236,7 @@ def test_repeats_without_a_number_and_invalid_ones_are_counted_and_named(small: 
 def test_a_count_of_addresses_that_is_a_lower_bound_says_so_and_a_mean_has_no_bounds_of_one(
     small: RunView,
 ) -> None:
-    """A device with 4096 addresses and one with more are told by the sign."""
+    """A device with 4096 addresses and one with more are distinguished by the sign."""
     capacity = Value("address caching capacity", "sum", Fraction(4096), "addresses", low=Fraction(4096))
     exact = replace(capacity, high=Fraction(4097))
     assert grid.number(capacity) == ">= 4,096 addresses"

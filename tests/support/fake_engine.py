@@ -1,7 +1,7 @@
 """A stand-in for the engine: a wall, in plain Python, behind the door of docs/interfaces.md.
 
 It reads the trial spec as the engine does and answers at once, or takes its time (FAKE_TRIAL_S). Its
-capacity and faults are told through the environment, so that worker processes see them too.
+capacity and faults come through the environment, so that worker processes see them too.
 """
 
 from __future__ import annotations

@@ -113,7 +113,7 @@ class Outcome:
 
     @property
     def texts(self) -> list[str]:
-        """All that a reader is told."""
+        """All that a reader gets."""
         told = [str(one.reason) for each in self.verdicts.values() for one in each.values()]
         return [*told, *(str(value.note or "") for value in self.result.values), *said(self.result.notes)]
 

@@ -17,7 +17,7 @@ from reckoning import MS, bounds, clean, copied, fps, lengths, mean, pick, scope
 
 
 def bisection(bench: Bench) -> None:
-    """ETSI GS NFV-TST 009 section 12.3.3, of which no trial is made again here."""
+    """ETSI GS NFV-TST 009 section 12.3.3, of which no trial is retried here."""
     low, high = bounds(bench, range(len(bench.trials)))
     assert low == bench.line_fps if high is None else high - low == bench.line_fps / 20
     searched(bench, "NDR", range(len(bench.trials)))
@@ -156,7 +156,7 @@ def broadcast(bench: Bench) -> None:
 
 def soak(bench: Bench) -> None:
     """Frames that did not come over those sent; those due within a millisecond, of whichever stream, are one
-    event, by the time of the load, and each is told with its first frame and its last in each part."""
+    event, by the time of the load, and each is reported with its first frame and its last in each part."""
     expected: list[tuple[object, ...]] = []
     count, until = 0, -2 * MS
     for part, streams in enumerate(bench.expected):
@@ -206,7 +206,7 @@ def order(bench: Bench) -> None:
         assert bench.value("duplicated", name).number == Fraction(copies, received)
         row = rows[name]
         assert (row["reordered"], row["extent, most"]) == (late, max(extents) if late else None)
-        # Of a frame that comes after very many others its place is not known, which is told.
+        # Of a frame that comes after very many others its place is unknown, which is reported.
         assert 0 <= three - row["3-reordered share"] * received <= row["extent not known"] <= 1
 
 

@@ -1,4 +1,4 @@
-"""What a device of the table of truth is, in a few words, and how an emulated one is told so."""
+"""What a device of the table of truth is, in a few words, and how an emulated one is configured so."""
 
 from __future__ import annotations
 

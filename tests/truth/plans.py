@@ -97,7 +97,7 @@ PLANS: Mapping[str, Plan] = {
             **BRIDGE,
         ),
         Plan("errored-frames", "duration: 10ms", size=1519),
-        # Frames of the loads that are tried are whole nanoseconds apart, in which a trial's end is told.
+        # Frames of the loads that are tried are whole nanoseconds apart, in which a trial's end is given.
         Plan("broadcast", "duration: 10ms, width: 10%", ways=to_all_others, **BRIDGE),
         Plan("soak", "load: 75%, duration: 40ms, part: 10ms, apart: 1ms"),
         Plan("order", "load: 75%, duration: 10ms, repeats: 2"),

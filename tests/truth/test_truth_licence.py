@@ -1,4 +1,4 @@
-"""A policer is told from a slow device by several frame sizes, and its rate is exact."""
+"""A policer is distinguished from a slow device by several frame sizes, and its rate is exact."""
 
 from __future__ import annotations
 

@@ -132,14 +132,14 @@ def test_a_ramp(case: tuple[str, str, str], found: dict[tuple[str, ...], Found])
     scopes["sum"] = (total[0], total[1], total[2])
 
     def mean_load(scope: str, sample: int) -> Fraction:
-        """Of a sample of the rise from nothing to the line: the load at its middle, whatever was counted."""
+        """Of a sample of the ramp-up from nothing to the line: the load at its middle."""
         middle = Fraction(2 * sample + 1, 2) * SAMPLE_PS / RISE_PS
         return Fraction(line, wire_bits(size)) * middle * (streams if scope == "sum" else 1)
 
     fps = Fraction(10**12, SAMPLE_PS)
     for scope, (sent, received, kept) in scopes.items():
         rise, hold = slice(2 * MS // SAMPLE_PS, 14 * MS // SAMPLE_PS), slice(14 * MS // SAMPLE_PS, samples)
-        # Best rate: over whole samples that hold 1000 frames at line rate, within the rise or the hold.
+        # Best rate: over whole samples that hold 1000 frames at line rate, within the ramp-up or the hold.
         width = math.ceil(1000 * wire_bits(size) * 10**12 / (line * SAMPLE_PS))
         windows = [
             sum(part[begin : begin + width])
@@ -155,7 +155,7 @@ def test_a_ramp(case: tuple[str, str, str], found: dict[tuple[str, ...], Found])
             assert best.number == (most if fit else max(windows) * fps / width)
         else:
             assert best.number is None
-        # Knee: the last sample of the rise after which each one loses more than the threshold.
+        # Knee: the last sample of the ramp-up after which each one loses more than the threshold.
         lossy = [a - b > THRESHOLD * a for a, b in zip(sent[rise], kept[rise], strict=True)]
         first = len(lossy) - next((n for n, bad in enumerate(reversed(lossy)) if not bad), len(lossy))
         knee = found[case].value("knee", scope)

@@ -40,7 +40,7 @@ def ten(size: a.Size) -> FrameRate:
 
 
 # One entry a row: how the row's figure follows from its inputs, by netdyno's functions. The line rates
-# (`LR-<rate>G-<size>`) are told by their names.
+# (`LR-<rate>G-<size>`) are distinguished by their names.
 COMPUTED: dict[str, Callable[[], Fraction]] = {
     "LR-20G-64": lambda: (ten(64) * 2).amount,
     "LR-40G-64x": lambda: (ten(64) * 4).amount,
@@ -255,7 +255,7 @@ def test_mixes_say_their_sizes() -> None:
     assert str(MIXES["imix/bench"]) == "imix/bench: 28:16:4 of 68:590:1514 B, average 362.5 B"
     assert str(MIXES["imix/csit"]) == "imix/csit: 28:16:4 of 64:570:1518 B, average 353.8333 B"
     assert str(read_mix("64B")) == "64B"
-    # The order of two mixes in RFC 6985: letters of its table, and a table of one's own.
+    # The order of two mixes in RFC 6985: letters of its table, and an own table.
     assert read_mix({64: 3, 512: 2, 1518: 1}).genome == "IMIX - aaaddg"
     assert MIXES["imix/bench"].genome == "CUSTOM IMIX - AAAAAAABBBBC (A=68, B=590, C=1514)"
     assert read_mix({64: 28, "594B": 16, 1518: 4}).mean == TREX

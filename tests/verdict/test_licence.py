@@ -1,4 +1,4 @@
-"""A cap in bits a second is told from a capacity in frames by what it does to frames of other sizes."""
+"""A cap in bits a second differs from a capacity in frames by what it does to frames of other sizes."""
 
 from __future__ import annotations
 

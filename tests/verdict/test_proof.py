@@ -1,4 +1,4 @@
-"""A device is blamed only by a tester that was proven to do better."""
+"""A device is blamed only by a tester that was calibrated for more."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_device_is_named_from_110_percent_on_and_a_result_near_the_proof_is_th
 
 
 def test_a_tester_proven_to_fill_the_line_may_name_a_device_close_to_it() -> None:
-    """Nobody can be proven to pass 110 % of 95 % of a line."""
+    """No tester can be calibrated for 110 % of 95 % of a line."""
     assert judged(9_600_000, proven(9_900_000), capacity=9_600_000)[0] == "device"
     assert judged(9_600_000, proven(9_899_999), capacity=9_600_000)[0] == "tester"
 

@@ -162,11 +162,11 @@ def test_a_search_holds_all_at_the_load_of_the_weakest() -> None:
 def test_the_device_is_not_blamed_where_the_tester_may_be_the_limit(limit: Limit, resource: str) -> None:
     together = case(
         {"a": ("1", 50), "b": ("1", 50), "c": ("2", 100)},
-        Verdict(limit, Text("not calibrated: nobody knows")),
+        Verdict(limit, Text("not calibrated: unknown")),
     )
     found = answer(*alone(TWO_CARDS, 100), together)
     assert found.resource == resource
-    assert "not calibrated: nobody knows" in found.reason
+    assert "not calibrated: unknown" in found.reason
 
 
 def test_a_group_that_was_not_measured_alone_is_named() -> None:

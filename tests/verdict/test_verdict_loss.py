@@ -47,7 +47,7 @@ def judged(
 
 
 def to_one(share: Fraction, queue: int = 0) -> Device:
-    """Two senders meet at one line: each has so much of it, and what a queue held comes besides."""
+    """Two senders meet at one line: each has so much of it, and the frames still queued come besides."""
     return lambda fps, seconds, stream: (
         int(fps * seconds),
         min(int(fps * seconds), int(share * LINE * seconds) + queue),

@@ -51,7 +51,7 @@ done | awk '!seen[$0]++' | while read -r file; do
 done
 (cd "$work/first" && find . | busybox cpio -o -H newc 2>/dev/null | gzip -1) >"$work/initrd"
 
-# What the guest is told.
+# What the guest gets.
 {
     printf 'folder=%s\nmodules=%s\n' "$PWD" "$kernel/root/lib/modules/$version"
     printf 'path=%s\n' "$PATH"

@@ -12,7 +12,7 @@ pub(crate) struct Pauses {
     rhythm: Rhythm,
     /// Of each pause, picoseconds.
     length: u64,
-    /// The next one to be told of.
+    /// The next one to report.
     next: u64,
 }
 

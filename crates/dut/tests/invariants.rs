@@ -1,5 +1,5 @@
 //! What holds for every device and every input: results do not depend on how far time jumps, every frame is
-//! accounted for, order is kept where nothing was told to break it, and no bytes make a device panic.
+//! accounted for, order is kept where nothing was configured to break it, and no bytes make a device panic.
 
 use crate::common::{Rig, Timed, bridge, cross_connect, mac, router, udp4};
 use netdyno_dut::spec::{

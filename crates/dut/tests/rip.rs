@@ -85,7 +85,7 @@ fn an_update_makes_ways_and_takes_them_away() {
         let mut rig = Rig::new(listening());
         found.push(left(&mut rig, &frames, quantum, 7 * SECOND));
         let counters = rig.device.counters();
-        // Three before anything was told, one each time that is in neither network, and two in state B.
+        // Three before any update, one each time that is in neither network, and two in state B.
         assert_eq!((counters.consumed, counters.no_route), (3, 3 + 1 + 3 + 1));
     }
     // The half /25 was not told of: of three hosts two are reached.
@@ -104,7 +104,7 @@ fn a_longer_prefix_is_gone_and_the_shorter_one_is_there_again() {
         prefix: prefix.to_owned(),
         via: "100.64.1.2".to_owned(),
     };
-    // Back to the east, but for what is learned; the second is configured as it is told, and stays.
+    // Back to the east, but for what is learned; the second is configured, and stays.
     routes.extend([via("192.0.0.0/8"), via("198.51.100.128/25")]);
     let host = [192, 0, 2, 77];
     let frames = [

@@ -1,5 +1,5 @@
-//! Bursts by the clock, which the test sets: what is handed over in each round, by a tester that is on time and by one that was
-//! kept from its core.
+//! Bursts in real time, which the test sets: what is handed over in each round, by a tester that is on time and by one that was
+//! preempted.
 
 use crate::stepped::{Card, MS, US, run_over, run_workers, sink, spec};
 use serde_json::{Value, json};

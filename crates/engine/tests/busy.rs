@@ -1,4 +1,4 @@
-//! A sender that is behind its schedule, by the clock: its neighbours are answered all the same, and it sends on
+//! A sender that is behind its schedule, in real time: its neighbours are answered all the same, and it sends on
 //! whoever asks.
 
 use crate::hand;
@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 
 const MS: u64 = 1_000_000_000;
 
-/// What passes a port by the clock that takes few frames a round, and has a flood of questions for it.
+/// What passes a port in real time that takes few frames a round, and has a flood of questions for it.
 #[derive(Default)]
 struct Narrow {
     /// Room left in this round.

@@ -1,4 +1,4 @@
-//! A tester that was kept from its core, in real time by a clock that the test sets: what it sends in each round until it is
+//! A tester that was preempted, in real time by a clock that the test sets: what it sends in each round until it is
 //! on its schedule again. The port takes everything; only the pace holds it back.
 
 use crate::stepped::{BITS_64, MS, US, run, sink, spec, sums};
@@ -68,7 +68,7 @@ fn a_pause_that_is_made_up_for_in_time_leaves_no_trace_but_its_own() {
     let caught = found.health.catch_up.expect("in real time");
     assert_eq!((caught.pauses, caught.longest_ns), (1, 19_999_000));
     assert!(caught.frames.abs_diff(19_999 + 19_490) < 30, "{caught:?}");
-    // No frame left later than it was after the pause.
+    // No frame was sent later than it was after the pause.
     assert_eq!(found.health.latest_departure_ns, 19_999_000);
 }
 
@@ -103,7 +103,7 @@ fn a_ramp_to_the_line_makes_up_for_a_pause_while_there_is_room() {
     // Of the 1562 frames that are due from 100 ms to 110 ms.
     assert!(caught.frames <= 1562 && caught.frames > 1200, "{caught:?}");
     let late = found.streams[0].lag.as_ref().expect("sent").late;
-    assert!(late <= 1562, "{late} frames left late");
+    assert!(late <= 1562, "{late} frames were sent late");
     let mut sum = 0;
     for (at, frames) in rounds {
         sum += frames;
@@ -136,7 +136,7 @@ fn what_leaves_late_at_its_own_load_is_not_made_up_for() {
     assert_eq!((caught.pauses, caught.percent), (1, 100));
     assert!((500..=513).contains(&caught.frames), "{caught:?}");
     let late = found.streams[0].lag.as_ref().expect("sent").late;
-    assert!(late > 149_000, "{late} frames left late");
+    assert!(late > 149_000, "{late} frames were sent late");
 }
 
 /// 10 ms before the end it goes away for 40 ms: what is owed then is sent, late, within the overtime; with none it is not.

@@ -143,7 +143,7 @@ fn feed(target: &str, observe: &Value) {
     for _ in 0..1000 {
         round(&mut trial);
     }
-    // Test frames of the trial itself, and what a host may be told.
+    // Test frames of the trial itself, and what a host may receive.
     let mut corpus: Vec<Vec<u8>> = through.lock().unwrap().sent.drain(..).take(12).collect();
     assert_eq!(corpus.len(), 12);
     let other = Mac([2, 0, 0, 0, 0, 0x0b]);

@@ -217,7 +217,7 @@ fn a_worker_that_never_comes_makes_the_trial_invalid() {
     assert_eq!(found.invalid, [Invalid::WorkerNotReady { worker, waited_ms }.into()]);
 }
 
-/// A thousand questions come to the second worker at once. 256 wait for the lead; the others nobody hears, and that is told.
+/// A thousand questions come to the second worker at once. 256 wait for the lead; the others are dropped, and counted.
 #[test]
 fn questions_that_nobody_hears_are_counted() {
     let (trial, follower, rings, _) = trial(usize::MAX);

@@ -44,7 +44,7 @@ fn spec(streams: &[Value]) -> TrialSpec {
 /// What happens to a frame on its way, by its number in its direction: it is changed, or kept from arriving.
 type Fate = fn(u64, &mut [u8]) -> bool;
 
-/// Two ports by the clock and what is between them.
+/// Two ports in real time and what is between them.
 struct Between {
     fate: Fate,
     /// The clock, and how long a port is away for each burst it sends.

@@ -1,4 +1,4 @@
-//! Two boxes with one address, by the clock: each tells everybody, over and over, that it is the next hop.
+//! Two hosts with one address, in real time: each tells everybody, over and over, that it is the next hop.
 
 use crate::hand;
 use netdyno_engine::Trial;

@@ -19,7 +19,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A frame of 1000 bytes of a type nobody knows, with four bytes of a number behind its type.
+/// A frame of 1000 bytes of an unknown type, with four bytes of a number behind its type.
 fn long(number: u32) -> Vec<u8> {
     let mut frame = [&ROUTER.0[..], &TESTER.0, &[0x88, 0xb5], &number.to_be_bytes()].concat();
     frame.resize(1000, 0x5a);

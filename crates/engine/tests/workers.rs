@@ -26,7 +26,7 @@ struct Between {
     sent: Vec<Vec<u8>>,
 }
 
-/// A queue of a port, by the clock; what it sends arrives at the queue of the other port that `route` says.
+/// A queue of a port, in real time; what it sends arrives at the queue of the other port that `route` says.
 struct Queue {
     info: PortInfo,
     port: usize,

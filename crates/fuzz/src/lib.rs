@@ -87,7 +87,7 @@ pub fn mutate(input: &mut Vec<u8>, other: &[u8], random: &mut Random) {
 pub fn fuzz(name: &str, corpus: &[Vec<u8>], mut target: impl FnMut(&[u8]) -> u64) {
     let asked = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let time = Duration::from_secs(asked("FUZZ_SECONDS").unwrap_or(SECONDS));
-    #[allow(clippy::disallowed_methods)] // a budget of a test; nothing that is tested is told the time by it
+    #[allow(clippy::disallowed_methods)] // a budget of a test; nothing under test reads it
     let begin = Instant::now();
     let go_on = |runs: u64| !runs.is_multiple_of(BETWEEN_LOOKS) || begin.elapsed() < time;
     explore(name, corpus, asked("FUZZ_SEED").unwrap_or(1), &mut target, go_on);

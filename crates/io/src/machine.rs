@@ -1,6 +1,6 @@
 //! What the machine does to whoever measures on it: time taken away, clocks that disagree, lines that travel.
 //!
-//! Nothing here is on the path of a frame. A calibration asks before and after it measures, so that a figure can be told
+//! Nothing here is on the path of a frame. A calibration asks before and after it measures, so that a figure can be distinguished
 //! from the state the machine was in: the host of a virtual machine moves its processors about, and what lies between
 //! two of them is ten times as far a minute later, with nothing inside to see it by.
 

@@ -511,7 +511,7 @@ pub trait Port: Send {
 
     /// Says which of the frames that come in are this port's, in place of what was said before. A port that shares its
     /// interface with the kernel receives these, and leaves it all others; until then it receives none. Ports that share
-    /// nothing receive everything, and need not be told.
+    /// nothing receive everything, and need not be asked.
     ///
     /// # Errors
     /// If the port is gone or the system refuses.

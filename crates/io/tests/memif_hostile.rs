@@ -79,7 +79,7 @@ fn buffers_that_were_joined_are_given_back_parted() {
     }
 }
 
-/// What the victim says once `lie` was told in the shared memory; the liar is told the same.
+/// What the victim says once `lie` was written to the shared memory; the liar gets the same.
 fn caught(victim_is: Role, lie: impl Fn(&Memory)) -> String {
     let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let (mut server, mut client) = connected();

@@ -293,7 +293,7 @@ fn two_interfaces_of_testpmd_share_a_socket() {
     }
 }
 
-/// testpmd's sockets are abstract unless it is told otherwise.
+/// testpmd's sockets are abstract unless configured otherwise.
 #[test]
 fn testpmd_is_met_at_an_abstract_socket() {
     let Some(folder) = Folder::with_testpmd("testpmd_abstract") else {

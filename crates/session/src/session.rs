@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// The least that virtual time advances in a round on a lab of 10 Gbit/s: some 480 frames of 64 bytes, or 26 of 1514, each
 /// way. Enough that a round's own cost is small beside theirs; no more, so that they stay near on their way.
 const QUANTUM: Duration = Duration::from_us(32);
-/// The most that it may be told to advance.
+/// The most that it may advance.
 const LONGEST_QUANTUM: Duration = Duration { ps: ANSWER_PS / 2 };
 /// Slots hold at least this much: the longest frame an emulated device makes is an ND message of 86 bytes.
 const LEAST_FRAME: u32 = 124;
@@ -160,7 +160,7 @@ impl Session {
         self.events.clear();
         let sizes = trial.streams.iter().flat_map(|stream| &stream.sizes).map(|size| size.size);
         let longest = sizes.max().unwrap_or(0).saturating_sub(FCS_BYTES);
-        // Not opened anew for these: the ports could turn out to be others than was told of them.
+        // Not opened anew for these: the ports could turn out to be others than was reported.
         if longest > self.spec.max_frame {
             let too_long = Refusal::FrameTooLong {
                 bytes: u64::from(longest + FCS_BYTES),

@@ -91,7 +91,7 @@ fn a_burst_needs_a_line_to_be_at_the_rate_of() {
     assert!(why.contains("which is over 10 Tbit/s"), "{why}");
 }
 
-/// By the clock too a burst is what is declared; the engine's tests show it round by round on a clock of their own. On the real
+/// In real time too a burst is what is declared; the engine's tests show it round by round on a clock of their own. On the real
 /// one: 117 bursts of 64 begin 86 us after each other and take 4.3 us. The squares of the gaps between frames are 116 x (82 us)^2
 /// = 780,000 us^2 then, and 116 x (39 us)^2 = 176,000 us^2 if all of them are made up for; frame by frame, 7440 x (1.34 us)^2 =
 /// 13,000 us^2. That of the longest pause of the tester is left out.
@@ -110,7 +110,7 @@ fn in_real_time_bursts_are_sent_as_declared() {
     assert_eq!(stream.offered + health.unsent, 7441);
     let departures = &found.spacing[1][0].departures;
     if stream.received < 7441 {
-        println!("the tester was kept from its core too long to send all, or to receive it: {health:?}");
+        println!("the tester was preempted for too long to send all, or to receive it: {health:?}");
         return;
     }
     assert!(

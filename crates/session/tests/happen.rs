@@ -67,6 +67,6 @@ fn an_event_of_no_port_or_by_the_clock_is_refused() {
         ("session-spec", "events[0]: there is no port 7")
     );
     let mut real = open(session("real", "ring", cross_connect()));
-    let refused = real.expect(event(0)).expect_err("not by the clock");
+    let refused = real.expect(event(0)).expect_err("events in real time are refused");
     assert_eq!(refused.reason.code, "session-spec");
 }

@@ -1,4 +1,4 @@
-//! How far virtual time advances in a round shows in no result, up to the most that a session may be told.
+//! How far virtual time advances in a round shows in no result, up to the most that a session allows.
 
 use netdyno_io::time::Duration;
 use netdyno_session::{Outcome, Session};

@@ -58,7 +58,7 @@ fn frames_of_an_earlier_trial_are_neither_corrupted_nor_received() {
     }
 }
 
-/// By the clock only relations hold.
+/// In real time only relations hold.
 #[test]
 fn in_real_time_too() {
     let mut session = open(session("real", "ring", slow()));

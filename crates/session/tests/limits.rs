@@ -158,7 +158,7 @@ fn what_is_lost_without_a_trace_may_be_noticed_all_the_same() {
     assert_eq!(found.trial.streams[0].received, served(10));
     assert_eq!((found.trial.health.rx_dropped, found.trial.health.tx_dropped), (0, 0));
     assert!(found.trial.health.rx_full > 0);
-    // A frame comes each microsecond: no more are missing than came in the time that is told, and one a look.
+    // A frame comes each microsecond: no more are missing than came in the reported time, and one a look.
     let health = &found.trial.health;
     let full_ns = health.rx_full_ns.expect("is known");
     assert!((1..11_000_000).contains(&full_ns), "{full_ns} ns");

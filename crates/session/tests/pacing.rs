@@ -1,4 +1,4 @@
-//! A constant rate by the clock: every frame leaves, none before its time, and what left late is known. Only relations
+//! A constant rate in real time: every frame leaves, none before its time, and what was sent late is known. Only relations
 //! hold, whatever the machine is doing.
 
 use crate::common::*;

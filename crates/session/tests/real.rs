@@ -57,7 +57,7 @@ fn sessions_go_on_after_a_trial_and_after_a_refused_one() {
                     "{clock} {bytes}"
                 );
                 let seen = found.devices[0].ports[usize::from(stream.name == "east-west")].rx_frames;
-                // By the clock a device that is kept from its core past the drain has not taken in all of them.
+                // In real time a device that is preempted past the drain has not taken in all of them.
                 let least = if clock == "real" { stream.received } else { stream.offered };
                 assert!(seen >= least, "{clock} {bytes}: counters are those of this trial");
                 assert!(
@@ -79,7 +79,7 @@ fn sessions_go_on_after_a_trial_and_after_a_refused_one() {
     }
 }
 
-/// What ports are is told when they are opened, and stays true: longer frames do not open them anew.
+/// What ports are is reported when they are opened, and stays true: longer frames do not open them anew.
 #[test]
 fn ports_are_opened_once_for_the_longest_frame() {
     for (clock, backend, asked, most) in [

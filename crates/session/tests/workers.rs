@@ -62,7 +62,7 @@ fn undisturbed(session: Value, trial: &Value) -> Option<Outcome> {
             return Some(found);
         }
     }
-    eprintln!("skipped: five trials, and in each of them the tester was kept from its cores for too long");
+    eprintln!("skipped: five trials, and in each of them the tester was preempted for too long");
     None
 }
 

@@ -18,7 +18,7 @@ RATE_PPM = 100
 def point(share_percent: int, shot: Shot, drift_ppm: float) -> Point:
     """drift_ppm: how much faster the tester's clock runs than the kernel's raw one, the measure of rates.
 
-    Of two directions, and of several workers, the worse one is told. A rate is that of a direction, whoever
+    Of two directions, and of several workers, the worse one is given. A rate is that of a direction, whoever
     sent it; spacing is that of what came to one worker's queue.
     """
     # The latencies of all directions in one histogram: percentiles are not averaged.

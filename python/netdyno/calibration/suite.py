@@ -223,7 +223,7 @@ def _heard(
 ) -> tuple[list[str], bool]:
     """Streams of which nothing came when a few frames were sent each way, and whether any of these were sent.
 
-    Again while nothing came and the tester was kept from its core: it may have sent or heard nothing.
+    Again while nothing came and the tester was preempted: it may have sent or heard nothing.
     """
     duration_ns = FACING_FRAMES * 10**9 // FACING_FPS
     sent: set[str] = set()

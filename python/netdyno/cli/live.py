@@ -195,7 +195,7 @@ class PlainView:
                 now.trial, now.phase = event.trial.name, event.trial.state
                 if event.trial.state == "done":
                     now.done[event.trial.number] = event.trial.result
-                # One that did not even begin is not made again: the case ends, and says why.
+                # One that did not even begin is not retried: the case ends, and says why.
                 if event.trial.state == "invalid" and event.trial.result.began:
                     self._warn(now, event.trial.name)
                     now.invalid.append(event.trial)

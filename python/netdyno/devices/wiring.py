@@ -51,7 +51,7 @@ class VlanAddress:
 class LabLink:
     """A link of the plan's lab: tester port, device port, L1 rate.
 
-    The rest is for devices that are simply there (kind `external`): the tester's interface this port
+    The rest is for external devices (kind `external`): the tester's interface this port
     is, the tester's address on it, and the device's address its frames are sent to. Without a gateway
     frames are addressed to the far tester port, as a bridge or a cross connect wants it.
     """

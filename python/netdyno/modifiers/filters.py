@@ -44,7 +44,7 @@ def _problem(asked: Asked) -> Problem | None:
 
 def _settings(count: int, place: int, profile: Profile, ways: Sequence[Way], ports: int) -> Mapping[str, str]:
     if profile.headers is not None or len({way.tx for way in ways}) < len(ways):
-        return {}  # Which is told by `_problem`.
+        return {}  # Which `_problem` reports.
     try:
         permitted = {way.tx: _ends(profile, way, ports) for way in ways}
     except ValueError:

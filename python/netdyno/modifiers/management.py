@@ -1,8 +1,8 @@
 """Management queries among the test frames, RFC 2544 section 11.2: one is the first frame of each second.
 
 A GET of the five objects of appendix C.2.4.3 by SNMP 2c, to the device's address on the first port that
-sends. Its answer is verified; what is missing or wrong is told, and spoils no trial. The community comes from
-the environment and goes nowhere but into the frames: a stored trial has `public` in its place.
+sends. Its answer is verified; what is missing or wrong is reported, and spoils no trial. The community
+comes from the environment and goes nowhere but into the frames: a stored trial has `public` in its place.
 """
 
 from __future__ import annotations

@@ -285,7 +285,7 @@ def _understood(values: tuple[str, ...], known: tuple[str, ...] | None) -> tuple
 
 def _cases(source: Source, plan: Plan, method: Any) -> None:
     """Every case must be wirable and one its method can measure, and no load above what its line carries."""
-    # What is unknown has been told; the cases that can be understood are looked at all the same.
+    # What is unknown has been reported; the cases that can be understood are looked at all the same.
     sizes = [len(group.ports) for group in plan.groups] or [len(plan.lab.links)]
     known = {
         **plan.kind.settings,
@@ -298,7 +298,7 @@ def _cases(source: Source, plan: Plan, method: Any) -> None:
         right = (value for value in dict(plan.axes)[AXIS] if names.issuperset(value.split(BESIDE)))
         known[AXIS] = tuple(right) or tuple(names)
     patterns = _understood(dict(plan.axes).get("pattern", (PAIRS,)), known["pattern"])
-    # What none of the patterns has was told with the matrix.
+    # What none of the patterns has was reported with the matrix.
     known["direction"] = tuple(
         way for way in m.DIRECTIONS if any(way in possible_in_all(name, sizes)[0] for name in patterns)
     )
@@ -385,7 +385,7 @@ def _cases(source: Source, plan: Plan, method: Any) -> None:
                 source.report(place, nonsense.message, nonsense.hint)
         for path, load in plan.parameters.loads():
             asked = load_fps(load, line=slowest, size=at_hand.mean_size)
-            above = isinstance(load.amount, Percent) and load.amount.amount > 1  # which has been told
+            above = isinstance(load.amount, Percent) and load.amount.amount > 1  # which has been reported
             if asked.amount > at_hand.line_fps and path not in told and not above:
                 told.add(path)
                 share = decimal(100 * asked.amount / at_hand.line_fps, 2)

@@ -105,7 +105,7 @@ def lab(source: Source, raw: object, tables: Tables) -> PlannedLab | None:
     if not links or not complete or len(testers) != 1 or len(devices) != 1:
         return None
     (name, node) = devices[0]
-    # A setting that is wrong has been told; the cases are looked at without it.
+    # A setting that is wrong has been reported; the cases are looked at without it.
     known_values = tables.kinds[node.kind].settings
     settings = {
         setting: value

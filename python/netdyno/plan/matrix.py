@@ -139,7 +139,7 @@ def _modified(
 ) -> Mapping[str, str]:
     """What its modifier sets of the device.
 
-    Nothing where the device has no such setting, or there is no such case: that is told with the plan.
+    Nothing where the device has no such setting, or there is no such case: that is reported with the plan.
     """
     pattern, ports = chosen.get("pattern", patterns.PAIRS), len(plan.lab.links)
     direction: Direction = chosen["direction"]  # type: ignore[assignment]
@@ -246,7 +246,7 @@ def situation(case: Case, wiring: Wiring) -> Situation:
         line_fps=line_rate(L1Rate(Fraction(slowest)), mean).amount,
         mean_size=mean,
         flow_ceiling_fps=line_rate(L1Rate(Fraction(member)), mean).amount if single else None,
-        # Of a port that receives several streams nobody knows which of its bytes are whose.
+        # Of a port that receives several streams which of its bytes are whose is unknown.
         mixed_receivers=tuple(receivers) if mixed else (),
         burst=case.profile.burst,
         places=tuple(stream.place for stream in sent),

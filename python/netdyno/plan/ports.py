@@ -45,7 +45,7 @@ def _known(
             hint = suggestion(backend, known)
         if backend in ALL:
             source.report((*place, "backend"), message, hint)
-        return False  # An unknown name is told where the fields are read.
+        return False  # An unknown name is reported where the fields are read.
     return isinstance(backend, str)
 
 

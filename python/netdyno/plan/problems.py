@@ -203,8 +203,8 @@ def salvaged(model: type[MODEL], raw: Any) -> tuple[MODEL | None, frozenset[str]
     """A part of a plan without what is wrong in it, and the fields that lost something by that.
 
     For the rules on what parts mean together: they look at what is right, so that one slip does not hide
-    another. None: what cannot be left out is wrong or missing. Nothing is noted here: what is wrong is told
-    when the whole is read.
+    another. None: what cannot be left out is wrong or missing. Nothing is noted here: what is wrong is
+    reported when the whole is read.
     """
     lost: set[str] = set()
     kept = raw

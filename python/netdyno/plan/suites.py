@@ -62,7 +62,7 @@ def filled(source: Source, raw: dict[str, Any]) -> dict[str, Any]:
     name, parameters = _named(source, raw[KEY])
     found = {key: value for key, value in raw.items() if key != KEY}
     if name is None:
-        # Which method it is nobody knows; `{}` is told about where it is looked at.
+        # The method is unknown; `{}` is reported where it is read.
         return {"title": "?", "traffic": {"any": {"size": "64B"}}, **found, "method": None}
     suite = SUITES[name]
     found = {"title": suite.title, "traffic": {"": dict(suite.traffic)}, **found}

@@ -139,7 +139,7 @@ def _compare(port: _Port) -> tuple[InterfaceResult, list[str]]:
         ("bit/s", before.card.speed_bps, after.card.speed_bps),
         ("duplex", _duplex(before), _duplex(after)),
     ):
-        # A link that is down has no speed; that it went down has been told.
+        # A link that is down has no speed; that it went down has been reported.
         if was is not None and now is not None and was != now:
             reasons.append(f"{named} runs at {now} {what} now, at the trial's beginning it was {was}")
     kinds = counters.by_kind(general, of_driver)

@@ -3,7 +3,7 @@
 Latency is counted from when a frame left, lag is how much later than due that was, and a response time is
 their sum. Which lag goes with which latency is not recorded, so of a percentile only bounds are known: a
 frame that took longer than a + b was over a by its latency or over b by its lag, so there are no more of the
-first than of the two others together. By the clock all frames of a burst count as late as its first, that is
+first than of the two others together. In real time all frames of a burst count as late as its first, that is
 no less late than they were.
 """
 

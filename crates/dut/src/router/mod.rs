@@ -334,7 +334,7 @@ impl Router {
         for told in update.routes {
             // One who is not there himself is not gone through (section 4.4).
             let via = if is_near(told.via) { told.via } else { update.from };
-            // Who is told of and not gone through is no neighbour.
+            // A host that is only mentioned is no neighbour.
             let is_taken = self.rip.as_ref().is_some_and(|rip| rip.takes(told, update.from, port));
             let neighbour = if is_taken { self.whom(via.into(), port, true) } else { None };
             let (Some(neighbour), Some(rip)) = (neighbour, &mut self.rip) else {

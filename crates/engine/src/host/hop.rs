@@ -88,7 +88,7 @@ impl NextHop {
         } else if self.open == PATIENCE && self.silences.len() < MOST_KEPT {
             self.silences.push((self.open_ps, None));
         }
-        // Who does not answer may have been replaced by another box: then all are asked, as after the entry of a
+        // Who does not answer may have been replaced by another host: then all are asked, as after the entry of a
         // neighbour cache is gone.
         let question = match self.mac {
             Some(mac) if self.open < PATIENCE => Question::One(mac),
@@ -153,7 +153,7 @@ mod tests {
             assert_eq!(hop.poll(at), Some((at, Question::All)));
             assert_eq!(hop.silences, [(EVERY, None)], "silent from the first poll it left open");
         }
-        // Another box answers.
+        // Another host answers.
         let other = Mac([2, 0, 0, 0, 0, 9]);
         assert_eq!(hop.hear(Some(other), 17 * SECOND, EVERY), Some(other));
         assert_eq!(hop.silences, [(EVERY, Some(17 * SECOND))]);

@@ -16,7 +16,7 @@ use std::net::IpAddr;
 /// MPLS labels a device may put before a test frame, which is then still known as one.
 const LABELS: u16 = 3;
 const LABEL_BYTES: u16 = 4;
-/// Bits that all frames of a stream share in addresses and ports, at least, or its broken frames cannot be told from
+/// Bits that all frames of a stream share in addresses and ports, at least, or its broken frames cannot be distinguished from
 /// strangers: they stay the kernel's, and count as lost.
 const SHARED_BITS: u32 = 32;
 

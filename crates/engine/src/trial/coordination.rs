@@ -285,7 +285,7 @@ mod tests {
             coordination.redirect(Answer { port, lane, mac });
         }
         assert_eq!(told(&mut known), [(1, 2, ROUTERS[0]), (0, 3, ROUTERS[1])]);
-        // Who comes late is told all, each once.
+        // A latecomer gets every message, each once.
         assert_eq!(told(&mut 0), [(1, 3, ROUTERS[0]), (1, 2, ROUTERS[0]), (0, 3, ROUTERS[1])]);
     }
 }

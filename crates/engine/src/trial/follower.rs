@@ -15,7 +15,7 @@ enum Stage {
     /// The lead has not called yet.
     Waiting,
     /// It has, and has not said when traffic begins. What comes in waits in the ports: without the start a test frame
-    /// could not be told from one of an earlier trial.
+    /// could not be distinguished from one of an earlier trial.
     Ready,
     Traffic,
     /// Receiving only.

@@ -1,4 +1,4 @@
-//! A trial in real time by a clock that the test sets: what leaves in each round, also of a tester that was kept from its core.
+//! A trial in real time by a clock that the test sets: what leaves in each round, also of a tester that was preempted.
 
 use netdyno_engine::result::TrialResult;
 use netdyno_engine::spec::TrialSpec;

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from netdyno.devices.linux import daemon
 from netdyno.devices.linux import device as dut
 
-# Passive: a router that announced its own routes would tell the tester what the tester has told it.
+# Passive: a router that announced its own routes would send the tester what the tester sent it.
 _CONFIGURATION = """log stderr all;
 router id 100.64.0.1;
 protocol device {}

@@ -70,7 +70,7 @@ def absent(options: MemifOptions) -> tuple[str, str | None] | None:
 
 
 def _nobody_at(place: str) -> tuple[str, str] | None:
-    """Why a socket cannot have a listener, and what to do; None where it has one, or that cannot be told."""
+    """Why a socket cannot have a listener, and what to do; None where it has one, or that is unknown."""
     start = "start the device's memif server first, or take `role: server` here"
     if place.startswith("@"):
         # unix(7): an abstract name is that of a network namespace, whose sockets are all listed.

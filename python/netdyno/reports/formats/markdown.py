@@ -109,7 +109,7 @@ def _too_late(run: RunView) -> Iterator[str]:
     for case in run.cases:
         late = sum(s.beyond_window for trial in case.resting_trials for s in trial.result.streams)
         if late:
-            yield f"{case.name}: {late} frames came too late to be told from copies of others."
+            yield f"{case.name}: {late} frames came too late to be distinguished from copies of others."
 
 
 def _traffic(run: RunView) -> list[tuple[str, ...]]:

@@ -1,6 +1,6 @@
 """A table of a method for a terminal: numbers to the right and never broken, headings and texts wrapped.
 
-What still does not fit is told in parts, one below the other, each with the columns that say which row it is.
+What still does not fit is shown in parts, one below the other, each with the columns that name its rows.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ NAMED = 4
 class Reason:
     """A limit and why it was named. cases: those it was named of, in the order of the run.
 
-    told: what these are called, each with the number of a case; all repeats of a case are told once.
+    told: what these are called, each with the number of a case; all repeats of a case are named once.
     """
 
     cases: tuple[CaseView, ...]

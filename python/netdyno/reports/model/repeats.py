@@ -35,11 +35,11 @@ INVALID = "Left out, for what was counted can be of no device: {}."
 COMPARISON = (
     "The second of two settings against the first, in shares of the first's mean: the difference of the means"
     " with its 95 % interval and p by Welch's t, p of the ranks by Mann and Whitney (both two-sided), Hedges'"
-    " g and Cliff's delta. Of rows without a difference one in twenty has one by chance. Nothing can be told"
+    " g and Cliff's delta. Of rows without a difference one in twenty has one by chance. Nothing can be said"
     " of numbers that are not the device's own, but this: lower bounds all above what the other reached"
     " are higher, by so much at least."
 )
-UNTOLD = "cannot be told"
+UNTOLD = "unknown"
 
 
 NAMES = (

@@ -1,6 +1,6 @@
 """netdyno's own engine as a tester.
 
-spec      a case and a trial as the engine is told them, and its answers as values
+spec      a case and a trial as the engine gets them, and its answers as values
 engine    loads the engine: the only module that drives a trial of it
 session   the tester that a campaign uses; `raw` gives calibration the engine's own shapes
 """

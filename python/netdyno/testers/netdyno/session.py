@@ -133,7 +133,7 @@ class EngineSession:
         self, spec: Mapping[str, Any], case: Case, trial: Trial, watch: Watcher, stop: Stop
     ) -> tuple[Outcome, bool]:
         """The outcome, and whether the trial was cut short."""
-        # Emulated devices are told beforehand what happens to them; a real one is asked by who watches.
+        # Emulated devices get all events before the trial; a real one is asked during it, by the watcher.
         told = sorted(trial.events, key=lambda event: event.at_ns) if self._wiring.clock == "virtual" else []
         names = [port.name for port in self._wiring.ports]
         around_ns = trial.duration_ns + int(spec["drain_ns"])

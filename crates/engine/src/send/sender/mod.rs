@@ -283,7 +283,7 @@ impl Sender {
             if self.exact {
                 own_at = self.own.front().map_or(u64::MAX, |own| own.at_ps);
             }
-            // By the clock, what is late beyond all catching up stays unsent.
+            // In real time, what is late beyond all catching up stays unsent.
             if let Some(until_ps) = until_ps.filter(|&until_ps| self.exact || now.ps <= until_ps) {
                 let bound = leave.until_ps.min(until_ps).min(own_at.saturating_sub(1));
                 if self
@@ -291,7 +291,7 @@ impl Sender {
                     .is_some_and(|at| (if self.exact { at.max(self.free_ps) } else { at }) <= bound)
                     && leave.frames > 0
                 {
-                    // By the clock, each burst says when it departs itself: the ports and bursts that had their turn
+                    // In real time, each burst says when it departs itself: the ports and bursts that had their turn
                     // before it in this round took their time, and that is no latency of a device.
                     let departure = if self.exact { now } else { port.time(now) };
                     if (!self.exact && departure.ps > until_ps)

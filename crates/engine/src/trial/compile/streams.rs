@@ -123,7 +123,7 @@ fn in_bursts(stream: &StreamSpec, schedule: Schedule, info: &PortInfo, port: &Te
         let why = format!("a load of {} bit/s on a line of {line_bps}", schedule.highest_bps());
         return Err(SpecError::new("burst", why, "send less, or without bursts"));
     }
-    // By the clock a line that is there spaces frames more exactly than we can, if it has all of them at once.
+    // In real time a line that is there spaces frames more exactly than we can, if it has all of them at once.
     Ok(match !info.has_exact_time() && info.rate_bps > 0 {
         true => schedule.in_bursts_at_once(stream.burst, line_bps),
         false => schedule.in_bursts(stream.burst, line_bps),

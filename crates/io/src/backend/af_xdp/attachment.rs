@@ -81,7 +81,7 @@ impl Attachment {
 
     /// Claims these frames and no others.
     pub fn claim(&self, claims: &[Claim]) -> Result<(), PortError> {
-        // Each queue of a port is told; the first to be has it done for all.
+        // Each queue of a port asks; the first one does it for all.
         let mut before = self.claims.lock().unwrap_or_else(PoisonError::into_inner);
         if *before == claims {
             return Ok(());

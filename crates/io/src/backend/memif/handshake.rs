@@ -284,7 +284,7 @@ impl ClientMemory {
 /// The server's first word, and what the client wants. `queues`: the most that any interface here has.
 ///
 /// # Errors
-/// Why the two do not come together; the client is to be told.
+/// Why the two do not come together; the client must be sent it.
 pub fn greet(talk: &mut dyn Talk, queues: u16) -> Result<Init, String> {
     let hello = Hello {
         name: Text::new(NAME),
@@ -304,10 +304,10 @@ pub fn greet(talk: &mut dyn Talk, queues: u16) -> Result<Init, String> {
 }
 
 /// The server's side from there, once [`check_init`] found nothing, until the client has said all. Then the ends are there,
-/// and the client is to be told [`connected`].
+/// and the client must be sent [`connected`].
 ///
 /// # Errors
-/// Why the two do not come together; the client is to be told.
+/// Why the two do not come together; the client must be sent it.
 pub fn admit(talk: &mut dyn Talk, init: &Init, interface: &Interface) -> Result<Established, Refusal> {
     talk.say(&Message::Ack, None)?;
     let mut offer = Offer::new(interface.queues);
@@ -330,7 +330,7 @@ pub fn connected(interface: &Interface) -> Message {
 /// Whether what the client wants is what `interface` is, and it knows the secret.
 ///
 /// # Errors
-/// What is otherwise; the client is to be told.
+/// What is otherwise; the client must be sent it.
 pub fn check_init(init: &Init, interface: &Interface) -> Result<(), String> {
     if init.version != VERSION {
         return Err(format!(
