@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from campaigns import ENVIRONMENT, SEARCH, finish, gone, start, wait_for, write_plan
 from netdyno.campaign.reasons import REASONS
-from netdyno.methods.reasons import Preempted
+from netdyno.methods.reasons.tester import Preempted
 from netdyno.store import FILE, open_run
 from netdyno.values.reason import Reason
 from netdyno.verdict import OWN_DROPS

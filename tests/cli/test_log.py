@@ -20,7 +20,7 @@ from netdyno.campaign.events import Failed, TrialEnded
 from netdyno.campaign.logged import LOG, warn
 from netdyno.cli.live import watcher
 from netdyno.cli.log import Logged, log_to
-from netdyno.methods.reasons import Preempted
+from netdyno.methods.reasons.tester import Preempted
 from netdyno.plan import parse
 from test_cli import said
 

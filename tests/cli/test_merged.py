@@ -13,7 +13,7 @@ from netdyno.campaign.events import Failed, TrialEnded, Waiting
 from netdyno.campaign.run import Selection
 from netdyno.cli.live import PlainView
 from netdyno.cli.merged import Merged
-from netdyno.methods.reasons import Preempted
+from netdyno.methods.reasons.tester import Preempted
 from netdyno.plan import parse
 from netdyno.values.reason import EXAMPLES, Reason, Text, in_short
 

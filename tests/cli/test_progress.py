@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from netdyno.campaign.attempts import ATTEMPTS
 from netdyno.cli.live import Now
-from netdyno.methods.reasons import Preempted
+from netdyno.methods.reasons.tester import Preempted
 from netdyno.values.reason import Text
 
 PAUSE = Preempted(72_000_000)

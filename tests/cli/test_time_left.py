@@ -13,7 +13,7 @@ import pytest
 from netdyno.campaign.events import Event, Failed, Interrupted, Looked, TrialEnded, Wired
 from netdyno.campaign.run import Selection
 from netdyno.cli.live import PlainView
-from netdyno.methods.reasons import Preempted
+from netdyno.methods.reasons.tester import Preempted
 from netdyno.plan import parse
 from netdyno.store import CaseWiring
 from netdyno.testers.tester import Progress

@@ -20,7 +20,7 @@ from netdyno.cli.live import PlainView, watcher
 from netdyno.methods import METHODS, back_to_back, delay_variation, recovery, reset
 from netdyno.methods import latency as latency_method
 from netdyno.methods.latency import LatencyParameters
-from netdyno.methods.reasons import LostAtThroughput
+from netdyno.methods.reasons.loss import LostAtThroughput
 from netdyno.methods.wrap.contradicted import checked
 from netdyno.plan import parse
 from netdyno.reports import FORMATS

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from netdyno.methods import METHODS, kept_away
 from netdyno.methods.ramp import RampParameters
-from netdyno.methods.reasons import CorruptedAsLost, Preempted, RampPreempted, ShortRamp
+from netdyno.methods.reasons.ramps import CorruptedAsLost, RampPreempted, ShortRamp
+from netdyno.methods.reasons.tester import Preempted
 from netdyno.methods.throughput import ThroughputParameters
 from netdyno.values.finding import Result, Value
 from netdyno.values.load import Frames, Segment, Trial

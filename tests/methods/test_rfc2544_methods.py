@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from netdyno.errors import Problem
 from netdyno.methods import METHODS, kept_away, spoiled
-from netdyno.methods.reasons import Preempted
+from netdyno.methods.reasons.tester import Preempted
 from netdyno.plan import PlanErrors, parse
 from netdyno.values.finding import Cell, Result, Table
 from netdyno.values.load import Trial

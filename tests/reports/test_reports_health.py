@@ -16,7 +16,7 @@ from campaigns import write_plan
 from netdyno.campaign.case import Measured, TrialEnded
 from netdyno.campaign.run import Selection
 from netdyno.cli import live
-from netdyno.methods.reasons import Preempted
+from netdyno.methods.reasons.tester import Preempted
 from netdyno.plan import load
 from netdyno.reports.model import health
 from netdyno.reports.model.from_store import view

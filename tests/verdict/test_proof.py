@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from netdyno.calibration import Proven
 from netdyno.methods import METHODS, starved
-from netdyno.methods.reasons import SentLonger, Unsent
+from netdyno.methods.reasons.tester import SentLonger, Unsent
 from netdyno.methods.throughput import ThroughputParameters
 from netdyno.values.finding import Result, Value
 from netdyno.values.load import Frames, Segment, Trial

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from netdyno.calibration import Proven
 from netdyno.methods import METHODS
-from netdyno.methods.reasons import Unsent
+from netdyno.methods.reasons.tester import Unsent
 from netdyno.methods.throughput import ThroughputParameters
 from netdyno.plan import Goal
 from netdyno.values.finding import Result, Value

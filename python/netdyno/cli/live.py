@@ -26,7 +26,7 @@ from netdyno.cli.merged import Merged
 from netdyno.cli.time_left import TimeLeft
 from netdyno.errors import counted
 from netdyno.methods import METHODS
-from netdyno.methods.reasons import Preempted
+from netdyno.methods.reasons.tester import Preempted
 from netdyno.reports.model import grid, health
 from netdyno.reports.model.view import ALL
 from netdyno.store import CaseWiring, StoredTrial

@@ -30,7 +30,7 @@ from netdyno.methods.parts.procedure import (
     starved,
 )
 from netdyno.methods.parts.samples import Sample, inside, kept_up, on_schedule, scopes, windows
-from netdyno.methods.reasons import CorruptedAsLost, RampPreempted, RampShort, ShortRamp, Survey
+from netdyno.methods.reasons.ramps import CorruptedAsLost, RampPreempted, RampShort, ShortRamp, Survey
 from netdyno.values.finding import Result, Value
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method

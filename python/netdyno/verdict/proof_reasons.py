@@ -77,9 +77,8 @@ class NearProof(VerdictReason):
     def say(self, where: str = "") -> str:
         share = part(self.rate_pps / self.proven_pps)
         return (
-            f"Tester limit{where}: {pps(self.rate_pps)} is {share} of the {pps(self.proven_pps)} that"
-            f" the tester is"
-            f" calibrated for. The device does at least {pps(self.rate_pps)}"
+            f"Tester limit{where}: {pps(self.rate_pps)} is {share} of the {pps(self.proven_pps)} that the"
+            f" tester is calibrated for. The device does at least {pps(self.rate_pps)}"
         )
 
 
@@ -92,8 +91,8 @@ class OwnPartUnproven(VerdictReason):
 
     def say(self, where: str = "") -> str:
         return (
-            f"Inconclusive{where}: {self.cause}, so part of it may be the tester's. Run `netdyno"
-            f" calibrate PLAN`"
+            f"Inconclusive{where}: {self.cause}, so part of it may be the tester's. Run `netdyno calibrate"
+            " PLAN`"
         )
 
 
@@ -130,8 +129,7 @@ class OwnLatency(VerdictReason):
     def say(self, where: str = "") -> str:
         return (
             f"Tester limit{where}: no longer than the tester's own latency,"
-            f" {duration(self.own_ns, 'at most')}"
-            " without a device. The device takes no more than that"
+            f" {duration(self.own_ns, 'at most')} without a device. The device takes no more than that"
         )
 
 
@@ -147,9 +145,8 @@ class SameBits(VerdictReason):
     def say(self, where: str = "") -> str:
         sizes = ", ".join(printed_size(size) for size in self.sizes)
         return (
-            f"Licence limit{where}: {bits(self.bps)} {self.layer} at frames of {sizes} B, a round"
-            f" number below the"
-            " line. A licence, policer or slower link limits bits, not frames"
+            f"Licence limit{where}: {bits(self.bps)} {self.layer} at frames of {sizes} B, a round number"
+            " below the line. A licence, policer or slower link limits bits, not frames"
         )
 
 
@@ -209,9 +206,8 @@ class AddressClaimed(Reason):
 
     def __str__(self) -> str:
         return (
-            f"{self.mac} claims {self.address}, the tester's own address on `{self.port}`: replies"
-            f" may have gone"
-            " there. Give the tester a free address"
+            f"{self.mac} claims {self.address}, the tester's own address on `{self.port}`: replies may have"
+            " gone there. Give the tester a free address"
         )
 
 
@@ -230,8 +226,7 @@ class NextHopMoved(Reason):
         again = f" and changed {counted(self.further, 'more time')}" if self.further else ""
         return (
             f"the MAC address of {self.hop} changed from {self.before} to {self.after},"
-            f" {duration(self.at_ns)} into"
-            f" the traffic{again}: frames on their way then are nobody's loss"
+            f" {duration(self.at_ns)} into the traffic{again}: frames on their way then are nobody's loss"
         )
 
 

@@ -61,9 +61,8 @@ class FramesMade(VerdictReason):
 
     def say(self, where: str = "") -> str:
         return (
-            f"Invalid{where}: {counted(self.frames, 'frame')} more arrived than were sent."
-            f" Something generates or"
-            " copies test frames: look for loops and mirrored ports"
+            f"Invalid{where}: {counted(self.frames, 'frame')} more arrived than were sent. Something"
+            " generates or copies test frames: look for loops and mirrored ports"
         )
 
 
@@ -74,9 +73,8 @@ class SentNone(VerdictReason):
 
     def say(self, where: str = "") -> str:
         return (
-            f"Tester limit{where}: none of {counted(self.asked, 'frame')} left the tester. Check"
-            f" its ports with"
-            " `netdyno ports`"
+            f"Tester limit{where}: none of {counted(self.asked, 'frame')} left the tester. Check its ports"
+            " with `netdyno ports`"
         )
 
 
@@ -108,9 +106,8 @@ class SplitFlows(VerdictReason):
 
     def say(self, where: str = "") -> str:
         return (
-            f"Loss unknown{where}: {counted(self.flows, 'flow')} arrived on several workers, which"
-            f" cannot detect"
-            " each other's duplicates. Rerun with `workers: 1`"
+            f"Loss unknown{where}: {counted(self.flows, 'flow')} arrived on several workers, which cannot"
+            " detect each other's duplicates. Rerun with `workers: 1`"
         )
 
 
@@ -137,9 +134,8 @@ class MemberFull(VerdictReason):
     def say(self, where: str = "") -> str:
         share = part(self.rate_pps / self.member_pps)
         return (
-            f"Line limit{where}: one flow fills one LAG member ({pps(self.rate_pps)}, {share} of"
-            f" it); the others"
-            " stay idle. Use several flows to load them"
+            f"Line limit{where}: one flow fills one LAG member ({pps(self.rate_pps)}, {share} of it); the"
+            " others stay idle. Use several flows to load them"
         )
 
 
@@ -153,9 +149,8 @@ class LineShared(VerdictReason):
 
     def say(self, where: str = "") -> str:
         return (
-            f"Line limit{where}: {self.streams} streams share the receiving line and fill"
-            f" {part(self.share)} of"
-            f" it with {pps(self.rate_pps)} each. {below(self.failed_pps)} each do not fit"
+            f"Line limit{where}: {self.streams} streams share the receiving line and fill {part(self.share)}"
+            f" of it with {pps(self.rate_pps)} each. {below(self.failed_pps)} each do not fit"
         )
 
 
@@ -187,8 +182,8 @@ class TesterShort(VerdictReason):
 
     def say(self, where: str = "") -> str:
         return (
-            f"Tester limit{where}: {self.cause}. {self.reached.bound_of_device}."
-            " Lower the load or give the tester more cores"
+            f"Tester limit{where}: {self.cause}. {self.reached.bound_of_device}. Lower the load or give the"
+            " tester more cores"
         )
 
 
@@ -218,9 +213,8 @@ class DroppedReceiving(VerdictReason):
     def say(self, where: str = "") -> str:
         return (
             f"Receiver limit{where}: the tester dropped {count(self.dropped)} frames on receiving,"
-            f" {count(self.missing)} are missing{besides_words(self.besides, self.reached)}. Add"
-            f" `workers` or lower the"
-            " load"
+            f" {count(self.missing)} are missing{besides_words(self.besides, self.reached)}. Add `workers` or"
+            " lower the load"
         )
 
 
@@ -232,9 +226,8 @@ class DroppedSending(VerdictReason):
 
     def say(self, where: str = "") -> str:
         return (
-            f"Tester limit{where}: its card, driver or kernel dropped"
-            f" {counted(self.dropped, 'frame')} before the"
-            f" wire, {count(self.missing)} are missing. Lower the load"
+            f"Tester limit{where}: its card, driver or kernel dropped {counted(self.dropped, 'frame')} before"
+            f" the wire, {count(self.missing)} are missing. Lower the load"
         )
 
 
@@ -247,10 +240,9 @@ class FramesJoined(VerdictReason):
 
     def say(self, where: str = "") -> str:
         return (
-            f"Inconclusive{where}: {lost_of(self.lost, self.sent)}, and"
-            f" {counted(self.too_long, 'frame')} longer"
-            " than any sent came. Frames were joined (kernel GRO, or DPDK's memif when sizes change): measure"
-            " one size a run, or restart the device before each"
+            f"Inconclusive{where}: {lost_of(self.lost, self.sent)}, and {counted(self.too_long, 'frame')}"
+            " longer than any sent came. Frames were joined (kernel GRO, or DPDK's memif when sizes change):"
+            " measure one size a run, or restart the device before each"
         )
 
 
@@ -269,11 +261,9 @@ class RingFull(VerdictReason):
         whose = "Inconclusive" if self.besides is None else "Tester limit"
         times = "once" if self.times == 1 else f"{count(self.times)} times"
         return (
-            f"{whose}{where}: {lost_of(self.lost, self.sent)}, and the tester found its receive ring"
-            f" full {times}."
-            f" Frames that came then are counted nowhere{besides_words(self.besides, self.reached)}."
-            f" Add `workers` or"
-            " lower the load"
+            f"{whose}{where}: {lost_of(self.lost, self.sent)}, and the tester found its receive ring full"
+            f" {times}. Frames that came then are counted nowhere{besides_words(self.besides, self.reached)}."
+            " Add `workers` or lower the load"
         )
 
 
@@ -288,18 +278,15 @@ class LostCatchingUp(VerdictReason):
 
     def say(self, where: str = "") -> str:
         return (
-            f"Tester limit{where}: {lost_of(self.lost, self.sent)}, no more than the"
-            f" {count(self.caught_up)} that"
-            f" it sent at up to {self.percent} % of the load after pauses of up to"
-            f" {duration(self.longest_ns)}."
-            " Give the tester a core of its own"
+            f"Tester limit{where}: {lost_of(self.lost, self.sent)}, no more than the {count(self.caught_up)}"
+            f" that it sent at up to {self.percent} % of the load after pauses of up to"
+            f" {duration(self.longest_ns)}. Give the tester a core of its own"
         )
 
 
 @dataclass(frozen=True)
 class LateBurst(VerdictReason):
-    """No more was lost than bursts after a pause explain. burst: the frames of the longest, if"
-    " that counts."""
+    """No more was lost than bursts after a pause explain. burst: frames of the longest, if it is known."""
 
     code: ClassVar[str] = "late-burst"
     lost: int
@@ -325,9 +312,8 @@ class LateFrames(VerdictReason):
 
     def say(self, where: str = "") -> str:
         return (
-            f"Inconclusive{where}: {lost_of(self.lost, self.sent)}, and {count(self.late)} were"
-            f" sent late. The"
-            " tester's pauses may have lost the others. Rerun on a quiet machine"
+            f"Inconclusive{where}: {lost_of(self.lost, self.sent)}, and {count(self.late)} were sent late."
+            " The tester's pauses may have lost the others. Rerun on a quiet machine"
         )
 
 
@@ -353,9 +339,8 @@ class BeyondWindow(VerdictReason):
 
     def say(self, where: str = "") -> str:
         return (
-            f"Inconclusive{where}: {lost_of(self.lost, self.sent)}, and {count(self.unknown)}"
-            f" came too late to"
-            " tell copies from them. Rerun with fewer flows"
+            f"Inconclusive{where}: {lost_of(self.lost, self.sent)}, and {count(self.unknown)} came too late"
+            " to tell copies from them. Rerun with fewer flows"
         )
 
 
@@ -395,16 +380,12 @@ class DeviceLost(VerdictReason):
         gone = begun(lost_of(self.lost, self.sent, self.corrupted))
         of_all = " over all streams" if self.is_of_all_streams else ""
         known = "calibrated" if self.is_calibrated else "virtual time"
-        own = (
-            "nothing dropped"
-            if not self.dropped
-            else f"{count(self.dropped)} of {count(self.missing)} its own"
-        )
+        own = f"{count(self.dropped)} of {count(self.missing)} its own" if self.dropped else "nothing dropped"
         text = f"Device limit{where}: {self.reached}. {gone}{of_all}. Tester healthy ({known}, {own})"
         if self.far_end:
             text += (
-                f"; the far-end switch dropped"
-                f" {part(Fraction(self.far_end, max(self.missing, 1)))} of the loss"
+                f"; the far-end switch dropped {part(Fraction(self.far_end, max(self.missing, 1)))} of the"
+                " loss"
             )
         return text if self.figure is None else f"{text}. {self.figure}"
 
@@ -467,10 +448,9 @@ class NothingLost(VerdictReason):
 
     def say(self, where: str = "") -> str:
         again = f", {count(self.copies)} came more than once" if self.copies else ""
-        bound = (
-            f" (loss below {scientific(loss_bound(self.frames), 'at most')} at 95 %)" if self.frames else ""
-        )
-        return f"Clean{where}: 0 of {counted(self.frames, 'frame')} lost{again}{bound}"
+        bound = scientific(loss_bound(self.frames), "at most") if self.frames else ""
+        below_that = f" (loss below {bound} at 95 %)" if bound else ""
+        return f"Clean{where}: 0 of {counted(self.frames, 'frame')} lost{again}{below_that}"
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from netdyno.errors import NotMeasuredError, Problem
-from netdyno.methods.reasons import Preempted, SentLonger, ShortAfterPause, Unsent
+from netdyno.methods.reasons.tester import Preempted, SentLonger, ShortAfterPause, Unsent
 from netdyno.values.finding import Result
 from netdyno.values.load import LEAST_DRAIN_NS, Frames, Segment, Trial
 from netdyno.values.method import Method

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from statistics import median
 
-from netdyno.methods.reasons import StillLosing
+from netdyno.methods.reasons.loss import StillLosing
 from netdyno.stats.delay_variation import PDV_SHARE
 from netdyno.stats.histogram import Histogram, decode, merge
 from netdyno.stats.intervals import loss_bound, percentile

@@ -15,7 +15,7 @@ from fractions import Fraction
 from netdyno.errors import NotMeasuredError
 from netdyno.methods.parts import rows
 from netdyno.methods.parts.procedure import starved, through
-from netdyno.methods.reasons import LostAtThroughput
+from netdyno.methods.reasons.loss import LostAtThroughput
 from netdyno.methods.throughput import GIVEN, NAME, of_a_port
 from netdyno.values.finding import Result
 from netdyno.values.load import Trial

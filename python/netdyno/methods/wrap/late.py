@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from netdyno.errors import NotMeasuredError
 from netdyno.methods.parts.procedure import through
-from netdyno.methods.reasons import CameAfter, MayBeLate, StaleFrames
+from netdyno.methods.reasons.loss import CameAfter, MayBeLate, StaleFrames
 from netdyno.methods.throughput import FAILED_AT, GIVEN, OF_THE_LINE
 from netdyno.values.finding import Result, Table, Value
 from netdyno.values.method import Method

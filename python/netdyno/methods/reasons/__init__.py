@@ -1,0 +1,9 @@
+"""What methods say of their values and results, by theme; each module has the classes and their table."""
+
+from __future__ import annotations
+
+from netdyno.methods.reasons import loss, ramps, tester
+from netdyno.values.reason import Codes, join
+
+REASONS: Codes = join(loss.REASONS, ramps.REASONS, tester.REASONS)
+"""The table of all reasons of methods."""

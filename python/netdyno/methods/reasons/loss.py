@@ -1,0 +1,100 @@
+"""What methods say of frames that were lost, came late or came twice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from netdyno.errors import counted
+from netdyno.values.number import count, duration, rate
+from netdyno.values.reason import Codes, Reason, declared
+
+
+@dataclass(frozen=True)
+class StillLosing(Reason):
+    """Loss lasted to the end of the trial, so when it would have ended is unknown."""
+
+    code: ClassVar[str] = "still-losing"
+
+    def __str__(self) -> str:
+        return "frames were still lost at the end: watch it for longer"
+
+
+@dataclass(frozen=True)
+class LostAtThroughput(Reason):
+    """Trials that lost frames at a throughput or below it, and the counts of the first of them.
+
+    beyond: more received than sent; dropped: by the tester itself.
+    """
+
+    code: ClassVar[str] = "lost-at-throughput"
+    trials: int
+    first: str
+    rate_pps: Fraction
+    lost: int
+    sent: int
+    beyond: int
+    copies: int
+    dropped: int
+
+    def __str__(self) -> str:
+        several = f"{counted(self.trials, 'trial')}, first in " if self.trials > 1 else ""
+        counts = [f"{count(self.lost)} of {counted(self.sent, 'frame')}"] if self._is_lost else []
+        counts += [f"{count(self.beyond)} more received than sent"] if self.beyond else []
+        counts += [f"{count(self.copies)} duplicated"] if self.copies else []
+        counts += [f"{count(self.dropped)} dropped by the tester itself"] if self.dropped else []
+        at = rate(self.rate_pps, "pps", "at least")
+        return f"frames were lost at it or below in {several}`{self.first}` at {at}: {', '.join(counts)}"
+
+    @property
+    def _is_lost(self) -> bool:
+        return bool(self.lost) or not (self.beyond or self.copies)
+
+
+@dataclass(frozen=True)
+class CameAfter(Reason):
+    """Frames that came after the trial that counted them as lost: what is missing is unknown."""
+
+    code: ClassVar[str] = "came-after"
+    frames: int
+
+    def __str__(self) -> str:
+        return (
+            f"{counted(self.frames, 'frame')} came only after the trial that counted them as lost. Use a"
+            " longer `drain`"
+        )
+
+
+@dataclass(frozen=True)
+class MayBeLate(Reason):
+    """Frames took as long as a trial waited: what is missing may have been on its way."""
+
+    code: ClassVar[str] = "may-be-late"
+    longest_ns: int
+    drain_ns: int
+
+    def __str__(self) -> str:
+        return (
+            f"frames took up to {duration(self.longest_ns)}, and the trial ended {duration(self.drain_ns)}"
+            " after the last was sent: what is missing may have been on its way. Use a longer `drain`"
+        )
+
+
+@dataclass(frozen=True)
+class StaleFrames(Reason):
+    """Frames of earlier trials that came in later ones, where no result rests on them."""
+
+    code: ClassVar[str] = "stale-frames"
+    frames: int
+    trials: int
+
+    def __str__(self) -> str:
+        return (
+            f"{counted(self.frames, 'frame')} of earlier trials came in {counted(self.trials, 'later one')},"
+            " longer after they were sent than the `drain` lasts: they are counted as lost where they were"
+            " sent"
+        )
+
+
+REASONS: Codes = declared(globals())

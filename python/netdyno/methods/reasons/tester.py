@@ -1,0 +1,73 @@
+"""Why a trial did not offer what it was to, as methods and verdicts say it: clauses about the tester."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from netdyno.errors import counted
+from netdyno.values.number import count, duration, share
+from netdyno.values.reason import Codes, Reason, declared
+
+
+@dataclass(frozen=True)
+class Unsent(Reason):
+    """The tester did not send all frames of a stream."""
+
+    code: ClassVar[str] = "unsent"
+    stream: str
+    unsent: int
+    intended: int
+
+    def __str__(self) -> str:
+        part = share(Fraction(self.unsent, self.intended))
+        return (
+            f"the tester left {count(self.unsent)} of {counted(self.intended, 'frame')} of `{self.stream}`"
+            f" unsent ({part})"
+        )
+
+
+@dataclass(frozen=True)
+class SentLonger(Reason):
+    """The tester took longer than planned to send a stream, which is a lower rate. unsent: not even then."""
+
+    code: ClassVar[str] = "sent-longer"
+    stream: str
+    planned_ns: int
+    over_ns: int
+    unsent: int
+    intended: int
+
+    def __str__(self) -> str:
+        left = f", {count(self.unsent)} of {counted(self.intended, 'frame')} unsent" if self.unsent else ""
+        return (
+            f"the tester could not send `{self.stream}` faster ({duration(self.over_ns)} behind schedule"
+            f" after {duration(self.planned_ns)}{left})"
+        )
+
+
+@dataclass(frozen=True)
+class Preempted(Reason):
+    """The tester was preempted while it sent."""
+
+    code: ClassVar[str] = "preempted"
+    pause_ns: int
+
+    def __str__(self) -> str:
+        return f"tester preempted for {duration(self.pause_ns)}"
+
+
+@dataclass(frozen=True)
+class ShortAfterPause(Reason):
+    """A pause made the tester send less than it was to."""
+
+    code: ClassVar[str] = "short-after-pause"
+    short: Reason
+    pause_ns: int
+
+    def __str__(self) -> str:
+        return f"{self.short}, after a pause of {duration(self.pause_ns)}"
+
+
+REASONS: Codes = declared(globals())
