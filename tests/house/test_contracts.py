@@ -1,7 +1,8 @@
 """Who may import what: the layers of docs/design.md, read from the sources.
 
-A module counts as imported by any import statement, also one inside a function or for type checkers only, and
-by a string that names it: a module loaded through its name is no way around a contract.
+A module counts as imported by any import statement, also one inside a function or for type checkers only, by
+a string that names it, and by its line in a table (`load_table`): a module loaded through its name is no way
+around a contract.
 """
 
 from __future__ import annotations
@@ -68,8 +69,19 @@ ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     "time": ("ports", "devices", "store", "testers", "calibration", "campaign", "cli"),
 }
 
-LOADS_BY_NAME = ("reports/__init__.py", "testers/__init__.py", "testers/netdyno/engine.py")
+LOADS_BY_NAME = (
+    "values/table.py",
+    "reports/__init__.py",
+    "testers/__init__.py",
+    "testers/netdyno/engine.py",
+)
 """Where a table of names is loaded; each name in it is a string, and so counted."""
+
+LOADERS = (
+    *("import_module", "__import__", "exec", "eval", "spec_from_file_location"),
+    *("load_entry", "load_table"),
+)
+"""What loads a module by its name. Nobody imports one of them under another name."""
 
 
 def modules(package: Path) -> dict[str, Path]:
@@ -81,9 +93,47 @@ def modules(package: Path) -> dict[str, Path]:
     return found
 
 
-def imported(path: Path, known: Mapping[str, Path]) -> Iterator[tuple[int, str]]:
-    """Line and dotted name of every module that a file imports or names in a string."""
-    for node in ast.walk(ast.parse(path.read_text())):
+def calls(tree: ast.AST) -> Iterator[tuple[str, ast.Call]]:
+    """Every call in a file, by the name of what is called."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            yield (
+                node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", ""),
+                node,
+            )
+
+
+def listed(tree: ast.Module, call: ast.Call) -> list[tuple[int, str]] | None:
+    """Lines and names of the modules in a table that is loaded; None if they cannot be read from the file.
+
+    A table has the package's own modules: `load_table(__name__, "ENTRY", Type, MODULES)`.
+    """
+    match call.args:
+        case [ast.Name(id="__name__"), _, _, ast.Name(id=name)]:
+            found = [
+                node.value
+                for node in tree.body
+                if isinstance(node, ast.Assign) and [ast.unparse(one) for one in node.targets] == [name]
+            ]
+        case [ast.Name(id="__name__"), _, _, there]:
+            found = [there]
+        case _:
+            return None
+    match found:
+        case [ast.Tuple(elts=names)]:
+            texts = [(one.lineno, one.value) for one in names if isinstance(one, ast.Constant)]
+            is_plain = len(texts) == len(names) and all(str(text).isidentifier() for _, text in texts)
+            return [(line, str(text)) for line, text in texts] if is_plain else None
+    return None
+
+
+def imported(module: str, path: Path, known: Mapping[str, Path]) -> Iterator[tuple[int, str]]:
+    """Line and dotted name of every module that a file imports, names in a string, or has in a table."""
+    tree = ast.parse(path.read_text())
+    for name, call in calls(tree):
+        if name == "load_table":
+            yield from ((line, f"{module}.{one}") for line, one in listed(tree, call) or ())
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -102,15 +152,17 @@ def imported(path: Path, known: Mapping[str, Path]) -> Iterator[tuple[int, str]]
 
 
 def loads_by_name(path: Path) -> Iterator[int]:
-    """Lines of a file that load a module whose name is computed."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if not isinstance(node, ast.Call):
-            continue
-        called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        if called in ("import_module", "__import__", "exec", "eval", "spec_from_file_location"):
-            literal = node.args and isinstance(node.args[0], ast.Constant)
-            if not literal:
-                yield node.lineno
+    """Lines of a file that load a module whose name is computed, or that hide what loads it."""
+    tree = ast.parse(path.read_text())
+    for name, call in calls(tree):
+        if name == "load_table":
+            if listed(tree, call) is None:
+                yield call.lineno
+        elif name in LOADERS and not (call.args and isinstance(call.args[0], ast.Constant)):
+            yield call.lineno
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            yield from (node.lineno for one in node.names if one.name in LOADERS and one.asname)
 
 
 def layer(module: str) -> str:
@@ -125,7 +177,7 @@ def violations(package: Path) -> list[str]:
     for module, path in known.items():
         own = layer(module)
         where = path.relative_to(package)
-        for line, name in imported(path, known):
+        for line, name in imported(module, path, known):
             told = f"{where}:{line}: imports {name}"
             top = name.split(".")[0]
             if name == ENGINE:
@@ -162,6 +214,25 @@ def test_every_contract_matches_a_file() -> None:
         assert (PACKAGE / name).is_file(), name
 
 
+TABLES = {
+    "netdyno.devices": "netdyno.devices.linux",
+    "netdyno.devices.drivers": "netdyno.devices.drivers.kernel",
+    "netdyno.devices.emulated": "netdyno.devices.emulated.plain",
+    "netdyno.methods": "netdyno.methods.ramp",
+    "netdyno.modifiers": "netdyno.modifiers.routing",
+    "netdyno.ports.backends": "netdyno.ports.backends.memif",
+}
+"""Packages with a table of their own modules, and one of these."""
+
+
+def test_each_module_of_a_table_counts_as_imported() -> None:
+    known = modules(PACKAGE)
+    for package, one in TABLES.items():
+        found = {name for _, name in imported(package, known[package], known)}
+        assert one in found
+        assert {name for name in found if name.startswith(f"{package}.")} <= set(known)
+
+
 def test_no_module_breaks_a_contract() -> None:
     assert not violations(PACKAGE), "\n".join(violations(PACKAGE))
 
@@ -173,6 +244,8 @@ WAYS = (
     "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from {module} import name",
     "from importlib import import_module\nimport_module('{module}')",
     "from importlib import import_module\nNAME = '{module}'\nimport_module(NAME)",
+    "from netdyno.values.table import load_entry\nload_entry('{module}', 'ENTRY', int)",
+    "from netdyno.values.table import load_table\nload_table('{module}', 'ENTRY', int, ('one',))",
 )
 """How a module may be imported, plainly or in disguise."""
 
@@ -193,6 +266,28 @@ def planted(folder: Path, owner: str, text: str) -> list[str]:
 @pytest.mark.parametrize(("owner", "above"), list(pairwise(LAYERS)))
 def test_an_import_of_the_layer_above_is_found(owner: str, above: str, way: str, tmp_path: Path) -> None:
     assert planted(tmp_path, owner, way.format(module=f"netdyno.{above}"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "load_table(PACKAGE, 'ENTRY', int, ('one',))",
+        "load_table(__name__, 'ENTRY', int, NAMES)",
+        "load_table(__name__, 'ENTRY', int, ('one', *NAMES))",
+        "load_table(__name__, 'ENTRY', int, ('..cli',))",
+        "NAMES = ['one']\nload_table(__name__, 'ENTRY', int, NAMES)",
+        "load_table(*GIVEN)",
+        "load_entry(PACKAGE + '.one', 'ENTRY', int)",
+        "from netdyno.values.table import load_table as fetch\nfetch(PACKAGE, 'ENTRY', int, ('one',))",
+        "from importlib import import_module as fetch\nfetch(PACKAGE)",
+    ],
+)
+def test_a_table_of_computed_names_is_found(text: str, tmp_path: Path) -> None:
+    assert planted(tmp_path, "plan", text)
+
+
+def test_a_table_of_the_packages_own_modules_is_allowed(tmp_path: Path) -> None:
+    assert not planted(tmp_path, "plan", "load_table(__name__, 'ENTRY', int, ('one', 'two'))")
 
 
 @pytest.mark.parametrize("way", WAYS)

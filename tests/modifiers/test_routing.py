@@ -46,7 +46,7 @@ def scene(*, settle_ns: int = 7 * S, duration_ns: int = 60 * S, ports: tuple[int
 
 def words(**more: Any) -> dict[int, list[dict[str, Any]]]:
     """The messages of each port."""
-    said = routing.ROUTING.words
+    said = routing.MODIFIER.words
     assert said is not None
     return {port: list(one.messages) for port, one in said(scene(**more), secret=False).items()}
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from netdyno.devices import emulated, external, linux
 from netdyno.devices.wiring import Device, LabError, LabLink, Loopback, Preflight, Trait, WiredPort, Wiring
+from netdyno.values.table import load_table
 
 __all__ = [
     "KINDS",
@@ -19,14 +19,15 @@ __all__ = [
     "Wiring",
 ]
 
+MODULES = (
+    "emulated",
+    "linux",
+    "external",
+)
+"""Each has its kind, or several, as `KIND`. In the order the reference pages list them."""
+
 KINDS: Mapping[str, Device] = {
     kind.name: kind
-    for kind in (
-        *emulated.KINDS,
-        linux.ROUTER,
-        linux.BRIDGE,
-        linux.XCONNECT,
-        external.EXTERNAL,
-    )
+    for kind in load_table(__name__, "KIND", Device, MODULES)  # type: ignore[type-abstract]
 }
-"""Every kind, by the name a plan uses, in the order the reference pages list them."""
+"""Every kind, by the name a plan uses."""

@@ -196,7 +196,7 @@ class External:
             yield joined(_as_found(self.wire(tuple(ends), {}).with_threads(threads)), how)
 
 
-EXTERNAL = External()
+KIND = EXTERNAL = External()
 
 
 def _as_found(wiring: Wiring) -> Wiring:

@@ -155,6 +155,7 @@ class Wiring:
         return self.numbers[port] if self.numbers else port
 
 
+@runtime_checkable
 class Device(Protocol):
     """A kind of device: `emulated/asr9006`, `linux/router`."""
 

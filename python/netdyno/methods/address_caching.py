@@ -66,7 +66,7 @@ def address_caching(parameters: CachingParameters, situation: Situation) -> Meth
         return asked, count, learning
 
     found = yield from stations.search(parameters.maximum, parameters.width, trial, at_any_rate=True)
-    return stations.result(CACHING.name, CACHING.standard, HEADLINE, parameters, found, Fraction)
+    return stations.result(METHOD.name, METHOD.standard, HEADLINE, parameters, found, Fraction)
 
 
 def _seconds(parameters: CachingParameters) -> Fraction:
@@ -76,7 +76,7 @@ def _seconds(parameters: CachingParameters) -> Fraction:
     return tries * (each / 2 + parameters.pause.amount)
 
 
-CACHING = Procedure(
+METHOD = Procedure(
     name="address-caching",
     title="Address caching capacity",
     doc="The most MAC addresses a switch knows at once, by halving; three ports, of which one watches.",

@@ -163,13 +163,13 @@ def _result(
                 else Value(BUFFER, scope, corrected, "ns", note=Text(how))
             )
     return Result(
-        method=BACK_TO_BACK.name,
+        method=METHOD.name,
         values=tuple(values),
         trials=trials,
         compliance=texts(_deviations(parameters, situation)),
         recommended=texts(_recommended(parameters)),
         notes=texts(f"back-to-back: {one}" for one in (note, unknown) if one),
-        standard=BACK_TO_BACK.standard,
+        standard=METHOD.standard,
         headlines=HEADLINE,
         tables=(
             Table(
@@ -214,7 +214,7 @@ def seconds(parameters: BackToBackSettings) -> Fraction:
     return 16 * parameters.repeats * parameters.quiet.amount
 
 
-BACK_TO_BACK = Procedure(
+METHOD = Procedure(
     name="back-to-back",
     title="Back-to-back frames",
     doc="The longest burst at the line's rate that comes back whole, and the buffer time it shows.",

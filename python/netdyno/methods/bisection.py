@@ -210,7 +210,7 @@ def _result(
     # The one that passed first: it is the one the number is of.
     resting = (() if passed is None else passed.decisive) + (() if failed is None else failed.decisive)
     return Result(
-        BISECTION.name,
+        METHOD.name,
         tuple(values),
         resting,
         notes=texts(_notes(search, passed)),
@@ -279,7 +279,7 @@ def _traffic_seconds(parameters: BisectionParameters) -> Fraction:
     return parameters.duration.amount * (11 + 5 * parameters.repeats)
 
 
-BISECTION = Procedure(
+METHOD = Procedure(
     name="bisection",
     title="Bisection with loss verification",
     doc="The highest load without loss, by halving; a loss is believed only if it comes again.",

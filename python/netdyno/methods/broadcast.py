@@ -111,10 +111,10 @@ def broadcast(parameters: BroadcastParameters, situation: Situation) -> Method:
         for one, (_, number) in zip(alone.streams, timed, strict=True)
     ]
     return Result(
-        method=BROADCAST.name,
+        method=METHOD.name,
         values=tuple(values),
         trials=tuple(number for number in (passed, failed) if number is not None),
-        standard=BROADCAST.standard,
+        standard=METHOD.standard,
         recommended=texts(_recommended(parameters)),
         headlines={NAME: "the highest load of broadcasts at which all came to every other port"},
         tables=(
@@ -209,7 +209,7 @@ def _seconds(parameters: BroadcastParameters) -> Fraction:
     return 8 * parameters.duration.amount
 
 
-BROADCAST = Procedure(
+METHOD = Procedure(
     name="broadcast",
     title="Broadcast forwarding and latency",
     doc="The highest load of broadcasts from one port that come to all others, loss and latency of each.",

@@ -97,10 +97,10 @@ def congestion(parameters: CongestionParameters, situation: Situation) -> Method
         )
     ]
     return Result(
-        method=CONGESTION.name,
+        method=METHOD.name,
         values=tuple(values),
         trials=(0,),
-        standard=CONGESTION.standard,
+        standard=METHOD.standard,
         notes=() if short is None else (Text(f"{short}; what is shown is of the load that was offered"),),
         recommended=texts(_recommended(parameters)),
         headlines={
@@ -247,7 +247,7 @@ def _recommended(parameters: CongestionParameters) -> Iterator[str]:
         yield f"each sender sent {parameters.load}, RFC 2889 section 5.5 has it at the line's rate"
 
 
-CONGESTION = Procedure(
+METHOD = Procedure(
     name="congestion",
     title="Congestion control",
     doc="Half a line to one port and one and a half to another: head-of-line blocking and back pressure.",

@@ -115,7 +115,7 @@ def measured(parameters: VariationParameters, situation: Situation, known: Known
             table.append((size, name, load, streams, *medians, lost))
     values.append(_worst([one for one in values if one.name == PDV]))
     result = Result(
-        method=DELAY_VARIATION.name,
+        method=METHOD.name,
         values=tuple(values),
         trials=tuple(range(first, first + len(outcomes))),
         compliance=texts(_deviations(parameters, situation, outcomes)),
@@ -235,7 +235,7 @@ def _recommended(parameters: VariationParameters) -> Iterator[str]:
         yield f"delay variation: streams of {parameters.duration}, RFC 8219 section 7.3 asks for 60 s"
 
 
-DELAY_VARIATION = Procedure(
+METHOD = Procedure(
     name="delay-variation",
     title="Packet delay variation",
     doc="PDV and IPDV of all frames at the throughput, the medians of repeated streams.",

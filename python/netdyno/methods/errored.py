@@ -125,7 +125,7 @@ def errored_frames(parameters: ErroredParameters, situation: Situation) -> Metho
     if not over and judged and len(outcomes) > 1:
         notes.append(f"the control is judged at the lowest load, {parameters.at[judged[0]]}")
     return Result(
-        method=ERRORED.name,
+        method=METHOD.name,
         values=tuple(
             _forwarded(
                 name,
@@ -182,7 +182,7 @@ def _fits(parameters: ErroredParameters, situation: Situation) -> Problem | None
     return None
 
 
-ERRORED = Procedure(
+METHOD = Procedure(
     name="errored-frames",
     title="Errored frames",
     doc="Whether a switch filters frames that are too long; what this tester cannot send is listed.",

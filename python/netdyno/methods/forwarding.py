@@ -120,7 +120,7 @@ def measured(parameters: ForwardingParameters, situation: Situation, known: Know
     best = max(rates, key=lambda number: rates[number]["sum"] or 0, default=None)
     last = first + len(loads) - 1
     result = Result(
-        method=FORWARDING.name,
+        method=METHOD.name,
         values=tuple(
             Value(
                 name,
@@ -133,7 +133,7 @@ def measured(parameters: ForwardingParameters, situation: Situation, known: Know
             for scope in (*situation.streams, "sum")
         ),
         trials=tuple(dict.fromkeys(number for number in (best, last) if number is not None)),
-        standard=FORWARDING.standard,
+        standard=METHOD.standard,
         notes=texts(
             (
                 "Forward pressure was not tested: it wants frames closer together than the shortest legal gap"
@@ -171,7 +171,7 @@ def _recommended(parameters: ForwardingParameters) -> Iterator[str]:
         yield f"trials of {parameters.duration}, RFC 2889 section 5.6.2 recommends 30 s"
 
 
-FORWARDING = Procedure(
+METHOD = Procedure(
     name="max-forwarding-rate",
     title="Maximum forwarding rate",
     doc="The most that comes out of a device at loads from its throughput up to the line.",

@@ -122,13 +122,13 @@ def measured(parameters: LatencySettings, situation: Situation, known: Known, fi
     if lost:
         notes.append(f"latency: {lost} frames were lost at that load, and have none")
     result = Result(
-        method=LATENCY.name,
+        method=METHOD.name,
         values=tuple(values),
         trials=tuple(range(first, first + len(outcomes))),
         compliance=texts(_deviations(parameters, situation, outcomes)),
         recommended=texts(_recommended(parameters, outcomes)),
         notes=texts(notes),
-        standard=LATENCY.standard,
+        standard=METHOD.standard,
         headlines=HEADLINE,
         tables=(
             Table(
@@ -212,7 +212,7 @@ def _recommended(parameters: LatencySettings, outcomes: list[Outcome]) -> Iterat
         yield f"latency: {min(timed)} frames were timed, RFC 8219 section 7.2 asks for at least {TAGGED}"
 
 
-LATENCY = Procedure(
+METHOD = Procedure(
     name="latency",
     title="Latency",
     doc="One-way latency at the throughput: mean, typical and worst case over repeated streams.",

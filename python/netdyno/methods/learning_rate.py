@@ -59,7 +59,7 @@ def learning_rate(parameters: LearningParameters, situation: Situation) -> Metho
 
     found = yield from stations.search(steps, 1, trial)
     return stations.result(
-        LEARNING.name, LEARNING.standard, HEADLINE, parameters, found, lambda step: maximum * step / steps
+        METHOD.name, METHOD.standard, HEADLINE, parameters, found, lambda step: maximum * step / steps
     )
 
 
@@ -70,7 +70,7 @@ def _seconds(parameters: LearningParameters) -> Fraction:
     return halvings * (1 + parameters.pause.amount)
 
 
-LEARNING = Procedure(
+METHOD = Procedure(
     name="address-learning-rate",
     title="Address learning rate",
     doc="The highest rate at which a switch learns new MAC addresses, by halving; three ports.",

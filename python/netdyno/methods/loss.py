@@ -112,13 +112,13 @@ def frame_loss(parameters: LossParameters, situation: Situation) -> Method:
         least, most = rows.loss_bounds(number, sent)
         values.append(Value(NAME, scope, number, "ratio", least, most, Text(at), of_frames=sent))
     return Result(
-        method=LOSS.name,
+        method=METHOD.name,
         values=tuple(values),
         trials=(0,),
         compliance=texts(waits(situation, outcomes[-1])),
         recommended=texts(_recommended(parameters)),
         notes=texts(notes),
-        standard=LOSS.standard,
+        standard=METHOD.standard,
         headlines=HEADLINE,
         tables=(
             Table(
@@ -148,7 +148,7 @@ def _seconds(parameters: LossParameters) -> Fraction:
     return parameters.duration.amount * -(-1 // parameters.step.amount)
 
 
-LOSS = Procedure(
+METHOD = Procedure(
     name="frame-loss",
     title="Frame loss rate",
     doc="Loss at 100 %, 90 %, ... of the maximum until two trials in a row lose nothing.",

@@ -205,7 +205,7 @@ def _result(parameters: MicroburstParameters, situation: Situation, bursts: Burs
     together = [one for one in values if one.name == NAME]
     values.append(replace(min(together, key=_least), scope="sum"))
     return Result(
-        method=MICROBURST.name,
+        method=METHOD.name,
         values=tuple(values),
         trials=bursts.resting,
         notes=texts(notes),
@@ -281,7 +281,7 @@ def _seconds(parameters: MicroburstParameters) -> Fraction:
     return 16 * parameters.repeats * parameters.quiet.amount
 
 
-MICROBURST = Procedure(
+METHOD = Procedure(
     name="microburst",
     title="Microbursts",
     doc="Bursts of several ports that meet at one: the longest that come back whole, and what was held.",

@@ -154,7 +154,7 @@ def search(
     if knees is None and parameters.seed == "ramp":
         knees = yield from _ramp(parameters, situation, grid, shooting)
     yield from shooting.run(_search(parameters, grid, shooting.evidence, knees))
-    return report.result(NDR.name, goals, situation, shooting)
+    return report.result(METHOD.name, goals, situation, shooting)
 
 
 def _search(
@@ -232,7 +232,7 @@ def _traffic_seconds(parameters: NdrParameters) -> Fraction:
     )
 
 
-NDR = Procedure(
+METHOD = Procedure(
     name="ndr",
     title="NDR and PDR",
     doc="The highest loads without loss and with little loss, for several goals in one search (MLRsearch).",

@@ -88,7 +88,7 @@ def order(parameters: OrderParameters, situation: Situation) -> Method:
             " rerun with `workers: 1`"
         )
     return Result(
-        method=ORDER_METHOD.name,
+        method=METHOD.name,
         values=tuple(values),
         trials=tuple(range(len(outcomes))),
         notes=texts(notes),
@@ -178,7 +178,7 @@ def _n_reordered(name: str, trials: Sequence[StreamResult]) -> Iterator[tuple[Ce
         yield name, Fraction(n), Fraction(frames), _of(frames, received)
 
 
-ORDER_METHOD = Procedure(
+METHOD = Procedure(
     name="order",
     title="Order",
     doc="Reordering and copies of each stream at a load.",

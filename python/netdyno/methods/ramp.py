@@ -17,7 +17,8 @@ from typing import Any, ClassVar
 from pydantic import Field, model_validator
 
 from netdyno.errors import Problem, counted
-from netdyno.methods.ndr import NDR, NdrParameters, knees, no_room, search
+from netdyno.methods.ndr import METHOD as NDR
+from netdyno.methods.ndr import NdrParameters, knees, no_room, search
 from netdyno.methods.parts import rows
 from netdyno.methods.parts.procedure import (
     AWAY_NS,
@@ -241,7 +242,7 @@ def _read(parameters: RampParameters, situation: Situation, trial: Trial, outcom
     reason = starved(outcome, trial.duration_ns)
     if reason is not None:
         notes.append(RampShort(reason))
-    return Result(method=RAMP.name, values=tuple(values), trials=(0,), notes=tuple(notes))
+    return Result(method=METHOD.name, values=tuple(values), trials=(0,), notes=tuple(notes))
 
 
 def _across(result: Result, duration: PositiveDuration, trial: Trial, situation: Situation) -> Trial | None:
@@ -541,7 +542,7 @@ def _fits(parameters: RampParameters, situation: Situation) -> Problem | None:
     return problem and problem.below("then")
 
 
-RAMP = Procedure(
+METHOD = Procedure(
     name="ramp",
     title="Ramp",
     doc="One trial from a low load to the target: the best forwarding rate and the knee where loss sets in.",

@@ -165,13 +165,13 @@ def _result(
     if values[-1].note == rows.STILL:
         notes = [*notes, str(rows.STILL)]
     return Result(
-        method=RECOVERY.name,
+        method=METHOD.name,
         values=tuple(values),
         trials=tuple(range(first, first + len(outcomes))),
         compliance=texts(_deviations(parameters)),
         recommended=texts(_recommended(parameters)),
         notes=texts(f"system recovery: {one}" for one in notes),
-        standard=RECOVERY.standard,
+        standard=METHOD.standard,
         headlines=HEADLINE,
         tables=(
             Table(
@@ -202,7 +202,7 @@ def seconds(parameters: RecoverySettings) -> Fraction:
     return parameters.repeats * (parameters.overload.amount + parameters.watch.amount)
 
 
-RECOVERY = Procedure(
+METHOD = Procedure(
     name="recovery",
     title="System recovery",
     doc="How long frames are lost after an overload of 110 % of the throughput has fallen to half of it.",

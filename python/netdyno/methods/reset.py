@@ -211,13 +211,13 @@ def _result(
         table.append((rows.frame_size(situation), name, rate, count, Fraction(lost), mean, stamps, *ends))
     values.append(rows.longest(values, NAME))
     return Result(
-        method=RESET.name,
+        method=METHOD.name,
         values=tuple(values),
         trials=resting,
         compliance=texts(_deviations(parameters)),
         recommended=texts(_recommended(situation)),
         notes=texts(notes),
-        standard=RESET.standard,
+        standard=METHOD.standard,
         headlines=HEADLINE,
         tables=(
             Table(
@@ -242,7 +242,7 @@ def _recommended(situation: Situation) -> Iterator[str]:
         yield "reset: of larger frames, RFC 6201 section 4 has the smallest, for a finer time"
 
 
-RESET = Procedure(
+METHOD = Procedure(
     name="reset",
     title="Reset",
     doc="How long a device loses frames after a reset under load, by lost frames and by time stamps.",

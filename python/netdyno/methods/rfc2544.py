@@ -15,16 +15,11 @@ from netdyno.methods import latency as streams
 from netdyno.methods import loss as losses
 from netdyno.methods import recovery as overloads
 from netdyno.methods import reset as resets
-from netdyno.methods.loss import LOSS, LossParameters, frame_loss
+from netdyno.methods.loss import METHOD as LOSS
+from netdyno.methods.loss import LossParameters, frame_loss
 from netdyno.methods.parts.procedure import COUNTS, Parameters, Procedure, part, through
-from netdyno.methods.throughput import (
-    THROUGHPUT,
-    WAIT,
-    Known,
-    Measured,
-    ThroughputParameters,
-    throughput,
-)
+from netdyno.methods.throughput import METHOD as THROUGHPUT
+from netdyno.methods.throughput import WAIT, Known, Measured, ThroughputParameters, throughput
 from netdyno.values.finding import Result, Value
 from netdyno.values.load import Trial
 from netdyno.values.method import Method
@@ -123,7 +118,7 @@ def suite(parameters: SuiteParameters, situation: Situation) -> Method:
             omitted.append(f"{test.title}: {why}, RFC 2544 section 26 has it")
     return replace(
         found,
-        method=SUITE.name,
+        method=METHOD.name,
         values=tuple(value for result in results for value in result.values),
         compliance=texts(
             dict.fromkeys((*(text for result in results for text in result.compliance), *omitted))
@@ -131,7 +126,7 @@ def suite(parameters: SuiteParameters, situation: Situation) -> Method:
         recommended=texts(text for result in results for text in result.recommended),
         notes=texts(dict.fromkeys(text for result in results for text in result.notes)),
         tables=tuple(table for result in results for table in result.tables),
-        standard=SUITE.standard,
+        standard=METHOD.standard,
         headlines={name: what for result in results for name, what in result.headlines.items()},
         rests={name: result.trials for result in results for name in result.headlines},
     )
@@ -160,7 +155,7 @@ def _tried(
 
 def _not_measured(test: _Part, situation: Situation, error: NotMeasuredError) -> Result:
     return Result(
-        method=SUITE.name,
+        method=METHOD.name,
         values=tuple(
             Value(name, scope, None, test.unit, note=text(error.message))
             for name in test.headline
@@ -201,7 +196,7 @@ def _seconds(parameters: SuiteParameters) -> Fraction:
     return total
 
 
-SUITE = Procedure(
+METHOD = Procedure(
     name="rfc2544",
     title="RFC 2544, all six tests",
     doc="Throughput, latency, frame loss rate, back-to-back frames, system recovery and reset.",
@@ -214,4 +209,4 @@ SUITE = Procedure(
     needs=COUNTS | {Offer.LATENCY},
 )
 
-__all__ = ["SUITE", "SuiteParameters"]
+__all__ = ["METHOD", "SuiteParameters"]

@@ -216,7 +216,7 @@ def _result(
         values.append(Value("loss events", scope, Fraction(theirs), ""))
         totals.append(_totals(scope, streams, theirs, parameters.duration.ns))
     return Result(
-        method=SOAK.name,
+        method=METHOD.name,
         values=tuple(values),
         trials=tuple(range(len(parts))),
         notes=texts(_notes(parameters, parts, count, undated)),
@@ -409,7 +409,7 @@ def _notes(parameters: SoakParameters, parts: Sequence[_Part], count: int, undat
         yield f"no frame was lost in {parameters.duration} of load"
 
 
-SOAK = Procedure(
+METHOD = Procedure(
     name="soak",
     title="Soak",
     doc="One load for hours: every loss is dated, and a run that was killed goes on where it was.",

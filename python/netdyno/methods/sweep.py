@@ -15,7 +15,8 @@ from pydantic import Field, model_validator
 
 from netdyno.errors import Problem
 from netdyno.methods.loss import NAME as LOSS_RATE
-from netdyno.methods.ndr import NDR, NdrParameters, no_room
+from netdyno.methods.ndr import METHOD as NDR
+from netdyno.methods.ndr import NdrParameters, no_room
 from netdyno.methods.parts import rows
 from netdyno.methods.parts.procedure import (
     Parameters,
@@ -278,7 +279,7 @@ def sweep(parameters: SweepParameters, situation: Situation) -> Method:
             table.append((*where, wanted, rate, sent, received, loss, low, mean, most, remark))
             tail.append((*where, *others, pdv))
     return Result(
-        method=SWEEP.name,
+        method=METHOD.name,
         values=(*_values(situation, held), *(() if searched is None else searched.values)),
         trials=tuple(first + place for place in _border(held) if place is not None),
         notes=texts(notes),
@@ -394,7 +395,7 @@ def _fits(parameters: SweepParameters, situation: Situation) -> Problem | None:
     return problem and problem.below("search")
 
 
-SWEEP = Procedure(
+METHOD = Procedure(
     name="sweep",
     title="Latency against load",
     doc="Holds a list or a range of loads, or shares of NDR and PDR, and shows loss and latency at each.",

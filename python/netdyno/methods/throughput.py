@@ -205,7 +205,7 @@ def _result(
     # The one that passed first: it is the one the number is of.
     trials = tuple(place for place in (passed, failed) if place is not None)
     return Result(
-        method=THROUGHPUT.name,
+        method=METHOD.name,
         values=tuple(values),
         trials=trials,
         compliance=() if passed is None else texts(waits(situation, seen.outcomes[passed])),
@@ -314,7 +314,7 @@ class Known:
         """One that the plan says."""
         fps = frames_per_second(load, situation)
         result = Result(
-            method=THROUGHPUT.name,
+            method=METHOD.name,
             values=tuple(
                 Value(
                     GIVEN, scope, fps * situation.share(scope), "fps", note=Text("by the plan, not measured")
@@ -417,7 +417,7 @@ def searching(known: Load | ThroughputParameters) -> Fraction:
     return Fraction(0) if isinstance(known, Load) else _traffic_seconds(known)
 
 
-THROUGHPUT = Procedure(
+METHOD = Procedure(
     name="throughput",
     title="Throughput",
     doc="The highest rate at which no frame is lost, by halving; the final trial has the full length.",

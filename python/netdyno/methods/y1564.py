@@ -421,7 +421,7 @@ def _result(
         values.insert(0, tally.value(stream))
     values.insert(0, tally.value("sum"))
     return Result(
-        method=Y1564.name,
+        method=METHOD.name,
         values=tuple(values),
         trials=tuple(range(len(outcomes))),
         recommended=texts(_recommended(parameters)),
@@ -508,7 +508,7 @@ def _count(parameters: Y1564Parameters) -> int:
     return sum(each)
 
 
-Y1564: Procedure[Any] = Procedure(
+METHOD: Procedure[Any] = Procedure(
     name="y1564",
     title="Service activation",
     doc="Each service at 25 to 100 % of its CIR, at CIR + EIR, and above; then all services at once.",

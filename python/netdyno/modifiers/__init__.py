@@ -7,20 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from netdyno.modifiers import filters
-from netdyno.modifiers.broadcast import BROADCAST
-from netdyno.modifiers.management import MANAGEMENT
 from netdyno.modifiers.modifier import Asked, Modifier, Scene, Words
-from netdyno.modifiers.routing import ROUTING
+from netdyno.values.table import load_table
 
 AXIS = "modifier"
 
 NONE = Modifier("none", "", "the test as it is", "")
 
+MODULES = (
+    "broadcast",
+    "management",
+    "routing",
+    "filters",
+)
+"""Each has its modifier, or several, as `MODIFIER`. In the order help lists them."""
+
 MODIFIERS: Mapping[str, Modifier] = {
-    one.name: one for one in (NONE, BROADCAST, MANAGEMENT, ROUTING, filters.ONE, filters.LAST, filters.MIDDLE)
+    one.name: one for one in (NONE, *load_table(__name__, "MODIFIER", Modifier, MODULES))
 }
-"""Every modifier, in the order help lists them."""
+"""Every modifier, by the name a plan uses."""
 
 
 def chosen(choices: Sequence[tuple[str, str]]) -> Modifier:

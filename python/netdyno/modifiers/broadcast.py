@@ -59,7 +59,7 @@ def with_table(result: Result, _wiring: Wiring, trials: Sequence[Outcome]) -> Re
     rows = []
     for name in names:
         judged = [one for trial in trials for one in trial.streams if one.name == name]
-        beside = [one for trial in trials for one in trial.beside if one.name == f"{name}/{BROADCAST.name}"]
+        beside = [one for trial in trials for one in trial.beside if one.name == f"{name}/{MODIFIER.name}"]
         frames, others = sum(one.offered for one in judged), sum(one.offered for one in beside)
         share = Fraction(others, frames + others) if frames + others else None
         received = Fraction(sum(one.received + one.elsewhere for one in beside))
@@ -73,7 +73,7 @@ def with_table(result: Result, _wiring: Wiring, trials: Sequence[Outcome]) -> Re
     return replace(result, tables=(*result.tables, Table("Broadcast frames", COLUMNS, tuple(rows), caption)))
 
 
-BROADCAST = Modifier(
+MODIFIER = Modifier(
     name="broadcast",
     title="broadcast frames",
     doc="one frame in a hundred is a broadcast, in place of a test frame",

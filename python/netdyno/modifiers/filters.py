@@ -108,6 +108,8 @@ def _modifier(name: str, count: int, place: int, doc: str) -> Modifier:
     )
 
 
-ONE = _modifier("filters-1", 1, 1, "a filter of one rule, which lets the test frames through")
-LAST = _modifier("filters-25", 25, 25, "a filter of 25 rules, of which the last one does (11.4)")
-MIDDLE = _modifier("filters-25-13th", 25, 13, "the same, of which the 13th does (11.4.1)")
+MODIFIER = (
+    _modifier("filters-1", 1, 1, "a filter of one rule, which lets the test frames through"),
+    _modifier("filters-25", 25, 25, "a filter of 25 rules, of which the last one does (11.4)"),
+    _modifier("filters-25-13th", 25, 13, "the same, of which the 13th does (11.4.1)"),
+)

@@ -302,7 +302,7 @@ def _with_table(result: Result, _wiring: Wiring, trials: Sequence[Outcome]) -> R
     return replace(result, tables=(*result.tables, table), notes=(*result.notes, *texts(notes)))
 
 
-MANAGEMENT = Modifier(
+MODIFIER = Modifier(
     name="management",
     title="management frames",
     doc="the first frame of each second is an SNMP query to the device, and its answer is verified",

@@ -308,7 +308,7 @@ def _with_table(result: Result, wiring: Wiring, trials: Sequence[Outcome]) -> Re
     return replace(result, tables=(*result.tables, table), notes=(*result.notes, *texts(notes)))
 
 
-ROUTING = Modifier(
+MODIFIER = Modifier(
     name="routing",
     title="routing update frames",
     doc="RIP updates of networks beside the test, in two states in turn; that they are followed is verified",

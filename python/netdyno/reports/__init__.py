@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import import_module
+from types import FunctionType
 from typing import TYPE_CHECKING, Protocol
+
+from netdyno.values.table import load_entry
 
 if TYPE_CHECKING:
     from netdyno.reports.model.view import RunView
@@ -56,8 +58,8 @@ class _File:
     takes_several: bool = False
 
     def render(self, runs: Sequence[RunView], look: Look) -> bytes:
-        module = import_module(f"netdyno.reports.formats.{self.name.replace('-', '_')}")
-        page: bytes = module.render(runs, look)
+        module = f"netdyno.reports.formats.{self.name.replace('-', '_')}"
+        page: bytes = load_entry(module, "render", FunctionType)(runs, look)
         return page
 
 

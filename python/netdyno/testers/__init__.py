@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from netdyno.values.offer import EVERY_OFFER, Offer
+from netdyno.values.table import load_entry
 
 if TYPE_CHECKING:
     from netdyno.plan import Tables
@@ -24,20 +24,20 @@ class TesterEntry:
 
     def load(self) -> Tester:
         """The tester. Raises TesterMissingError."""
-        from netdyno.testers.tester import TesterMissingError
+        from netdyno.testers.tester import Tester, TesterMissingError
 
         try:
-            tester: Tester = import_module(self.module).TESTER
+            return load_entry(self.module, "TESTER", Tester)  # type: ignore[type-abstract]
         except ImportError as error:
             raise TesterMissingError(
                 f"the tester `{self.name}` cannot be loaded: {error}", "install it, or name another `tester:`"
             ) from error
-        return tester
 
 
-TESTERS: Mapping[str, TesterEntry] = {
-    tester.name: tester for tester in (TesterEntry("netdyno", EVERY_OFFER, "netdyno.testers.netdyno"),)
-}
+_ALL = (
+    TesterEntry("netdyno", EVERY_OFFER, "netdyno.testers.netdyno"),
+)  # fmt: skip
+TESTERS: Mapping[str, TesterEntry] = {tester.name: tester for tester in _ALL}
 """Every tester, by the name a plan uses."""
 
 

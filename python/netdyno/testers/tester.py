@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from netdyno.errors import NetdynoError
 from netdyno.values.load import Trial
@@ -136,6 +136,7 @@ class Session(Protocol):
         ...
 
 
+@runtime_checkable
 class Tester(Protocol):
     """Makes and counts the traffic."""
 

@@ -85,7 +85,7 @@ def _of_this_kernel(reached: Reached) -> tuple[KernelCounters, ...]:
     return (KernelCounters("this-kernel", "self", reached.ports),)
 
 
-THIS_KERNEL = Driver(
+DRIVER = Driver(
     name="this-kernel",
     title="the kernel of this machine: its counters of the device's ports, which are interfaces here",
     instruments=_of_this_kernel,

@@ -63,7 +63,7 @@ def _model(links: tuple[LabLink, ...], chosen: Mapping[str, str]) -> Model:
     )
 
 
-ASR1000_ESP20 = Emulated(
+KIND = Emulated(
     "emulated/asr1000-esp20",
     "emulated Cisco ASR1000 ESP20",
     _model,

@@ -94,3 +94,4 @@ ASR9006_AT_ONCE = Emulated(
     _at_once,
     links=AT_ONCE,
 )
+KIND = (ASR9006, ASR9006_AT_ONCE)

@@ -23,7 +23,7 @@ def _model(_links: tuple[LabLink, ...], _chosen: Mapping[str, str]) -> Model:
     )
 
 
-CCR1072 = Emulated(
+KIND = Emulated(
     "emulated/ccr1072",
     "emulated MikroTik CCR1072",
     _model,

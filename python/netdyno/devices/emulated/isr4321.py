@@ -27,7 +27,7 @@ def _model(_links: tuple[LabLink, ...], chosen: Mapping[str, str]) -> Model:
     )
 
 
-ISR_4321 = Emulated(
+KIND = Emulated(
     "emulated/isr-4321",
     "emulated Cisco ISR 4321",
     _model,

@@ -224,3 +224,4 @@ ROUTER = Emulated(
     {**_ROUTER, routes.SETTING: (), filters.SETTING: ()},
     links=range(1, addresses.MOST_PORTS + 1),
 )
+KIND = (CROSS_CONNECT, BRIDGE, ROUTER)

@@ -33,7 +33,7 @@ def _model(links: tuple[LabLink, ...], chosen: Mapping[str, str]) -> Model:
     return Model("bridge-domain", device={"trunk": trunk}, notes=(note,))
 
 
-S5860 = Emulated(
+KIND = Emulated(
     "emulated/s5860",
     "emulated pair of FS S5860-20SQ",
     _model,

@@ -190,6 +190,7 @@ ROUTER = Linux(
 )
 BRIDGE = Linux("linux/bridge", "Linux bridge", "bridge", links=MANY_LINKS)
 XCONNECT = Linux("linux/xconnect", "Linux cross connect (tc mirred)", "xconnect")
+KIND = (ROUTER, BRIDGE, XCONNECT)
 
 
 def _mtu(wiring: Wiring) -> int:

@@ -8,25 +8,25 @@ from typing import Any
 
 from pydantic import create_model
 
-from netdyno.ports.backends.af_packet import AF_PACKET
-from netdyno.ports.backends.af_xdp import AF_XDP
 from netdyno.ports.backends.backend import Backend, Options
-from netdyno.ports.backends.memif import MEMIF
 from netdyno.ports.nic import Nic
 from netdyno.ports.nic.fit import Fit, Rights
+from netdyno.values.table import load_table
+
+MODULES = (
+    "af_packet",
+    "af_xdp",
+    "memif",
+)
+"""Each has its backend as `BACKEND`. In the order in which `backend: auto` prefers them."""
 
 BACKENDS: Mapping[str, Backend] = {
-    backend.name: backend
-    for backend in (
-        AF_PACKET,
-        AF_XDP,
-        MEMIF,
-    )
+    backend.name: backend for backend in load_table(__name__, "BACKEND", Backend, MODULES)
 }
-"""Every backend, by the name a plan uses, in the order in which `backend: auto` prefers them."""
+"""Every backend, by the name a plan uses."""
 
 AUTO = "auto"
-USUAL = AF_PACKET.name
+USUAL = BACKENDS["af_packet"].name
 """Where nothing else is asked for or known to be better."""
 KERNEL = (AUTO, *(one.name for one in BACKENDS.values() if one.on_interface))
 """Those that work on an interface of the kernel."""

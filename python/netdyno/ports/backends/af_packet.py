@@ -7,7 +7,7 @@ from fractions import Fraction
 from netdyno.ports.backends.backend import Backend
 from netdyno.ports.nic import fit
 
-AF_PACKET = Backend(
+BACKEND = Backend(
     name="af_packet",
     noun="a packet socket",
     whose="a packet socket's",

@@ -22,7 +22,7 @@ class XdpOptions(Options):
     )
 
 
-AF_XDP = Backend(
+BACKEND = Backend(
     name="af_xdp",
     noun="AF_XDP",
     whose="AF_XDP's",

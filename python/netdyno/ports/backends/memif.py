@@ -102,7 +102,7 @@ def _loop(own: MemifOptions, folder: str) -> tuple[MemifOptions, MemifOptions, s
     return near, far, "One memif, its client and its server both ours."
 
 
-MEMIF = Backend(
+BACKEND = Backend(
     name="memif",
     noun="a memif",
     whose="a memif's",
