@@ -25,6 +25,7 @@ from netdyno.methods.parts.procedure import (
     worded,
 )
 from netdyno.methods.parts.queued import Queued, longer_may_lose, queued
+from netdyno.methods.parts.search import find_bracket
 from netdyno.values.finding import Column, Figure, Result, Table, Value
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
@@ -101,8 +102,12 @@ class _Bisection:
     count: int = 0
     tried: dict[int, _Tried] = field(default_factory=dict)
 
-    def attempt(self, load: int, fps: Fraction) -> Generator[Trial, Outcome, bool]:
-        """Whether a load passes: a trial of it, and more while what is lost is worth repeating them."""
+    def attempt(self, load: int) -> Generator[Trial, Outcome, bool | None]:
+        """Whether a load passes: a trial of it, and more while what is lost is worth repeating them.
+
+        None: more frames came than were sent, and no load shows anything.
+        """
+        fps = self.step * load
         numbers: list[int] = []
         counts: list[tuple[int, int]] = []
         verdict: Literal["passed", "failed", "short", "made"] = "short"
@@ -144,7 +149,7 @@ class _Bisection:
             waiting,
             in_all(clean),
         )
-        return verdict == "passed"
+        return None if verdict == "made" else verdict == "passed"
 
 
 def bisection(parameters: BisectionParameters, situation: Situation) -> Method:
@@ -158,17 +163,9 @@ def bisection(parameters: BisectionParameters, situation: Situation) -> Method:
     search = _Bisection(
         situation, maximum / steps, parameters.duration, parameters.repeats, parameters.hopeless
     )
-    lower, upper = 0, steps + 1
-    load = steps
-    while upper - lower > 1:
-        if (yield from search.attempt(load, maximum * load / steps)):
-            lower = load
-        else:
-            upper = load
-            if search.tried[load].verdict == "made":
-                break
-        load = (lower + upper) // 2
-    return _result(parameters, situation, search, lower, upper)
+    found = yield from find_bracket(search.attempt, steps)
+    upper = found.upper if found.ended_at is None else found.ended_at
+    return _result(parameters, situation, search, found.lower, upper)
 
 
 def _result(

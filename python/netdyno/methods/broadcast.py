@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import replace
 from fractions import Fraction
 
@@ -11,11 +11,13 @@ from pydantic import Field
 from netdyno.methods.parts.procedure import (
     Parameters,
     Procedure,
+    constant,
     frames_per_second,
     rounded,
     starved,
     worded,
 )
+from netdyno.methods.parts.search import find_bracket
 from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
@@ -75,24 +77,27 @@ def broadcast(parameters: BroadcastParameters, situation: Situation) -> Method:
     duration_ns = parameters.duration.ns
     outcomes: list[Outcome] = []
     table: list[tuple[Cell, ...]] = []
-    lower, upper, step = 0, steps + 1, steps
     passed: int | None = None
     failed: int | None = None
     short: str | None = None
-    while upper - lower > 1:
+
+    def passes(step: int) -> Generator[Trial, Outcome, bool]:
+        nonlocal passed, failed, short
         fps = maximum * step / steps
-        outcome = yield Trial(
-            f"search {len(outcomes) + 1}", Frames((Segment("traffic", duration_ns, fps, fps),))
-        )
+        outcome = yield constant(f"search {len(outcomes) + 1}", fps, duration_ns)
         outcomes.append(outcome)
         fell_short = worded(starved(outcome, duration_ns))
         rows = tuple(_rows(situation, outcome, fps / situation.line_fps, duration_ns))
         table.extend(rows)
-        if fell_short is None and not any(row[_LOST] for row in rows) and not _spoiled(outcome):
-            lower, passed = step, len(outcomes) - 1
+        clean = fell_short is None and not any(row[_LOST] for row in rows) and not _spoiled(outcome)
+        if clean:
+            passed = len(outcomes) - 1
         else:
-            upper, failed, short = step, len(outcomes) - 1, fell_short
-        step = (lower + upper) // 2
+            failed, short = len(outcomes) - 1, fell_short
+        return clean
+
+    found = yield from find_bracket(passes, steps)
+    lower, upper = found.lower, found.upper
     number: Fraction | None = maximum * lower / steps
     high: Fraction | None = maximum * upper / steps
     note = f"between {rounded(maximum * lower / steps)} and {rounded(maximum * upper / steps)} fps"

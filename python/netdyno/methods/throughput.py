@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import count
 from typing import TypeAlias, TypeVar
 
 from pydantic import Field
@@ -14,6 +15,7 @@ from netdyno.methods.parts.kept import kept, unharmed
 from netdyno.methods.parts.procedure import (
     Parameters,
     Procedure,
+    constant,
     frames_per_second,
     part,
     rounded,
@@ -21,8 +23,9 @@ from netdyno.methods.parts.procedure import (
     worded,
 )
 from netdyno.methods.parts.queued import longer_may_lose, queued
+from netdyno.methods.parts.search import find_bracket
 from netdyno.values.finding import HEADLINES, Column, Figure, Result, Table, Value
-from netdyno.values.load import Frames, Segment, Trial
+from netdyno.values.load import Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
 from netdyno.values.reason import About, Reason, Text, text, texts
@@ -81,49 +84,21 @@ def throughput(parameters: ThroughputParameters, situation: Situation) -> Method
     maximum = frames_per_second(parameters.maximum, situation)
     steps = -((-maximum) // frames_per_second(parameters.width, situation))
     search = parameters.search or parameters.duration
-    seen = _Seen()
+    seen = _Seen(maximum / steps)
 
-    lower, upper = 0, steps + 1
-    load = steps
-    while upper - lower > 1:
-        outcome = yield _trial(f"search {seen.count + 1}", maximum * load / steps, search)
-        if seen.passed(load, outcome, search):
-            lower = load
-        else:
-            upper = load
-        load = (lower + upper) // 2
-
-    if search.ns < parameters.duration.ns and lower > 0:
-        lower, upper = yield from _proven(parameters, maximum / steps, lower, upper, seen)
-    return _result(parameters, situation, maximum / steps, lower, upper, seen)
-
-
-def _proven(
-    parameters: ThroughputParameters, step: Fraction, lower: int, upper: int, seen: _Seen
-) -> Generator[Trial, Outcome, tuple[int, int]]:
-    """The bounds by trials of full length, which a queue does not deceive as it may a short one.
-
-    Where the load that passed the search does not pass, away from it in steps that double; then by halves.
-    """
-    load, stride, passed, attempt = lower, 1, 0, 0
-    while upper - passed > 1:
-        attempt += 1
-        outcome = yield _trial(f"final {attempt}", step * load, parameters.duration)
-        if seen.passed(load, outcome, parameters.duration):
-            passed = load
-        else:
-            upper = load
-        if passed:
-            load = (passed + upper) // 2
-        else:
-            load, stride = max(load - stride, 1), 2 * stride
-    return passed, upper
+    found = yield from find_bracket(seen.trials("search", search), steps)
+    if search.ns < parameters.duration.ns and found.lower > 0:
+        # By trials of full length, which a queue does not deceive as it may a short one.
+        final = seen.trials("final", parameters.duration)
+        found = yield from find_bracket(final, found.lower, start=found.lower)
+    return _result(parameters, situation, maximum / steps, found.lower, found.upper, seen)
 
 
 class _Seen:
-    """What the trials of one search showed."""
+    """What the trials of one search showed. step: of the loads, frames per second."""
 
-    def __init__(self) -> None:
+    def __init__(self, step: Fraction) -> None:
+        self.step = step
         self.count = 0
         self.last: Outcome | None = None
         self.passing: dict[int, int] = {}
@@ -131,6 +106,18 @@ class _Seen:
         self.outcomes: dict[int, Outcome] = {}
         self.short: dict[int, str] = {}
         """Why the tester fell short, of the trials in which it did."""
+
+    def trials(
+        self, name: str, duration: PositiveDuration
+    ) -> Callable[[int], Generator[Trial, Outcome, bool]]:
+        """What asks whether a load passes, by a trial of this length each, named and counted from 1."""
+        attempts = count(1)
+
+        def passes(load: int) -> Generator[Trial, Outcome, bool]:
+            outcome = yield constant(f"{name} {next(attempts)}", self.step * load, duration.ns)
+            return self.passed(load, outcome, duration)
+
+        return passes
 
     def passed(self, load: int, outcome: Outcome, planned: PositiveDuration) -> bool:
         """Whether every frame came back, once and intact, and the tester sent them all.
@@ -147,10 +134,6 @@ class _Seen:
         clean = short is None and rows.clean(outcome.streams)
         (self.passing if clean else self.failing)[load] = number
         return clean
-
-
-def _trial(name: str, fps: Fraction, duration: PositiveDuration) -> Trial:
-    return Trial(name, Frames((Segment("traffic", duration.ns, fps, fps),)))
 
 
 def _result(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from netdyno.errors import counted
 from netdyno.methods.parts.procedure import starved
+from netdyno.methods.parts.search import find_bracket
 from netdyno.values.load import Trial
 from netdyno.values.outcome import Outcome
 
@@ -72,20 +73,11 @@ class Bursts:
 
     def _search(self, name: str, guess: int) -> Generator[Trial, Outcome, int | None]:
         """The most steps that pass; None if a burst showed nothing."""
-        lower, upper, self.limit = 0, self.most + 1, (None, None)
-        at, stride = min(max(guess, 1), self.most), 1
-        while upper - lower > 1:
-            passed = yield from self._passes(name, at)
-            if passed is None:
-                return None
-            lower, upper = (at, upper) if passed else (lower, at)
-            if passed and upper > self.most:
-                at, stride = min(at + stride, self.most), 2 * stride
-            elif not passed and lower == 0:
-                at, stride = max(at - stride, 1), 2 * stride
-            else:
-                at = (lower + upper) // 2
-        return lower
+        self.limit = (None, None)
+        found = yield from find_bracket(
+            lambda steps: self._passes(name, steps), self.most, start=min(max(guess, 1), self.most)
+        )
+        return found.lower if found.ended_at is None else None
 
     def _passes(self, name: str, steps: int) -> Generator[Trial, Outcome, bool | None]:
         """Whether a burst comes back whole; None if it shows nothing."""

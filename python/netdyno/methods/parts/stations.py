@@ -11,6 +11,7 @@ from pydantic import Field
 
 from netdyno.errors import Problem
 from netdyno.methods.parts.procedure import Parameters, frames_per_second, starved, worded
+from netdyno.methods.parts.search import find_bracket
 from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.load import Event, Frames, Segment, Trial
 from netdyno.values.outcome import Outcome, StreamResult
@@ -180,15 +181,14 @@ def search(
     step, its stations and its learning rate. least: how close the ends come. at_any_rate: of `Tries`.
     """
     tries = Tries(at_any_rate)
-    lower, upper, step = 0, steps + 1, steps
-    while not tries.count or upper - lower > least:
+
+    def passes(step: int) -> Generator[Trial, Outcome, bool]:
         asked, stations, learning = trial(step)
         outcome = yield asked
-        if tries.add(step, stations, learning, asked, outcome):
-            lower = step
-        else:
-            upper = step
-        step = (lower + upper) // 2
+        return tries.add(step, stations, learning, asked, outcome)
+
+    bracket = yield from find_bracket(passes, steps, apart=least)
+    lower, upper = bracket.lower, bracket.upper
     failed = tries.failing.get(upper)
     trials = tuple(number for number in (tries.passing.get(lower), failed) if number is not None)
     if failed is None:
