@@ -44,7 +44,7 @@ lab:
 {cables}
 traffic: {{it: {{size: 64B}}}}
 matrix: {{direction: [bidir], modifier: [routing]}}
-method: {{ramp: {{warmup: 1s at 1kpps, ramp: 3s to 2kpps, hold: 1s}}}}
+method: {{ramp: {{warmup: 300ms at 1kpps, ramp: 1s to 2kpps, hold: 300ms}}}}
 trial: {{settle: 5s, drain: 200ms}}
 """)
     outcome = runner.run(plan, folder / "runs", view or watcher(), runner.Selection())
