@@ -18,10 +18,6 @@ class NetdynoError(Exception):
         self.hint = hint
 
 
-class NotMeasuredError(NetdynoError):
-    """No attempt at a trial was valid, or none can be: the case has no result, or a part of it is missing."""
-
-
 class Problem(ValueError):  # noqa: N818, it becomes part of an error
     """One mistake in a value. A ValueError, so that pydantic validators may raise it.
 

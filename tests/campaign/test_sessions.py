@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from netdyno.campaign.sessions import Sessions
-from netdyno.errors import NotMeasuredError
+from netdyno.values.unmeasured import NotAskable, NotMeasuredError
 
 
 @dataclass
@@ -46,7 +46,7 @@ def test_a_lasting_session_stays_open_until_another_is_wanted() -> None:
         with of(sessions, tester, 7):
             pass
     with pytest.raises(NotMeasuredError), of(sessions, tester, 7):
-        raise NotMeasuredError("nobody came")
+        raise NotMeasuredError(NotAskable(()))
     assert tester.noted == ["open 7"]
     with of(sessions, tester, 8, lasts=False):
         assert tester.noted == ["open 7", "close 7", "open 8"]

@@ -14,12 +14,13 @@ from netdyno.devices import KINDS, LabError, LabLink, Trait
 from netdyno.devices.drivers import DRIVERS
 from netdyno.devices.live import Channel, Inert
 from netdyno.devices.wiring import Reachable, Wiring
-from netdyno.errors import NotMeasuredError, PlanErrors
+from netdyno.errors import PlanErrors
 from netdyno.plan import parse
 from netdyno.testers.tester import Progress
 from netdyno.values.health import Health
 from netdyno.values.load import Event
 from netdyno.values.outcome import FrameCounts, Outcome
+from netdyno.values.unmeasured import NotMeasuredError
 
 NOTHING = Outcome(FrameCounts((), (), 1), Health(0, 0, 0, 0, 0, None), ())
 LINKS = (LabLink("west", "d0", 10**9, interface="eth77"), LabLink("east", "d1", 10**9, interface="eth78"))

@@ -15,18 +15,21 @@ import fake_engine
 import pytest
 from netdyno.campaign import case as case_
 from netdyno.campaign.case import Event, Failed, Interrupted, Job, Measured, TrialEnded, run_case
-from netdyno.errors import NotMeasuredError
 from netdyno.methods import METHODS
+from netdyno.methods.reasons.loss import NotMeasured
 from netdyno.methods.wrap.late import watched
 from netdyno.methods.wrap.routes import proven
 from netdyno.plan import parse
 from netdyno.plan.matrix import cases
 from netdyno.store import StoredTrial
+from netdyno.values.engine_reason import EngineReason
 from netdyno.values.finding import Result
 from netdyno.values.load import Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
+from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
+from netdyno.values.unmeasured import NotMeasuredError, TrialInvalid
 from netdyno.values.verdict import Verdict
 from netdyno.verdict import Evidence, judge
 from tendevices import finite_queue, measure
@@ -34,6 +37,7 @@ from words import said
 
 ONE = Situation(("west-east",), Fraction(10_000_000), Fraction(64))
 DEVICE = finite_queue(6_000_000, 1000)
+FLOOD = EngineReason.of("a flood", "flood", {})
 SUITE = "reset: null, latency: {repeats: 3}, back-to-back: {repeats: 2}, recovery: {repeats: 2}"
 
 
@@ -57,7 +61,7 @@ def driven(method: Method, fails: Callable[[str], bool]) -> tuple[Result, list[t
             assert len(made) < 500, "it does not end"
             if fails(trial.name):
                 made.append((trial, None))
-                trial = method.throw(NotMeasuredError(f"trial `{trial.name}` was invalid 3 times: a flood"))
+                trial = method.throw(NotMeasuredError(TrialInvalid(trial.name, 3, (FLOOD,))))
                 continue
             outcome = measure(trial, DEVICE, ONE)
             found = replace(outcome.streams[0], flows_received=3)
@@ -84,6 +88,13 @@ BEGINS = {
 }
 
 
+def unmeasured(result: Result, title: str) -> Reason:
+    """Why the part of that title was not measured."""
+    notes = [note.reason for note in result.notes if isinstance(note, About) and note.subject == title]
+    (found,) = (note.cause for note in notes if isinstance(note, NotMeasured))
+    return found
+
+
 @pytest.mark.parametrize("name", PARTS)
 @pytest.mark.parametrize("wrapped", [False, True])
 def test_a_part_that_fails_takes_no_other_with_it(name: str, wrapped: bool) -> None:
@@ -94,14 +105,16 @@ def test_a_part_that_fails_takes_no_other_with_it(name: str, wrapped: bool) -> N
     why = "invalid 3 times: a flood, RFC 2544 section 26 has it"
     (told,) = (one for one in said(result.compliance) if one.endswith(why))
     assert told.startswith(f"{title}: not measured, for trial `")
-    assert any(note.startswith(f"{title}: not measured: trial") for note in said(result.notes))
+    missed = unmeasured(result, title)
+    assert isinstance(missed, TrialInvalid)
+    assert (missed.attempts, missed.causes) == (3, (FLOOD,))
     # All others are what they are without it.
     others = [value for value in whole.values if value.name not in (headline, "buffer time")]
     assert [value for value in result.values if value.name not in (headline, "buffer time")] == others
     missing = [value for value in result.values if value.name == headline]
     assert missing
     assert {(value.number, value.low, value.high) for value in missing} == {(None, None, None)}
-    assert all("a flood" in str(value.note) for value in missing)
+    assert {value.note for value in missing} == {missed}
     assert list(result.headlines) == list(whole.headlines)
     # Each rests on trials of its own that came to an end.
     assert result.resting(headline) == ()

@@ -13,7 +13,7 @@ from netdyno.campaign.events import Event, Looked, TrialEnded, Waiting
 from netdyno.campaign.happening import Course
 from netdyno.campaign.instruments import Recorder
 from netdyno.campaign.standard import with_plan
-from netdyno.errors import NetdynoError, NotMeasuredError
+from netdyno.errors import NetdynoError
 from netdyno.methods import METHODS, kept_away, spoiled
 from netdyno.methods.wrap import contradicted
 from netdyno.methods.wrap import routes as fib
@@ -24,8 +24,8 @@ from netdyno.testers.tester import Progress, Session
 from netdyno.values.finding import Result
 from netdyno.values.load import Trial
 from netdyno.values.outcome import Outcome
-from netdyno.values.reason import in_short
 from netdyno.values.situation import Situation
+from netdyno.values.unmeasured import NotMeasuredError, TrialInvalid, TrialNotBegun
 
 if TYPE_CHECKING:
     from netdyno.campaign.case import Job
@@ -145,10 +145,8 @@ class Attempts:
         reasons = last.result.invalid
         if not last.result.began:
             # It did not begin: a port had no peer for as long as it waits for one.
-            why = f"trial `{trial.name}` could not begin: {in_short(reasons)}"
-            return NotMeasuredError(why, self.session.advice(reasons))
-        why = f"trial `{trial.name}` was invalid {last.attempt + 1} times: {in_short(reasons)}"
-        return NotMeasuredError(why)
+            return NotMeasuredError(TrialNotBegun(trial.name, reasons), self.session.advice(reasons))
+        return NotMeasuredError(TrialInvalid(trial.name, last.attempt + 1, reasons))
 
     def _attempt(self, number: int, attempt: int, trial: Trial, *, again: bool) -> StoredTrial:
         """again: a load that a pause spoiled may be retried."""

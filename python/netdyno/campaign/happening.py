@@ -10,10 +10,10 @@ from dataclasses import replace
 from netdyno.campaign.instruments import Recorder
 from netdyno.devices.live import Live
 from netdyno.devices.wiring import Trait
-from netdyno.errors import NotMeasuredError
 from netdyno.testers.tester import Progress
 from netdyno.values.load import Event, Happened, Trial
 from netdyno.values.outcome import Outcome
+from netdyno.values.unmeasured import NotAskable, NotMeasuredError
 
 LOOK_S = 0.001
 """How often it is looked whether traffic has begun; when it did is then known exactly."""
@@ -41,9 +41,8 @@ class Course:
         self._happened: list[Happened] = []
         self._emulated = live.wiring.clock == "virtual"
         if trial.events and Trait.CAN_BE_ASKED not in live.wiring.traits:
-            kinds = ", ".join(f"`{kind}`" for kind in dict.fromkeys(event.kind for event in trial.events))
             raise NotMeasuredError(
-                f"trial `{trial.name}` asks of the device: {kinds}, and nobody can ask this one",
+                NotAskable(tuple(dict.fromkeys(event.kind for event in trial.events))),
                 "take a device that netdyno builds: an emulated one, or a Linux one",
             )
 

@@ -5,8 +5,13 @@ from __future__ import annotations
 from netdyno import verdict
 from netdyno.campaign import busy
 from netdyno.methods import reasons as methods
-from netdyno.values import engine_reason, reason
+from netdyno.values import engine_reason, reason, unmeasured
 
 REASONS: reason.Codes = reason.join(
-    reason.REASONS, engine_reason.REASONS, methods.REASONS, verdict.REASONS, busy.REASONS
+    reason.REASONS,
+    engine_reason.REASONS,
+    unmeasured.REASONS,
+    methods.REASONS,
+    verdict.REASONS,
+    busy.REASONS,
 )

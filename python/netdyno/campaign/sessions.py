@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING
 
-from netdyno.errors import NotMeasuredError
 from netdyno.testers.tester import Session, Tester
+from netdyno.values.unmeasured import NotMeasuredError
 
 if TYPE_CHECKING:
     from netdyno.devices import Wiring

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from netdyno.errors import NotMeasuredError
 from netdyno.values.load import Event
+from netdyno.values.unmeasured import NotAskable, NotMeasuredError
 
 if TYPE_CHECKING:
     from netdyno.devices.wiring import LabError, Wiring
@@ -103,7 +103,7 @@ class Inert:
     def ask(self, event: Event) -> None:
         """Raises NotMeasuredError."""
         raise NotMeasuredError(
-            f"`{event.kind}` cannot be asked of this device",
+            NotAskable((event.kind,)),
             "take a device that netdyno builds: an emulated one, or a Linux one",
         )
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import Field
 
-from netdyno.errors import NotMeasuredError, Problem
+from netdyno.errors import Problem
 from netdyno.methods import back_to_back as bursts
 from netdyno.methods import latency as streams
 from netdyno.methods import loss as losses
@@ -18,6 +18,7 @@ from netdyno.methods import reset as resets
 from netdyno.methods.loss import METHOD as LOSS
 from netdyno.methods.loss import LossParameters, frame_loss
 from netdyno.methods.parts.procedure import COUNTS, Parameters, Procedure, part, through
+from netdyno.methods.reasons.loss import NotMeasured
 from netdyno.methods.throughput import METHOD as THROUGHPUT
 from netdyno.methods.throughput import WAIT, Known, Measured, ThroughputParameters, throughput
 from netdyno.values.finding import Result, Value
@@ -25,9 +26,10 @@ from netdyno.values.load import Trial
 from netdyno.values.method import Method
 from netdyno.values.offer import Offer
 from netdyno.values.outcome import Outcome
-from netdyno.values.reason import Text, text, texts
+from netdyno.values.reason import About, texts
 from netdyno.values.situation import Situation
 from netdyno.values.units import Load, PositiveDuration
+from netdyno.values.unmeasured import NotMeasuredError
 
 SEARCH_NS = 10 * 10**9
 """Trials while searching are shorter (RFC 2544 section 24 lets them be); the last one is not."""
@@ -157,12 +159,12 @@ def _not_measured(test: _Part, situation: Situation, error: NotMeasuredError) ->
     return Result(
         method=METHOD.name,
         values=tuple(
-            Value(name, scope, None, test.unit, note=text(error.message))
+            Value(name, scope, None, test.unit, note=error.reason)
             for name in test.headline
             for scope in situation.scopes
         ),
         trials=(),
-        notes=(Text(f"{test.title}: not measured: {error.message}"),),
+        notes=(About(test.title, NotMeasured(error.reason)),),
         headlines=test.headline,
     )
 

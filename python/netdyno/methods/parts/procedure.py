@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from netdyno.errors import NotMeasuredError, Problem
+from netdyno.errors import Problem
 from netdyno.methods.reasons.tester import Preempted, SentLonger, ShortAfterPause, Unsent
 from netdyno.values.finding import Result
 from netdyno.values.load import LEAST_DRAIN_NS, Frames, Segment, Trial
@@ -22,6 +22,7 @@ from netdyno.values.rates import l1, load_fps
 from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
 from netdyno.values.units import Duration, FrameRate, Load, PositiveDuration
+from netdyno.values.unmeasured import NotMeasuredError
 
 AWAY_NS = 100_000_000
 """A tester that did nothing for longer than this did not offer a constant load, whatever it made up for."""

@@ -97,4 +97,15 @@ class StaleFrames(Reason):
         )
 
 
+@dataclass(frozen=True)
+class NotMeasured(Reason):
+    """A part of a suite could not be measured."""
+
+    code: ClassVar[str] = "not-measured"
+    cause: Reason
+
+    def __str__(self) -> str:
+        return f"not measured: {self.cause}"
+
+
 REASONS: Codes = declared(globals())

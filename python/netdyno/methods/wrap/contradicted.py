@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from netdyno.errors import NotMeasuredError
 from netdyno.methods.parts import rows
 from netdyno.methods.parts.procedure import starved, through
 from netdyno.methods.reasons.loss import LostAtThroughput
@@ -23,6 +22,7 @@ from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
+from netdyno.values.unmeasured import NotMeasuredError
 
 
 def checked(method: Method, situation: Situation) -> Method:

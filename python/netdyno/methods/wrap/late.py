@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 from fractions import Fraction
 
-from netdyno.errors import NotMeasuredError
 from netdyno.methods.parts.procedure import through
 from netdyno.methods.reasons.loss import CameAfter, MayBeLate, StaleFrames
 from netdyno.methods.throughput import FAILED_AT, GIVEN, OF_THE_LINE
@@ -19,6 +18,7 @@ from netdyno.values.finding import Result, Table, Value
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
 from netdyno.values.reason import Reason
+from netdyno.values.unmeasured import NotMeasuredError
 
 LATE_SHARE = Fraction(1, 100)
 """So much of what a trial lost comes after its end: then what is missing is not known."""
@@ -30,11 +30,11 @@ NOT_MEASURED = ("kept up to", GIVEN)
 def watched(method: Method) -> Method:
     """The same method; what rests on trials whose frames came late has no number in its result."""
     outcomes: dict[int, Outcome] = {}
-    failures: set[str] = set()
+    failures: set[Reason] = set()
 
     def note(number: int, outcome: Outcome | NotMeasuredError) -> None:
         if isinstance(outcome, NotMeasuredError):
-            failures.add(outcome.message)
+            failures.add(outcome.reason)
         else:
             outcomes[number] = outcome
 
@@ -53,9 +53,9 @@ def stale(outcome: Outcome) -> int:
     return sum(port.stale for port in outcome.ports)
 
 
-def _without_late(result: Result, outcomes: Mapping[int, Outcome], failures: Set[str]) -> Result:
+def _without_late(result: Result, outcomes: Mapping[int, Outcome], failures: Set[Reason]) -> Result:
     """failures: why trials were not measured; what is missing for that has its reason."""
-    kept = {value.name for value in result.values if value.note is not None and str(value.note) in failures}
+    kept = {value.name for value in result.values if value.note in failures}
     judged = [name for name in result.judged if name not in kept]
     late = {number: why for number in outcomes if (why := _late(outcomes, number))}
     reasons: dict[str, Reason] = {}

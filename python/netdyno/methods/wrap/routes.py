@@ -6,14 +6,14 @@ from collections.abc import Generator
 from dataclasses import replace
 from fractions import Fraction
 
-from netdyno.errors import NotMeasuredError
 from netdyno.methods.parts.procedure import part, starved
+from netdyno.methods.reasons.routes import RoutesRetried, RoutesSilent, RoutesUntried
 from netdyno.values.finding import Column, Figure, Result, Table
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
-from netdyno.values.reason import Text
 from netdyno.values.situation import Situation
+from netdyno.values.unmeasured import NotMeasuredError
 
 MOST_FPS = Fraction(10_000)
 LINE_SHARE = Fraction(1, 20)
@@ -69,13 +69,10 @@ def _assert_all(outcome: Outcome, fps: Fraction, count: int, rounds: int) -> Non
         missing = count - stream.flows_received
         if missing and stream.offered < wanted:
             short = starved(outcome, _length_ns(wanted, fps))
-            raise NotMeasuredError(
-                f"not every route was tried: {short or f'{stream.offered} of {wanted} frames were sent'}"
-            )
+            raise NotMeasuredError(RoutesUntried(stream.offered, wanted, short))
         if missing:
-            tried = "no frame to them" if rounds == 1 else f"none of {rounds} frames to each"
             raise NotMeasuredError(
-                f"{missing} of {count} routes forward nothing of `{stream.name}`: {tried} came back",
+                RoutesSilent(stream.name, missing, count, rounds),
                 "`netdyno routes` lists the routes that the device must have",
             )
 
@@ -97,11 +94,5 @@ def _with_row(result: Result, situation: Situation, count: int, again: int) -> R
     table = Table(TABLE, columns, (row,), caption, Figure(SETTING, (value.name,)))
     notes = result.notes
     if again:
-        notes += (
-            Text(
-                f"{again:,} of {count:,} routes forwarded only when they were tried again, {AGAIN}"
-                f" frames each:"
-                " the device loses frames at a low load"
-            ),
-        )
+        notes += (RoutesRetried(again, count, AGAIN),)
     return replace(result, tables=(*result.tables, table), notes=notes)

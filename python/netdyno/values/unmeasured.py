@@ -1,0 +1,58 @@
+"""A trial that could not be measured: the error that is thrown into its method, and its reasons."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from netdyno.errors import NetdynoError, counted
+from netdyno.values.reason import Codes, Reason, declared, in_short
+
+
+class NotMeasuredError(NetdynoError):
+    """No attempt at a trial was valid, or none can be: the case has no result, or a part of it is missing."""
+
+    def __init__(self, reason: Reason, hint: str | None = None) -> None:
+        super().__init__(str(reason), hint)
+        self.reason = reason
+
+
+@dataclass(frozen=True)
+class TrialNotBegun(Reason):
+    """A trial could not begin: a port had no peer for as long as it waits for one."""
+
+    code: ClassVar[str] = "trial-not-begun"
+    trial: str
+    causes: tuple[Reason, ...]
+
+    def __str__(self) -> str:
+        return f"trial `{self.trial}` could not begin: {in_short(self.causes)}"
+
+
+@dataclass(frozen=True)
+class TrialInvalid(Reason):
+    """Every attempt at a trial was invalid. causes: those of the last attempt."""
+
+    code: ClassVar[str] = "trial-invalid"
+    trial: str
+    attempts: int
+    causes: tuple[Reason, ...]
+
+    def __str__(self) -> str:
+        times = counted(self.attempts, "time")
+        return f"trial `{self.trial}` was invalid {times}: {in_short(self.causes)}"
+
+
+@dataclass(frozen=True)
+class NotAskable(Reason):
+    """A trial has events, and netdyno cannot make them happen in this device."""
+
+    code: ClassVar[str] = "not-askable"
+    events: tuple[str, ...]
+
+    def __str__(self) -> str:
+        events = ", ".join(f"`{event}`" for event in self.events)
+        return f"netdyno cannot ask this device for {events}"
+
+
+REASONS: Codes = declared(globals())
