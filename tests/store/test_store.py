@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+from contextlib import closing
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -555,6 +556,18 @@ def test_a_strangers_record_is_a_clear_error(sql: str, tmp_path: Path) -> None:
         writer.run_ended("done", NOW)
     damage(tmp_path, sql)
     with pytest.raises(StoreError, match=r"the record is damaged|not a store of netdyno"):
+        read_all(tmp_path)
+
+
+def test_store_with_damaged_schema_bytes_is_refused(tmp_path: Path) -> None:
+    """Bytes that are no UTF-8 where SQLite keeps the text of the schema."""
+    RunWriter.create(tmp_path, HEAD, [CASE], NOW).close()
+    with closing(sqlite3.connect(tmp_path / FILE)) as connection:
+        connection.execute("PRAGMA journal_mode = DELETE")
+    whole = (tmp_path / FILE).read_bytes()
+    assert whole.count(b"CREATE TABLE goals") == 1
+    (tmp_path / FILE).write_bytes(whole.replace(b"CREATE TABLE goals", b"CREATE TAB\xff\xfe goals"))
+    with pytest.raises(StoreError, match="not a store of netdyno"):
         read_all(tmp_path)
 
 
