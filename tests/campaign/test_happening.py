@@ -64,7 +64,7 @@ def test_an_event_happens_when_it_is_due() -> None:
     assert at_ns - 10 * MS - 30 * MS in range(MS)
 
 
-def test_what_is_due_after_the_end_happens_at_the_end_and_is_told_so() -> None:
+def test_event_due_after_the_end_happens_at_the_end_with_a_note() -> None:
     """A stored trial is taken up again only if all that its plan asks for happened in it; and no link stays
     down for the next trial."""
     session = Clockwork()

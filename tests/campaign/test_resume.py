@@ -271,7 +271,7 @@ def test_other_versions_are_noted_when_a_run_goes_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["lab.yaml", "run.sqlite", "bugs.txt", "deep/lab.yaml"])
-def test_an_included_lab_is_kept_whatever_it_is_called(name: str, tmp_path: Path) -> None:
+def test_included_lab_of_any_name_is_stored_with_the_run(name: str, tmp_path: Path) -> None:
     head, lab, rest = TWO[: TWO.index("lab:")], TWO[TWO.index("  nodes") :], ""
     lab, rest = lab[: lab.index("traffic:")], lab[lab.index("traffic:") :]
     (tmp_path / name).parent.mkdir(exist_ok=True)
@@ -312,7 +312,7 @@ def on_a_full_disk(size: str, folder: Path, plan: str) -> tuple[subprocess.Compl
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounts a file system")
-def test_a_disk_that_fills_up_is_told_and_the_run_goes_on_later(tmp_path: Path) -> None:
+def test_run_on_a_full_disk_ends_with_a_message_and_resumes_later(tmp_path: Path) -> None:
     # Long series, so that a few cases take more than there is: all eight take 1.6 MB. How many are whole when
     # the disk is full differs, since two workers write in turns: 4 or 5 with this much room, and none with a
     # third of it.
@@ -337,7 +337,7 @@ def test_a_disk_that_fills_up_is_told_and_the_run_goes_on_later(tmp_path: Path) 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounts a file system")
 @pytest.mark.parametrize("size", ["4k", "8k", "60k", "100k"])
-def test_a_disk_without_room_for_a_record_is_told_and_nothing_is_left(size: str, tmp_path: Path) -> None:
+def test_run_without_room_for_its_record_is_refused_and_leaves_nothing(size: str, tmp_path: Path) -> None:
     done, disk, left = on_a_full_disk(size, tmp_path, SEARCH)
     assert done.returncode == 3, done.stderr
     error, hint = done.stderr.splitlines()

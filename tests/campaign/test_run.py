@@ -98,7 +98,7 @@ def test_an_invalid_trial_is_repeated_and_every_attempt_kept(tmp_path: Path) -> 
     assert told.endswith("does not count, 2 times, at worst: the link went down")
 
 
-def test_a_constant_load_with_a_long_pause_is_made_again_and_a_ramp_stands(tmp_path: Path) -> None:
+def test_long_pause_retries_a_constant_load_and_keeps_a_ramp(tmp_path: Path) -> None:
     first: list[tuple[str, tuple[Reason, ...]]] = []
     for name, plan in (("ramp", RAMP), ("search", SEARCH)):
         place = tmp_path / name
@@ -118,7 +118,7 @@ def test_a_constant_load_with_a_long_pause_is_made_again_and_a_ramp_stands(tmp_p
 
 
 @pytest.mark.parametrize(("pauses", "retries"), [(1, 2), (8, 2), (5, 0)])
-def test_a_trial_that_a_pause_spoiled_is_made_again_whether_it_passed_or_not(
+def test_trial_spoiled_by_a_pause_is_retried_passed_or_failed(
     tmp_path: Path, pauses: int, retries: int
 ) -> None:
     """By the pause alone: it is in each of the first attempts, of which some lose frames and some do not."""
@@ -198,7 +198,7 @@ def test_a_trial_that_stays_invalid_fails_its_case_only(tmp_path: Path) -> None:
     assert "not measured" in err
 
 
-def test_what_the_engine_says_is_told_in_its_words(tmp_path: Path) -> None:
+def test_engine_error_is_reported_in_its_own_words(tmp_path: Path) -> None:
     code, folder, _ = finish("run", write_plan(tmp_path), tmp_path, FAKE_REFUSES="1")
     assert code == 3
     with open_run(folder, REASONS) as run:

@@ -143,7 +143,7 @@ def test_a_mistake_is_one_error_a_hint_and_exit_code_2(
     assert not (tmp_path / "runs").exists()
 
 
-def test_every_mistake_of_a_plan_is_told_with_its_place(tmp_path: Path) -> None:
+def test_plan_with_mistakes_reports_each_with_its_place(tmp_path: Path) -> None:
     plan = write_plan(tmp_path, SEARCH.replace("10Gbps", "10Gbp").replace("direction", "direktion"))
     done = said("check", plan)
     assert done.returncode == 2
@@ -417,9 +417,7 @@ EXTERNAL = (
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="opens packet sockets")
 @pytest.mark.parametrize("included", [False, True])
-def test_an_interface_that_is_not_there_is_told_once_and_nothing_begins(
-    included: bool, tmp_path: Path
-) -> None:
+def test_missing_interface_is_reported_once_and_nothing_begins(included: bool, tmp_path: Path) -> None:
     text, place = EXTERNAL, "small.yaml:5:"
     if included:
         (begin, end), place = (text.index("lab:"), text.index("traffic:")), "lab.yaml:3:"

@@ -52,7 +52,7 @@ def invalid(case: int, reason: Reason) -> TrialEnded:
     return TrialEnded(case, trial)
 
 
-def test_messages_with_equal_fields_are_one_line_with_count_and_three_examples() -> None:
+def test_messages_with_equal_fields_merge_into_a_count_and_three_examples() -> None:
     view, stream = begun()
     reason = Preempted(72_000_000)
     for case in range(CASES):

@@ -83,7 +83,7 @@ def test_what_is_missing_is_named_and_granting_it_helps(
         assert helped[backend] is None, (hint, helped)
 
 
-def test_in_a_user_namespace_the_hint_asks_for_no_right_that_would_not_help() -> None:
+def test_hint_in_a_user_namespace_asks_only_for_rights_that_help() -> None:
     """Root of a user namespace has every right there, and XDP programs want those of the machine."""
     found = rights(UNSHARE, "--user", "--map-root-user", "--net")
     assert found["af_packet"] is None
@@ -99,7 +99,7 @@ def test_in_a_user_namespace_the_hint_asks_for_no_right_that_would_not_help() ->
     assert "unshare -Urn" in refused[1]
 
 
-def test_a_memif_that_nobody_serves_is_told_at_once_and_one_that_may_not_be_used_otherwise(
+def test_memif_without_server_and_memif_without_rights_differ_in_message(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("netdyno.ports.backends.memif.SERVER_S", 0.0)

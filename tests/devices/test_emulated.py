@@ -112,7 +112,7 @@ def llq(qos: str) -> Outcome:
     return result
 
 
-def test_priority_traffic_of_the_asr1000_does_not_wait_for_a_congested_default_class() -> None:
+def test_asr1000_priority_traffic_does_not_wait_for_a_congested_class() -> None:
     default, priority = llq("llq").streams
     assert (priority.lost, default.lost > 0) == (0, True)
     assert priority.latency is not None
@@ -184,7 +184,7 @@ def test_the_isr_4321_passes_what_its_licence_allows(licence: str, direction: st
         ("late", 800_000, True),
     ],
 )
-def test_devices_behave_as_they_are_told(behaviour: str, fps: int, loses: bool) -> None:
+def test_devices_with_each_setting_behave_as_configured(behaviour: str, fps: int, loses: bool) -> None:
     settings = {"behaviour": behaviour, "capacity": "1Mpps"}
     kind = "emulated/cross-connect" if behaviour == "sleepy" else "emulated/router"
     told = plan(kind, "size: 64B, flows: 1", direction="uni", settings=settings)
@@ -200,7 +200,7 @@ def test_devices_behave_as_they_are_told(behaviour: str, fps: int, loses: bool) 
 
 
 @pytest.mark.parametrize(("late_by", "late_ms"), [("30ms", 30), ("100ms", 100), ("300ms", 300)])
-def test_a_late_frame_is_as_late_as_it_is_told(late_by: str, late_ms: int) -> None:
+def test_late_frame_is_late_by_the_configured_time(late_by: str, late_ms: int) -> None:
     """One of 1,000: the 502nd, after 62.6 ms of a second."""
     settings = {"behaviour": "late", "late_by": late_by}
     told = plan("emulated/bridge", "size: 64B, flows: 1", direction="uni", settings=settings)
@@ -212,7 +212,7 @@ def test_a_late_frame_is_as_late_as_it_is_told(late_by: str, late_ms: int) -> No
         plan("emulated/bridge", "size: 64B, flows: 1", settings={"late_by": "1s"})
 
 
-def test_a_bridge_that_blocks_at_its_inputs_is_told_what_goes_with_it() -> None:
+def test_bridge_that_blocks_at_its_inputs_refuses_conflicting_settings() -> None:
     settings = {"blocking": "head-of-line"}
     (result,) = trials(
         plan("emulated/bridge", "size: 64B, flows: 1", settings=settings), [[(line_fps(64), 2 * MS)]]
@@ -224,7 +224,7 @@ def test_a_bridge_that_blocks_at_its_inputs_is_told_what_goes_with_it() -> None:
         plan("emulated/bridge", "size: 64B, flows: 1", settings={"behaviour": "weary"})
 
 
-def test_ports_that_share_a_card_or_a_box_are_told_apart_by_running_together() -> None:
+def test_ports_of_one_card_or_one_device_differ_when_run_together() -> None:
     """Four ports, 2 Mpps each, of a card of two, of the box: alone each port has it all."""
 
     def received(shared: str) -> int:

@@ -163,7 +163,7 @@ def test_no_rust_test_is_left_out_of_its_crates_program() -> None:
         assert there - {"main"} == named, tests
 
 
-def test_no_doc_of_a_crate_holds_an_example_that_nobody_runs() -> None:
+def test_crate_docs_hold_no_example_that_is_never_run() -> None:
     """`make test` leaves doc tests out: a block that would be one has to move to the crate's tests."""
     for path in sorted((ROOT / "crates").rglob("*.rs")):
         fences = re.findall(r"^\s*//[/!] *```(.*)$", path.read_text(), re.MULTILINE)

@@ -148,7 +148,7 @@ def test_a_device_that_answers_several_trials_later(method: str, late_ms: int) -
         assert any("a longer `drain`" in str(verdict.reason) for verdict in outcome.verdicts[name].values())
 
 
-def test_a_few_frames_of_an_earlier_trial_are_told_where_no_result_hangs_on_them() -> None:
+def test_frames_of_an_earlier_trial_that_change_no_result_are_noted() -> None:
     """One frame in 5,000 is 150 ms late, and every second one is lost: no hundredth of the loss."""
     lose = {"port": None, "fault": "lose", "when": {"every": {"every": 2, "first": 0}}}
     hold = {
@@ -190,7 +190,7 @@ def test_a_device_that_loses_at_low_loads_and_not_at_high_ones(method: str) -> N
         assert found == {LINE}
 
 
-def test_loads_below_one_that_passes_are_not_passed_over_where_all_are_looked_at() -> None:
+def test_loads_below_a_passing_one_are_tested_where_all_are_asked_for() -> None:
     outcome = measured("sweep", spoil=loses_between(*BELOW))
     assert numbers(outcome) == {"loss-free load": {LINE / 10}}
 
@@ -263,7 +263,7 @@ def test_what_was_no_overload_is_not_recovered_from() -> None:
     assert limits(outcome, "recovery time") == {"inconclusive"}
 
 
-def test_a_search_that_starves_after_it_had_found_some_bursts_says_of_how_many_it_is() -> None:
+def test_burst_search_starved_halfway_reports_how_many_bursts_it_found() -> None:
     """The first search takes three trials: 1024 frames pass, 1025 do not."""
     outcome = measured("microburst", spoil=starves_from(2))
     assert any("of 1 of 2 searches: then the tester could not send" in text for text in outcome.texts)

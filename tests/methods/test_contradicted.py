@@ -53,7 +53,7 @@ def value(result: Result, scope: str, name: str = "throughput") -> Value:
     return found
 
 
-def test_a_throughput_that_its_own_latency_trials_lose_frames_at_is_contradicted() -> None:
+def test_throughput_whose_latency_trials_lose_frames_is_contradicted() -> None:
     result = latency(finite_queue(1000, 100))
     assert value(result, "a").number == 1100
     lost = LostAtThroughput(3, "latency 1", Fraction(1100), 100, 2200, 0, 0, 0)
@@ -169,7 +169,7 @@ def test_every_report_marks_it(short: tuple[Result, dict[str, str]]) -> None:
     assert clause in pages["csv"]
 
 
-def test_progress_says_it_whatever_stands_for_the_case(tmp_path: Path) -> None:
+def test_progress_of_a_contradicted_case_says_so_in_each_form(tmp_path: Path) -> None:
     """Of one stream and of two: the latency is one at that throughput."""
     pytest.importorskip("netdyno._engine", reason="the engine is not built")
     stream = io.StringIO()

@@ -56,7 +56,7 @@ def test_a_frame_held_back_is_late_by_those_that_pass_it(by: int) -> None:
     assert row["PDV p1"] == row["PDV"] == row["PDV p99"], "all streams are alike"
 
 
-def test_one_late_frame_in_two_thousand_is_beyond_the_percentile_and_not_beyond_ipdv() -> None:
+def test_one_late_frame_in_2000_moves_ipdv_and_not_the_percentile() -> None:
     result = variation(each({"reorder": {"by": 3}}, 2000))
     assert value(result, "PDV").number == pytest.approx(0, abs=7), "to three digits of 6 us"
     assert value(result, "IPDV, most", "west-east").number == 3 * APART_NS + FRAME_NS
@@ -90,13 +90,13 @@ def test_the_throughput_is_searched_where_it_is_not_known() -> None:
     assert min(result.trials) > 0, "the search comes first"
 
 
-def test_shorter_than_the_standard_asks_is_told() -> None:
+def test_trial_shorter_than_the_standard_asks_is_a_deviation() -> None:
     result = variation()
     assert said(result.compliance)[0] == "delay variation: 3 streams, RFC 8219 section 7.3 has at least 20"
     assert [one.split(",")[0] for one in said(result.recommended)] == ["delay variation: streams of 20ms"]
 
 
-def test_differences_that_nobody_saw_are_told() -> None:
+def test_differences_that_were_not_measured_are_noted() -> None:
     """Of 10,000 frames with one lost 9,997 pairs are whole. With two workers many are not of one of them."""
     plan = text(
         "delay-variation: {repeats: 1, duration: 20ms, throughput: 500kpps}",

@@ -137,7 +137,7 @@ def test_every_route_is_a_destination_of_the_flows(version: int, profile: str) -
         ("routes: [16]", {"kind": "emulated/bridge"}, "unknown axis `routes` of the matrix"),
     ],
 )
-def test_routes_that_cannot_be_are_told(matrix: str, more: dict[str, str], expected: str) -> None:
+def test_impossible_routes_are_refused(matrix: str, more: dict[str, str], expected: str) -> None:
     assert any(expected in told for told in mistakes(matrix, **more))
 
 

@@ -41,7 +41,7 @@ def test_one_stream_of_a_port_has_no_others_to_wait_for() -> None:
     assert [stream.lag.limit_ns for stream in outcomes[0].streams if stream.lag] == [10_000, 10_000]
 
 
-def test_a_query_that_goes_before_a_test_frame_taints_nothing(tmp_path: Path) -> None:
+def test_query_before_a_test_frame_leaves_the_latency_usable(tmp_path: Path) -> None:
     """RFC 2544 section 11.2: at 100 Mbit/s a query of over 105 bytes takes more than 10 us."""
     plan = text(
         "latency: {repeats: 1, duration: 2500ms, after: 0s, throughput: 90%}",

@@ -117,7 +117,7 @@ def test_throughput_counts_each_direction_and_their_sum() -> None:
     assert numbers == {"west-east": 3_000_000, "east-west": 3_000_000, "sum": 6_000_000}
 
 
-def test_a_direction_that_makes_frames_does_not_pay_for_one_that_loses_them() -> None:
+def test_frames_added_in_one_direction_do_not_offset_loss_in_the_other() -> None:
     def lopsided(fps: Fraction, seconds: Fraction, stream: str) -> tuple[int, int]:
         sent = int(fps * seconds)
         return sent, sent + 5 if stream == "east-west" else sent - 5
@@ -132,7 +132,7 @@ def test_throughput_never_passes_what_arrives_more_than_once() -> None:
     assert "more received than sent" in said(result.notes)[0]
 
 
-def test_short_trials_fill_a_queue_and_the_final_trial_does_not_believe_them() -> None:
+def test_short_trials_that_fill_a_queue_are_rejected_by_the_final_trial() -> None:
     """A queue of 100,000 frames hides 10 % overload of a 1 Mpps device for a second, not for ten."""
     device = finite_queue(capacity=1_000_000, frames=100_000)
     quick, _ = throughput(device, width="10kpps")
@@ -308,7 +308,7 @@ def test_a_ramp_without_a_hold_is_certain_of_the_last_samples_mean_only() -> Non
     assert "up to 10000000 fps; the last sample's mean is 9950000 fps" in str(knee.note)
 
 
-def test_a_hold_that_lost_a_frame_does_not_say_that_the_knee_is_at_its_load() -> None:
+def test_hold_that_lost_one_frame_does_not_put_the_knee_at_its_load() -> None:
     def one_less(outcome: Outcome) -> Outcome:
         (stream,) = outcome.streams
         return outcome.with_counts(
@@ -392,7 +392,7 @@ def test_a_queue_that_empties_is_the_devices_own_rate() -> None:
     assert value(result, "hold rate").number == 40_500
 
 
-def test_a_tester_that_was_never_on_schedule_gives_the_mean_of_a_whole_part() -> None:
+def test_tester_never_on_schedule_gives_the_mean_of_a_whole_part() -> None:
     def late(outcome: Outcome) -> Outcome:
         (stream,) = outcome.streams
         tx = (0, *stream.tx[:-2], stream.tx[-2] + stream.tx[-1])
@@ -467,7 +467,7 @@ def test_a_pause_of_the_tester_neither_moves_the_knee_nor_spoils_the_ramp(
     assert kept_away(trial, replace(ill, health=replace(ill.health, longest_gap_ns=10**9))) is None
 
 
-def test_a_long_pause_in_a_ramp_is_told_and_one_in_a_constant_load_spoils_the_trial() -> None:
+def test_long_pause_is_noted_in_a_ramp_and_spoils_a_constant_load() -> None:
     method = METHODS["ramp"].start(
         RampParameters.model_validate({"warmup": None, "ramp": "10s to 100%"}), ONE
     )
@@ -541,7 +541,7 @@ def test_more_of_a_mix_than_the_line_holds_is_the_line_if_nothing_was_lost() -> 
     assert (found.number, str(found.note)) == (1_000_000, "best 100 ms of 120 samples")
 
 
-def test_with_loss_more_of_a_mix_than_the_line_holds_is_luck_that_a_longer_window_ends() -> None:
+def test_mix_above_line_rate_in_a_short_window_ends_with_a_longer_one() -> None:
     found = value(mixed([100_020, 99_880], lost=50), "ramp max Rx")
     assert (found.number, str(found.note)) == (999_500, "best 200 ms of 120 samples")
     found = value(mixed([103_000, 96_000, 95_000, 95_000]), "ramp max Rx")
@@ -563,7 +563,7 @@ def test_the_line_is_as_full_as_the_sizes_make_it_that_came_back() -> None:
     assert all(found.name != "line utilisation" for found in ramp(wall(5_000_000))[0].values)
 
 
-def test_corrupted_frames_count_as_lost_and_are_told() -> None:
+def test_corrupted_frames_count_as_lost_and_are_reported() -> None:
     method = METHODS["ramp"].start(
         RampParameters.model_validate({"warmup": None, "ramp": "1s to 100%", "hold": "1s"}), ONE
     )

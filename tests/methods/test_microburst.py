@@ -46,7 +46,7 @@ def test_what_is_held_is_the_queue_and_the_frame_on_the_line(queue: int, links: 
     assert (row["relative stdev"], row["variation"]) == (0, 0)
 
 
-def test_a_port_at_line_rate_and_one_at_a_hundredth_of_it_fill_the_same_buffer() -> None:
+def test_buffer_found_at_line_rate_and_at_a_hundredth_of_it_is_the_same() -> None:
     """RFC 8239 section 3.2: while the first one fills the line, what the second sends is held."""
     (row,) = table(burst(16, 3, ", others: 1%"), "Microbursts")
     assert row["held, mean"] == 17

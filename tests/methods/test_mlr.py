@@ -126,7 +126,7 @@ def test_the_conditional_throughput_of_the_worked_example() -> None:
     ),
     st.sampled_from([(60, 60, 0.0, 0.0), (1, 21, 0.0, 0.5), (5, 60, 0.005, 0.25), (60, 120, 0.0, 0.5)]),
 )
-def test_classification_and_conditional_throughput_are_those_of_the_package(
+def test_classification_and_conditional_throughput_equal_the_mlr_package(
     trials: list[tuple[int, int]], attributes: tuple[int, int, float, float]
 ) -> None:
     package = pytest.importorskip("MLRsearch", reason="the reference package is not installed")
@@ -442,7 +442,7 @@ def test_a_tester_that_can_send_nothing_gives_no_number() -> None:
     assert len(outcomes) <= 60
 
 
-def test_a_tester_that_starves_in_the_middle_is_asked_again_and_then_bounds_the_search() -> None:
+def test_tester_that_starves_midway_is_retried_and_then_bounds_the_search() -> None:
     def starve(outcome: Outcome, streams: bool) -> Outcome:
         changed: tuple[StreamResult, ...] = tuple(
             replace(one, offered=one.offered // 2, received=one.offered // 2) for one in outcome.streams
@@ -479,9 +479,7 @@ def test_the_budget_ends_a_search_with_bounds_and_no_number() -> None:
 
 @settings(max_examples=12, deadline=None)
 @given(seed=st.integers(min_value=0, max_value=10**6), ramp=st.sampled_from(["none", "ramp"]))
-def test_whatever_a_device_does_the_search_ends_within_its_budget_and_its_bounds_are_in_order(
-    seed: int, ramp: str
-) -> None:
+def test_search_on_any_device_ends_in_its_budget_with_ordered_bounds(seed: int, ramp: str) -> None:
     """A device whose loss is a dice roll at every load: no answer is right, but every search ends."""
     import random
 

@@ -121,7 +121,7 @@ def test_a_device_is_never_blamed_for_a_loss_that_its_goal_allows(tmp_path: Path
     assert (verdict.limit, verdict.reason.code) == ("none", "no-more-offered")
 
 
-def test_mistakes_in_goals_are_told_where_they_are() -> None:
+def test_mistakes_in_goals_are_reported_at_their_place() -> None:
     text = EXAMPLE.read_text().replace("PDR: csit-pdr", "PDR: csit-prd")
     with pytest.raises(PlanErrors) as told:
         parse(text, name="ndr.yaml")
@@ -216,7 +216,7 @@ def test_bisection_of_devices_without_a_wall() -> None:
     assert len(outcomes) <= 33
 
 
-def test_a_starved_tester_bounds_a_bisection_and_blames_nobody() -> None:
+def test_bisection_with_a_starved_tester_has_a_bound_and_no_limit() -> None:
     result, outcomes = bisection(starved_tester(most=2_000_000), BOTH)
     found = value(result, "NDR", "west-east")
     assert (found.number, found.high) == (2_000_000, None)
@@ -285,7 +285,7 @@ def test_what_follows_a_ramp_has_parameters_of_its_own() -> None:
     assert (value(half, "NDR").number, value(half, "NDR").high) == (LINE / 2, None)
 
 
-def test_streams_have_their_shares_of_the_load_that_their_port_is_asked_for() -> None:
+def test_streams_of_a_port_have_their_shares_of_its_load() -> None:
     """A port sends a quarter to one and three quarters to another, and the device passes 3 Mfps a stream."""
     places = (Place(0, 1, Fraction(1, 4)), Place(0, 2, Fraction(3, 4)))
     parts = Situation(("a", "b"), LINE, Fraction(64), places=places)
@@ -343,7 +343,7 @@ traffic: {it: {size: 64B}}
         "ramp: {then: {minimum: 50%, maximum: 10%}}",
     ],
 )
-def test_a_search_without_room_is_told_before_anything_starts(method: str) -> None:
+def test_search_without_room_is_refused_before_anything_starts(method: str) -> None:
     with pytest.raises(PlanErrors, match="its minimum is 50%, its maximum 10%"):
         parse(LAB_OF_TWO + f"method: {{{method}}}\n")
 

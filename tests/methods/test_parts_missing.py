@@ -239,7 +239,7 @@ def test_a_run_killed_anywhere_ends_the_same(engine: ModuleType) -> None:
             ]
 
 
-def test_a_device_that_has_recovered_does_not_change_what_a_resumed_run_asks_for(engine: ModuleType) -> None:
+def test_recovered_device_leaves_the_trials_of_a_resumed_run_unchanged(engine: ModuleType) -> None:
     whole, trials = run(engine.__name__)
     assert isinstance(whole, Measured)
     engine.started.clear()
@@ -300,7 +300,7 @@ def test_a_stop_is_a_stop(engine: ModuleType) -> None:
     assert isinstance(events[-1], Interrupted)
 
 
-def test_an_emulated_device_that_is_away_for_one_part_is_measured_in_the_others(
+def test_emulated_device_away_for_one_part_is_measured_in_the_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     real = pytest.importorskip("netdyno._engine", reason="the engine is not built")

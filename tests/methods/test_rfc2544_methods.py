@@ -74,7 +74,7 @@ def numbers(result: Result, name: str) -> dict[str, Fraction | None]:
     return {one.scope: one.number for one in result.values if one.name == name}
 
 
-def test_the_table_of_a_device_that_passes_nothing_claims_no_throughput_of_zero() -> None:
+def test_table_of_a_device_that_passes_nothing_shows_no_throughput() -> None:
     """What is known is that the least load tried, a thousandth of the line, did not pass."""
     result, _ = run("throughput", never_passes(), duration="1s")
     columns = ("throughput", "of the line", "passed", "did not pass")
@@ -104,7 +104,7 @@ def test_a_throughput_that_was_given_is_a_deviation_and_meets_no_goal(name: str)
 
 
 @pytest.mark.parametrize("name", ON_THROUGHPUT)
-def test_a_throughput_that_was_searched_is_told_with_its_shortcomings(name: str) -> None:
+def test_searched_throughput_is_reported_with_its_deviations(name: str) -> None:
     """Trials of 20 ms where the standard has 60 s; 6.5 Mpps of 10, to 0.1 %."""
     search = {"duration": "20ms"}
     result, _ = run(name, wall(6_500_000), throughput=search, **ON_THROUGHPUT[name])
@@ -193,13 +193,13 @@ def test_loss_has_each_direction_and_all_together() -> None:
     }
 
 
-def test_a_loss_curve_of_a_device_that_passes_nothing_ends_at_its_lowest_load() -> None:
+def test_loss_curve_of_a_device_that_passes_nothing_ends_at_lowest_load() -> None:
     result, outcomes = run("frame-loss", never_passes(), duration="1s")
     assert len(outcomes) == 10
     assert {loss for (loss,) in rows(result.tables[0], "loss")} == {1}
 
 
-def test_a_tester_that_falls_short_shows_no_loss_of_the_load_it_did_not_offer() -> None:
+def test_loss_of_a_load_that_was_not_fully_offered_is_not_shown() -> None:
     result, _ = run("frame-loss", starved_tester(5_500_000), duration="1s")
     assert numbers(result, "frame loss rate") == {"west-east": None}
     assert "loss at 100 %: the tester left 4,500,000 of 10,000,000 frames" in said(result.notes)[0]
@@ -419,7 +419,7 @@ def test_repeated_searches_give_mean_and_spread() -> None:
     assert row == (mean(found), 900, 1100, stdev(found), 3)
 
 
-def test_a_burst_is_drained_for_as_long_as_the_device_holds_it_and_then_two_seconds() -> None:
+def test_burst_drains_for_the_holding_time_and_two_seconds_more() -> None:
     """RFC 9004 section 5.3: 1000 frames of 100 ns at the line, and 250 ns each at the throughput."""
     method = METHODS["back-to-back"]
     generator = method.start(method.parameters(throughput="40%", longest="100ms", step=1000), UNI)
@@ -461,7 +461,7 @@ def test_a_search_without_a_limit_leaves_a_lower_bound_of_those_before_it() -> N
 
 
 @pytest.mark.parametrize("held", [900, 1500])
-def test_bursts_rest_on_the_last_search_whatever_others_tried(held: int) -> None:
+def test_bursts_of_several_searches_rest_on_the_last_search(held: int) -> None:
     """Each search tries lengths of an earlier one again; the last ones that passed and did not are its own."""
     sizes = iter((1000, held))
     now = [next(sizes)]
@@ -563,7 +563,7 @@ def test_a_reset_of_which_the_tester_fell_short_does_not_count() -> None:
     assert "reset 2: the tester left 5,000 of 10,000 frames" in said(result.notes)[0]
 
 
-def test_what_is_lost_before_a_reset_is_not_the_resets_and_is_told() -> None:
+def test_loss_before_a_reset_is_noted_and_not_counted_to_the_reset() -> None:
     result = reset((100, 119), (1000, 1999))
     found = result.values[0]
     assert (found.number, found.low, found.high) == (None, None, 10**9), "it is no more than what came after"
@@ -597,7 +597,7 @@ def test_a_reset_by_hand_counts_if_it_came_and_came_in_time() -> None:
         assert "reset 1: frames were lost before 1s of traffic: reset too early" in said(early.notes)[0]
 
 
-def test_a_trial_of_a_reset_by_hand_asks_nothing_of_the_device_and_says_what_to_do() -> None:
+def test_reset_by_hand_sends_no_command_and_prints_what_to_do() -> None:
     method = METHODS["reset"]
     trial = next(method.start(method.parameters(kind="by-hand", throughput="1kpps"), UNI))
     assert trial.events == ()
@@ -614,7 +614,7 @@ def test_a_trial_of_a_reset_by_hand_asks_nothing_of_the_device_and_says_what_to_
         ("suite: rfc2544\nscale: 1/60", None),
     ],
 )
-def test_a_device_that_is_simply_there_is_reset_by_hand_or_not_at_all(plan: str, problem: str | None) -> None:
+def test_external_device_is_reset_by_hand_or_not_at_all(plan: str, problem: str | None) -> None:
     text = f"title: An own device\nlab: {EXTERNAL}\ntraffic: {{p: {{size: 64B}}}}\n{plan}\n"
     if problem is None:
         parse(text)
@@ -624,7 +624,7 @@ def test_a_device_that_is_simply_there_is_reset_by_hand_or_not_at_all(plan: str,
         assert "by-hand" in str(found.value)
 
 
-def test_a_suite_leaves_out_the_reset_nobody_can_make_and_says_so() -> None:
+def test_suite_without_a_possible_reset_omits_it_with_a_note() -> None:
     method = METHODS["rfc2544"]
     there = replace(UNI, asked=False)
     result, _ = drive(method.start(method.parameters(), there), never_passes(), there)

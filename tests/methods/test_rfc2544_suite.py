@@ -149,7 +149,7 @@ def test_latency_of_an_idle_device_is_its_delay_and_two_lines(tmp_path: Path) ->
     assert between == mean - 57_600 - 51_200
 
 
-def test_a_sweep_shows_latency_rise_where_the_queue_fills(tmp_path: Path) -> None:
+def test_sweep_over_a_full_queue_shows_higher_latency(tmp_path: Path) -> None:
     """At and above the capacity the queue of 1024 frames is full in the end: 102.4 ms of waiting."""
     result, _, pages = measured(
         tmp_path, "sweep: {loads: [10%, 50%, 67%, 70%, 100%], duration: 60s}", scale="1"

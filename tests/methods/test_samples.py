@@ -97,7 +97,7 @@ def test_the_schedule_is_kept_up_to_where_it_is_left_for_good() -> None:
 
 
 @pytest.mark.parametrize("ports", [2, 8])
-def test_what_is_asked_for_is_computed_once_whatever_the_number_of_streams(
+def test_samples_of_many_streams_compute_the_intended_load_once(
     ports: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A full mesh of 64 ports has 4,032 streams that differ by their share of the schedule alone."""

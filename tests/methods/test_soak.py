@@ -91,7 +91,7 @@ def test_without_a_loss_the_ratio_is_bounded_by_the_rule_of_three() -> None:
 
 
 @pytest.mark.parametrize(("part", "parts"), [("1us", 43_200_000_000), ("4.319s", 10_003)])
-def test_parts_without_number_are_told_at_once(part: str, parts: int) -> None:
+def test_soak_parts_without_a_number_are_refused_at_once(part: str, parts: int) -> None:
     """Listing 43 billion of them took all memory there was; 12 h are 10,002 parts of 4.319 s and a rest."""
     with pytest.raises(ValueError, match=f"{parts} parts of {part}, at most 10000"):
         METHODS["soak"].parameters(part=part)
@@ -155,7 +155,7 @@ def meshed(streams: int, losses: int, parts: int) -> Result:
     return result
 
 
-def test_tables_of_a_soak_have_an_end_and_what_they_add_up_has_none_missing() -> None:
+def test_long_soak_tables_are_shortened_and_their_sums_are_complete() -> None:
     """300 streams that lose in 20 events of 2 parts would be 12,000 rows; 300 in 40 parts as many."""
     result = meshed(streams=300, losses=20, parts=2)
     rows = table(result, "Loss events")

@@ -96,9 +96,7 @@ CACHING = "address-caching: {maximum: 200, learning: 1kpps"
 
 
 @pytest.mark.parametrize(("method", "counts"), [("address-caching", True), ("address-learning-rate", False)])
-def test_who_answered_is_known_however_late_the_tester_was_but_not_learned_at_that_rate(
-    method: str, counts: bool
-) -> None:
+def test_answers_to_a_late_tester_are_known_without_a_learning_rate(method: str, counts: bool) -> None:
     stations = Situation(("learn", "test"), LINE, Fraction(64), places=(Place(0, 1), Place(1, 0)))
     started = METHODS[method].start(METHODS[method].parameters(), stations)
     trial = next(started)
@@ -151,7 +149,7 @@ def test_a_width_ends_the_search_early() -> None:
     assert len(outcomes) == 3
 
 
-def test_a_device_that_forgets_before_the_test_frame_knows_nobody() -> None:
+def test_device_that_forgets_before_the_test_frame_knows_no_address() -> None:
     """All are learned within 200 ms and tested a second later; this device forgets after half a second."""
 
     def forgetful(device: dict[str, Any]) -> None:
@@ -161,7 +159,7 @@ def test_a_device_that_forgets_before_the_test_frame_knows_nobody() -> None:
     assert value(result, "address caching capacity") == (0, 0, 1)
 
 
-def test_every_address_is_told_once_and_asked_once() -> None:
+def test_each_address_is_taught_once_and_tested_once() -> None:
     _, outcomes = measured(plan(f"{CACHING}}}"))
     assert [(one.offered, one.received, one.flows_received) for one in outcomes[0].streams] == [
         # What is learned from is flooded, as the test port is unknown, and so comes to it.
@@ -287,7 +285,7 @@ def test_a_trial_shorter_than_a_sample_tells_no_rate() -> None:
     assert number is None
 
 
-def test_what_the_tester_dropped_or_did_not_send_is_no_blocking_of_the_device() -> None:
+def test_frames_dropped_or_unsent_by_the_tester_are_no_device_blocking() -> None:
     _, (outcome,) = measured(plan("congestion: {duration: 200ms}", 4), _narrow)
     assert findings(outcome, "200ms")["head-of-line blocking"].startswith("yes: ")
     health = replace(outcome.health, rx_dropped=10**6)
@@ -332,7 +330,7 @@ def test_a_device_that_takes_in_less_has_that_broadcast_throughput() -> None:
     assert high - number <= LINE / 100
 
 
-def test_a_broadcast_is_timed_alone_through_a_device_that_takes_one_after_the_other() -> None:
+def test_broadcast_latency_of_a_serial_device_is_measured_alone() -> None:
     """A million a second are taken in: the fourth of a row would have waited for three others."""
 
     def change(device: dict[str, Any]) -> None:
@@ -421,7 +419,7 @@ def test_the_control_is_not_decided_by_overload() -> None:
 # The plans.
 
 
-def test_a_method_of_one_pattern_has_it_without_being_told() -> None:
+def test_method_of_one_pattern_has_it_by_default() -> None:
     assert cases(plan("congestion: {}", 4))[0].pattern == "congestion"
     assert cases(plan("address-caching: {}"))[0].pattern == "addresses"
 
@@ -452,7 +450,7 @@ def test_a_method_of_one_pattern_has_it_without_being_told() -> None:
         ),
     ],
 )
-def test_what_a_switch_method_cannot_do_is_told(make: Callable[[], Plan], expected: str) -> None:
+def test_switch_method_with_an_impossible_plan_is_refused(make: Callable[[], Plan], expected: str) -> None:
     assert expected in mistakes(make)
 
 
@@ -490,7 +488,7 @@ def test_the_throughput_is_searched_first_if_it_is_not_known() -> None:
     assert result.trials == (1,)
 
 
-def test_a_long_way_through_a_device_takes_nothing_from_its_forwarding_rate() -> None:
+def test_long_delay_through_a_device_leaves_its_forwarding_rate() -> None:
     """A frame takes 2 ms of the 5 ms of a trial: in the first two of them nothing comes, then all does."""
     method = "max-forwarding-rate: {throughput: 50%, step: 50%, duration: 5ms}"
     asked = plan(method, 2, matrix="direction: [bidir]")
@@ -499,7 +497,7 @@ def test_a_long_way_through_a_device_takes_nothing_from_its_forwarding_rate() ->
         assert row["forwarded"] == 2 * share * LINE
 
 
-def test_a_device_that_forwards_less_than_it_is_sent_has_the_rate_it_forwards() -> None:
+def test_device_that_drops_frames_has_the_rate_it_forwards() -> None:
     """One frame in ten is lost, whatever the load, and a frame takes 2 ms."""
 
     def change(device: dict[str, Any]) -> None:
@@ -535,7 +533,7 @@ def test_a_bridge_of_1024_addresses_has_that_capacity() -> None:
     assert value(result, "address caching capacity") == (1024, 1024, 1025)
 
 
-def test_an_input_that_blocks_at_its_head_loses_for_the_uncongested_port_too() -> None:
+def test_head_of_line_blocking_loses_for_the_uncongested_port_too() -> None:
     result, _ = measured(plan("congestion: {duration: 200ms}", 4, matrix="blocking: [head-of-line]"))
     number, _, _ = value(result, "loss at the uncongested port")
     assert number is not None
@@ -552,7 +550,7 @@ BROADCASTS = Situation(
 )
 
 
-def test_broadcasts_lost_to_a_port_are_judged_though_its_own_frames_are_whole() -> None:
+def test_broadcasts_lost_to_a_port_are_judged_without_other_loss() -> None:
     """Above 60 % the second port gets a tenth less of all broadcasts, but all that it times."""
     method = METHODS["broadcast"]
     generator = method.start(method.parameters(duration="1s"), BROADCASTS)

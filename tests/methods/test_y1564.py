@@ -106,7 +106,7 @@ def test_a_burst_is_offered_at_the_rate_of_the_line_and_at_no_other() -> None:
 
 
 @pytest.mark.parametrize(("burst", "passed"), [(100 * 512, "pass"), (99 * 512, "fail"), (50 * 512, "fail")])
-def test_a_bucket_of_the_cbs_is_found_to_the_frame_though_it_fills_meanwhile(burst: int, passed: str) -> None:
+def test_cbs_bucket_that_fills_meanwhile_is_found_to_the_frame(burst: int, passed: str) -> None:
     """At half the line a bucket of half the CBS passes a burst of the CBS: it fills as fast as it is emptied.
     Frames of 512 bytes are 532 on the wire, so half the line's frames are 481.2 Mbit/s of L2."""
     half = {"rate_bps": 481_203_007, "layer": "l2", "burst_bytes": burst}
@@ -199,7 +199,7 @@ def test_the_example_fails_where_nothing_is_policed(tmp_path: Path) -> None:
     assert failed == {("voice", "policing"), ("data", "policing")}
 
 
-def test_what_is_not_sure_is_told() -> None:
+def test_uncertain_service_result_is_noted() -> None:
     notes = said(activated(None, performance="0s").notes)
     assert sum(note.startswith("not sure: ") for note in notes) == 4
 

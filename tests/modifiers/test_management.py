@@ -97,7 +97,7 @@ def test_the_first_port_that_sends_asks_once_a_second() -> None:
         assert (said["at_ns"], said["every_ns"], said["count"]) == (0, 10**9, count)
 
 
-def test_the_community_is_told_to_nobody_but_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_community_is_sent_to_the_device_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(management.COMMUNITY, "s3cret")
     links = (
         LabLink("west", "a", 10**9, "eth1", "10.0.0.2/24", "10.0.0.1"),
@@ -205,7 +205,7 @@ def test_what_was_run_is_no_longer_missing() -> None:
         ({"profile": "size: 128B, flows: 256, addresses: rfc2544, vlan: [7]"}, "VLAN tags"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_is_told_with_the_plan(more: dict[str, Any], expected: str) -> None:
+def test_impossible_modifier_is_refused_with_the_plan(more: dict[str, Any], expected: str) -> None:
     with pytest.raises(PlanErrors) as found:
         plan("management", **more)
     told = [f"{error.message} | {error.hint}" for error in found.value.errors]
@@ -234,7 +234,7 @@ ROUTED = (", address: 10.0.0.2/24, gateway: 10.0.0.1", ", address: 10.0.1.2/24, 
         (", settings: {if_index: zero}", ROUTED, "`if_index` is not `zero`: interfaces of SNMP are numbered from 1", ""),
     ],
 )  # fmt: skip
-def test_a_device_of_one_s_own_must_be_known(
+def test_management_of_an_unknown_external_device_is_refused(
     settings: str, addresses: tuple[str, str], message: str, hint: str
 ) -> None:
     with pytest.raises(PlanErrors) as found:
@@ -379,7 +379,7 @@ def test_an_agent_that_looks_at_its_counters_now_and_then_is_not_wrong() -> None
     assert (found.answered, found.wrong) == (5, 0)
 
 
-def test_numbers_that_cannot_be_are_told() -> None:
+def test_impossible_numbers_are_refused() -> None:
     restarted = read([row(0, up=5000), row(1, up=20)])
     assert restarted.findings == ("at 1.001 s: sysUpTime fell from 5000 to 20: it started again",)
     fell = read([row(2), row(3, counted=10)])
@@ -394,7 +394,7 @@ def test_numbers_that_cannot_be_are_told() -> None:
 
 
 @given(st.binary(max_size=300))
-def test_whatever_comes_is_an_answer_or_none(payload: bytes) -> None:
+def test_any_received_bytes_are_an_answer_or_none(payload: bytes) -> None:
     with contextlib.suppress(snmp.BadMessageError):
         snmp.read(payload)
 

@@ -329,14 +329,16 @@ def test_the_table_of_filters_is_bounded() -> None:
         ("none", {"matrix": "direction: [uni], filters: ['3 at 1, 0: 1.0.0.1/8 > 2.0.0.0/8']"}, "has host bits set"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_is_told_with_the_plan(modifier: str, more: dict[str, object], expected: str) -> None:
+def test_impossible_modifier_is_refused_with_the_plan(
+    modifier: str, more: dict[str, object], expected: str
+) -> None:
     with pytest.raises(PlanErrors) as found:
         plan(modifier, **more)  # type: ignore[arg-type]
     told = [f"{error.message} | {error.hint}" for error in found.value.errors]
     assert any(expected in one for one in told), told
 
 
-def test_one_s_own_router_is_told_which_filters_it_is_to_have() -> None:
+def test_external_router_gets_the_list_of_filters_to_configure() -> None:
     links = (
         LabLink("west", "a", 10**9, "eth1", "10.0.0.2/24", "10.0.0.1"),
         LabLink("east", "b", 10**9, "eth2", "10.0.1.2/24", "10.0.1.1"),
@@ -358,7 +360,7 @@ method: {throughput: {}}
 """
 
 
-def test_a_device_that_nobody_configures_has_one_filter_a_run() -> None:
+def test_device_that_is_not_configured_has_one_filter_a_run() -> None:
     """Or a case without a filter would be measured with one, and the report would say otherwise."""
     with pytest.raises(PlanErrors) as found:
         parse(OWN)
@@ -454,7 +456,7 @@ def test_the_csv_says_where_the_tables_of_modifiers_are(tmp_path: Path) -> None:
         assert blocks[name], name
 
 
-def test_a_caption_stands_once_whatever_ports_its_rows_are_of(tmp_path: Path) -> None:
+def test_caption_of_rows_of_several_ports_stands_once(tmp_path: Path) -> None:
     """Updates of `uni` go to one port and those of `uni-reverse` to the other; progress calls cases as reports do."""
     pytest.importorskip("netdyno._engine", reason="the engine is not built")
     asked = plan("routing", matrix="direction: [uni, uni-reverse]", method="frame-loss: {duration: 100ms}")

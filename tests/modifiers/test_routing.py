@@ -219,7 +219,7 @@ def test_what_was_run_is_no_longer_missing() -> None:
         ),
     ],
 )  # fmt: skip
-def test_what_cannot_be_is_told_with_the_plan(more: dict[str, Any], expected: str) -> None:
+def test_impossible_modifier_is_refused_with_the_plan(more: dict[str, Any], expected: str) -> None:
     with pytest.raises(PlanErrors) as found:
         plan("routing", **more)
     told = [f"{error.message} | {error.hint}" for error in found.value.errors]
@@ -248,7 +248,7 @@ WEST, EAST = ", address: 10.0.0.2/24, gateway: 10.0.0.1", ", address: 10.0.1.2/2
         ((WEST, ", address: 192.0.2.200/24, gateway: 192.0.2.129"), "`192.0.2.200/24` has addresses of the networks"),
     ],
 )  # fmt: skip
-def test_a_device_of_one_s_own_has_ipv4_at_both_ports(links: tuple[str, str], told: str) -> None:
+def test_external_device_with_routing_has_ipv4_at_both_ports(links: tuple[str, str], told: str) -> None:
     with pytest.raises(PlanErrors) as found:
         parse(OWN % links)
     shown = [f"{error.message} | {error.hint}" for error in found.value.errors]
@@ -350,7 +350,7 @@ def test_a_router_that_follows_in_part() -> None:
     assert found.findings[1].startswith("2 s after the update at 0 s 1 of 6 networks could still")
 
 
-def test_an_update_nobody_looked_after_is_not_known() -> None:
+def test_routing_update_without_a_check_is_unknown() -> None:
     """A trial that is cut short: two of three updates were said, and the frames of the first alone."""
     found = read({-5 * S: 6, 30 * S: 6}, said=3 + 6)
     assert (found.sent, found.answered, found.wrong) == (3, 1, 0)

@@ -157,7 +157,7 @@ def test_each_group_alone_and_then_all_unless_the_axis_says_which() -> None:
         ),
     ],
 )
-def test_a_mistake_in_groups_is_told_with_its_place(change: dict[str, str], said: str) -> None:
+def test_mistake_in_groups_is_reported_with_its_place(change: dict[str, str], said: str) -> None:
     method = change.pop("method", RAMP)
     with pytest.raises(PlanErrors, match=said):
         parse(text(method, **change))
@@ -300,7 +300,7 @@ def three_devices(method: str) -> RunView:
     return ran(text(method, settings="capacity: 1Mpps", matrix=matrix))
 
 
-def test_ramps_tell_port_card_and_box_apart() -> None:
+def test_ramps_distinguish_port_card_and_device_limits() -> None:
     found = answers(three_devices(RAMP))
     assert {shared: family.answer.resource for shared, family in found.items()} == {
         "port": "port",
@@ -348,7 +348,7 @@ def test_the_ramp_gives_each_group_and_stream_its_own_knee_and_best_rate() -> No
     assert shown["card", "all"] == (2_000_000, "device")
 
 
-def test_searches_tell_the_box_from_ports_of_their_own() -> None:
+def test_searches_distinguish_the_device_from_separate_ports() -> None:
     """`far` takes in 1 Mpps a port at 33.6 % of its line, the others at 67.2 %: all can have the first."""
     found = answers(three_devices(SEARCH))
     assert found["port"].answer.resource == "port"
@@ -439,9 +439,7 @@ FINE = {
 @pytest.mark.parametrize(
     ("method", "name"), [("throughput", "throughput"), ("bisection", "NDR"), ("ndr", "NDR")]
 )
-def test_a_group_that_lost_nothing_where_the_search_ended_has_a_lower_bound_alone(
-    method: str, name: str
-) -> None:
+def test_group_without_loss_where_the_search_ended_has_a_lower_bound(method: str, name: str) -> None:
     """`far` has a twentieth of the others' share of its line; they lost nothing, and nobody limited them."""
     fine = FINE[method]
     run = ran(text(fine, settings="capacity: 100kpps").replace("rate: 1Gbps", "rate: 100Mbps"))

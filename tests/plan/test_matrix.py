@@ -43,7 +43,7 @@ def test_filters_keep_and_leave_out() -> None:
     assert [case.direction for case in left] == ["uni"] * 24
 
 
-def test_a_case_keeps_its_seed_whatever_stands_around_it() -> None:
+def test_case_in_any_matrix_keeps_its_seed() -> None:
     # printf '1/imix / uni' | sha256sum | cut -c1-16
     assert case_seed(1, "imix / uni") == 0xC88D43AD8DE93B20 >> 1
     all_cases = {case.name: case.seed for case in cases(plan())}

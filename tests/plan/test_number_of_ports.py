@@ -168,7 +168,7 @@ def test_what_cannot_be_is_refused_where_it_stands(plan: str, expected: str) -> 
     assert mistakes(plan) == [expected]
 
 
-def test_65_links_are_too_many_even_for_ones_own_device() -> None:
+def test_65_links_are_too_many_even_for_an_external_device() -> None:
     links = tuple(LabLink(f"p{n}", f"d{n}", 10**9) for n in range(65))
     with pytest.raises(ValueError, match="`external` takes one to 64 links, not 65"):
         KINDS["external"].wire(links, {})
@@ -195,7 +195,7 @@ def ends(stream: dict[str, Any]) -> tuple[Any, Any]:
 @pytest.mark.parametrize(
     "profile", ["size: 64B", "size: 64B, flows: 1", "size: 64B, addresses: rfc2544", "size: 84B, ip: 6"]
 )
-def test_a_router_has_one_route_for_each_end_of_a_stream_and_it_leads_to_its_port(
+def test_router_has_one_route_to_the_port_of_each_stream_end(
     links: int, profile: str, direction: str
 ) -> None:
     plan = parse(
@@ -257,7 +257,7 @@ def test_every_frame_comes_back_where_it_should(links: int, kind: str, profile: 
     assert all((one.lost, one.duplicates, one.corrupted) == (0, 0, 0) for one in result.streams)
 
 
-def test_the_stream_over_the_narrow_egress_gets_its_line_and_the_others_all() -> None:
+def test_stream_over_a_narrow_egress_gets_its_line_and_others_all() -> None:
     """Two ports of 10 Gbit/s and one of 1: what goes to that one is held to its line, to the frame."""
     plan = parse(text(3, rates={0: "10Gbps", 1: "10Gbps"}))
     # All at twice the narrow line, but for the narrow port itself, which sends half of what its line carries.

@@ -169,7 +169,7 @@ def test_the_line_of_a_pattern_is_that_of_its_receivers() -> None:
         ),
     ],
 )
-def test_what_a_pattern_cannot_be_is_told(links: int, matrix: str, expected: list[str]) -> None:
+def test_impossible_pattern_is_refused(links: int, matrix: str, expected: list[str]) -> None:
     assert mistakes(text(links, matrix)) == expected
 
 
@@ -344,7 +344,7 @@ def test_a_class_can_be_a_priority_of_the_outer_tag() -> None:
         ("{a: {dscp: af14}}", "`af14` is no code point"),
     ],
 )
-def test_what_classes_cannot_be_is_told(classes: str, expected: str) -> None:
+def test_impossible_classes_are_refused(classes: str, expected: str) -> None:
     (told,) = mistakes(text(2, "direction: [uni]", profile=f"size: 128B, classes: {classes}"))
     assert told.startswith(f"{expected} | "), told
 

@@ -123,7 +123,7 @@ def test_there_are_ten_broken_plans() -> None:
     assert len(BROKEN_PLANS) == 10
 
 
-def test_every_mistake_is_told_at_once_in_order() -> None:
+def test_all_mistakes_of_a_plan_are_reported_at_once_in_order() -> None:
     text = """\
 titel: x
 lab:
@@ -267,7 +267,7 @@ def test_a_slip_and_what_is_said_about_it(old: str, new: str, expected: str) -> 
         ("matrix: []", "a list, which is empty"),
     ],
 )
-def test_a_list_in_place_of_a_mapping_is_told_with_what_is_in_it(written: str, expected: str) -> None:
+def test_list_in_place_of_a_mapping_is_reported_with_its_items(written: str, expected: str) -> None:
     (error,) = findings(re.sub(r"matrix:\n(  .*\n){3}", f"{written}\n", WHOLE))
     assert error.message == f"`matrix` must be a mapping, not {expected}"
     assert error.hint == "write fields as `name: value`, without brackets and dashes"
@@ -444,7 +444,7 @@ def test_a_large_file_is_not_read(tmp_path: Path) -> None:
         load(tmp_path / "plan.yaml")
 
 
-def test_an_alias_is_told_where_its_anchor_is() -> None:
+def test_mistake_in_an_alias_is_reported_at_its_anchor() -> None:
     text = changed("small: {size: 64B, flows: 1000}", "small: &s {size: 64B, flows: 1000}").replace(
         "big: {size: 1518B, vlan: 10}", "big: *s"
     )

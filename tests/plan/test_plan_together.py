@@ -119,7 +119,7 @@ def test_the_plan_itself_is_right() -> None:
 
 
 @pytest.mark.parametrize("name", MISTAKES)
-def test_each_mistake_is_told(name: str) -> None:
+def test_each_mistake_is_reported(name: str) -> None:
     change, expected = MISTAKES[name]
     wrong = plan()
     change(wrong)
@@ -156,11 +156,11 @@ PAIRS = [pair for pair in itertools.combinations(MISTAKES, 2) if frozenset(pair)
 
 @settings(max_examples=len(PAIRS) if os.environ.get("NETDYNO_TESTS") == "long" else 60, deadline=None)
 @given(st.sampled_from(PAIRS))
-def test_of_two_mistakes_both_are_told(pair: tuple[str, str]) -> None:
+def test_two_mistakes_are_both_reported(pair: tuple[str, str]) -> None:
     assert not hidden(*pair)
 
 
-def test_all_mistakes_are_told_at_once() -> None:
+def test_all_mistakes_are_reported_at_once() -> None:
     left = list(MISTAKES)
     for pair in DEPENDENT:
         if pair <= set(left):

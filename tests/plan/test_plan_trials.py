@@ -49,7 +49,7 @@ def test_a_trial_holds_ten_frames(method: str, place: str) -> None:
     assert found.endswith("; at least 10 frames: `6.8us` or longer")
 
 
-def test_a_rehearsal_is_told_of_by_the_length_it_is_written_with() -> None:
+def test_rehearsal_is_named_by_the_duration_as_written() -> None:
     (found,) = told("throughput: {duration: 60us}", "scale: 1/10\n")
     assert "a trial of 6us, as `scale: 1/10` has it, holds 8.92 frames" in found
     assert found.endswith("`68us` or longer")

@@ -131,7 +131,7 @@ def test_a_linux_lab_takes_the_kernels_backends(name: str) -> None:
         ),
     ],
 )
-def test_what_does_not_fit_is_told_in_its_line(kind: str, west: str, message: str) -> None:
+def test_backend_that_does_not_fit_is_explained_in_its_line(kind: str, west: str, message: str) -> None:
     assert mistakes(plan(kind, west)) == [(7, message)]
 
 
@@ -211,7 +211,7 @@ def test_what_is_asked_for_beyond_all_is_a_lower_bound(lab: None) -> None:
 
 
 @needs_root
-def test_what_is_proven_better_is_taken_whatever_is_usual(lab: None) -> None:
+def test_backend_calibrated_as_faster_is_taken_over_the_usual_one(lab: None) -> None:
     kinds, (note,) = chosen(asking("100%"), {"af_packet": 700_000, "af_xdp": 520_000})
     assert kinds == ["af_packet", "af_packet"]
     assert "proven 700 kpps here" in note
@@ -233,7 +233,7 @@ def test_frames_too_long_for_af_xdp_go_by_packet_sockets(lab: None) -> None:
 
 
 @needs_root
-def test_an_interface_that_is_not_there_is_left_to_the_one_who_opens_it(lab: None) -> None:
+def test_missing_interface_is_reported_when_it_is_opened(lab: None) -> None:
     kinds, notes = chosen(asking("100%", "backend: auto, interface: eth77"))
     assert (kinds, notes) == (["af_packet", "af_packet"], [])
 

@@ -78,7 +78,7 @@ def test_a_peer_that_is_missing_is_named_with_its_package(
     assert "missing: dpdk-testpmd" in bench.row(comparison, rounds)
 
 
-def test_a_sender_without_its_core_is_shown_and_not_counted(
+def test_preempted_sender_is_shown_and_not_counted(
     bench: ModuleType, peers: ModuleType, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = iter([peers.Found(10, 0.99), peers.Found(30, 0.5), peers.Found(40, 1.0), peers.Found(10, None)])
@@ -108,7 +108,7 @@ def test_a_machine_that_changed_between_the_two_is_not_counted(
     assert (rounds.ours, rounds.dropped) == ([], 1)
 
 
-def test_a_run_that_fails_is_told_and_the_others_go_on(
+def test_failed_bench_run_is_reported_and_the_others_go_on(
     bench: ModuleType, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fails() -> None:

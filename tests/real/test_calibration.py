@@ -225,7 +225,7 @@ def calibrated(*arguments: str) -> tuple[Result, Calibration]:
     return done, Calibration.from_json(done.stdout)
 
 
-def test_each_check_is_told_as_it_ends(little: None, tmp_path: Path) -> None:
+def test_each_calibration_check_is_reported_as_it_ends(little: None, tmp_path: Path) -> None:
     done, found = calibrated("--backend", "ring", "--out", str(tmp_path))
     told = [line.split()[:2] for line in done.stderr.splitlines() if line.startswith("  ")]
     marks = {"pass": "pass", "warn": "WARN", "fail": "FAIL", "n/a": "n/a"}
@@ -318,7 +318,7 @@ def test_what_runs_in_virtual_time_needs_none(tmp_path: Path) -> None:
         (["--backend", "ring", "--soak", "soon"], "--soak"),
     ],
 )
-def test_mistakes_are_told_before_anything_runs(arguments: list[str], said: str) -> None:
+def test_calibration_mistakes_are_reported_before_anything_runs(arguments: list[str], said: str) -> None:
     done = CliRunner().invoke(cli, ["calibrate", *arguments])
     assert done.exit_code == 2
     assert said in done.output
@@ -480,7 +480,7 @@ def ran(plan: Path, runs: Path) -> StoredCase:
 
 @needs_root
 @pytest.mark.usefixtures("little")
-def test_a_plan_that_asks_for_more_than_was_proven_is_answered_with_a_lower_bound(tmp_path: Path) -> None:
+def test_plan_above_its_calibration_has_a_lower_bound(tmp_path: Path) -> None:
     plan, runs = tmp_path / "plan.yaml", tmp_path / "runs"
     plan.write_text(ASKING)
     _, found = calibrated(str(plan), "--out", str(runs))
@@ -533,7 +533,7 @@ def test_a_run_without_a_calibration_says_so_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "scope", "holds"), [("C5", "64b / uni", False), ("C5", "imix / uni", True)])
-def test_a_calibration_whose_own_check_failed_proves_nothing_for_that_traffic(
+def test_calibration_with_a_failed_check_does_not_cover_that_traffic(
     name: str, scope: str, holds: bool
 ) -> None:
     check = Check(name, "soak", scope, "9 frames lost", "none lost", "fail", "frames were lost at 99 % of C3")

@@ -58,7 +58,7 @@ def made_with(found: Calibration, workers: int, alone: int) -> None:
 
 @needs_two_cores
 @pytest.mark.usefixtures("little")
-def test_a_ring_is_calibrated_with_two_workers_and_every_check_says_with_how_many(tmp_path: Path) -> None:
+def test_ring_calibrated_with_two_workers_names_them_in_each_check(tmp_path: Path) -> None:
     _, found = calibrated("--backend", "ring", "--workers", "2", "--out", str(tmp_path))
     no_contradiction(found)
     made_with(found, 2, alone=1)
@@ -333,7 +333,7 @@ def facing_bench(*shots: tuple[int, int, bool]) -> Any:
     return SimpleNamespace(wiring=SimpleNamespace(ports=ports), shoot=shoot)
 
 
-def test_a_tester_kept_from_its_core_finds_neither_a_switch_nor_a_missing_cable() -> None:
+def test_preempted_tester_finds_neither_a_switch_nor_a_missing_cable() -> None:
     """It sent nothing at all, or was late to hear it: that says nothing of what is between its ports."""
     away, heard, silent, late = (0, 0, True), (100, 100, False), (100, 0, False), (100, 0, True)
     case: Any = None

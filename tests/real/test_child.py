@@ -144,7 +144,7 @@ def below(pid: int) -> list[int]:
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="needs root: a plain user's limit counts all of its processes")
-def test_no_more_processes_is_told_and_the_run_goes_on(tmp_path: Path) -> None:
+def test_process_limit_is_reported_and_the_run_goes_on(tmp_path: Path) -> None:
     """As nobody, who may have no more processes."""
     script = (
         "import os, resource, sys, multiprocessing.popen_spawn_posix, multiprocessing.resource_tracker;"

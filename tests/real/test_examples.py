@@ -114,7 +114,7 @@ def test_the_example_of_a_switch_runs(tmp_path: Path) -> None:
             assert tested.flows_received >= 1024 - tested.missing
 
 
-def test_the_example_of_ones_own_router_runs(tmp_path: Path) -> None:
+def test_example_of_an_external_router_runs(tmp_path: Path) -> None:
     """The router stands in a namespace, with the addresses docs/labs.md tells the reader to configure."""
     text = (EXAMPLES / "own-router.yaml").read_text()
     only = {"profile": "1518b", "direction": "uni"}

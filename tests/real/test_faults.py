@@ -63,7 +63,7 @@ def test_a_receiver_with_a_ring_of_64_is_the_limit() -> None:
     pytest.skip(f"this machine is too busy to send 10,000 frames a second: {told}")
 
 
-def test_a_link_that_flaps_makes_the_trial_invalid_and_it_is_made_again() -> None:
+def test_link_that_flaps_makes_the_trial_invalid_and_retried() -> None:
     told = case("flaps-once", "2kpps")
     assert told["trial"] == ["invalid", "done"]
     assert any("went down once" in reason for reason in told["invalid"][0]), told["invalid"]
@@ -81,7 +81,7 @@ def test_a_link_that_is_down_for_long_is_waited_for_and_costs_one_attempt() -> N
     assert max(second) > 10**9, "recorded with the trial that waited"
 
 
-def test_a_line_that_stays_down_is_named_once_and_not_tried_again_and_again() -> None:
+def test_link_that_stays_down_is_reported_once_and_not_retried() -> None:
     told = case("stays-down", "2kpps")
     assert told["trial"] == ["invalid"]
     (why,) = told["failed"]

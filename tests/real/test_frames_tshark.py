@@ -251,7 +251,7 @@ def offered(session_spec: str, spec: str) -> int:
 
 
 @pytest.mark.parametrize(("asked", "outcome"), [("all", "Failed"), ("", "Skipped")])
-def test_a_capture_that_does_not_begin_is_no_reason_to_skip_where_all_is_asked(
+def test_capture_that_does_not_begin_fails_where_no_skip_is_allowed(
     asked: str, outcome: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NETDYNO_TESTS", asked)

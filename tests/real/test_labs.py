@@ -64,7 +64,7 @@ def test_a_group_has_the_rate_of_its_members_together() -> None:
 
 
 @pytest.mark.parametrize("kind", [kind.name for kind in KINDS.values() if kind.emulated])
-def test_an_emulated_port_runs_at_its_cables_rate_whatever_the_other_ones_is(kind: str) -> None:
+def test_emulated_port_runs_at_the_rate_of_its_own_cable(kind: str) -> None:
     rates = [TEN_GIGABIT, TEN_GIGABIT // 10] * (KINDS[kind].links[0] // 2 or 1)
     links = tuple(LabLink(f"p{number}", f"d{number}", rate) for number, rate in enumerate(rates))
     for lag in KINDS[kind].settings.get("lag", ("plain",)):
@@ -97,7 +97,7 @@ def test_the_asr9006_has_at_most_two_capacities_a_service(
 
 
 @pytest.mark.parametrize("forwarding", ["ipv4", "bridge-domain", "l2-xconnect"])
-def test_who_test_frames_are_addressed_to(forwarding: str) -> None:
+def test_test_frames_are_addressed_to_the_right_receiver(forwarding: str) -> None:
     wiring = wired("emulated/asr9006", forwarding=forwarding)
     routed = forwarding == "ipv4"
     device_addresses = [port["ipv4"] for port in wiring.session["devices"][0]["ports"]]
@@ -201,7 +201,7 @@ def test_a_line_rate_the_interface_does_not_say_is_declared_only() -> None:
 
 @needs_root
 @pytest.mark.parametrize("made", ["link add made type veth peer name far", "tuntap add made mode tap"])
-def test_a_speed_told_for_forms_sake_enforces_nothing(made: str) -> None:
+def test_nominal_speed_of_a_virtual_card_enforces_nothing(made: str) -> None:
     """The kernel says 10 Gbit/s of a veth and of a tap; frames pass them as fast as the CPU can."""
     kind = KINDS["external"]
     links = (LabLink("west", "1", TEN_GIGABIT, "made"), LabLink("east", "2", TEN_GIGABIT, "made"))
@@ -215,7 +215,7 @@ def test_a_speed_told_for_forms_sake_enforces_nothing(made: str) -> None:
     assert any("has no line of its own" in note for note in built.notes)
 
 
-def test_a_card_on_a_bus_has_a_line_and_a_card_of_a_virtual_machine_has_none() -> None:
+def test_card_on_a_bus_has_a_line_rate_and_a_virtual_card_has_none() -> None:
     """Drivers and buses as `ethtool -i` prints them."""
     assert ethtool.Card("ixgbe", "0000:03:00.0", TEN_GIGABIT).has_line
     assert ethtool.Card("r8152", "usb-0000:00:14.0-2", 10**9).has_line
@@ -433,7 +433,7 @@ ENDINGS = {
 
 @needs_root
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_nothing_is_left_whatever_happens(ending: str, tmp_path: Path) -> None:
+def test_lab_that_fails_at_any_step_leaves_nothing(ending: str, tmp_path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", BUILD_AND.replace("ENDING", ENDINGS[ending])],
         stdout=subprocess.PIPE,
@@ -619,7 +619,7 @@ def within(seconds: float, holds: object) -> None:
 
 
 @needs_root
-def test_who_loads_the_machines_own_interface_is_warned() -> None:
+def test_load_on_the_interface_of_the_machine_itself_is_warned_of() -> None:
     kind = KINDS["external"]
     assert isinstance(kind, Preflight)
     links = (LabLink("west", "1", 1, "made"), LabLink("east", "2", 1, "far"))

@@ -151,7 +151,7 @@ def test_what_a_card_does_to_tags_is_marked_as_nothing_to_frames_without(ask: et
     assert any("gro" in note for note in external._warnings(wired, card, tagged=False))
 
 
-def test_a_plan_a_card_cannot_follow_is_told(ask: ethtool.Ask) -> None:
+def test_plan_that_exceeds_its_card_is_reported(ask: ethtool.Ask) -> None:
     card = nic.ask_card(link(carrier=False, in_group=True), ask)
     told = " ".join(finding.what for finding in advice.findings(card, rate_bps=25 * 10**9, frame=9018))
     for what in ("no carrier", "belongs to a bridge", "10000000000 bit/s, and the plan gives it 25000000000"):
@@ -242,7 +242,7 @@ def test_a_counter_that_began_anew_counts_nothing() -> None:
     assert counters.difference({"a": 5, "b": 7, "c": 1}, {"a": 9, "b": 2, "c": 1, "new": 3}) == {"a": 4}
 
 
-def test_a_frame_two_counters_tell_of_is_one() -> None:
+def test_frame_in_two_counters_counts_once() -> None:
     of_driver = {"rx_no_dma_resources": 90, "rx_queue_0_drops": 90, "rx_crc_errors": 3}
     found = counters.by_kind({"rx_missed_errors": 90, "rx_packets": 10**6}, of_driver)
     assert found == {
@@ -453,7 +453,7 @@ def test_a_line_that_changed_its_speed_makes_the_trial_invalid(lab: None) -> Non
     ("kind", "not_sent", "said_of"),
     [("", 9, "not sent"), ("macvlan", 9, "not sent"), ("veth", 0, "refused by the far end")],
 )
-def test_what_a_card_dropped_on_its_way_out_is_the_testers_and_of_a_cable_the_far_ends(
+def test_egress_drops_count_to_the_tester_on_cards_and_not_on_cables(
     monkeypatch: pytest.MonkeyPatch, kind: str, not_sent: int, said_of: str
 ) -> None:
     (lo, *_) = (link for link in netlink.links() if link.name == "lo")

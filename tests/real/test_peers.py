@@ -83,7 +83,7 @@ def absent(code: str, **more: bool | str) -> EngineReason:
     )
 
 
-def test_who_did_not_come_in_one_case_is_not_waited_for_as_long_in_the_next(
+def test_peer_missing_in_one_case_gets_a_shorter_wait_in_the_next(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock = [100.0]
@@ -113,7 +113,7 @@ def test_what_is_waited_for_is_named_and_why_it_is_not_there() -> None:
     assert not peers.Peers({"ports": [{"name": "west", "backend": {"kind": "ring"}}]})
 
 
-def test_a_peer_with_too_few_queues_is_told_how_to_have_more() -> None:
+def test_peer_with_too_few_queues_gets_a_hint_how_to_add_more() -> None:
     hint = peers.Peers(memif("client", workers=2)).hint(
         [absent("memif-fewer-queues", why="Invalid ring index")]
     )

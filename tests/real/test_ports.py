@@ -141,7 +141,7 @@ def test_an_old_kernel_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert fit.rights().af_xdp == ("Linux 4.19.0-27-amd64 has no BPF links", "Linux 5.9 or later")
 
 
-def test_what_carries_the_machines_own_traffic_is_told_once_and_first() -> None:
+def test_interface_with_traffic_of_the_machine_is_warned_of_once_first() -> None:
     routed = nic.Nic(card().link, card().card, default_route=True, addresses=("192.0.2.9/24",))
     report = PortReport(routed, backends.fits(routed, MAY_ALL), ())
     assert report.own_traffic == "default route"

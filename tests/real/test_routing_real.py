@@ -70,7 +70,7 @@ def router(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str
         yield request.param, tmp_path
 
 
-def test_whether_a_router_of_one_s_own_follows_is_seen(router: tuple[str, Path]) -> None:
+def test_external_router_is_checked_for_following_updates(router: tuple[str, Path]) -> None:
     """State A before the traffic and state B as its first frame; without RIP nothing is ever reached."""
     routing, folder = router
     case, exchange = run("external", memif(folder), folder)
@@ -123,7 +123,7 @@ def state(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 @pytest.mark.parametrize(
     ("number", "ending"), [(signal.SIGKILL, "killed by SIGKILL"), (signal.SIGTERM, "with exit code 0")]
 )
-def test_a_routing_protocol_that_ends_is_told(number: signal.Signals, ending: str, state: Path) -> None:
+def test_routing_protocol_that_ends_is_reported(number: signal.Signals, ending: str, state: Path) -> None:
     """BIRD leaves in order when it is asked to (bird(8)); its last words are kept where the hint says."""
     with device.device_namespace() as router:
         router.do("ip link add d0 type veth peer name d1")

@@ -154,7 +154,7 @@ def test_mistakes_are_a_line_each() -> None:
     assert refused(settings={"capacity": "9"}) == ["`capacity` of `emulated/router` cannot be `9`"]
 
 
-def test_all_mistakes_of_a_command_line_are_told_at_once(tmp_path: Path) -> None:
+def test_all_mistakes_of_a_command_line_are_reported_at_once(tmp_path: Path) -> None:
     options = ["--setting", "speed=1", "--setting", "capacity=2", "--rate", "fast", "--delay", "long"]
     more = ["--max-size", "9", "--duration", "0s", "--memif", f"west={tmp_path}/other.sock"]
     done = subprocess.run(
@@ -214,7 +214,7 @@ print(json.dumps({"trial": json.loads(tester.result())["trial"], "served": json.
     not all(shutil.which(name, path=SEARCH) for name in ("ip", "unshare")),
     reason="wants `ip` and `unshare` (apt-get install iproute2 util-linux)",
 )
-def test_a_device_on_interfaces_that_it_shares_with_the_kernel_receives_all_that_comes() -> None:
+def test_device_on_interfaces_shared_with_the_kernel_receives_all_frames() -> None:
     refused = fit.rights().af_xdp
     if refused is not None:
         pytest.skip(f"AF_XDP: {refused[0]}")

@@ -55,7 +55,7 @@ def test_a_plan_says_how_many_threads_there_are_and_where() -> None:
         (", workers: 0", "", "`workers` cannot be `0`"),
     ],
 )
-def test_threads_that_cannot_be_are_told_with_their_place(tester: str, device: str, expected: str) -> None:
+def test_impossible_threads_are_reported_with_their_place(tester: str, device: str, expected: str) -> None:
     with pytest.raises(PlanErrors) as told:
         planned(tester, device)
     (error,) = told.value.errors
@@ -63,7 +63,7 @@ def test_threads_that_cannot_be_are_told_with_their_place(tester: str, device: s
     assert error.line in (4, 5)
 
 
-def test_a_session_is_told_the_threads_of_its_plan() -> None:
+def test_session_gets_the_threads_of_its_plan() -> None:
     assert wiring("real", cores=[0]).with_threads(Threads()) == wiring("real", cores=[0])
     assert wiring("virtual").with_threads(Threads(2)) == wiring("virtual")
     two = wiring("real").with_threads(Threads(2))
@@ -83,7 +83,7 @@ def test_a_session_is_told_the_threads_of_its_plan() -> None:
         ({"workers": 2}, [4, 7]),
     ],
 )
-def test_cores_of_workers_are_those_named_and_of_several_the_first_there_are(
+def test_workers_get_the_named_cores_or_the_first_that_exist(
     session: dict[str, object], cores: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {7, 4, 9})
@@ -101,7 +101,7 @@ def test_cores_of_workers_are_those_named_and_of_several_the_first_there_are(
         ({"workers": 2, "cores": [0, 1, 1]}, "Worker 2 of the tester and the device share core 1:"),
     ],
 )
-def test_a_linux_lab_says_who_works_on_which_core_and_who_shares_one(
+def test_linux_lab_lists_the_core_of_each_thread_and_shared_cores(
     session: dict[str, object], told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Four cores; the device is moved to one, which the test only notes."""

@@ -59,7 +59,7 @@ def test_each_vlan_has_its_address_and_its_next_hop() -> None:
     assert found["streams"][0]["destination"] == {"gateway": "10.0.10.1"}
 
 
-def test_the_engine_takes_what_it_is_told() -> None:
+def test_engine_takes_the_vlans_passed_to_it() -> None:
     """On ports that lead nowhere: nobody answers, and it has asked for each next hop on its VLAN."""
     engine = pytest.importorskip("netdyno._engine", reason="the engine is not built")
     ports = [{"name": name, "backend": {"kind": "null"}} for name in ("west", "east")]
@@ -95,7 +95,7 @@ def test_the_engine_takes_what_it_is_told() -> None:
         ),
     ],
 )
-def test_what_cannot_be_an_address_on_a_vlan_is_told_with_its_place(vlans: str, words: str) -> None:
+def test_impossible_address_on_a_vlan_is_reported_with_its_place(vlans: str, words: str) -> None:
     with pytest.raises(PlanErrors) as caught:
         parse(PLAN.format(vlans=vlans))
     (error,) = caught.value.errors

@@ -89,7 +89,7 @@ def test_a_table_has_the_mean_its_interval_and_how_many_it_is_of(small: RunView)
     assert one.names == "ipv4 / plain / 64b-multi / uni / repeat 5"
 
 
-def test_repeats_that_found_nothing_and_other_limits_are_told(small: RunView) -> None:
+def test_repeats_without_a_value_and_with_other_limits_are_noted(small: RunView) -> None:
     run = repeated(small, {"ipv4": (5_000_000, None, 5_000_000)})
     first, second, third = run.cases
     run = replace(
@@ -233,7 +233,7 @@ def test_repeats_without_a_number_and_invalid_ones_are_counted_and_named(small: 
     assert row(replace(run, cases=cases), 0)["of"] == "2"
 
 
-def test_a_count_of_addresses_that_is_a_lower_bound_says_so_and_a_mean_has_no_bounds_of_one(
+def test_lower_bound_of_addresses_says_so_and_a_mean_has_no_bounds(
     small: RunView,
 ) -> None:
     """A device with 4096 addresses and one with more are distinguished by the sign."""
@@ -312,13 +312,13 @@ def test_an_axis_may_be_called_as_a_column_is(small: RunView) -> None:
         ("true", "repeat"),
     ],
 )
-def test_a_repeat_that_is_none_is_told(written: str, why: str) -> None:
+def test_repeat_of_an_impossible_number_is_refused(written: str, why: str) -> None:
     with pytest.raises(PlanErrors) as told:
         parse(ARTICLE.read_text() + f"\nrepeat: {written}\n")
     assert why in str([(error.path, error.message) for error in told.value.errors])
 
 
-def test_too_many_cases_are_told_where_they_are_repeated() -> None:
+def test_too_many_cases_are_reported_at_the_repeat_key() -> None:
     text = ARTICLE.read_text() + "\nrepeat: 200\n"
     assert parse(text).repeat.count == 200, "9,600 cases"
     many = text.replace("profile: [1514b,", "profile: [1514b, 1513b,").replace(

@@ -65,7 +65,7 @@ def test_a_group_with_too_few_ports_is_named() -> None:
     assert error.message == "`full-mesh` wants 2 or more ports, and the group `small` has 1"
 
 
-def test_nobody_resets_by_hand_in_virtual_time() -> None:
+def test_reset_by_hand_in_virtual_time_is_refused() -> None:
     with pytest.raises(PlanErrors) as found:
         parse(text("reset: {kind: by-hand, throughput: 1kpps}"))
     (error,) = found.value.errors

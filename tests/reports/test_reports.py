@@ -348,7 +348,7 @@ def test_a_line_that_nothing_enforces_is_no_measure(small: RunView) -> None:
     assert {row["share_of_line_percent"] for row in rows} == {""}
 
 
-def test_several_deviations_in_one_field_can_be_told_apart(small: RunView) -> None:
+def test_deviations_that_share_a_field_are_separable(small: RunView) -> None:
     case = small.cases[0]
     assert case.result is not None
     bent = replace(case, result=replace(case.result, compliance=texts(("a trial of 1 s", "three sizes"))))

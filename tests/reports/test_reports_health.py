@@ -186,7 +186,7 @@ def result(folder: Path, sample: Sample) -> Outcome:
         return view(run).cases[0].trials[0].result
 
 
-def test_of_several_trials_those_with_late_frames_are_counted_and_workers_merged(tmp_path: Path) -> None:
+def test_trials_with_late_frames_are_counted_and_workers_merged(tmp_path: Path) -> None:
     for name in ("first", "second"):
         (tmp_path / name).mkdir()
     quiet = result(tmp_path / "first", replace(SMALL, lag=ON_TIME, health=replace(ALONE, workers=TWO)))
@@ -224,7 +224,7 @@ def test_a_port_whose_frames_came_to_few_of_its_queues_is_named(
     assert all(told is not None and told in sentence for sentence in sentences)
 
 
-def test_a_lag_of_more_than_a_tenth_of_the_latency_is_told_though_no_frame_was_late(tmp_path: Path) -> None:
+def test_lag_above_a_tenth_of_the_latency_is_noted_without_late_frames(tmp_path: Path) -> None:
     """The sample's frames take 1,058 ns in the mean."""
     for number, (mean_ns, told) in enumerate(
         [(105, None), (106, "106 ns after they were due (10.0 % of it)")]
@@ -245,7 +245,7 @@ def test_case_without_latency_has_no_note_on_it(tmp_path: Path) -> None:
     assert health.findings([untimed]) == ()
 
 
-def test_of_a_run_the_worst_case_is_told() -> None:
+def test_health_of_a_run_is_that_of_its_worst_case() -> None:
     def late(weight: Fraction) -> tuple[health.Finding, ...]:
         return (health.Finding("late", weight, f"{weight} late"),)
 
@@ -277,7 +277,7 @@ def ended(tmp_path: Path, sample: Sample) -> list[str]:
     return stream.getvalue().splitlines()
 
 
-def test_who_watches_is_told_of_the_tester_in_a_line(tmp_path: Path) -> None:
+def test_live_view_shows_the_health_of_the_tester_in_a_line(tmp_path: Path) -> None:
     *_, headline, tester = ended(tmp_path, replace(SMALL, health=ALONE, lag=LATE))
     assert headline.endswith("limit: line")
     assert tester == (

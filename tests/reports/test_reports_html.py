@@ -203,7 +203,7 @@ def test_a_line_that_nothing_enforces_gets_no_colour(tmp_path: object) -> None:
     assert "Share of line rate" not in text
 
 
-def test_seldom_counts_and_latencies_of_nothing_are_told(tmp_path: object) -> None:
+def test_rare_counts_and_latencies_of_no_frame_are_noted(tmp_path: object) -> None:
     run, usual = rendered(tmp_path, replace(SMALL, cases=SMALL.cases[2:3]))
     assert usual.count("Too late to tell from copies") == 1, "in the terms alone"
     (case,) = run.cases
@@ -258,7 +258,7 @@ def test_the_48_cases_fit_in_4_megabytes(tmp_path: object) -> None:
     assert len(text.encode()) < 4_000_000
 
 
-def test_what_an_interface_had_no_room_for_is_told_and_escaped(tmp_path: Path) -> None:
+def test_frames_an_interface_had_no_room_for_are_reported_and_escaped(tmp_path: Path) -> None:
     write(tmp_path, SMALL).close()
     counted = [
         {

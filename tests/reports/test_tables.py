@@ -73,7 +73,7 @@ def test_the_throughput_of_all_sizes_is_one_table_and_one_line(suite: RunView) -
         assert [point.x for point in line.points] == list(BYTES)
 
 
-def test_a_profile_that_the_size_does_not_tell_stays_a_column(suite: RunView) -> None:
+def test_profile_not_implied_by_the_frame_size_stays_a_column(suite: RunView) -> None:
     cases = [
         replace(suite.cases[0], profile="64b-multi"),
         replace(suite.cases[1], profile="64b-single", result=suite.cases[0].result),

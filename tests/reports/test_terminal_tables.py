@@ -19,7 +19,7 @@ def table(width: int, rows: list[tuple[str, ...]] = ROWS) -> str:
     return "\n".join(lines(HEADINGS, rows, NUMERIC, width))
 
 
-def test_where_there_is_room_a_row_is_a_line_and_numbers_stand_to_the_right() -> None:
+def test_table_with_room_has_one_line_a_row_and_numbers_to_the_right() -> None:
     assert table(100).splitlines() == [
         "frame size (B)  stream  received (frames)       mean  remark",
         "           256  a-b               244,559  110.14 us  the load was missed by 0.03 %",

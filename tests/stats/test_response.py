@@ -24,7 +24,7 @@ def percentile(values: list[int], share: Fraction) -> int:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_however_lags_fall_to_latencies_the_percentile_is_between_the_bounds(seed: int) -> None:
+def test_percentile_for_any_order_of_lags_is_between_its_bounds(seed: int) -> None:
     draw = Random(seed)
     latencies = [draw.choice([5, 5, 6, 9, 40]) for _ in range(120)]
     lags = [draw.choice([0, 0, 0, 1, 30, 500]) for _ in range(120)]

@@ -276,7 +276,7 @@ def test_resuming_makes_cases_under_way_pending_again(tmp_path: Path) -> None:
         assert (run.state, run.cases[0].state, run.ended) == ("running", "pending", None)
 
 
-def test_a_run_that_nobody_writes_any_more_is_interrupted(tmp_path: Path) -> None:
+def test_run_without_a_writer_is_interrupted(tmp_path: Path) -> None:
     """Killed, it could not say so. The lock of its writer says it."""
     folder, writer = new(tmp_path)
     with open_run(folder) as run:
@@ -485,7 +485,7 @@ def test_a_run_has_one_writer(tmp_path: Path) -> None:
     RunWriter.resume(tmp_path).close()
 
 
-def test_a_damaged_record_is_told_and_not_shown_as_a_traceback(tmp_path: Path) -> None:
+def test_damaged_record_is_reported_without_a_traceback(tmp_path: Path) -> None:
     with RunWriter.create(tmp_path, HEAD, [CASE], NOW) as writer:
         writer.add_trial(trial())
     connection = sqlite3.connect(tmp_path / FILE)

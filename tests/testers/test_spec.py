@@ -164,7 +164,7 @@ def test_loads_are_whole_bits_of_the_line(name: str, share: Fraction, bps: int) 
     assert spec["streams"][0]["schedule"][0]["from_bps"] == 0
 
 
-def test_bursts_leave_at_the_rate_of_their_line_and_catching_up_is_as_the_plan_says() -> None:
+def test_bursts_leave_at_line_rate_and_catch_up_as_the_plan_says() -> None:
     text = ARTICLE.read_text().replace("{size: imix/bench,", "{size: imix/bench, burst: 32,")
     assert "burst: 32" in text
     text = text.replace("\nmatrix:", "\ntrial: {catch_up: 150%}\nmatrix:", 1)

@@ -290,7 +290,7 @@ def _line_bits(frames: list[Frame], samples: int) -> list[int]:
     return bits
 
 
-def test_a_device_that_takes_so_many_packets_does_not_pass_on_more_of_a_mix(
+def test_device_with_a_packet_limit_passes_no_more_packets_of_a_mix(
     mixed: dict[tuple[str, ...], Found],
 ) -> None:
     """It drops what comes while its queue is full, mostly small frames: the line is fuller than that share

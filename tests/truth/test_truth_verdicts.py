@@ -51,7 +51,7 @@ def run(folder: Path, device: Device, method: str, goals: str) -> tuple[dict[str
     return limits, {goal.name: bool(goal.passed) for goal in case.goals}, page
 
 
-def test_a_device_that_leaks_a_little_is_the_limit_on_ndr_and_the_line_on_pdr(tmp_path: Path) -> None:
+def test_device_with_little_loss_limits_ndr_and_the_line_limits_pdr(tmp_path: Path) -> None:
     """One frame in a thousand is lost: only so few as to miss all of these pass whole, and with 0.5 % of loss
     the line does."""
     limits, goals, page = run(tmp_path, LEAKING, NDR, "PDR >= 100%, NDR >= 10%")
@@ -63,7 +63,7 @@ def test_a_device_that_leaks_a_little_is_the_limit_on_ndr_and_the_line_on_pdr(tm
     assert all("1 of" in row["reason"] or row["value"] == "PDR" for row in rows)
 
 
-def test_a_suite_says_of_each_test_who_was_the_limit(tmp_path: Path) -> None:
+def test_suite_names_the_limit_of_each_test(tmp_path: Path) -> None:
     limits, goals, _ = run(tmp_path, Device(), SUITE, "throughput >= 100%")
     assert goals == {"throughput >= 100%": True}
     # What does not apply to a device as fast as its line has no trials, and so is nothing of the device's.

@@ -163,7 +163,7 @@ def test_a_load_is_a_rate_of_any_layer_or_a_share(text: str, amount: Quantity) -
         ),
     ],
 )
-def test_a_wrong_value_is_told_with_its_reason_and_the_right_spelling(
+def test_wrong_value_is_reported_with_its_reason_and_right_spelling(
     kind: type[Quantity], value: object, message: str, hint: str
 ) -> None:
     with pytest.raises(UnitError) as caught:

@@ -97,7 +97,7 @@ def test_what_comes_after_the_calibration_is_noticed() -> None:
     assert all(row["right"] == "yes" for row in RECORD if row["kind"] in LATER)
 
 
-def test_it_is_the_calibration_that_tells() -> None:
+def test_silent_testers_without_calibration_look_like_a_device_limit() -> None:
     """Those that count nothing look like a slow device: taken at its word, the tester would blame one."""
     numbers = [int(row["number"]) for row in RECORD if row["kind"] in SILENT][:6]
     assert {confusion.answer(number, clock="virtual").limit for number in numbers} == {"device"}

@@ -28,7 +28,7 @@ def test_of_neighbours_that_are_well_nothing_is_said() -> None:
     assert sentences([(0, result(hop())), (1, result())]) == ()
 
 
-def test_a_takeover_is_told_once_with_how_often_it_happened() -> None:
+def test_takeover_is_reported_once_with_its_count() -> None:
     change = HopChange(5 * SECOND, A, B)
     (told,) = sentences(
         [(0, result(hop())), (2, result(hop((change,), further=1))), (3, result(hop((change,))))]

@@ -54,16 +54,14 @@ def judged(
         (9_900_000, "device"),
     ],
 )
-def test_a_device_is_named_from_110_percent_on_and_a_result_near_the_proof_is_the_testers(
-    most: int, expected: str
-) -> None:
+def test_device_is_the_limit_only_where_calibration_is_110_percent(most: int, expected: str) -> None:
     limit, reason = judged(FIVE, proven(most))
     assert limit == expected, reason
     if limit == "tester":
         assert reason == NearProof(Fraction(FIVE), Fraction(most))
 
 
-def test_a_tester_proven_to_fill_the_line_may_name_a_device_close_to_it() -> None:
+def test_tester_calibrated_for_the_line_names_a_device_close_to_it() -> None:
     """No tester can be calibrated for 110 % of 95 % of a line."""
     assert judged(9_600_000, proven(9_900_000), capacity=9_600_000)[0] == "device"
     assert judged(9_600_000, proven(9_899_999), capacity=9_600_000)[0] == "tester"
@@ -77,13 +75,13 @@ def test_a_tester_proven_to_fill_the_line_may_name_a_device_close_to_it() -> Non
         (proven(None), "calibration-empty"),
     ],
 )
-def test_without_a_proof_that_holds_nobody_is_blamed(given: Proven | None, code: str) -> None:
+def test_result_without_valid_calibration_names_no_limit(given: Proven | None, code: str) -> None:
     limit, reason = judged(FIVE, given)
     assert (limit, reason.code, reason.cause.code) == ("inconclusive", "loss-unproven", code)
     assert judged(FIVE, given, clock="virtual")[0] == "device"
 
 
-def test_a_search_is_believed_only_if_the_load_that_failed_was_proven_too() -> None:
+def test_search_counts_only_if_its_failed_load_is_calibrated_too() -> None:
     """From 5 to below 9 Mpps: the loss was at 9, and that the tester can do 6 says nothing of it."""
     assert judged(FIVE, proven(6_000_000), high=9_000_000)[0] == "inconclusive"
     assert judged(FIVE, proven(9_000_000), high=9_000_000)[0] == "device"

@@ -61,7 +61,7 @@ def test_nothing_is_shared_within_two_per_cent() -> None:
     assert (full.resource, full.reason[:7]) == ("port", "nothing")
 
 
-def test_rates_that_are_known_coarsely_tell_nothing() -> None:
+def test_coarsely_known_rates_name_no_shared_limit() -> None:
     """Steps of half the line: at least 50 alone and together, and a box of 150 for three is not seen."""
     coarse = [replace(one, spread=Fraction(1)) for one in alone(TWO_CARDS, 50)]
     together = replace(case({"a": ("1", 50), "b": ("1", 50), "c": ("2", 50)}), spread=Fraction(1))
@@ -85,7 +85,7 @@ def test_ports_of_a_card_that_were_never_loaded_apart_may_share_it(one_load: boo
 
 
 @pytest.mark.parametrize("split", [(50, 50), (100, 0), (3, 97)])
-def test_a_card_is_full_whoever_gets_it(split: tuple[int, int]) -> None:
+def test_full_card_is_named_for_any_division_among_its_ports(split: tuple[int, int]) -> None:
     together = case({"a": ("1", split[0]), "b": ("1", split[1]), "c": ("2", 100)})
     found = answer(*alone(TWO_CARDS, 100), together)
     assert (found.resource, found.cards) == ("card", ("1",))
@@ -99,12 +99,12 @@ def test_a_card_is_full_whoever_gets_it(split: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize("split", [(33, 33, 34), (100, 0, 0), (0, 60, 40)])
-def test_a_box_is_full_whoever_gets_it(split: tuple[int, int, int]) -> None:
+def test_full_device_is_named_for_any_division_among_its_ports(split: tuple[int, int, int]) -> None:
     together = case({group: (card, fps) for (group, card), fps in zip(TWO_CARDS.items(), split, strict=True)})
     assert answer(*alone(TWO_CARDS, 100), together).resource == "box"
 
 
-def test_a_box_that_no_group_fills_alone_is_told_by_a_card_that_shares_nothing() -> None:
+def test_full_device_is_named_by_groups_on_cards_that_share_nothing() -> None:
     together = case({"a": ("1", 60), "b": ("1", 70), "c": ("2", 70)})
     assert answer(*alone(TWO_CARDS, 100, LINE), together).resource == "box"
     unnamed = dict.fromkeys(TWO_CARDS, "")
@@ -120,7 +120,7 @@ def test_one_card_alone_may_be_the_box() -> None:
     assert "Add a group on another card" in found.reason
 
 
-def test_two_cards_that_are_full_at_once_may_be_a_box_twice_as_fast_as_a_port() -> None:
+def test_two_full_cards_may_be_a_device_twice_as_fast_as_a_port() -> None:
     four = {"a": "1", "b": "1", "c": "2", "d": "2"}
     every = case({group: (card, 50) for group, card in four.items()})
     assert answer(*alone(four, 100), every).resource == "not told"

@@ -253,7 +253,7 @@ def test_what_a_card_had_no_room_for_speaks_like_what_a_port_dropped(missed: int
     assert limit(5_000_000, replace(given, trials=(damaged,)))[0] == "device"
 
 
-def test_a_receiver_that_dropped_all_that_is_missing_was_the_limit_however_few() -> None:
+def test_receiver_that_dropped_all_missing_frames_is_the_limit() -> None:
     given = evidence(20_000_000, health={"rx_dropped": 1})
     assert limit(8_000_000, given)[0] == "none"  # nothing of this traffic is missing
     one = given.trials[0].with_counts(streams=(replace(given.trials[0].streams[0], lost=1),))
@@ -297,7 +297,7 @@ def test_loss_that_set_in_long_before_the_line_was_full_is_not_the_lines() -> No
         assert judge(found, given)["west-east"].limit == expected
 
 
-def test_of_a_mix_a_rate_is_a_share_of_frames_and_the_line_has_a_number_of_its_own() -> None:
+def test_mix_rate_is_a_share_of_frames_and_its_line_rate_another_number() -> None:
     mix = Situation(("west-east",), LINE, Fraction(400), mixed_receivers=(1,))
     (best, everything) = result(5_000_000).values
     used = Value("line utilisation", "west-east", Fraction(3, 4), "ratio")
@@ -311,7 +311,7 @@ def test_a_tester_that_filled_the_line_is_no_limit() -> None:
     assert limit(10_000_000, evidence(10_000_000, health={"unsent": 200_000}))[0] == "line"
 
 
-def test_fewer_frames_offered_than_intended_by_more_than_a_ten_thousandth_is_the_testers_limit() -> None:
+def test_offered_load_short_by_over_a_ten_thousandth_is_a_tester_limit() -> None:
     trial = Trial("t", Frames((Segment("traffic", 10**9, LINE, LINE),)))
     found = measure(trial, starved_tester(most=9_000_000), UNI)
     assert limit(9_000_000, Evidence(UNI, "virtual", True, (found,)))[0] == "tester"
@@ -322,7 +322,7 @@ def test_fewer_frames_offered_than_intended_by_more_than_a_ten_thousandth_is_the
     assert limit(9_000_000, Evidence(UNI, "virtual", True, (more,)))[0] == "tester"
 
 
-def test_loss_in_the_far_end_of_a_group_is_the_fixtures_unless_the_device_drops_too() -> None:
+def test_loss_in_the_far_end_switch_is_a_fixture_limit_without_device_loss() -> None:
     """Ten million frames are lost. The two stand in a row: the one behind is narrower if it drops at all."""
     found, reason = limit(5_000_000, evidence(5_000_000, partner_drops=10_000_000))
     assert found == "fixture"
@@ -361,7 +361,7 @@ def test_loss_while_the_tester_was_late_says_nothing_in_real_time() -> None:
     assert limit(5_000_000, evidence(5_000_000, clock="real", health=away))[0] == "inconclusive"
 
 
-def test_frames_that_came_too_late_to_be_told_are_not_held_against_the_device() -> None:
+def test_frames_too_late_to_identify_are_not_counted_to_the_device() -> None:
     given = evidence(5_000_000)
     late = given.trials[0].with_counts(
         streams=(replace(given.trials[0].streams[0], beyond_window=10_000_000),)
@@ -470,7 +470,7 @@ def test_a_search_that_copies_ended_is_limited_by_the_device() -> None:
     assert found.reason.fields()["copies"] == 3
 
 
-def test_a_ramp_names_the_device_if_its_knee_came_well_before_the_tester_fell_behind() -> None:
+def test_ramp_with_a_knee_before_the_tester_fell_behind_names_the_device() -> None:
     assert judged("ramp", behind_a_starved_tester(wall(2_000_000), 3_000_000))["sum"] == "device"
     # A knee within a tenth of what the tester could send may be its own bursts.
     assert judged("ramp", behind_a_starved_tester(wall(2_900_000), 3_000_000))["sum"] == "tester"
@@ -585,7 +585,7 @@ def test_a_goal_within_the_frame_a_count_is_known_to_is_met(
     assert found.passed is False
 
 
-def test_a_goal_that_nobody_can_judge_says_so_in_words() -> None:
+def test_goal_that_cannot_be_judged_says_so() -> None:
     verdicts = {"west-east": Verdict("inconclusive", Text("because"))}
     found = Result("throughput", result(9_000_000, name="throughput").values, (0,))
     judged_ = judge_goal(goal("throughput", ">=", "95%"), found, verdicts, evidence(5_000_000))
@@ -653,7 +653,7 @@ def around(capacity: int, **found: Any) -> Evidence:
     return replace(given, trials=(replace(given.trials[0], **found),))
 
 
-def test_a_next_hop_that_became_another_box_while_frames_were_lost_makes_it_invalid() -> None:
+def test_next_hop_whose_mac_changed_during_loss_makes_the_trial_invalid() -> None:
     found, reason = limit(5_000_000, around(5_000_000, next_hops=(HOP,)))
     assert found == "invalid"
     moved = NextHopMoved("next hop 198.18.0.1 of `west`", 1_500_000_000, OTHER.before, OTHER.after, 0)
@@ -668,7 +668,7 @@ def test_a_next_hop_that_became_another_box_while_frames_were_lost_makes_it_inva
         assert limit(5_000_000, around(5_000_000, next_hops=(hop,)))[0] == "device"
 
 
-def test_another_box_with_the_testers_address_makes_a_loss_invalid() -> None:
+def test_second_host_with_the_address_of_the_tester_makes_loss_invalid() -> None:
     conflict = Conflict("west", "198.18.0.2", "02:00:00:00:00:0c")
     found, reason = limit(5_000_000, around(5_000_000, conflicts=(conflict,)))
     assert found == "invalid"
@@ -687,7 +687,7 @@ def test_a_device_that_lost_nothing_is_no_limit_because_frames_were_lost() -> No
     assert (lossy.code, lossy.lost) == ("device-measured", 12_000_000)
 
 
-def test_flows_that_came_to_several_workers_hide_what_is_missing_from_every_value() -> None:
+def test_flows_on_several_workers_make_the_loss_of_every_value_unknown() -> None:
     """A copy that another worker saw counts as a frame: shares and times of loss are not known either."""
     for unit, number in (("share", Fraction(1, 100)), ("ns", Fraction(1000)), ("fps", Fraction(5_000_000))):
         value = Value("it", "west-east", number, unit)
@@ -700,7 +700,7 @@ def test_flows_that_came_to_several_workers_hide_what_is_missing_from_every_valu
 
 
 @pytest.mark.parametrize(("low", "high", "limit"), [(50, 51, "line"), (50, 50, "device"), (48, 51, "device")])
-def test_a_search_that_ends_where_two_streams_fill_one_line_out_has_found_that_line(
+def test_search_that_ends_where_two_streams_fill_one_line_names_the_line(
     low: int, high: int, limit: str
 ) -> None:
     """Two ports to one, in per cent of its line: at 50 each they fill it, and 51 each is too much."""

@@ -148,7 +148,7 @@ def test_a_goal_for_the_loss_is_met_by_frames_enough(
         assert "at 95 %: send" in str(found.reason)
 
 
-def test_how_many_frames_would_tell() -> None:
+def test_frames_needed_to_bound_a_loss_ratio() -> None:
     trial = measure(constant("trial", Fraction(1000), SECOND), passes_everything(), ONE)
     value = Value("loss ratio", "a-b", Fraction(0), "share", of_frames=1000)
     result = Result("soak", (value,), (0,), headlines={"loss ratio": "it"})
@@ -165,7 +165,7 @@ def limits(tmp_path: Path, plan: str) -> tuple[StoredCase, dict[str, tuple[str, 
         return case, {one.value: (one.limit, one.reason) for one in case.verdicts}
 
 
-def test_of_a_congested_bridge_the_line_is_the_limit_and_nothing_of_the_other_port(tmp_path: Path) -> None:
+def test_congested_bridge_has_its_line_as_limit_and_not_the_other_port(tmp_path: Path) -> None:
     pytest.importorskip("netdyno._engine", reason="the engine is not built")
     plan = text("congestion: {duration: 200ms}", links=4, matrix="direction: [uni]")
     case, found = limits(tmp_path, plan)

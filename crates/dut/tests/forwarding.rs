@@ -136,7 +136,7 @@ fn the_unknown_neighbour_is_asked_for_and_the_frames_wait() {
 }
 
 #[test]
-fn nobody_answers() {
+fn silent_neighbours_are_asked_three_times() {
     let mut rig = Rig::new(router(false));
     let frame = udp4(mac(0x0a), WEST, [16, 0, 0, 1], [48, 0, 0, 1], 64, 64);
     let received = rig.run(&[one(0, frame)], QUANTUM, 10 * SECOND);

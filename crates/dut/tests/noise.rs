@@ -90,7 +90,7 @@ fn a_period_is_lost_from_its_begin_to_its_end() {
 
 /// The line pauses for 10 us from 20 us on every 50 us: what comes meanwhile leaves back to back at its end.
 #[test]
-fn a_line_that_pauses_by_the_clock_keeps_what_comes() {
+fn line_paused_in_real_time_holds_its_frames() {
     let load = TEN_GIGABIT / 2;
     let frames = frames(2000, load);
     let when = When::Period {

@@ -63,7 +63,7 @@ fn the_numbers_worked_out_on_paper() {
 }
 
 #[test]
-fn what_does_not_ask_for_more_passes_whole_and_what_never_fits_never_passes() {
+fn frames_within_the_rate_all_pass_and_oversized_ones_never() {
     let frames = constant(512, 2000, TEN_GIGABIT / 10);
     assert!(passed(policed(1_000_000_000, Layer::L1, 532), &frames).iter().all(|passed| *passed));
     assert!(passed(policed(1_000_000_000, Layer::L2, 512), &frames).iter().all(|passed| *passed));

@@ -159,7 +159,7 @@ fn who_is_not_believed() {
 }
 
 #[test]
-fn what_makes_no_sense_hurts_nobody() {
+fn malformed_updates_change_nothing() {
     let good = update(0, &message(7)).bytes;
     let cut = (14..good.len()).map(|length| good[..length].to_vec());
     let broken = (0..good.len()).flat_map(|at| {
@@ -182,7 +182,7 @@ fn what_makes_no_sense_hurts_nobody() {
 }
 
 #[test]
-fn the_shorter_way_wins_and_only_who_told_it_takes_it_back() {
+fn shorter_route_wins_and_only_its_sender_withdraws_it() {
     let west = update;
     let east = |at: u64, metric: u8| {
         let mut frame = from(at, [100, 64, 1, 2], 520, &message(metric));
@@ -205,7 +205,7 @@ fn the_shorter_way_wins_and_only_who_told_it_takes_it_back() {
 }
 
 #[test]
-fn what_is_not_told_again_is_forgotten_after_180_s() {
+fn routes_without_an_update_expire_after_180_s() {
     let host = [192, 0, 2, 1];
     let told = |at| update(at, &message(7));
     let frames = [told(0), to(179 * SECOND, host), to(181 * SECOND, host)];
@@ -251,7 +251,7 @@ fn what_passes_through_to_the_same_udp_ports_costs_nothing_more() {
 }
 
 #[test]
-fn who_is_only_told_of_is_no_neighbour() {
+fn router_named_by_others_is_no_neighbour() {
     // 25 routes that cannot be reached, each through another host of a network of 62: none of them is asked for or kept.
     let mut spec = listening();
     spec.ports[0].ipv4 = Some("100.64.0.1/26".to_owned());

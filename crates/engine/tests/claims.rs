@@ -265,7 +265,7 @@ fn what_a_next_hop_says_of_itself_is_claimed_and_what_others_say_is_not() {
 }
 
 #[test]
-fn what_comes_to_udp_ports_it_listens_at_is_claimed_of_its_own_and_of_networks_behind_it() {
+fn frames_to_its_udp_ports_are_claimed_for_it_and_networks_behind_it() {
     let mut spec = spec(&ipv4());
     spec.ports[0].listens = vec![50_520];
     spec.ports[0].behind = vec!["192.0.2.128/25".to_owned(), "nonsense".to_owned()];

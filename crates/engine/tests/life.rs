@@ -142,7 +142,7 @@ fn a_next_hop_that_falls_silent_is_named_and_one_that_comes_back_too() {
 
 /// RFC 1812 section 3.3.2: an ARP message that says a group address is not believed.
 #[test]
-fn a_group_address_is_nobodys() {
+fn group_address_belongs_to_no_host() {
     let group = Mac([0x01, 0, 0x5e, 0, 0, 1]);
     let lie = Arp::gratuitous(&[], group, HOP).build();
     let (found, far) = run(to_hop(100, 2), QUANTUM, false, vec![(SECOND, lie)], router(|_| Some(ROUTER)));
@@ -151,7 +151,7 @@ fn a_group_address_is_nobodys() {
 }
 
 #[test]
-fn another_box_with_our_address_is_named_and_contradicted_once_in_ten_seconds() {
+fn second_host_with_our_address_is_reported_and_contradicted_every_10_s() {
     let claims = (1..=24).map(|half| (half * SECOND / 2, Arp::gratuitous(&[], OTHER, OURS).build()));
     let (found, far) = run(to_hop(10, 14), QUANTUM, false, claims.collect(), router(|_| Some(ROUTER)));
     assert_eq!(found.conflicts.len(), 1);

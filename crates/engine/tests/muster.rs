@@ -184,7 +184,7 @@ fn frames_that_come_before_a_worker_knows_of_the_start_are_counted() {
 /// A worker is away from before traffic begins until 3 ms into it, and its queue overflows: what it drops meanwhile is the
 /// tester's own.
 #[test]
-fn what_is_dropped_while_a_worker_is_away_at_the_start_is_told() {
+fn frames_dropped_before_a_worker_starts_are_reported() {
     for away_from in [SETTLE_PS - STEP_PS, SETTLE_PS, SETTLE_PS + STEP_PS, SETTLE_PS + 2 * STEP_PS] {
         let (trial, follower, rings, _) = trial(600);
         let found = finish(&Mutex::new(trial), follower, 0, |now| {
@@ -219,7 +219,7 @@ fn a_worker_that_never_comes_makes_the_trial_invalid() {
 
 /// A thousand questions come to the second worker at once. 256 wait for the lead; the others are dropped, and counted.
 #[test]
-fn questions_that_nobody_hears_are_counted() {
+fn questions_without_a_receiver_are_counted() {
     let (trial, follower, rings, _) = trial(usize::MAX);
     let asker = "02:00:00:00:00:0b".parse().expect("an address");
     let address = |text: &str| text.parse().expect("an address");

@@ -171,7 +171,7 @@ fn latency_begins_when_a_frames_own_burst_departs_in_either_direction() {
 /// Frame 3 comes with a wrong destination port, so its probe can be read; of frame 5 the probe is broken; frame 7 is
 /// lost. The first that did not arrive intact is frame 3, or frame 5 if only that and 7 are hit, or 7.
 #[test]
-fn the_first_frame_that_did_not_arrive_intact_is_the_first_lost_or_corrupted_one() {
+fn first_frame_not_intact_is_the_first_lost_or_corrupted_one() {
     fn readable(number: u64, frame: &mut [u8]) -> bool {
         frame[37] ^= u8::from(number == 3);
         unreadable(number, frame)
@@ -293,7 +293,7 @@ fn only_what_a_port_drops_while_there_is_traffic_counts() {
 /// Of what is counted while there is traffic: dropped on the way out, full rings, and what is still to leave. The longest
 /// frames of 1518 bytes take 12.304 us on a line of 1 Gbit/s (IEEE 802.3: 8 bytes before a frame, 12 behind it).
 #[test]
-fn what_a_port_notices_on_its_way_out_is_told() {
+fn frames_a_port_drops_on_the_way_out_are_reported() {
     let counted = |at_us: u64, port, tx_dropped, rx_full, tx_ahead| {
         let counters = PortCounters {
             tx_dropped,

@@ -245,7 +245,7 @@ proptest! {
 
 /// 64-byte frames in bursts of 32 at 10 Gbit/s: 67.2 ns apart. At a tenth of the line a burst begins each 32 x 672 ns.
 #[test]
-fn frames_of_a_burst_are_back_to_back_and_bursts_as_far_apart_as_the_load_says() {
+fn burst_frames_are_back_to_back_and_bursts_apart_by_the_load() {
     let even = schedule(&[segment(1_000_000, 1_000_000_000, 1_000_000_000)], &[64], &[0]);
     let bursts = even.clone().in_bursts(32, 10_000_000_000);
     let times = all(&bursts);

@@ -26,7 +26,7 @@ fn long(number: u32) -> Vec<u8> {
     frame
 }
 
-fn told(messages: Value, per_second: u64, duration_ms: u64, quantum_us: u64) -> (TrialResult, Far) {
+fn run_script(messages: Value, per_second: u64, duration_ms: u64, quantum_us: u64) -> (TrialResult, Far) {
     let mut stream = stream("it", json!("written"), per_second, 1);
     stream["schedule"][0]["duration_ns"] = json!(duration_ms * 1_000_000);
     let spec = common::trial(json!({ "messages": messages }), &[stream]);
@@ -45,7 +45,7 @@ fn regular() -> Value {
 fn a_message_is_the_first_frame_of_its_time_and_the_others_wait_for_it() {
     for quantum in [1, 32, 1000] {
         // Two thirds of the line: what waits for a message has caught up long before the next one.
-        let (found, far) = told(regular(), 10_000_000, 3, quantum);
+        let (found, far) = run_script(regular(), 10_000_000, 3, quantum);
         let said: Vec<_> = found.said.iter().map(|said| (said.message, said.number, said.at_ns)).collect();
         assert_eq!(said, [(1, 0, -400_000), (0, 0, 0), (0, 1, 1_000_000), (0, 2, 2_000_000)]);
         let frames: Vec<_> = far.heard.iter().map(|(_, frame)| frame.clone()).collect();
@@ -74,7 +74,7 @@ fn a_message_is_the_first_frame_of_its_time_and_the_others_wait_for_it() {
 #[test]
 fn a_full_line_is_behind_by_what_was_said() {
     let messages = json!([{"at_ns": 0, "every_ns": 1_000_000, "count": 3, "frame": hex(&long(7))}]);
-    let (found, far) = told(messages, 14_880_952, 3, 32);
+    let (found, far) = run_script(messages, 14_880_952, 3, 32);
     assert_eq!(found.health.latest_departure_ns, 3 * LONG / 1000);
     let (last, _, _) = far.tests.last().expect("sent");
     let number = found.streams[0].offered - 1;

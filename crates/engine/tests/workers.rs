@@ -218,7 +218,7 @@ proptest! {
 }
 
 #[test]
-fn flows_that_come_to_several_queues_are_counted_as_such_and_their_frames_once() {
+fn flows_on_several_queues_are_counted_as_split_and_their_frames_once() {
     let spec = streams(1, [10, 1], &[(96, 1)], &[(5000, 100, 100)]);
     // By the lowest byte of the sequence: frames of a flow take turns.
     let (found, _) = run(&spec, 2, usize::MAX, |_, frame| {

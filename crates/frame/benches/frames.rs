@@ -31,7 +31,7 @@ impl Slots for Ring<'_> {
 const ROUNDS: usize = 501;
 
 /// Prints the best and the median of the rounds.
-fn report(name: &str, frames: usize, mut round: impl FnMut()) {
+fn print_rate(name: &str, frames: usize, mut round: impl FnMut()) {
     let mut times: Vec<f64> = (0..ROUNDS)
         .map(|_| {
             let start = Instant::now();
@@ -53,7 +53,7 @@ fn build(name: &str, headers: &str, sizes: &[u32], weights: &[u32], flows: u32) 
     let mut cursor = template.cursor();
     let which: Vec<u8> = order.iter().copied().cycle().take(burst).collect();
     let departures: Vec<u64> = (0..burst as u64).map(|index| index * 67_200).collect();
-    report(name, burst * bursts, || {
+    print_rate(name, burst * bursts, || {
         for _ in 0..bursts {
             let mut ring = Ring {
                 memory: &mut memory,
@@ -81,7 +81,7 @@ const VLAN: &str = r#"{"type": "vlan", "vid": 100}"#;
 fn main() {
     let stack = |parts: &[&str]| format!("[{}]", parts.join(","));
     let (image, mut memory) = ([7u8; 60], vec![0u8; 64 * 64]);
-    report("for comparison: copy 60 bytes, no more", 64 * 200, || {
+    print_rate("for comparison: copy 60 bytes, no more", 64 * 200, || {
         for _ in 0..200 {
             for slot in memory.chunks_exact_mut(64) {
                 slot[..60].copy_from_slice(black_box(&image));
@@ -146,7 +146,7 @@ fn main() {
         let frames: Vec<Vec<u8>> = (0..64).map(|flow| template.frame(flow, 0, 0, u64::from(flow))).collect();
         let rounds = if size == 64 { 200 } else { 50 };
         let each = |name: &str, look: &dyn Fn(&[u8])| {
-            report(&format!("{name} {size} B"), rounds * frames.len(), || {
+            print_rate(&format!("{name} {size} B"), rounds * frames.len(), || {
                 for _ in 0..rounds {
                     for frame in &frames {
                         look(black_box(frame));

@@ -29,12 +29,12 @@ fn main() {
         clock.source(),
         clock.ticks_per_second()
     );
-    report("null, transmit", &clock, null);
-    report("wire, transmit and receive, 10 Gbit/s", &clock, || on_wire(10_000_000_000));
-    report("wire, transmit and receive, 9.500000001 Gbit/s", &clock, || on_wire(9_500_000_001));
-    report("ring, transmit and receive in one thread", &clock, ring_in_one_thread);
-    report("ring, from thread to thread", &clock, ring_between_threads);
-    report("clock, one reading", &clock, || {
+    print_rate("null, transmit", &clock, null);
+    print_rate("wire, transmit and receive, 10 Gbit/s", &clock, || on_wire(10_000_000_000));
+    print_rate("wire, transmit and receive, 9.500000001 Gbit/s", &clock, || on_wire(9_500_000_001));
+    print_rate("ring, transmit and receive in one thread", &clock, ring_in_one_thread);
+    print_rate("ring, from thread to thread", &clock, ring_between_threads);
+    print_rate("clock, one reading", &clock, || {
         let before = ticks();
         for _ in 0..FRAMES {
             black_box(clock.now());
@@ -44,11 +44,11 @@ fn main() {
     // SAFETY: no memory is passed.
     if unsafe { libc::geteuid() } == 0 {
         namespace::with_veth("af_packet", 1500, move || {
-            report("af_packet over veth, transmit and receive", &clock, || {
+            print_rate("af_packet over veth, transmit and receive", &clock, || {
                 on_veth(|interface| AfPacket { interface }.into())
             });
             if !namespace::lacks_xdp("af_xdp") {
-                report("af_xdp over veth, transmit and receive", &clock, || {
+                print_rate("af_xdp over veth, transmit and receive", &clock, || {
                     on_veth(|interface| {
                         let (attach, mode) = (Attach::Auto, Mode::Auto);
                         AfXdp { interface, attach, mode }.into()
@@ -62,7 +62,7 @@ fn main() {
 }
 
 /// Prints one line; `run` moves `FRAMES` frames, or says what it would take, and returns the ticks.
-fn report(what: &str, clock: &Clock, mut run: impl FnMut() -> u64) {
+fn print_rate(what: &str, clock: &Clock, mut run: impl FnMut() -> u64) {
     let mut costs: Vec<f64> = (0..ROUNDS).map(|_| run() as f64 / FRAMES as f64).collect();
     costs.sort_by(f64::total_cmp);
     let ns = 1e9 / clock.ticks_per_second();

@@ -112,8 +112,8 @@ fn frames_longer_than_a_slot_are_counted_and_not_cut() {
 }
 
 #[test]
-fn a_reader_that_does_not_read_is_told_how_much_it_lost() {
-    namespace::with_veth("a_reader_that_does_not_read_is_told_how_much_it_lost", 1500, || {
+fn reader_that_does_not_read_learns_how_much_it_lost() {
+    namespace::with_veth("reader_that_does_not_read_learns_how_much_it_lost", 1500, || {
         let [mut west, mut east] = pair(1514);
         let burst: Vec<_> = (0..64).map(|number| frame(number, 1514)).collect();
         let mut sent = 0;

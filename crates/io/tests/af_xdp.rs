@@ -181,8 +181,8 @@ fn frames_too_long_are_counted_and_not_cut() {
 }
 
 #[test]
-fn a_reader_that_does_not_read_is_told_how_much_it_lost() {
-    with_veth("a_reader_that_does_not_read_is_told_how_much_it_lost", || {
+fn reader_that_does_not_read_learns_how_much_it_lost() {
+    with_veth("reader_that_does_not_read_learns_how_much_it_lost", || {
         let (mut west, mut east) = (open("nd0", 128), open("nd1", 128));
         let burst: Vec<_> = (0..64).map(|number| frame(number, 60)).collect();
         let mut sent = 0;
@@ -475,9 +475,9 @@ fn what_the_card_drops_on_its_way_out_is_counted() {
 
 /// 1 Mbit/s (tc-tbf(8)), and 200 frames of 60 bytes at once: most are still there when the last are handed over.
 #[test]
-fn what_is_still_on_its_way_out_is_told() {
+fn frames_still_on_the_way_out_are_reported() {
     let slow = &["tbf", "rate", "1mbit", "burst", "2000", "limit", "100000"];
-    with_qdisc("what_is_still_on_its_way_out_is_told", slow, || {
+    with_qdisc("frames_still_on_the_way_out_are_reported", slow, || {
         let mut west = open("mv0", 1518);
         send_all(&mut west, &[frame(0, 60)]);
         assert_eq!(west.counters().tx_ahead, 0, "nothing was before it");

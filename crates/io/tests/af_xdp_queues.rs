@@ -53,8 +53,8 @@ fn in_a_namespace(name: &'static str, test: impl FnOnce() + Send + 'static) {
 }
 
 #[test]
-fn a_veth_whose_queues_cannot_be_told_apart_is_refused() {
-    in_a_namespace("a_veth_whose_queues_cannot_be_told_apart_is_refused", || {
+fn veth_with_indistinguishable_queues_is_refused() {
+    in_a_namespace("veth_with_indistinguishable_queues_is_refused", || {
         // A native program takes no frames of this length, and a generic one does not know by which queue they came.
         pair("9000", ["2", "2"], ["2", "2"]);
         for (attach, because) in [(Attach::Auto, ""), (Attach::Generic, "`attach: generic` was asked for")] {

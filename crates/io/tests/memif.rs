@@ -128,7 +128,7 @@ fn a_full_ring_takes_what_fits_and_counts() {
 
 /// Full at 5 us, of which nothing was known since the begin; looked at and found empty until 9 us, full again at 50.
 #[test]
-fn the_time_before_a_full_look_is_told() {
+fn time_before_a_full_poll_is_reported() {
     let (mut west, mut east) = ends(&abstract_socket(), 1514, 1);
     let (west, east) = (&mut west[0], &mut east[0]);
     let frames: Vec<_> = (0..1024).map(|number| frame(number, 60)).collect();
@@ -340,7 +340,7 @@ fn socket_file_whose_server_was_killed_is_left_over() {
 }
 
 #[test]
-fn a_second_peer_is_told_who_is_there() {
+fn second_peer_learns_the_name_of_the_first() {
     let socket = abstract_socket();
     let (mut west, mut east) = ends(&socket, 1514, 1);
     let mut spec = Memif::new(&socket, Role::Client);
@@ -358,7 +358,7 @@ fn a_second_peer_is_told_who_is_there() {
 }
 
 #[test]
-fn who_is_there_is_told_to_nobody_without_the_secret() {
+fn peer_name_without_the_secret_is_not_sent() {
     let socket = abstract_socket();
     let end = |name, role, secret: &str| {
         let mut spec = Memif::new(&socket, role);

@@ -247,7 +247,7 @@ impl Bare {
 }
 
 #[test]
-fn peers_that_speak_nonsense_are_told_so_and_the_next_one_is_served() {
+fn peers_that_send_nonsense_are_refused_and_the_next_one_is_served() {
     let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let socket = abstract_socket();
     let mut server = one(&socket, Role::Server);
@@ -298,7 +298,7 @@ fn peers_that_speak_nonsense_are_told_so_and_the_next_one_is_served() {
 /// A client that says nothing, and one that stops half way, each at an interface of a socket that others share: the
 /// others are served while these still have time to speak.
 #[test]
-fn silent_clients_keep_nobody_else_waiting() {
+fn silent_clients_delay_no_other_client() {
     let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let socket = abstract_socket();
     let end = |role, id| {

@@ -62,7 +62,7 @@ fn a_full_ring_takes_what_fits_and_counts() {
 
 /// The far end sends by the last byte of a frame: what is for a ring nobody reads is dropped there, and counted there.
 #[test]
-fn a_reader_that_is_slow_slows_nobody_else() {
+fn slow_reader_slows_no_other_reader() {
     let link = LinkSpec::new("west", "east", 0, 1514);
     let by_last = |frame: &[u8]| u32::from(frame[frame.len() - 1]);
     let (mut near, mut far) = ring::pair_queues(&link, 16, 2, by_last).expect("rings");

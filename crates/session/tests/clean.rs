@@ -53,7 +53,7 @@ fn a_cross_connect_at_line_rate_passes_everything() {
 }
 
 #[test]
-fn a_router_is_asked_for_its_mac_and_told_ours_while_traffic_runs() {
+fn router_resolution_during_traffic_exchanges_both_macs() {
     let streams = [
         stream(
             false,

@@ -58,7 +58,7 @@ fn a_link_that_is_down_is_up_again_in_the_next_trial() {
 }
 
 #[test]
-fn an_event_of_no_port_or_by_the_clock_is_refused() {
+fn event_without_a_port_or_in_real_time_is_refused() {
     let event = |port| -> Vec<Event> { serde_json::from_value(json!([{"at_ns": 1, "kind": "link-up", "port": port}])).expect("an event") };
     let mut emulated = open(session("virtual", "wire", cross_connect()));
     let refused = emulated.expect(event(7)).expect_err("there is no such port");

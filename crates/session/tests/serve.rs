@@ -59,7 +59,7 @@ fn every_frame_is_accounted_for_between_two_strangers() {
 }
 
 #[test]
-fn a_tester_without_its_device_has_an_invalid_trial_and_the_next_one_is_good() {
+fn trial_without_its_device_is_invalid_and_the_next_one_is_valid() {
     let sockets = ["west", "east"].map(socket);
     let mut server = serve(&sockets, cross_connect());
     let mut session = tester(&sockets);

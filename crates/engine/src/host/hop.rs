@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_polled_if_so_asked() {
+    fn polling_switched_off_polls_no_next_hop() {
         let mut hop = known(1);
         hop.keep(0, 0);
         assert_eq!(hop.poll(u64::MAX - 1), None);

@@ -24,7 +24,7 @@ fn windows_are_as_wide_as_memory_allows() {
 }
 
 #[test]
-fn a_copy_is_told_from_a_late_frame_up_to_the_last_bit_of_the_window() {
+fn copy_and_late_frame_differ_up_to_the_last_bit_of_the_window() {
     for flows in [1, 1000, 100_000] {
         let mut state = Flows::new(flows);
         let width = state.window();

@@ -131,7 +131,7 @@ mod tests {
 
     /// 82576 datasheet, SRRCTL.BSIZEPACKET: the length of a receive buffer, in KiB.
     #[test]
-    fn frames_fit_in_what_a_card_is_told_in_whole_kib() {
+    fn frames_fit_in_the_buffer_of_a_card_in_whole_kib() {
         assert_eq!(chunk(1514, false), Some(2048));
         assert_eq!(chunk(1514, true), Some(4096));
         assert_eq!((chunk(1024, true), chunk(1025, true)), (Some(2048), Some(4096)));
