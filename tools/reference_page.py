@@ -23,6 +23,7 @@ from netdyno.cli.app import cli
 from netdyno.cli.codes import MEANINGS
 from netdyno.devices import KINDS
 from netdyno.devices.drivers import DRIVERS
+from netdyno.errors import CODES
 from netdyno.methods import METHODS
 from netdyno.modifiers import MODIFIERS
 from netdyno.plan.patterns import PATTERNS
@@ -185,6 +186,14 @@ def page() -> str:
             if one is not EngineReason
         ],
     )
+    lines += [
+        "## Errors",
+        "",
+        "`netdyno check PLAN --format json` prints each mistake with its `code`; sentences may change.",
+        "What the tester itself refuses has a code of the engine, below.",
+        "",
+    ]
+    lines += table(["code", "meaning"], [(f"`{code}`", CODES[code]) for code in sorted(CODES)])
     lines += [
         "## Reasons of the engine",
         "",

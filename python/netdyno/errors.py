@@ -5,34 +5,103 @@ from __future__ import annotations
 import difflib
 import errno
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+CODES: Mapping[str, str] = {
+    # Of a plan, a file or an option.
+    "bad-plan": "The plan has mistakes; each has a code of its own",
+    "cannot-read": "A file, or a device's counters, cannot be read",
+    "conflict": "Two settings exclude each other",
+    "empty": "A list or mapping is empty, and needs an entry",
+    "frame-too-small": "A frame has no room for its headers",
+    "given-twice": "A name, value or port is given twice",
+    "goal-above-line": "No line carries the rate that a goal asks for",
+    "load-above-line": "A load is more than the line carries",
+    "missing-field": "A field is missing",
+    "no-case": "No case is left of the matrix",
+    "no-such-file": "A file does not exist",
+    "not-beside-the-plan": "An included file is outside the plan's folder",
+    "not-utf8": "A file is not UTF-8 text",
+    "not-yaml": "A file is not plain YAML",
+    "out-of-range": "A value is outside its limits",
+    "too-large": "A file has too many bytes, values, levels or aliases",
+    "too-many": "More cases, flows, loads or parts than netdyno can hold",
+    "trial-too-short": "A trial is too short to tell anything",
+    "unknown-field": "A field is unknown, or does not belong here",
+    "unknown-name": "Nothing has this name",
+    "unsupported": "The device, method, pattern or tester cannot do this",
+    "wrong-count": "The number of entries is wrong",
+    "wrong-format": "A text is not written as needed",
+    "wrong-order": "Headers stand in an order that no frame has",
+    "wrong-type": "A value has the wrong type: a list for a number, a number for a text",
+    "wrong-unit": "A quantity has no unit, or a wrong one",
+    # Of the machine, the lab and the tester.
+    "command-failed": "A command that sets up the device failed",
+    "device-ended": "A program of the device ended during the run",
+    "device-silent": "A program of the device does not answer",
+    "interface-unfit": "An interface cannot be used with this backend",
+    "line-down": "The line of a port stays down",
+    "no-cable": "Ports that should face each other do not",
+    "no-loopback": "A port does not receive what it sends",
+    "no-namespace": "The kernel gives no network namespace",
+    "no-rights": "This user lacks a right",
+    "not-askable": "netdyno cannot ask this device to do this",
+    "no-such-interface": "This machine has no interface of this name",
+    "port-absent": "The other end of a port does not exist",
+    "ports-not-joinable": "Ports cannot be joined with each other for calibration",
+    "tester-missing": "The tester cannot be loaded",
+    "tester-preempted": "The tester was preempted in every attempt",
+    "tool-missing": "A program is not installed",
+    "trial-invalid": "No attempt at a trial was valid",
+    # Of what is stored.
+    "cannot-write": "Nothing can be written to a folder",
+    "disk-full": "The disk is full or fails",
+    "newer-calibration": "A newer netdyno wrote the calibration",
+    "newer-store": "A newer netdyno wrote the run",
+    "no-such-run": "The folder holds no run",
+    "not-a-calibration": "The file is no calibration",
+    "not-a-store": "The file is no store of netdyno",
+    "nothing-stored": "The run was stopped before anything was stored",
+    "old-store": "A netdyno before 0.1.0 wrote the run",
+    "other-plan": "The stored run belongs to another plan",
+    "run-in-use": "Another process writes the run",
+    "store-damaged": "The store is damaged",
+}
+"""What kind of mistake an error is, for programs: each code and its meaning. Sentences may change."""
 
 
 class NetdynoError(Exception):
-    """Something a user, a file, a device or a network got wrong. Not for bugs: those are assertions."""
+    """Something a user, a file, a device or a network got wrong. Not for bugs: those are assertions.
 
-    def __init__(self, message: str, hint: str | None = None) -> None:
+    code: what kind of mistake it is, for programs: one of `CODES`, or what the tester calls it.
+    """
+
+    def __init__(self, message: str, hint: str | None = None, *, code: str) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
+        self.code = code
 
 
 class Problem(ValueError):  # noqa: N818, it becomes part of an error
     """One mistake in a value. A ValueError, so that pydantic validators may raise it.
 
-    at: path from the value to the part of it that is wrong, if it has parts.
+    at: path from the value to the part of it that is wrong, if it has parts. code: one of `CODES`.
     """
 
-    def __init__(self, message: str, hint: str | None = None, at: tuple[str | int, ...] = ()) -> None:
+    def __init__(
+        self, message: str, hint: str | None = None, at: tuple[str | int, ...] = (), *, code: str
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
         self.at = at
+        self.code = code
 
     def below(self, *above: str | int) -> Problem:
         """The same mistake, told of a value that this one is a part of."""
-        return Problem(self.message, self.hint, (*above, *self.at))
+        return Problem(self.message, self.hint, (*above, *self.at), code=self.code)
 
 
 class Problems(ValueError):  # noqa: N818
@@ -47,7 +116,7 @@ class Problems(ValueError):  # noqa: N818
 class PlanError:
     """One mistake in a plan. line and column count from 1, as editors do; both 0: the file as a whole.
 
-    path: where it is in the plan, `traffic.imix.size`.
+    path: where it is in the plan, `traffic.imix.size`. code: one of `CODES`.
     """
 
     line: int
@@ -56,6 +125,7 @@ class PlanError:
     message: str
     hint: str | None = None
     file: str = "plan.yaml"
+    code: str = field(kw_only=True)
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
@@ -99,7 +169,7 @@ class PlanErrors(NetdynoError):  # noqa: N818, there are several
         told = {(error.file, error.line, error.column, error.message): error for error in errors}
         in_order = [told[key] for key in sorted(told, key=lambda key: (key[0] != file, *key))]
         self.errors = tuple(_once(in_order))
-        super().__init__(self.render())
+        super().__init__(self.render(), code="bad-plan")
 
     def render(self) -> str:
         """The mistakes as lines of text, each followed by its hint."""

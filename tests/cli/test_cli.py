@@ -481,6 +481,34 @@ def test_check_usual_slip_gets_what_was_meant(written: str, wrong: str, meant: s
     assert f"did you mean `{meant}`?" in done.stderr
 
 
+def test_check_json_has_code_place_message_and_hint_of_each_mistake(tmp_path: Path) -> None:
+    wrong = SEARCH.replace("rate: 10Gbps", "rate: 10G", 1) + 'goals: ["throughput >= 101%"]\nrepeats: 2\n'
+    plan = write_plan(tmp_path, wrong)
+    done = said("check", plan, "--format", "json")
+    assert (done.returncode, done.stderr) == (2, "")
+    found = json.loads(done.stdout)
+    assert found["plan"] == str(plan)
+    assert [error["code"] for error in found["errors"]] == ["wrong-unit", "out-of-range", "unknown-field"]
+    first, lines = found["errors"][0], wrong.splitlines()
+    assert (first["file"], first["path"]) == (str(plan), "lab.links[0].rate")
+    assert lines[first["line"] - 1][first["column"] - 1 :].startswith("10G")
+    assert all(error["message"] and error["hint"] for error in found["errors"])
+
+
+def test_check_json_of_a_right_plan_has_its_cases_and_no_mistake(tmp_path: Path) -> None:
+    done = said("check", write_plan(tmp_path, SEARCH), "--format", "json")
+    assert done.returncode == 0
+    found = json.loads(done.stdout)
+    assert (found["errors"], found["cases"] > 0) == ([], True)
+
+
+def test_check_json_of_a_missing_file_has_no_line(tmp_path: Path) -> None:
+    done = said("check", tmp_path / "none.yaml", "--format", "json")
+    assert done.returncode == 2
+    (error,) = json.loads(done.stdout)["errors"]
+    assert (error["code"], error["line"], error["column"]) == ("no-such-file", None, None)
+
+
 def test_check_interface_that_is_not_there_is_a_warning(tmp_path: Path) -> None:
     """Another machine may have it; nothing is started here."""
     done = said("check", write_plan(tmp_path, EXTERNAL))

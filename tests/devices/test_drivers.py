@@ -51,7 +51,7 @@ class Thermometer:
         found = self.says(self.reads)
         self.reads += 1
         if found is None:
-            raise LabError("no answer")
+            raise LabError("no answer", code="cannot-read")
         return found
 
     def summary(self, first: Mapping[Channel, int], last: Mapping[Channel, int]) -> Mapping[str, Any] | None:

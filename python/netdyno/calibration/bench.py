@@ -129,7 +129,8 @@ class Bench:
         result = read_result(text)
         if result.invalid:
             raise CalibrationError(
-                f"a trial on the loopback is invalid: {'; '.join(map(str, result.invalid))}"
+                f"a trial on the loopback is invalid: {'; '.join(map(str, result.invalid))}",
+                code="trial-invalid",
             )
         spacing = tuple(tuple(queues) for queues in json.loads(text).get("spacing", ()))
         return Shot(fps, duration_ns, result, spacing)

@@ -117,7 +117,9 @@ class Calibration:
         try:
             table = json.loads(text)
             if table["format"] > FORMAT:
-                raise CalibrationError(f"{name}: written by a newer netdyno", "update netdyno")
+                raise CalibrationError(
+                    f"{name}: written by a newer netdyno", "update netdyno", code="newer-calibration"
+                )
             return cls(
                 id=str(table["id"]),
                 made_at=_moment(table["made_at"]),
@@ -131,7 +133,9 @@ class Calibration:
                 complete=bool(table["complete"]),
             )
         except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError) as error:
-            raise CalibrationError(f"{name}: not a calibration of netdyno: {error!r}") from error
+            raise CalibrationError(
+                f"{name}: not a calibration of netdyno: {error!r}", code="not-a-calibration"
+            ) from error
 
 
 def _plain(value: object) -> str:

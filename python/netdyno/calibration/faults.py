@@ -94,7 +94,8 @@ def _trial(cores: Sequence[int], injected: Injected, drain_ns: int) -> Outcome:
         result = read_result(session.trial(trial_spec(drain_ns)))
     if result.invalid:
         raise CalibrationError(
-            f"a trial of injected faults is invalid: {'; '.join(map(str, result.invalid))}"
+            f"a trial of injected faults is invalid: {'; '.join(map(str, result.invalid))}",
+            code="trial-invalid",
         )
     return result
 

@@ -65,7 +65,9 @@ def of_plan(plan: Plan) -> Source | str:
             " there is nothing to calibrate"
         )
     if not isinstance(kind, Loopback):
-        raise CalibrationError(f"the ports of `{kind.name}` cannot be joined with each other")
+        raise CalibrationError(
+            f"the ports of `{kind.name}` cannot be joined with each other", code="ports-not-joinable"
+        )
     return Source(kind.name, kind.loopback(plan.lab.links, plan.lab.threads))
 
 

@@ -32,7 +32,9 @@ def prepare(runs: Path) -> None:
             file.write(bytes(ROOM_BYTES))
     except OSError as error:
         hint = "`--out` names another folder"
-        raise CalibrationError(f"{runs}: nothing can be kept there: {error.strerror}", hint) from error
+        raise CalibrationError(
+            f"{runs}: nothing can be kept there: {error.strerror}", hint, code="cannot-write"
+        ) from error
 
 
 def save(runs: Path, calibration: Calibration) -> Path:

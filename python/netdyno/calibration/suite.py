@@ -185,18 +185,21 @@ def facing(bench: Bench, case: Case) -> Check:
             f"the tester was preempted for so long that nothing is known of the ports {names}: of"
             f" {FACING_FRAMES} frames {' and '.join(silent)} none were sent, {FACING_ATTEMPTS} times",
             "try again when the machine has less to do",
+            code="tester-preempted",
         )
     if silent and alone:
         raise CalibrationError(
             f"the port {names} does not receive what it sends: of {FACING_FRAMES} frames none came back",
             "put a loopback plug into it (or what sends each frame back), calibrate, then plug the device in"
             " again",
+            code="no-loopback",
         )
     if silent:
         raise CalibrationError(
             f"the ports {names} do not face each other: of {FACING_FRAMES} frames"
             f" {' and '.join(silent)} none arrived",
             "plug a cable between them, calibrate, then plug the device in again",
+            code="no-cable",
         )
 
     def reserved(spec: dict[str, Any]) -> None:

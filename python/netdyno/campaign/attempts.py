@@ -110,6 +110,7 @@ class Attempts:
                     f"trial {number} of the stored run asked for another load, or to observe something else,"
                     " than the plan does now",
                     "start a new run instead of resuming this one",
+                    code="other-plan",
                 )
             return stored.result
         given_up = self.given_up.get(number)

@@ -99,13 +99,19 @@ class Selection:
         axes = dict(plan.axes)
         for axis, value in wanted.items():
             if axis not in axes:
-                raise NetdynoError(f"--only: the matrix has no axis `{axis}`", f"its axes: {', '.join(axes)}")
+                raise NetdynoError(
+                    f"--only: the matrix has no axis `{axis}`",
+                    f"its axes: {', '.join(axes)}",
+                    code="unknown-name",
+                )
             if value not in axes[axis]:
                 hint = f"its values: {', '.join(axes[axis])}"
-                raise NetdynoError(f"--only: the axis `{axis}` has no value `{value}`", hint)
+                raise NetdynoError(
+                    f"--only: the axis `{axis}` has no value `{value}`", hint, code="unknown-name"
+                )
         found = tuple(case for case in cases(plan) if wanted.items() <= dict(case.choices).items())
         if not found:
-            raise NetdynoError("--only: no case of the plan is left")
+            raise NetdynoError("--only: no case of the plan is left", code="no-case")
         return found
 
 
@@ -235,7 +241,9 @@ def _preflight(plan: Plan) -> None:
     except LabError as error:
         if error.link is None:
             raise
-        raise LabError(f"{_place(plan, error.link)}: {error.message}", error.hint, error.link) from error
+        raise LabError(
+            f"{_place(plan, error.link)}: {error.message}", error.hint, error.link, code=error.code
+        ) from error
 
 
 def _place(plan: Plan, link: int) -> str:

@@ -3,22 +3,45 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
+from netdyno.cli.codes import USAGE
 from netdyno.cli.run import about
-from netdyno.errors import counted
+from netdyno.errors import PlanError, PlanErrors, counted
 
 
 @click.command()
 @click.argument("plan", type=click.Path(path_type=Path))
-def check(plan: Path) -> None:
-    """Check a PLAN completely and start nothing."""
+@click.option(
+    "--format",
+    "form",
+    default="text",
+    type=click.Choice(["text", "json"]),
+    show_default=True,
+    help="Format of the output.",
+)
+@click.pass_context
+def check(context: click.Context, plan: Path, form: str) -> None:
+    """Check a PLAN completely and start nothing.
+
+    As JSON each mistake has its code, file, line, column, path, message and hint.
+    """
     from netdyno.campaign.run import Selection
     from netdyno.plan import load
     from netdyno.testers import tables
 
+    if form == "json":
+        try:
+            loaded = load(plan, tables=tables())
+        except PlanErrors as error:
+            _print_json(plan, {"errors": [_plain(one) for one in error.errors]})
+            context.exit(USAGE)
+        _print_json(plan, {"title": loaded.title, "cases": len(Selection().cases(loaded)), "errors": []})
+        return
     loaded = load(plan, tables=tables())
     count = len(Selection().cases(loaded))
     from netdyno.cli import outline
@@ -29,3 +52,22 @@ def check(plan: Path) -> None:
         click.echo(printable(line))
     for line in (*outline.beyond(loaded, os.sched_getaffinity(0)), *outline.without_interface(loaded)):
         click.echo(f"warning: {printable(line)}", err=True)
+
+
+def _print_json(plan: Path, found: Mapping[str, Any]) -> None:
+    import json
+
+    click.echo(json.dumps({"plan": str(plan), **found}, indent=2))
+
+
+def _plain(error: PlanError) -> dict[str, Any]:
+    """A mistake for programs. line and column: None where the file as a whole is wrong."""
+    return {
+        "code": error.code,
+        "file": error.file,
+        "line": error.line or None,
+        "column": error.column or None,
+        "path": error.path,
+        "message": error.message,
+        "hint": error.hint,
+    }

@@ -53,7 +53,9 @@ def check_report_name(name: str) -> None:
     from netdyno.reports import FORMATS
 
     if name not in FORMATS:
-        raise NetdynoError(f"there is no report `{name}`", suggestion(name, FORMATS, "reports"))
+        raise NetdynoError(
+            f"there is no report `{name}`", suggestion(name, FORMATS, "reports"), code="unknown-name"
+        )
 
 
 def write_report(file: Path, page: bytes) -> None:

@@ -43,35 +43,46 @@ class Service:
         emulated = [name for name, kind in KINDS.items() if kind.emulated]
         if self.kind not in emulated:
             why = "is no emulated device" if self.kind in KINDS else "is no kind of device"
-            problems.append(Problem(f"`{self.kind}` {why}", suggestion(self.kind, emulated, "served are")))
+            problems.append(
+                Problem(
+                    f"`{self.kind}` {why}", suggestion(self.kind, emulated, "served are"), code="unknown-name"
+                )
+            )
         for what, values in (
             ("name of a port", [name for name, _ in self.ports]),
             ("socket", [at for _, at in self.ports]),
         ):
             twice = sorted({value for value in values if values.count(value) > 1})
             problems += [
-                Problem(f"the {what} `{value}` is given twice", "each port has its own") for value in twice
+                Problem(f"the {what} `{value}` is given twice", "each port has its own", code="given-twice")
+                for value in twice
             ]
         device: dict[str, Any] = {}
         if self.kind in emulated:
             kind = KINDS[self.kind]
             if len(self.ports) not in kind.links:
                 wanted = f"`{self.kind}` takes {in_words(kind.links)} ports, not {len(self.ports)}"
-                problems.append(Problem(wanted, "give `--memif` once for each port"))
+                problems.append(Problem(wanted, "give `--memif` once for each port", code="missing-field"))
             for name, value in self.settings.items():
                 if name not in kind.settings:
                     known = suggestion(name, kind.settings, "settings")
-                    problems.append(Problem(f"`{self.kind}` has no setting `{name}`", known))
+                    problems.append(
+                        Problem(f"`{self.kind}` has no setting `{name}`", known, code="unknown-field")
+                    )
                 elif value not in kind.settings[name]:
                     known = suggestion(value, kind.settings[name], "values")
-                    problems.append(Problem(f"`{name}` of `{self.kind}` cannot be `{value}`", known))
+                    problems.append(
+                        Problem(f"`{name}` of `{self.kind}` cannot be `{value}`", known, code="out-of-range")
+                    )
             if not problems:
                 links = tuple(LabLink(name, name, self.rate_bps) for name, _ in self.ports)
                 devices = kind.wire(links, self.settings).session["devices"]
                 device = devices[0]
                 if len(devices) > 1:
                     several = f"`{self.kind}` is {len(devices)} devices side by side, and one is served"
-                    problems.append(Problem(several, "serve one of its services: `emulated/asr9006`"))
+                    problems.append(
+                        Problem(several, "serve one of its services: `emulated/asr9006`", code="out-of-range")
+                    )
         if problems:
             raise Problems(problems)
         return {
@@ -90,7 +101,7 @@ def serving(service: Service) -> Iterator[Server]:
     try:
         served = Server(service.spec())
     except TesterError as error:
-        raise LabError(error.message, error.hint) from error
+        raise LabError(error.message, error.hint, code=error.code) from error
     try:
         yield served
     finally:

@@ -125,7 +125,9 @@ class External:
                     continue
                 card = _card(name, link.backend.kind, may)
                 if name in taken:
-                    raise LabError(f"interface `{name}` is of two links", "give each link its own")
+                    raise LabError(
+                        f"interface `{name}` is of two links", "give each link its own", code="given-twice"
+                    )
             except LabError as error:
                 faults.append((index, error))
                 continue
@@ -134,7 +136,7 @@ class External:
         if faults:
             index, first = faults[0]
             told = dict.fromkeys(error.message for _, error in faults)
-            raise LabError("; ".join(told), first.hint, index)
+            raise LabError("; ".join(told), first.hint, index, code=first.code)
         return tuple(warnings)
 
     @contextmanager
@@ -163,6 +165,7 @@ class External:
             raise LabError(
                 f"ports are joined in pairs to be calibrated, and the lab has {len(links)}",
                 "`netdyno calibrate --ports eth1,eth2` says what two of them can do, with a cable in between",
+                code="ports-not-joinable",
             )
         apart = [kind for kind in kinds if not _on_interface(kind)]
         if apart and len(kinds) == 1:
@@ -170,6 +173,7 @@ class External:
             raise LabError(
                 f"{noun} has two ends, and the lab has one port: it cannot be joined with itself",
                 f"`netdyno calibrate --backend {kinds[0]}` says what two of them can do",
+                code="ports-not-joinable",
             )
         wiring = self.wire(links, {}).with_threads(threads)
         if not apart:
@@ -186,6 +190,7 @@ class External:
             raise LabError(
                 f"these ports cannot be joined with each other: {backend.noun} reaches its like only",
                 "calibrate two ports of one backend, or two interfaces with a cable between them",
+                code="ports-not-joinable",
             )
         with TemporaryDirectory(prefix="netdyno-") as folder:
             near, far, how = backend.loop(links[0].backend.options, folder)
@@ -266,6 +271,7 @@ def _card(interface: str, backend: str, may: fit.Rights) -> nic.Nic:
             f"there is no interface `{interface}` on this machine",
             f"give the link's `interface` as one of {here}; one of another network namespace is reached from"
             " there: `ip netns exec NAME netdyno ...`",
+            code="no-such-interface",
         )
     kind = backends.USUAL if backend == backends.AUTO else backend
     # A program that has just ended takes its XDP program with it, but not at once.
@@ -275,7 +281,9 @@ def _card(interface: str, backend: str, may: fit.Rights) -> nic.Nic:
         card = nic.read(interface) or card
     (found,) = (one for one in backends.fits(card, may) if one.backend == kind)
     if found.why is not None:
-        raise LabError(f"interface `{interface}` cannot take `{kind}`: {found.why}", found.hint)
+        raise LabError(
+            f"interface `{interface}` cannot take `{kind}`: {found.why}", found.hint, code="interface-unfit"
+        )
     return card
 
 
@@ -295,7 +303,7 @@ def _present(backend: PortBackend) -> None:
     looked = backends.BACKENDS[backend.kind].absent
     missing = None if looked is None else looked(backend.options)
     if missing is not None:
-        raise LabError(*missing)
+        raise LabError(*missing, code="port-absent")
 
 
 def _host(address: str | None, version: int) -> str | None:

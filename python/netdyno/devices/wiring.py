@@ -24,8 +24,8 @@ class LabError(NetdynoError):
     link: number of the plan's link it is about, from 0, if it is about one.
     """
 
-    def __init__(self, message: str, hint: str | None = None, link: int | None = None) -> None:
-        super().__init__(message, hint)
+    def __init__(self, message: str, hint: str | None = None, link: int | None = None, *, code: str) -> None:
+        super().__init__(message, hint, code=code)
         self.link = link
 
 

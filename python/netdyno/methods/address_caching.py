@@ -48,6 +48,7 @@ class CachingParameters(stations.StationParameters):
                     f" forgotten after {self.ageing}",
                     "learn faster, begin with fewer, or set a longer ageing time in the device and here",
                     at=("maximum",),
+                    code="conflict",
                 )
         return self
 

@@ -206,6 +206,7 @@ def fits(parameters: BackToBackSettings, situation: Situation) -> Problem | None
         f" which is {parameters.step}",
         "a smaller `step`, or a longer `longest`",
         at=("step",),
+        code="conflict",
     )
 
 

@@ -178,7 +178,9 @@ def _recommended(parameters: ErroredParameters) -> Iterator[str]:
 
 def _fits(parameters: ErroredParameters, situation: Situation) -> Problem | None:
     if situation.mixed_receivers:
-        return Problem("a mix of frame sizes", "one size: `1519B`, and `1518B` for the control")
+        return Problem(
+            "a mix of frame sizes", "one size: `1519B`, and `1518B` for the control", code="unsupported"
+        )
     return None
 
 

@@ -83,7 +83,9 @@ class ForwardingParameters(OnThroughput):
     @model_validator(mode="after")
     def _possible(self) -> ForwardingParameters:
         if not Fraction(1, MOST_STEPS) <= self.step.amount <= 1:
-            raise Problem(f"`step` is {self.step}", "from `0.1%` to `100%`", at=("step",))
+            raise Problem(
+                f"`step` is {self.step}", "from `0.1%` to `100%`", at=("step",), code="out-of-range"
+            )
         return self
 
     def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:

@@ -65,6 +65,7 @@ class LatencySettings(Parameters):
                 f"frames are timed after {self.after} of {self.duration}: none is",
                 "a shorter `after`",
                 at=("after",),
+                code="conflict",
             )
         return self
 

@@ -54,6 +54,7 @@ class LossParameters(Parameters):
                 f"`step` is {self.step}",
                 "RFC 2544 has steps of 10 % at most; `0.1%` is the least",
                 at=("step",),
+                code="out-of-range",
             )
         return self
 

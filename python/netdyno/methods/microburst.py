@@ -53,6 +53,7 @@ class MicroburstParameters(Parameters):
                 f"the others send {self.others} of their lines",
                 "more than nothing, up to `100%`",
                 at=("others",),
+                code="out-of-range",
             )
         return self
 
@@ -99,12 +100,14 @@ def _fits(parameters: MicroburstParameters, situation: Situation) -> Problem | N
         return Problem(
             "no port is sent to by several, so nothing meets and nothing is held",
             "three links or more, and `pattern: [many-to-one]`, `direction: [uni]`",
+            code="unsupported",
         )
     split = [situation.streams[n] for n, place in enumerate(situation.places) if place.share != 1]
     if split:
         return Problem(
             f"`{split[0]}` has a part of its port's load, and a burst is to fill a line",
             "`pattern: [many-to-one]`, `direction: [uni]`, and a profile without classes",
+            code="unsupported",
         )
     meet = [situation.streams[number] for numbers in _meeting(situation) for number in numbers]
     faster = [name for name in meet if situation.out_fps(name) != situation.line_fps]
@@ -113,6 +116,7 @@ def _fits(parameters: MicroburstParameters, situation: Situation) -> Problem | N
             f"`{faster[0]}` goes to a link that is faster than another one: bursts come at the slowest link's"
             " rate, and what the faster one takes meanwhile is not held",
             "links of one rate, or the slowest one where they meet",
+            code="unsupported",
         )
     return None
 

@@ -85,7 +85,10 @@ class NdrParameters(Parameters):
     def _sensible(self) -> NdrParameters:
         if not {"NDR", "PDR"} & set(self.goals):
             raise Problem(
-                "no goal is called `NDR` or `PDR`", "one of them stands for the case", at=("goals",)
+                "no goal is called `NDR` or `PDR`",
+                "one of them stands for the case",
+                at=("goals",),
+                code="missing-field",
             )
         for name, goal in self.goals.items():
             if name == "NDR" and goal.loss.amount:
@@ -93,12 +96,14 @@ class NdrParameters(Parameters):
                     f"NDR is the no-drop rate, and its goal has a loss of {goal.loss}",
                     "call it `PDR`, or set `loss: 0%`",
                     at=("goals", name, "loss"),
+                    code="conflict",
                 )
             if name == "throughput" or not name.strip() or len(name) > 40:
                 raise Problem(
                     f"a goal cannot be called `{name[:40]}`",
                     "a short name that means nothing else: `PDR`, `PDR 0.1%`",
                     at=("goals",),
+                    code="wrong-format",
                 )
         return self
 
@@ -132,7 +137,7 @@ def no_room(parameters: NdrParameters, situation: Situation) -> Problem | None:
     if lowest < highest:
         return None
     message = f"the search has no room: its minimum is {ends[0]}, its maximum {ends[1]}"
-    return Problem(message, "give a lower `minimum`", at=("minimum",))
+    return Problem(message, "give a lower `minimum`", at=("minimum",), code="conflict")
 
 
 def search(
@@ -147,7 +152,7 @@ def search(
     highest = frames_per_second(parameters.maximum, situation)
     narrow = no_room(parameters, situation)
     if narrow is not None:
-        raise NetdynoError(narrow.message, narrow.hint)
+        raise NetdynoError(narrow.message, narrow.hint, code=narrow.code)
     goals = parameters.goals
     grid = Grid(lowest, highest, [goal.width.amount for goal in goals.values()])
     shooting = Shooting(grid, Evidence(), parameters.budget, parameters.overhead.ns, situation, first)

@@ -70,7 +70,9 @@ class WarmUp(Shape):
             return value
         found = re.fullmatch(r"\s*(.+?)\s+at\s+(.+?)\s*", value)
         if not found:
-            raise UnitError(value, "is not a duration and a load", "write `30s at 1kpps`")
+            raise UnitError(
+                value, "is not a duration and a load", "write `30s at 1kpps`", code="wrong-format"
+            )
         return {"duration": PositiveDuration.parse(found[1]), "load": Load.parse(found[2])}
 
 
@@ -91,7 +93,9 @@ class Rise(Shape):
             return value
         found = re.fullmatch(r"\s*(.+?)(?:\s+from\s+(.+?))?\s+to\s+(.+?)\s*", value)
         if not found:
-            raise UnitError(value, "is not a duration and a load to rise to", "write `120s to 100%`")
+            raise UnitError(
+                value, "is not a duration and a load to rise to", "write `120s to 100%`", code="wrong-format"
+            )
         parts: dict[str, Any] = {"duration": PositiveDuration.parse(found[1]), "to": Load.parse(found[3])}
         if found[2]:
             parts["from"] = Load.parse(found[2])
@@ -110,7 +114,12 @@ class SearchFrom(NdrParameters, Shape):
         if isinstance(value, str) and value.strip() == "search":
             return {}
         if isinstance(value, str):
-            raise UnitError(value, "is not what can follow a ramp", "write `search`, or its parameters")
+            raise UnitError(
+                value,
+                "is not what can follow a ramp",
+                "write `search`, or its parameters",
+                code="wrong-format",
+            )
         return value
 
 

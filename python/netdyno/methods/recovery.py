@@ -60,7 +60,9 @@ class RecoverySettings(Parameters):
     @model_validator(mode="after")
     def _possible(self) -> RecoverySettings:
         if self.share.amount <= 1:
-            raise Problem(f"{self.share} of the throughput is no overload", "`110%`", at=("share",))
+            raise Problem(
+                f"{self.share} of the throughput is no overload", "`110%`", at=("share",), code="out-of-range"
+            )
         return self
 
 

@@ -66,6 +66,7 @@ class ResetSettings(Parameters):
                 " again is not seen",
                 "a longer `watch`, or a shorter `down`",
                 at=("down",),
+                code="conflict",
             )
         return self
 
@@ -81,6 +82,7 @@ def fits(parameters: ResetSettings, situation: Situation) -> Problem | None:
             "nobody can reset by hand a device in virtual time, where a trial takes no time",
             "`kind: reset` or `kind: link-down`, which an emulated device does itself",
             at=("kind",),
+            code="unsupported",
         )
     if situation.asked or parameters.kind == "by-hand":
         return None
@@ -88,6 +90,7 @@ def fits(parameters: ResetSettings, situation: Situation) -> Problem | None:
         f"nobody can ask this device for `{parameters.kind}`",
         "`kind: by-hand`, and reset it yourself in each trial; or a device that netdyno builds",
         at=("kind",),
+        code="not-askable",
     )
 
 

@@ -68,10 +68,17 @@ class SoakParameters(Parameters):
         # Counted, not listed: of parts of a microsecond there are more than memory has room for.
         count = -(-self.duration.ns // (self.part.ns or self.duration.ns))
         if count > MOST_PARTS:
-            raise Problem(f"{count} parts of {self.part}, at most {MOST_PARTS}", "longer parts", at=("part",))
+            raise Problem(
+                f"{count} parts of {self.part}, at most {MOST_PARTS}",
+                "longer parts",
+                at=("part",),
+                code="too-many",
+            )
         if "part" in self.model_fields_set and self.part.ns > self.duration.ns:
             message = f"a part of {self.part} is longer than the whole soak of {self.duration}"
-            raise Problem(message, "a shorter `part`, or `0s` for a soak of one", at=("part",))
+            raise Problem(
+                message, "a shorter `part`, or `0s` for a soak of one", at=("part",), code="too-many"
+            )
         return self
 
     @property

@@ -61,7 +61,10 @@ class Point(Shape):
         share, of, goal = value.partition(" of ")
         if not of or not goal.strip():
             raise UnitError(
-                value, "is not a share of a goal's load", "write `50% of NDR`, or `50%` of the line"
+                value,
+                "is not a share of a goal's load",
+                "write `50% of NDR`, or `50%` of the line",
+                code="wrong-format",
             )
         return {"share": Percent.parse(share.strip()), "of": goal.strip()}
 
@@ -91,7 +94,12 @@ class Range(Shape):
             return value
         found = re.fullmatch(r"\s*(.+?)\s+to\s+(.+?)\s+by\s+(.+?)(?:\s+of\s+(.+?))?\s*", value)
         if not found:
-            raise UnitError(value, "is not a range of loads", "write `90% to 100% by 1%`, or `[10%, 50%]`")
+            raise UnitError(
+                value,
+                "is not a range of loads",
+                "write `90% to 100% by 1%`, or `[10%, 50%]`",
+                code="wrong-format",
+            )
         *ends, of = found.groups()
         loads = {name: Load.parse(text) for name, text in zip(("from", "to", "by"), ends, strict=True)}
         return {**loads, "of": of}
@@ -100,16 +108,28 @@ class Range(Shape):
     def _possible(self) -> Range:
         kinds = {type(load.amount) for load in (self.first, self.last, self.step)}
         if len(kinds) != 1:
-            raise Problem("ends and step of a range are in different units", "write `90% to 100% by 1%`")
+            raise Problem(
+                "ends and step of a range are in different units",
+                "write `90% to 100% by 1%`",
+                code="wrong-unit",
+            )
         if self.of is not None and kinds != {Percent}:
             raise Problem(
-                f"a range of shares of {self.of} is in per cent", "write `10% to 90% by 10% of NDR`"
+                f"a range of shares of {self.of} is in per cent",
+                "write `10% to 90% by 10% of NDR`",
+                code="wrong-unit",
             )
         step, span = self.step.amount.amount, self.last.amount.amount - self.first.amount.amount
         if step <= 0 or span < 0:
-            raise Problem("a range goes up, by a step above zero", "write `90% to 100% by 1%`")
+            raise Problem(
+                "a range goes up, by a step above zero", "write `90% to 100% by 1%`", code="out-of-range"
+            )
         if span / step >= MOST_LOADS:
-            raise Problem(f"a range of {int(span / step) + 1} loads, at most {MOST_LOADS}", "a larger step")
+            raise Problem(
+                f"a range of {int(span / step) + 1} loads, at most {MOST_LOADS}",
+                "a larger step",
+                code="too-many",
+            )
         return self
 
     def all(self) -> Iterator[Load | Point]:
@@ -146,14 +166,17 @@ class SweepParameters(Parameters):
     @model_validator(mode="after")
     def _something(self) -> SweepParameters:
         if not self.asked:
-            raise Problem("no loads", "give at least one: `[50%]`", at=("loads",))
+            raise Problem("no loads", "give at least one: `[50%]`", at=("loads",), code="empty")
         if len(self.asked) > MOST_LOADS:
-            raise Problem(f"{len(self.asked)} loads, at most {MOST_LOADS}", "fewer", at=("loads",))
+            raise Problem(
+                f"{len(self.asked)} loads, at most {MOST_LOADS}", "fewer", at=("loads",), code="too-many"
+            )
         if "search" in self.model_fields_set and not self.searches:
             raise Problem(
                 "nothing is searched, as no load is a share of what is found",
                 "write `50% of NDR` in `loads`, or leave `search` out",
                 at=("search",),
+                code="conflict",
             )
         told = [str(point) for point in self.asked]
         twice = next((number for number, point in enumerate(told) if point in told[:number]), None)
@@ -162,13 +185,19 @@ class SweepParameters(Parameters):
                 f"{told[twice]} is asked for twice",
                 "each load once; `repeats` of the matrix makes a load test again",
                 at=("loads", twice),
+                code="given-twice",
             )
         goals = self.search.goals
         for number, point in enumerate(self.asked):
             if isinstance(point, Point) and point.of not in goals:
                 at = ("loads",) if isinstance(self.sweep, Range) else ("loads", number)
                 names = ", ".join(f"`{name}`" for name in goals)
-                raise Problem(f"no goal of the search is called `{point.of}`", f"there is {names}", at=at)
+                raise Problem(
+                    f"no goal of the search is called `{point.of}`",
+                    f"there is {names}",
+                    at=at,
+                    code="unknown-name",
+                )
         return self
 
     def scaled(self, scale: Fraction) -> Any:

@@ -87,10 +87,15 @@ class Y1564Parameters(Parameters):
     @model_validator(mode="after")
     def _something(self) -> Y1564Parameters:
         if not self.services:
-            raise Problem("no service", "give each its CIR: `all: {cir: 100Mbps L2}`", at=("services",))
+            raise Problem(
+                "no service", "give each its CIR: `all: {cir: 100Mbps L2}`", at=("services",), code="empty"
+            )
         if not self.steps or any(not 0 < one.amount <= 1 for one in self.steps):
             raise Problem(
-                "steps are shares of the CIR, above 0 up to 100 %", "`[25%, 50%, 75%, 100%]`", at=("steps",)
+                "steps are shares of the CIR, above 0 up to 100 %",
+                "`[25%, 50%, 75%, 100%]`",
+                at=("steps",),
+                code="out-of-range",
             )
         return self
 
@@ -153,6 +158,7 @@ def _fits(parameters: Y1564Parameters, situation: Situation) -> Problem | None:
             f"the services are {', '.join(parameters.services)}, and the profile {have}",
             "`classes` of the profile with the names of the services; or one service, and no classes",
             at=("services",),
+            code="conflict",
         )
     rates = {name: frames_per_second(one.cir, situation) for name, one in parameters.services.items()}
     for name, one in parameters.services.items():
@@ -160,7 +166,10 @@ def _fits(parameters: Y1564Parameters, situation: Situation) -> Problem | None:
         if most > situation.line_fps:
             share = decimal(100 * most / situation.line_fps, 1)
             return Problem(
-                f"CIR + EIR of `{name}` are {share} % of the line", "lower rates", at=("services", name)
+                f"CIR + EIR of `{name}` are {share} % of the line",
+                "lower rates",
+                at=("services", name),
+                code="load-above-line",
             )
         for bucket, octets, rate in (("cbs", one.cbs, one.cir), ("ebs", one.ebs, one.eir)):
             if octets is None or rate is None:
@@ -173,12 +182,16 @@ def _fits(parameters: Y1564Parameters, situation: Situation) -> Problem | None:
                     f"the {bucket.upper()} of `{name}` {takes}, and so long the test would wait for it",
                     "a smaller bucket, or a higher rate",
                     at=("services", name, bucket),
+                    code="out-of-range",
                 )
     total = sum(rates.values(), Fraction(0))
     if total > situation.line_fps:
         share = decimal(100 * total / situation.line_fps, 1)
         return Problem(
-            f"the CIRs of all services together are {share} % of the line", "lower CIRs", at=("services",)
+            f"the CIRs of all services together are {share} % of the line",
+            "lower CIRs",
+            at=("services",),
+            code="load-above-line",
         )
     return None
 

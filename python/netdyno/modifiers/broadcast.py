@@ -46,10 +46,14 @@ def problem(asked: Asked) -> Problem | None:
     """Streams by class, and patterns of MAC addresses, have no place for them."""
     if asked.profile.classes:
         return Problem(
-            "a profile with classes has no hundredth frame of its own", "a profile without `classes`"
+            "a profile with classes has no hundredth frame of its own",
+            "a profile without `classes`",
+            code="unsupported",
         )
     if any(way.to for way in asked.ways):
-        return Problem("its pattern is one of MAC addresses", "a pattern of ports, such as `pairs`")
+        return Problem(
+            "its pattern is one of MAC addresses", "a pattern of ports, such as `pairs`", code="unsupported"
+        )
     return None
 
 

@@ -31,13 +31,21 @@ def _problem(asked: Asked) -> Problem | None:
     profile, ways, kind = asked.profile, asked.ways, asked.kind
     if filters.SETTING not in kind.settings:
         return Problem(
-            f"`{kind.name}` has no packet filter", "a router: `emulated/router`, `linux/router`, `external`"
+            f"`{kind.name}` has no packet filter",
+            "a router: `emulated/router`, `linux/router`, `external`",
+            code="unsupported",
         )
     if profile.headers is not None:
-        return Problem("what `headers` send is not known as one network", "a profile with `addresses`")
+        return Problem(
+            "what `headers` send is not known as one network",
+            "a profile with `addresses`",
+            code="unsupported",
+        )
     if len({way.tx for way in ways}) < len(ways):
         return Problem(
-            "a port sends to several, and a filter has one rule that permits", "one direction, or `pairs`"
+            "a port sends to several, and a filter has one rule that permits",
+            "one direction, or `pairs`",
+            code="unsupported",
         )
     return None
 

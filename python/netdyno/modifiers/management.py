@@ -89,9 +89,12 @@ def _problem(asked: Asked) -> Problem | None:
         return Problem(
             f"`{asked.kind.name}` has no SNMP agent that could be asked",
             "`emulated/router`, `linux/router`, or `external`",
+            code="unsupported",
         )
     if asked.profile.tagged:
-        return Problem("its frames have VLAN tags, and queries have none", "a profile without `vlan`")
+        return Problem(
+            "its frames have VLAN tags, and queries have none", "a profile without `vlan`", code="unsupported"
+        )
     link = asked.links[asked.ways[0].tx]
     if agent.SETTING in asked.kind.settings:
         return None
@@ -99,11 +102,13 @@ def _problem(asked: Asked) -> Problem | None:
         return Problem(
             f"`{link.tester_port}`, the first port that sends, knows no IPv4 address of the device to ask",
             "give its link `address: 198.18.1.2/24` and `gateway: 198.18.1.1`",
+            code="missing-field",
         )
     if agent.INDEX not in asked.settings:
         return Problem(
             f"the ifIndex of the device's port at `{link.tester_port}` is not known",
             f"`settings: {{{agent.INDEX}: 2}}` of the device; its ipAdEntIfIndex.{link.gateway} tells it",
+            code="missing-field",
         )
     return None
 

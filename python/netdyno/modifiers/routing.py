@@ -208,17 +208,24 @@ def _problem(asked: Asked) -> Problem | None:
     configured = lab.SETTING in asked.kind.settings
     if not configured and asked.kind.name != "external":
         return Problem(
-            f"`{asked.kind.name}` learns no routes", "`emulated/router`, `linux/router`, or `external`"
+            f"`{asked.kind.name}` learns no routes",
+            "`emulated/router`, `linux/router`, or `external`",
+            code="unsupported",
         )
     if way.tx == way.rx:
-        return Problem("whether the device follows is seen at another port", "a second link")
+        return Problem(
+            "whether the device follows is seen at another port", "a second link", code="unsupported"
+        )
     if asked.profile.tagged:
-        return Problem("its frames have VLAN tags, and updates have none", "a profile without `vlan`")
+        return Problem(
+            "its frames have VLAN tags, and updates have none", "a profile without `vlan`", code="unsupported"
+        )
     for link in (asked.links[way.tx], asked.links[way.rx]):
         if not configured and not _speaks(link):
             return Problem(
                 f"`{link.tester_port}` has no IPv4 address and next hop",
                 "give its link `address: 198.18.1.2/24` and `gateway: 198.18.1.1`",
+                code="missing-field",
             )
     taken = _taken(asked.profile, asked.links)
     if taken is None:
@@ -226,6 +233,7 @@ def _problem(asked: Asked) -> Problem | None:
     return Problem(
         f"{taken} has addresses of the networks that are announced, {', '.join(NETWORKS[::2])} and so on",
         "other addresses: those are for documentation (RFC 5737), and no test frame may go there",
+        code="conflict",
     )
 
 

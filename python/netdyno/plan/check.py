@@ -45,7 +45,7 @@ def check(source: Source, base: Path | None, tables: Tables) -> Plan | None:
             else f"a plan is a mapping, not {problems.shown(source.value)}"
         )
         needed = "needed are `title`, `lab`, `traffic` and `method`, or `lab` and `suite`"
-        source.report((), message, f"begin with `title: ...`; {needed}")
+        source.report((), message, f"begin with `title: ...`; {needed}", code="wrong-type")
         return None
     included = include(source, base)
     raw: dict[str, Any] = suites.filled(source, source.value)
@@ -73,7 +73,7 @@ def check(source: Source, base: Path | None, tables: Tables) -> Plan | None:
     if method is not None and not lost & {"trial"} and "sample" in whole.trial.model_fields_set:
         longer = short_samples(parameters, whole.trial.sample)
         if longer is not None:
-            source.report(("trial", "sample"), longer.message, longer.hint)
+            source.report(("trial", "sample"), longer.message, longer.hint, code=longer.code)
     if method is not None:
         whole = _as_usual(whole, tables.methods[method])
     if method is not None and not guessed and not lost & {"scale"}:
@@ -130,7 +130,7 @@ def _tester(source: Source, name: str, kind: Device | None, method: str | None, 
     """The tester must be known, and offer what the method and the device need."""
     if name not in tables.testers:
         known = suggestion(name, tables.testers, "testers")
-        source.report(("tester",), f"unknown tester `{name[:40]}`", known)
+        source.report(("tester",), f"unknown tester `{name[:40]}`", known, code="unknown-name")
         return
     offers = tables.testers[name]
     needs = [] if method is None else [(f"`{method}`", need) for need in sorted(tables.methods[method].needs)]
@@ -140,7 +140,12 @@ def _tester(source: Source, name: str, kind: Device | None, method: str | None, 
         if need not in offers:
             able = [other for other, others in tables.testers.items() if need in others]
             step = f"`tester: {able[0]}` offers it" if able else "no tester offers it: take another method"
-            source.report(("tester",), f"{who} needs {need}, which the tester `{name}` does not offer", step)
+            source.report(
+                ("tester",),
+                f"{who} needs {need}, which the tester `{name}` does not offer",
+                step,
+                code="unsupported",
+            )
 
 
 def _method(source: Source, raw: object, tables: Tables) -> tuple[str | None, Any, bool]:
@@ -154,6 +159,7 @@ def _method(source: Source, raw: object, tables: Tables) -> tuple[str | None, An
             f"`method` names {len(raw)} methods, and a plan has one",
             f"methods: {names(tables.methods)}",
             key=True,
+            code="given-twice",
         )
     for name in raw:
         if name not in tables.methods:
@@ -162,6 +168,7 @@ def _method(source: Source, raw: object, tables: Tables) -> tuple[str | None, An
                 f"unknown method `{str(name)[:40]}`",
                 suggestion(str(name), tables.methods, "methods"),
                 key=True,
+                code="unknown-name",
             )
             continue
         model = tables.methods[name].parameters
@@ -175,6 +182,7 @@ def _method(source: Source, raw: object, tables: Tables) -> tuple[str | None, An
                         (key, name, *path),
                         f"a load of {load} is more than the line carries",
                         "give a percentage up to 100, or a rate such as `9.5Gbps`",
+                        code="load-above-line",
                     )
         if len(raw) == 1 and parameters is not None:
             return name, parameters, bool(lost & set(problems.fields_at(model, ())))
@@ -196,7 +204,9 @@ def _routes(source: Source, case: Case, behind: tuple[str, ...], told: set[tuple
         why = f"{profile.flows} flows do not reach all of {count} routes", f"`flows: {count}` or more"
     if why is not None and (name, why) not in told:
         told.add((name, why))
-        source.report(("traffic", name, field), f"{why[0]} (case `{case.name}`)", why[1], key=True)
+        source.report(
+            ("traffic", name, field), f"{why[0]} (case `{case.name}`)", why[1], key=True, code="conflict"
+        )
 
 
 def _bridged(source: Source, case: Case, wiring: Wiring, told: set[tuple[Any, ...]]) -> None:
@@ -213,6 +223,7 @@ def _bridged(source: Source, case: Case, wiring: Wiring, told: set[tuple[Any, ..
             f"`{case.pattern}` is a pattern of MAC addresses, and in case `{case.name}` {why[0]}",
             why[1],
             key=True,
+            code="unsupported",
         )
 
 
@@ -227,6 +238,7 @@ def _one_filter(source: Source, plan: Plan, found: tuple[Case, ...]) -> None:
         f"nobody configures `{plan.lab.kind}` between two cases, and these want several filters: {named}",
         "`only: [{modifier: filters-1, direction: uni}]`, a run for each; `netdyno filters` prints them",
         key=True,
+        code="not-askable",
     )
 
 
@@ -250,7 +262,9 @@ def _unmodifiable(source: Source, plan: Plan, case: Case, told: set[tuple[Any, .
             message = (
                 f"`{setting}` is what the modifier `{case.modifier.name}` sets: it is no axis of its own"
             )
-            source.report(("matrix", setting), message, f"leave `{setting}` out of the matrix")
+            source.report(
+                ("matrix", setting), message, f"leave `{setting}` out of the matrix", code="conflict"
+            )
     asked = modifiers.Asked(case.profile, found, plan.kind, plan.lab.links, case.settings)
     problem = case.modifier.problem(asked)
     if problem is None:
@@ -259,7 +273,7 @@ def _unmodifiable(source: Source, plan: Plan, case: Case, told: set[tuple[Any, .
         told.add((case.modifier.name, problem.message))
         place = ("matrix", modifiers.AXIS, dict(plan.axes)[modifiers.AXIS].index(case.modifier.name))
         message = f"`{case.modifier.name}` cannot be in case `{case.name}`: {problem.message}"
-        source.report(place, message, problem.hint)
+        source.report(place, message, problem.hint, code=problem.code)
     return True
 
 
@@ -272,7 +286,10 @@ def _samples(source: Source, whole: m.PlanFile, method: Any, parameters: Any) ->
     if count > MAX_SAMPLES:
         message = f"{int(count)} samples of {trial.sample} are more than {MAX_SAMPLES}"
         source.report(
-            ("trial", "sample"), message, "longer samples, `100ms` by default, or shorter trials and drain"
+            ("trial", "sample"),
+            message,
+            "longer samples, `100ms` by default, or shorter trials and drain",
+            code="too-many",
         )
 
 
@@ -307,10 +324,14 @@ def _cases(source: Source, plan: Plan, method: Any) -> None:
     made = len(found) * plan.repeat.count
     if made > MAX_CASES:
         message = f"{len(found)} cases {plan.repeat.count} times are {made}"
-        source.report(("repeat",), message, f"at most {MAX_CASES}: repeat less, or split the plan")
+        source.report(
+            ("repeat",), message, f"at most {MAX_CASES}: repeat less, or split the plan", code="too-many"
+        )
     if not found and not source.errors:
         place: tuple[str | int, ...] = ("only",) if plan.only else ("skip",)
-        source.report(place, "no case is left of the matrix", "see `only` and `skip`", key=True)
+        source.report(
+            place, "no case is left of the matrix", "see `only` and `skip`", key=True, code="no-case"
+        )
     _one_filter(source, plan, found)
     told: set[tuple[Any, ...]] = set()
     tagged: set[str] = set()
@@ -333,6 +354,7 @@ def _cases(source: Source, plan: Plan, method: Any) -> None:
                     f"`{case.direction}` is no direction of `{case.pattern}` in case `{case.name}`: {why}",
                     f"`skip` it: {{pattern: {case.pattern}, direction: {case.direction}}}",
                     key=True,
+                    code="unsupported",
                 )
             continue
         if _unmodifiable(source, plan, case, told):
@@ -343,7 +365,7 @@ def _cases(source: Source, plan: Plan, method: Any) -> None:
                 wirings[chosen] = plan.kind.wire(plan.lab.links, case.settings)
             except ValueError as error:
                 wirings[chosen] = None
-                source.report(("lab",), f"`{plan.lab.kind}`: {error}", None, key=True)
+                source.report(("lab",), f"`{plan.lab.kind}`: {error}", None, key=True, code="out-of-range")
         if wirings[chosen] is None:
             continue
         if wirings[chosen].routes:
@@ -366,6 +388,7 @@ def _cases(source: Source, plan: Plan, method: Any) -> None:
                 f"a single flow stays on one member of a port, and in case `{case.name}` groups have other"
                 " members than each other",
                 "more flows, or the groups in plans of their own",
+                code="unsupported",
             )
         at_hand = situation(case, wiring)
         slowest = L1Rate(Fraction(min(port.rate_bps for port in wiring.ports)))
@@ -377,12 +400,14 @@ def _cases(source: Source, plan: Plan, method: Any) -> None:
         if problem is not None and ("method",) not in told:
             told.add(("method",))
             place = (suites.key(source), plan.method, *problem.at)
-            source.report(place, f"{problem.message}, in case `{case.name}`", problem.hint, key=True)
+            source.report(
+                place, f"{problem.message}, in case `{case.name}`", problem.hint, key=True, code=problem.code
+            )
         for nonsense in trial_problems(plan.parameters, at_hand, case, slowest, plan.scale):
             if nonsense.at not in told:
                 told.add(nonsense.at)
                 place = (suites.key(source), plan.method, *nonsense.at)
-                source.report(place, nonsense.message, nonsense.hint)
+                source.report(place, nonsense.message, nonsense.hint, code=nonsense.code)
         for path, load in plan.parameters.loads():
             asked = load_fps(load, line=slowest, size=at_hand.mean_size)
             above = isinstance(load.amount, Percent) and load.amount.amount > 1  # which has been reported
@@ -394,5 +419,6 @@ def _cases(source: Source, plan: Plan, method: Any) -> None:
                     (suites.key(source), plan.method, *path),
                     f"a load of {load} is {share} % of the line in case `{case.name}`",
                     f"{slowest} carries at most {most} frames/s of {case.profile.mix.name}",
+                    code="load-above-line",
                 )
     goals_in_reach(source, plan.goals, reached)

@@ -30,4 +30,5 @@ def in_reach(source: Source, goals: Sequence[m.Goal], cases: Sequence[tuple[Situ
                 ("goals", index),
                 f"`{goal}` is above the line rate in every case",
                 f"the lines carry at most {count(most)} pps of these frames in each direction",
+                code="goal-above-line",
             )

@@ -29,12 +29,20 @@ def groups(source: Source, given: Mapping[str, PortGroup], lab: Lab) -> tuple[La
             )
             if port not in links:
                 source.report(
-                    where, f"`{port[:40]}` is not a port of the tester", suggestion(port, links, "ports")
+                    where,
+                    f"`{port[:40]}` is not a port of the tester",
+                    suggestion(port, links, "ports"),
+                    code="unknown-name",
                 )
                 continue
             if port in taken:
                 other = "the same group" if taken[port] == name else f"the group `{taken[port]}`"
-                source.report(where, f"`{port}` is in {other} already", "a port is in one group at most")
+                source.report(
+                    where,
+                    f"`{port}` is in {other} already",
+                    "a port is in one group at most",
+                    code="given-twice",
+                )
                 continue
             taken[port] = name
             link = links[port]
@@ -43,6 +51,7 @@ def groups(source: Source, given: Mapping[str, PortGroup], lab: Lab) -> tuple[La
                     ("groups", name, "card"),
                     f"`{port}` is on the card `{link.card[:40]}` by its link, here on `{group.card[:40]}`",
                     "say it in one of the two places",
+                    code="conflict",
                 )
             backend = BACKENDS.get(link.backend.kind)
             if backend is not None and backend.keeps_peers:
@@ -50,6 +59,7 @@ def groups(source: Source, given: Mapping[str, PortGroup], lab: Lab) -> tuple[La
                     where,
                     f"`{port}` is {backend.noun}, which stays connected from case to case",
                     "a group alone leaves the others closed: a plan for each, or other ports",
+                    code="unsupported",
                 )
             links[port] = replace(link, card=link.card or group.card or "")
         ports = tuple(port for port in dict.fromkeys(group.ports) if taken.get(port) == name)
@@ -62,7 +72,11 @@ def axis(source: Source, values: Sequence[str], groups: Collection[str]) -> None
     """Each value of the axis names groups of the plan, and no two values the same ones."""
     if not groups:
         source.report(
-            ("matrix", AXIS), "the plan has no `groups`", "`groups: {one: [west, east], ...}`", key=True
+            ("matrix", AXIS),
+            "the plan has no `groups`",
+            "`groups: {one: [west, east], ...}`",
+            key=True,
+            code="missing-field",
         )
         return
     seen: dict[frozenset[str], str] = {}
@@ -73,12 +87,19 @@ def axis(source: Source, values: Sequence[str], groups: Collection[str]) -> None
         if wrong:
             hint = suggestion(wrong[0], groups, "groups")
             joined = f"; several at once are joined with `{BESIDE}`"
-            source.report(place, f"`{wrong[0][:40]}` is not a group of the plan", f"{hint}{joined}")
+            source.report(
+                place, f"`{wrong[0][:40]}` is not a group of the plan", f"{hint}{joined}", code="unknown-name"
+            )
         elif len(set(names)) < len(names):
-            source.report(place, f"`{value[:60]}` names a group twice", "remove one of the two")
+            source.report(
+                place, f"`{value[:60]}` names a group twice", "remove one of the two", code="given-twice"
+            )
         elif (before := seen.get(frozenset(names))) not in (None, value):
             source.report(
-                place, f"`{value[:60]}` loads the same groups as `{before}`", "remove one of the two"
+                place,
+                f"`{value[:60]}` loads the same groups as `{before}`",
+                "remove one of the two",
+                code="given-twice",
             )
         seen.setdefault(frozenset(names), value)
 
@@ -123,6 +144,7 @@ def fitting(source: Source, method: Any, matrix: Mapping[str, Sequence[str]], ab
             f"`{method.name}` is not measured in groups: {_WHY_NOT.get(method.name, _UNTOLD)}",
             f"{APART}; or a method that is: {', '.join(f'`{name}`' for name in able)}",
             key=True,
+            code="unsupported",
         )
     for name in matrix.get("pattern", ()):
         if name in PATTERNS and PATTERNS[name].bridged:
@@ -132,6 +154,7 @@ def fitting(source: Source, method: Any, matrix: Mapping[str, Sequence[str]], ab
                 " the ports of all groups",
                 f"{APART}; or another pattern",
                 key=True,
+                code="unsupported",
             )
     for name in matrix.get(modifiers.AXIS, ()):
         if name != modifiers.NONE.name:
@@ -141,6 +164,7 @@ def fitting(source: Source, method: Any, matrix: Mapping[str, Sequence[str]], ab
                 f"the modifier `{name}` is of the whole lab, and not of a group{': ' if why else ''}{why}",
                 f"{APART}; or this plan without the modifier",
                 key=True,
+                code="unsupported",
             )
 
 

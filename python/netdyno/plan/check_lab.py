@@ -28,6 +28,7 @@ def include(source: Source, base: Path | None) -> dict[str, str] | None:
             ("lab",),
             f"`lab` must be a mapping or a file, not `{name[:40]}`",
             "needed here: `nodes` and `links`",
+            code="wrong-type",
         )
         return None
     if Path(name).is_absolute() or ".." in Path(name).parts:
@@ -35,6 +36,7 @@ def include(source: Source, base: Path | None) -> dict[str, str] | None:
             ("lab",),
             f"`{name[:60]}` is not beside the plan",
             "a run keeps what its plan includes in its own folder: put the file beside the plan or below it",
+            code="not-beside-the-plan",
         )
         return None
     try:
@@ -44,7 +46,7 @@ def include(source: Source, base: Path | None) -> dict[str, str] | None:
             if error.line:
                 source.errors.append(error)
             else:
-                source.report(("lab",), f"`{name[:60]}`: {error.message}", error.hint)
+                source.report(("lab",), f"`{name[:60]}`: {error.message}", error.hint, code=error.code)
         return None
     source.graft(("lab",), other)
     source.value["lab"] = other.value
@@ -74,27 +76,38 @@ def lab(source: Source, raw: object, tables: Tables) -> PlannedLab | None:
                     "the tester has no settings",
                     "settings belong to the device",
                     key=True,
+                    code="unknown-field",
                 )
         elif node.kind in tables.kinds:
             devices.append((str(name), node))
             for field in ("workers", "cores"):
                 if getattr(node, field):
                     source.report(
-                        (*place, field), f"a device has no `{field}`", "they are the tester's", key=True
+                        (*place, field),
+                        f"a device has no `{field}`",
+                        "they are the tester's",
+                        key=True,
+                        code="unknown-field",
                     )
             _settings(source, (*place, "settings"), node.settings, tables.kinds[node.kind])
             _driver(source, (*place, "driver"), node, tables)
         else:
             complete = False
             hint = suggestion(node.kind, [TESTER, *tables.kinds], "kinds")
-            source.report((*place, "kind"), f"unknown device kind `{node.kind[:60]}`", hint)
+            source.report(
+                (*place, "kind"), f"unknown device kind `{node.kind[:60]}`", hint, code="unknown-name"
+            )
     if isinstance(table, dict) and complete:
         if len(testers) != 1:
             message = f"the lab has {'no' if not testers else 'more than one'} node of kind `{TESTER}`"
-            source.report(("lab", "nodes"), message, "exactly one node is the tester", key=True)
+            source.report(
+                ("lab", "nodes"), message, "exactly one node is the tester", key=True, code="wrong-count"
+            )
         elif len(devices) != 1:
             message = f"the lab has {'no' if not devices else 'more than one'} device under test"
-            source.report(("lab", "nodes"), message, f"kinds: {names(tables.kinds)}", key=True)
+            source.report(
+                ("lab", "nodes"), message, f"kinds: {names(tables.kinds)}", key=True, code="wrong-count"
+            )
     links = _links(source, raw.get("links"), known, testers, isinstance(table, dict) and complete)
     if devices:
         _count(source, raw.get("links"), tables.kinds[devices[0][1].kind])
@@ -122,21 +135,28 @@ def _driver(source: Source, place: tuple[str | int, ...], node: m.Node, tables: 
         return
     if node.driver not in tables.drivers:
         hint = suggestion(node.driver, tables.drivers, "drivers")
-        source.report(place, f"unknown driver `{node.driver[:40]}`", hint)
+        source.report(place, f"unknown driver `{node.driver[:40]}`", hint, code="unknown-name")
     elif not isinstance(tables.kinds[node.kind], Reachable):
-        source.report(place, f"`{node.kind}` has no driver", "leave `driver` out: netdyno built it", key=True)
+        source.report(
+            place,
+            f"`{node.kind}` has no driver",
+            "leave `driver` out: netdyno built it",
+            key=True,
+            code="unknown-field",
+        )
 
 
 def _threads(source: Source, place: tuple[str | int, ...], node: m.Node) -> Threads:
     """The tester's threads: each named core once, and no more workers than cores."""
     if len(set(node.cores)) < len(node.cores):
         hint = "each thread keeps a core busy: name every core once"
-        source.report((*place, "cores"), "a core is named twice", hint)
+        source.report((*place, "cores"), "a core is named twice", hint, code="given-twice")
     elif node.cores and node.workers is not None and node.workers > len(node.cores):
         source.report(
             (*place, "workers"),
             f"{counted(node.workers, 'worker')} on {counted(len(node.cores), 'core')}",
             "name a core for each worker, or leave `cores` out",
+            code="wrong-count",
         )
     return Threads(node.workers, tuple(node.cores))
 
@@ -149,10 +169,17 @@ def _settings(source: Source, place: tuple[str | int, ...], given: Mapping[str, 
                 if kind.settings
                 else f"`{kind.name}` has no settings"
             )
-            source.report((*place, name), f"`{kind.name}` has no setting `{name}`", hint, key=True)
+            source.report(
+                (*place, name), f"`{kind.name}` has no setting `{name}`", hint, key=True, code="unknown-field"
+            )
         elif kind.settings[name] and value not in kind.settings[name]:
             hint = suggestion(value, kind.settings[name], "values")
-            source.report((*place, name), f"`{name}` of `{kind.name}` cannot be `{value[:40]}`", hint)
+            source.report(
+                (*place, name),
+                f"`{name}` of `{kind.name}` cannot be `{value[:40]}`",
+                hint,
+                code="out-of-range",
+            )
 
 
 def _links(
@@ -170,7 +197,10 @@ def _links(
             where = (*place, "endpoints", side)
             if end[0] not in known and known:
                 source.report(
-                    where, f"`{end[0]}` is not a node of the lab", suggestion(end[0], known, "nodes")
+                    where,
+                    f"`{end[0]}` is not a node of the lab",
+                    suggestion(end[0], known, "nodes"),
+                    code="unknown-name",
                 )
             if end in taken:
                 line = source.position(("lab", "links", taken[end]))[0]
@@ -178,6 +208,7 @@ def _links(
                     where,
                     f"`{end[0]}:{end[1]}` is linked twice",
                     f"the first link is in line {line}; a port takes one cable",
+                    code="given-twice",
                 )
             taken.setdefault(end, index)
         names_of_ports = _UNNAMED
@@ -191,6 +222,7 @@ def _links(
                     (*place, "endpoints"),
                     "a link joins the tester and the device",
                     f'for example `["{testers[0]}:west", "dut:p0"]`',
+                    code="conflict",
                 )
         links.append(_link(source, place, value, names_of_ports))
     return tuple(links)
@@ -219,12 +251,14 @@ def _link(source: Source, place: tuple[str | int, ...], value: object, ports_: t
             "a link to a router has `address` and `gateway`, one to a bridge neither",
             "give the tester's address and the router's, or leave both out",
             key=True,
+            code="conflict",
         )
     elif address and gateway and (":" in address) != (":" in gateway):
         source.report(
             (*place, "gateway"),
             f"the gateway {gateway} and the address {address} are of different IP versions",
             "both IPv4 or both IPv6",
+            code="conflict",
         )
     if not (address and gateway):
         address = gateway = None
@@ -261,7 +295,10 @@ def _vlans(source: Source, place: tuple[str | int, ...], link: m.Link) -> None:
         tags = _tags(one)
         if tags in seen:
             source.report(
-                (*where, "vlan"), "this VLAN has an address already", "one entry for each VLAN of a link"
+                (*where, "vlan"),
+                "this VLAN has an address already",
+                "one entry for each VLAN of a link",
+                code="given-twice",
             )
         seen.add(tags)
         if (":" in one.address) != (":" in one.gateway):
@@ -269,6 +306,7 @@ def _vlans(source: Source, place: tuple[str | int, ...], link: m.Link) -> None:
                 (*where, "gateway"),
                 f"the gateway {one.gateway} and the address {one.address} are of different IP versions",
                 "both IPv4 or both IPv6",
+                code="conflict",
             )
 
 
@@ -288,6 +326,7 @@ def _count(source: Source, raw: object, kind: Any) -> None:
         f"the lab has {some}, and `{kind.name}` takes {in_words(kind.links)}",
         hint,
         key=True,
+        code="wrong-count",
     )
 
 

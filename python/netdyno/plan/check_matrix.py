@@ -55,7 +55,13 @@ def axes(
     for name, values in matrix.items():
         if name not in known:
             hint = suggestion(str(name), known, "axes")
-            source.report(("matrix", name), f"unknown axis `{str(name)[:40]}` of the matrix", hint, key=True)
+            source.report(
+                ("matrix", name),
+                f"unknown axis `{str(name)[:40]}` of the matrix",
+                hint,
+                key=True,
+                code="unknown-name",
+            )
         if isinstance(values, list):
             found[str(name)] = _values(source, name, values, known.get(name))
     found.setdefault("profile", profiles)
@@ -70,7 +76,7 @@ def axes(
     count = math.prod(len(values) for values in found.values())
     if count > MAX_CASES:
         message = f"the matrix has {count} cases"
-        source.report(("matrix",), message, f"at most {MAX_CASES}: split the plan", key=True)
+        source.report(("matrix",), message, f"at most {MAX_CASES}: split the plan", key=True, code="too-many")
         return None
     return tuple(found.items())
 
@@ -92,6 +98,7 @@ def _method_pattern(
                 ("matrix", "pattern", index),
                 f"`{methods[0].name}` is not for the pattern `{pattern}`",
                 f"`{wanted}`, or leave the axis out",
+                code="unsupported",
             )
 
 
@@ -123,7 +130,7 @@ def _directions(
         found, why = possible_in_all(pattern, sizes, groups)
         known.append(found)
         if not found:
-            source.report(("matrix", "pattern", number), why, None)
+            source.report(("matrix", "pattern", number), why, None, code="unsupported")
         reasons.append(why)
     for index, value in enumerate(values):
         if value in DIRECTIONS and all(known) and not any(value in found for found in known):
@@ -133,6 +140,7 @@ def _directions(
                 if patterns == [PAIRS]
                 else f"`{value}` is no direction of {names(patterns)}",
                 f"{'; '.join(filter(None, reasons)) or 'there are'}: {names(dict.fromkeys(chain(*known)))}",
+                code="unsupported",
             )
     # Both ways where that is what pairs are for; of a pattern what it is named for.
     first_of = {PAIRS: ("uni", "bidir") if set(sizes) == {2} else ("uni",)}
@@ -154,9 +162,19 @@ def _values(source: Source, axis: Any, values: list[Any], known: tuple[str, ...]
             what = (
                 f"unknown profile `{text[:40]}`" if axis == "profile" else f"`{axis}` cannot be `{text[:40]}`"
             )
-            source.report(place, what, suggestion(text, known, "profiles" if axis == "profile" else "values"))
+            source.report(
+                place,
+                what,
+                suggestion(text, known, "profiles" if axis == "profile" else "values"),
+                code="unknown-name",
+            )
         if text in found:
-            source.report(place, f"`{text[:40]}` stands twice on the axis `{axis}`", "remove one of the two")
+            source.report(
+                place,
+                f"`{text[:40]}` stands twice on the axis `{axis}`",
+                "remove one of the two",
+                code="given-twice",
+            )
         found.append(text)
     return tuple(found)
 
@@ -191,6 +209,7 @@ def filters(
                         f"`{str(axis)[:40]}` is not an axis of the matrix",
                         suggestion(str(axis), known, "axes"),
                         key=True,
+                        code="unknown-name",
                     )
                     continue
                 several = isinstance(values, list)
@@ -202,5 +221,6 @@ def filters(
                             where,
                             f"`{text[:40]}` is not on the axis `{axis}`",
                             suggestion(text, known[axis], "values"),
+                            code="unknown-name",
                         )
     return len(source.errors) == before

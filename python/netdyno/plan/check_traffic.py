@@ -39,12 +39,14 @@ def profiles(source: Source, raw: object) -> dict[str, Profile]:
                 f"`{extra[0]}` beside `headers` says the same thing twice",
                 "keep one of them",
                 key=True,
+                code="given-twice",
             )
         elif profile.headers is None and profile.pool.version != profile.ip:
             source.report(
                 (*place, "addresses"),
                 f"the addresses are IPv{profile.pool.version} and the profile is IPv{profile.ip}",
                 f"say `ip: {profile.pool.version}`, or other addresses",
+                code="conflict",
             )
             continue
         if lost & STACK:
@@ -70,6 +72,7 @@ def _size(source: Source, place: tuple[str | int, ...], profile: Profile) -> Non
                 f"frames of {size}B are too small for their headers: at least {least}B",
                 f"headers {length(profile.stack)} B, probe 18 B, FCS 4 B: give `{least}B`, or fewer headers",
                 key=len(key) > len(place) + 1,
+                code="frame-too-small",
             )
 
 
@@ -83,7 +86,9 @@ def _flows(source: Source, place: tuple[str | int, ...], profile: Profile) -> No
         message = (
             f"{profile.flows} flows, but the {'headers' if profile.headers else 'addresses'} make only {have}"
         )
-        source.report((*place, "flows"), message, f"{_at_most(have)}, or fields with more values")
+        source.report(
+            (*place, "flows"), message, f"{_at_most(have)}, or fields with more values", code="too-many"
+        )
 
 
 def shared_out(source: Source, name: str, profile: Profile, ports: int, *, routed: bool) -> None:
@@ -96,17 +101,23 @@ def shared_out(source: Source, name: str, profile: Profile, ports: int, *, route
                 "`headers` give every port the same addresses, and a router sends them all to one port",
                 "with three or more links say `addresses`, of which each port gets its own part",
                 key=True,
+                code="conflict",
             )
         return
     try:
         have = distinct_flows(profile.between(0, 1, ports=ports))
     except ValueError as error:
-        source.report((*place, "addresses"), f"{error}: too few for three or more links", "a larger network")
+        source.report(
+            (*place, "addresses"),
+            f"{error}: too few for three or more links",
+            "a larger network",
+            code="too-many",
+        )
         return
     if profile.flows > have:
         which = {8: "an eighth", 64: "a 64th"}[parts(ports)]
         message = f"{profile.flows} flows, but {which} of the addresses, which each port has, makes {have}"
-        source.report((*place, "flows"), message, f"{_at_most(have)}, or larger networks")
+        source.report((*place, "flows"), message, f"{_at_most(have)}, or larger networks", code="too-many")
 
 
 def too_many_flows(source: Source, name: str, profile: Profile, streams: int, case: str) -> None:
@@ -117,6 +128,7 @@ def too_many_flows(source: Source, name: str, profile: Profile, streams: int, ca
         ("traffic", name, "flows"),
         f"{flows} flows in all{of} in case `{case}`; at most {MOST_FLOWS} are told apart",
         _at_most(MOST_FLOWS // streams),
+        code="too-many",
     )
 
 
@@ -133,4 +145,5 @@ def no_tags(source: Source, name: str, profile: Profile, kind: str, case: str) -
         " answer, and drop them",
         "take the tag out, or give a device that forwards tagged frames, such as `emulated/bridge`",
         key=profile.headers is None,
+        code="unsupported",
     )

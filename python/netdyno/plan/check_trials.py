@@ -54,6 +54,7 @@ def problems(
                 f" `{case.name}`: too few to tell a load",
                 f"at least {LEAST_FRAMES} frames: `{wanted}` or longer",
                 place,
+                code="trial-too-short",
             )
     for place, width, maximum in _searches(parameters):
         wide, most = (load_fps(load, line=line, size=size).amount for load in (width, maximum))
@@ -65,6 +66,7 @@ def problems(
                 f" `{case.name}`",
                 "a `width` below the `maximum`: `0.1%`, the default, is a thousandth of the line",
                 place,
+                code="conflict",
             )
 
 
@@ -77,6 +79,7 @@ def short_samples(parameters: Parameters, sample: PositiveDuration) -> Problem |
     return Problem(
         f"a sample of {sample} is longer than a trial of {shortest}, which then has no series",
         f"`sample: {shortest}` or shorter",
+        code="trial-too-short",
     )
 
 

@@ -27,7 +27,9 @@ def _code_point(value: object) -> object:
         return value
     if value.lower() not in CODE_POINTS:
         raise Problem(
-            f"`{value[:40]}` is no code point", f"a number from 0 to 63, or one of {', '.join(CODE_POINTS)}"
+            f"`{value[:40]}` is no code point",
+            f"a number from 0 to 63, or one of {', '.join(CODE_POINTS)}",
+            code="wrong-format",
         )
     return CODE_POINTS[value.lower()]
 
@@ -59,14 +61,20 @@ def shared(classes: dict[str, TrafficClass]) -> dict[str, TrafficClass]:
             f"the shares of the classes make {Percent(given)}"
             + (f", and `{open_[0]}` has none left" if open_ else ""),
             "shares are of the whole load: together 100 %",
+            code="out-of-range",
         )
     if given < 1 and not open_:
         raise Problem(
             f"the shares of the classes make {Percent(given)} of the load",
             "together they are 100 %: leave one class without a share, and it has the rest",
+            code="out-of-range",
         )
     if any(one.share is not None and one.share.amount == 0 for one in classes.values()):
-        raise Problem("a class with no share of the load", "leave the class out, or give it a share")
+        raise Problem(
+            "a class with no share of the load",
+            "leave the class out, or give it a share",
+            code="out-of-range",
+        )
     rest = Percent((1 - given) / len(open_)) if open_ else None
     return {
         name: one if one.share is not None else one.model_copy(update={"share": rest})

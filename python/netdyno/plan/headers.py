@@ -27,9 +27,13 @@ class Element(BaseModel):
 def _whole(low: int, high: int, what: str) -> Any:
     def read(value: object) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
-            raise Problem(f"`{as_written(value)}` is not a {what}", f"a whole number from {low} to {high}")
+            raise Problem(
+                f"`{as_written(value)}` is not a {what}",
+                f"a whole number from {low} to {high}",
+                code="wrong-type",
+            )
         if not low <= value <= high:
-            raise Problem(f"`{value}` is no {what}", f"it goes from {low} to {high}")
+            raise Problem(f"`{value}` is no {what}", f"it goes from {low} to {high}", code="out-of-range")
         return value
 
     return read
@@ -38,7 +42,11 @@ def _whole(low: int, high: int, what: str) -> Any:
 def _mac(value: object) -> str:
     digits = re.sub("[:.-]", "", value) if isinstance(value, str) else ""
     if not re.fullmatch("[0-9a-fA-F]{12}", digits):
-        raise Problem(f"`{as_written(value)}` is not a MAC address", "write it like `02:00:00:00:00:01`")
+        raise Problem(
+            f"`{as_written(value)}` is not a MAC address",
+            "write it like `02:00:00:00:00:01`",
+            code="wrong-format",
+        )
     return ":".join(digits[i : i + 2] for i in range(0, 12, 2)).lower()
 
 
@@ -46,7 +54,9 @@ def _ipv4(value: object) -> str:
     try:
         return str(ipaddress.IPv4Address(value if isinstance(value, str) else "not"))
     except ValueError:
-        raise Problem(f"`{as_written(value)}` is not an IPv4 address", "write it like `16.0.0.1`") from None
+        raise Problem(
+            f"`{as_written(value)}` is not an IPv4 address", "write it like `16.0.0.1`", code="wrong-format"
+        ) from None
 
 
 def _ipv6(value: object) -> str:
@@ -55,7 +65,9 @@ def _ipv6(value: object) -> str:
             return str(ipaddress.IPv6Address(value))
     except ValueError:
         pass
-    raise Problem(f"`{as_written(value)}` is not an IPv6 address", "write it like `2001:2::1`") from None
+    raise Problem(
+        f"`{as_written(value)}` is not an IPv6 address", "write it like `2001:2::1`", code="wrong-format"
+    ) from None
 
 
 def _number(value: str | int) -> int:
@@ -79,6 +91,7 @@ def _field(read: Any, bits: int) -> Any:
             raise Problem(
                 "a field that varies has one of `list`, `step` and `random`",
                 "for example `{random: {min: 1, max: 9}}`",
+                code="wrong-type",
             )
         name, how = next(iter(value.items()))
         if name == "list":
@@ -92,6 +105,7 @@ def _field(read: Any, bits: int) -> Any:
                     f"the last of {count} values does not fit in {bits} bits",
                     "fewer values or a smaller step",
                     ("step",),
+                    code="out-of-range",
                 )
             return {"step": {"start": start, "step": step, "count": count}}
         if name == "random":
@@ -99,10 +113,15 @@ def _field(read: Any, bits: int) -> Any:
             readers = {"min": read, "max": read} | ({"seed": _whole(0, 2**63 - 1, "seed")} if seeded else {})
             low, high, *seed = _parts(name, how, readers)
             if _number(low) > _number(high):
-                raise Problem(f"`min` {low} is above `max` {high}", "swap them", ("random",))
+                raise Problem(
+                    f"`min` {low} is above `max` {high}", "swap them", ("random",), code="out-of-range"
+                )
             return {"random": {"min": low, "max": high} | ({"seed": seed[0]} if seed else {})}
         raise Problem(
-            f"unknown way to vary `{name[:40]}`", suggestion(name, ("list", "step", "random")), (name,)
+            f"unknown way to vary `{name[:40]}`",
+            suggestion(name, ("list", "step", "random")),
+            (name,),
+            code="unknown-name",
         )
 
     return constant_or_vary
@@ -113,7 +132,9 @@ _COUNT = _whole(1, 2**32, "number of values")
 
 def _list(values: object, read: Any) -> list[Any]:
     if not isinstance(values, list) or not 1 <= len(values) <= 65536:
-        raise Problem("`list` needs 1 to 65536 values", "for example `{list: [12, 13]}`", ("list",))
+        raise Problem(
+            "`list` needs 1 to 65536 values", "for example `{list: [12, 13]}`", ("list",), code="out-of-range"
+        )
     return [_at(("list", index), read, value) for index, value in enumerate(values)]
 
 
@@ -124,6 +145,7 @@ def _parts(name: str, table: object, readers: Mapping[str, Any]) -> list[Any]:
             f"`{name}` needs {example}, and nothing else",
             f"write `{{{name}: {{{example.replace(', ', ': ..., ')}: ...}}}}`",
             (name,),
+            code="wrong-type",
         )
     return [_at((name, part), read, table[part]) for part, read in readers.items()]
 
@@ -132,7 +154,7 @@ def _at(place: tuple[str | int, ...], read: Any, value: object) -> Any:
     try:
         return read(value)
     except Problem as problem:
-        raise Problem(problem.message, problem.hint, place) from None
+        raise Problem(problem.message, problem.hint, place, code=problem.code) from None
 
 
 def _vary(read: Any, bits: int, plain: dict[str, Any]) -> Any:
@@ -307,6 +329,7 @@ def check_order(headers: tuple[Any, ...]) -> tuple[Any, ...]:
                 f"a frame begins with `ethernet`, not `{headers[0].type}`",
                 "put `{type: ethernet}` first",
                 (0,),
+                code="wrong-order",
             )
         )
     for index, (above, below) in enumerate(itertools.pairwise(headers)):
@@ -317,6 +340,7 @@ def check_order(headers: tuple[Any, ...]) -> tuple[Any, ...]:
                     f"`{below.type}` cannot follow `{above.type}`",
                     f"after `{above.type}` comes {follow}",
                     (index + 1,),
+                    code="wrong-order",
                 )
             )
     if headers and headers[-1].type not in ("udp", "tcp", "echo"):
@@ -325,6 +349,7 @@ def check_order(headers: tuple[Any, ...]) -> tuple[Any, ...]:
                 f"the stack ends with `{headers[-1].type}`",
                 "end it with `udp`, `tcp` or `echo`",
                 (len(headers) - 1,),
+                code="wrong-order",
             )
         )
     if problems:

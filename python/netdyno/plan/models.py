@@ -40,7 +40,11 @@ DIRECTIONS = ("uni", "uni-reverse", "bidir")
 
 def _name(value: str) -> str:
     if not re.fullmatch(NAME, value):
-        raise Problem(f"`{value[:40]}` is not a name", "letters, digits, `.`, `_`, `+` and `-`, up to 64")
+        raise Problem(
+            f"`{value[:40]}` is not a name",
+            "letters, digits, `.`, `_`, `+` and `-`, up to 64",
+            code="wrong-format",
+        )
     return value
 
 
@@ -84,7 +88,11 @@ _ENDPOINT = re.compile(rf"({NAME}):(\S{{1,64}})")
 
 def _endpoints(value: object) -> tuple[tuple[str, str], tuple[str, str]]:
     if not isinstance(value, list) or len(value) != 2:
-        raise Problem("a link has two endpoints", 'write `endpoints: ["tester:west", "dut:Te0/1/0/0"]`')
+        raise Problem(
+            "a link has two endpoints",
+            'write `endpoints: ["tester:west", "dut:Te0/1/0/0"]`',
+            code="wrong-count",
+        )
     found, problems = [], []
     for index, end in enumerate(value):
         match = _ENDPOINT.fullmatch(end) if isinstance(end, str) else None
@@ -96,6 +104,7 @@ def _endpoints(value: object) -> tuple[tuple[str, str], tuple[str, str]]:
                     f"`{str(end)[:60]}` is not an endpoint",
                     "write `node:port`, as in `dut:Te0/1/0/0`",
                     (index,),
+                    code="wrong-format",
                 )
             )
     if problems:
@@ -110,7 +119,9 @@ def _address(value: str) -> str:
     except ValueError:
         pass
     raise Problem(
-        f"`{as_written(value)}` is not an address with its prefix length", "write it like `192.0.2.1/30`"
+        f"`{as_written(value)}` is not an address with its prefix length",
+        "write it like `192.0.2.1/30`",
+        code="wrong-format",
     )
 
 
@@ -118,19 +129,27 @@ def _gateway(value: str) -> str:
     try:
         return str(ipaddress.ip_address(value))
     except ValueError:
-        raise Problem(f"`{value[:40]}` is not an IP address", "write it like `192.0.2.2`") from None
+        raise Problem(
+            f"`{value[:40]}` is not an IP address", "write it like `192.0.2.2`", code="wrong-format"
+        ) from None
 
 
 def _constant(tags: list[Vlan]) -> list[Vlan]:
     if any(not isinstance(tag.vid, int) for tag in tags):
-        raise Problem("an address is on one VLAN", "write a number, `vlan: 10`, and an entry for each VLAN")
+        raise Problem(
+            "an address is on one VLAN",
+            "write a number, `vlan: 10`, and an entry for each VLAN",
+            code="wrong-count",
+        )
     return tags
 
 
 def _positive_rate(value: L1Rate) -> L1Rate:
     if value.amount.denominator != 1 or not 0 < value.amount <= 10**13:
         raise Problem(
-            f"`{value}` is no rate of a line", "a whole number of bits per second above zero: `10Gbps`"
+            f"`{value}` is no rate of a line",
+            "a whole number of bits per second above zero: `10Gbps`",
+            code="out-of-range",
         )
     return value
 
@@ -234,7 +253,7 @@ def _ports(value: object) -> object:
 def _group_name(value: str) -> str:
     if BESIDE in value or value == "sum":
         hint = f"`{BESIDE}` joins the names of groups, and `sum` is all of them: another name"
-        raise Problem(f"`{value}` cannot be the name of a group", hint)
+        raise Problem(f"`{value}` cannot be the name of a group", hint, code="wrong-format")
     return value
 
 
@@ -255,6 +274,7 @@ def _catch_up(value: Percent) -> Percent:
         raise Problem(
             f"`{value}` is no rate to catch up at",
             "whole per cent of the intended rate, from `100%` (late frames stay late) to `10000%`",
+            code="out-of-range",
         )
     return value
 
@@ -353,26 +373,36 @@ def _goal(value: object) -> Goal:
     found = _GOAL.fullmatch(value) if isinstance(value, str) else None
     if not found:
         raise Problem(
-            f"`{as_written(value)}` is not a goal", "a value, a comparison and a bound: `throughput >= 95%`"
+            f"`{as_written(value)}` is not a goal",
+            "a value, a comparison and a bound: `throughput >= 95%`",
+            code="wrong-format",
         )
     name, operator, bound = found[1], found[2], found[3]
     if name not in GOALS:
-        raise Problem(f"there is no value `{name[:40]}` to set a goal for", suggestion(name, GOALS))
+        raise Problem(
+            f"there is no value `{name[:40]}` to set a goal for", suggestion(name, GOALS), code="unknown-name"
+        )
     if re.fullmatch(r"[0-9.]+", bound):
         right = f"{name} {SHARES.get(name, '>= 95%')}"
         raise Problem(
-            f"the goal `{as_written(value)}` has a bound without a unit", f"write it like `{right}`"
+            f"the goal `{as_written(value)}` has a bound without a unit",
+            f"write it like `{right}`",
+            code="wrong-unit",
         )
     load = Load.parse(bound)
     if name in SHARES and not isinstance(load.amount, Percent):
         of = " of what was sent" if name == "loss" else ""
         raise Problem(
-            f"{name} is a share{of}, and `{bound}` is a rate", f"write it like `{name} {SHARES[name]}`"
+            f"{name} is a share{of}, and `{bound}` is a rate",
+            f"write it like `{name} {SHARES[name]}`",
+            code="wrong-unit",
         )
     if isinstance(load.amount, Percent) and load.amount.amount > 1:
         of = "there is" if name in SHARES else "a line carries"
         raise Problem(
-            f"the goal `{as_written(value)}` is of more than all that {of}", "give a percentage up to 100"
+            f"the goal `{as_written(value)}` is of more than all that {of}",
+            "give a percentage up to 100",
+            code="out-of-range",
         )
     return Goal(name, operator, load)  # type: ignore[arg-type]
 
@@ -391,7 +421,9 @@ def _scale(value: object) -> Fraction:
     if isinstance(value, str) and re.fullmatch("1/[1-9][0-9]{0,5}", value):
         return Fraction(value)
     raise Problem(
-        f"`{as_written(value)}` is not a scale", "write `1/100` to run everything in a hundredth of the time"
+        f"`{as_written(value)}` is not a scale",
+        "write `1/100` to run everything in a hundredth of the time",
+        code="wrong-format",
     )
 
 

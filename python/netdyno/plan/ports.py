@@ -23,7 +23,9 @@ def check(source: Source, raw: object, kind: Any) -> None:
         own = BACKENDS.get(backend) if isinstance(backend, str) else None
         if own is not None and not own.on_interface:
             if own.needed is not None and link.get(own.needed[0]) is None:
-                source.report(place, f"{own.noun} has no `{own.needed[0]}`", own.needed[1])
+                source.report(
+                    place, f"{own.noun} has no `{own.needed[0]}`", own.needed[1], code="missing-field"
+                )
             elif own.identity is not None:
                 what, named = own.identity(link)
                 field = () if own.needed is None else (own.needed[0],)
@@ -44,7 +46,7 @@ def _known(
             message = f"the ports of `{kind.name}` cannot be `{backend[:40]}`"
             hint = suggestion(backend, known)
         if backend in ALL:
-            source.report((*place, "backend"), message, hint)
+            source.report((*place, "backend"), message, hint, code="unsupported")
         return False  # An unknown name is reported where the fields are read.
     return isinstance(backend, str)
 
@@ -59,7 +61,11 @@ def _fields(
         if field in link and field not in may:
             hint = f"`backend: {owner.name}` has it" if owner.name in known else "leave it out"
             source.report(
-                (*place, field), f"`{field}` is {owner.whose}, and this link is none", hint, key=True
+                (*place, field),
+                f"`{field}` is {owner.whose}, and this link is none",
+                hint,
+                key=True,
+                code="unknown-field",
             )
     own = BACKENDS.get(backend)
     if own is not None and not own.on_interface and "interface" in link:
@@ -68,6 +74,7 @@ def _fields(
             f"{own.noun} is no interface of this machine",
             f"leave out `interface`, or take another backend: {', '.join(f'`{name}`' for name in KERNEL)}",
             key=True,
+            code="conflict",
         )
 
 
@@ -77,6 +84,9 @@ def _once(
     if what in seen:
         line = source.position(("lab", "links", seen[what]))[0]
         source.report(
-            place, f"{named} is used twice", f"the first link is in line {line}; each needs its own"
+            place,
+            f"{named} is used twice",
+            f"the first link is in line {line}; each needs its own",
+            code="given-twice",
         )
     seen.setdefault(what, index)

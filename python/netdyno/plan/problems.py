@@ -38,6 +38,7 @@ def report(
                 f"unknown field `{name[:60]}`",
                 suggestion(name, known, "fields") if known else None,
                 key=True,
+                code="unknown-field",
             )
         elif finding["type"] == "missing":
             known_at = fields_at(model, finding["loc"][:-1], required=True)
@@ -49,23 +50,26 @@ def report(
                 f"`{finding['loc'][-1]}`{owner} is missing",
                 f"needed here: {names(known_at)}",
                 key=True,
+                code="missing-field",
             )
         else:
-            message, hint = _sentence(finding, source, path)
-            source.report(path, message, hint)
+            code, message, hint = _sentence(finding, source, path)
+            source.report(path, message, hint, code=code)
 
 
 def _name(source: Source, path: Path_, finding: Any) -> None:
     """A key that cannot be one."""
     cause = finding.get("ctx", {}).get("error")
     if isinstance(cause, Problem):
-        source.report(path, cause.message, cause.hint, key=True)
+        source.report(path, cause.message, cause.hint, key=True, code=cause.code)
     else:
-        source.report(path, f"the name {shown(path[-1])} must be text", "put it in quotes", key=True)
+        source.report(
+            path, f"the name {shown(path[-1])} must be text", "put it in quotes", key=True, code="wrong-type"
+        )
 
 
 def _problem(source: Source, path: Path_, problem: Problem) -> None:
-    source.report((*path, *problem.at), problem.message, problem.hint)
+    source.report((*path, *problem.at), problem.message, problem.hint, code=problem.code)
 
 
 MOST_SHOWN = 3
@@ -83,7 +87,8 @@ _WANTED = {
 }
 
 
-def _sentence(finding: Any, source: Source, path: Path_) -> tuple[str, str | None]:
+def _sentence(finding: Any, source: Source, path: Path_) -> tuple[str, str, str | None]:
+    """Code, message and hint of a finding."""
     kind, value, context = finding["type"], finding["input"], finding.get("ctx", {})
     settled = source.settle(path)
     name = next((str(part) for part in reversed(settled) if isinstance(part, str)), "the plan")
@@ -94,13 +99,14 @@ def _sentence(finding: Any, source: Source, path: Path_) -> tuple[str, str | Non
         if wanted == "a mapping" and isinstance(value, list):
             hint = f"{hint}, without brackets and dashes"
         what = f"an entry of `{name}`" if settled and isinstance(settled[-1], int) else f"`{name}`"
-        return f"{what} must be {wanted}, not {shown(value)}{_inside(value)}", hint
+        return "wrong-type", f"{what} must be {wanted}, not {shown(value)}{_inside(value)}", hint
     if kind in ("too_short", "string_too_short"):
-        return f"`{name}` is empty", "give at least one"
+        return "empty", f"`{name}` is empty", "give at least one"
     if kind in ("too_long", "string_too_long"):
-        return f"`{name}` is too long", f"at most {context.get('max_length')}"
+        return "too-many", f"`{name}` is too long", f"at most {context.get('max_length')}"
     if kind in ("literal_error", "enum"):
         return (
+            "out-of-range",
             f"`{name}` cannot be {shown(value)}",
             f"it is one of {str(context.get('expected', '')).replace(chr(39), '`')}",
         )
@@ -112,15 +118,19 @@ def _sentence(finding: Any, source: Source, path: Path_) -> tuple[str, str | Non
             "less_than_equal": "at most",
             "less_than": "less than",
         }[kind]
-        return f"`{name}` cannot be {shown(value)}", f"it is {side} {bound}"
+        return "out-of-range", f"`{name}` cannot be {shown(value)}", f"it is {side} {bound}"
     if kind == "union_tag_invalid":
         tag = str(context.get("tag", ""))
         known = [part.strip().strip("'") for part in str(context.get("expected_tags", "")).split(",")]
-        return f"unknown {name} type `{tag[:40]}`", suggestion(tag, known)
+        return "unknown-name", f"unknown {name} type `{tag[:40]}`", suggestion(tag, known)
     if kind == "union_tag_not_found":
-        return f"an entry of `{name}` does not say its `type`", "write it like `{type: vlan, vid: 10}`"
+        return (
+            "missing-field",
+            f"an entry of `{name}` does not say its `type`",
+            "write it like `{type: vlan, vid: 10}`",
+        )
     message = str(finding["msg"])
-    return f"`{name}`: {message[:1].lower()}{message[1:]}", None
+    return "wrong-format", f"`{name}`: {message[:1].lower()}{message[1:]}", None
 
 
 def _inside(value: object) -> str:

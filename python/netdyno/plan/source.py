@@ -73,7 +73,9 @@ class Source:
             return self.keys[found]
         return self.values.get(found, (1, 1))
 
-    def report(self, path: Path_, message: str, hint: str | None = None, *, key: bool = False) -> None:
+    def report(
+        self, path: Path_, message: str, hint: str | None = None, *, code: str, key: bool = False
+    ) -> None:
         """Notes a mistake at a place, on one line whatever text of the plan is quoted in it."""
         found = self.settle(path)
         line, column = self.position(path, key=key)
@@ -81,7 +83,7 @@ class Source:
         above = (found[:length] for length in range(len(found) - 1, 0, -1))
         file = next((self.origins[part] for part in above if part in self.origins), self.file)
         hint = None if hint is None else printable(hint)
-        self.errors.append(PlanError(line, column, dotted(found), printable(message), hint, file))
+        self.errors.append(PlanError(line, column, dotted(found), printable(message), hint, file, code=code))
 
     def graft(self, path: Path_, other: Source) -> None:
         """Puts another file's value where `path` is."""
@@ -108,13 +110,16 @@ def read_file(path: Path, shown: str | None = None) -> Source:
         data = _bytes_of(path)
     except FileNotFoundError:
         raise _whole(
-            name, "no such file", f"the directory is `{path.parent}`" if path.parent.is_dir() else None
+            name,
+            "no such file",
+            f"the directory is `{path.parent}`" if path.parent.is_dir() else None,
+            code="no-such-file",
         ) from None
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise _whole(name, f"cannot be read: {why}", None) from None
+        raise _whole(name, f"cannot be read: {why}", None, code="cannot-read") from None
     if data is None:
-        raise _whole(name, "is not a regular file", "write the plan into a file first")
+        raise _whole(name, "is not a regular file", "write the plan into a file first", code="cannot-read")
     return read_bytes(data, name)
 
 
@@ -135,13 +140,16 @@ def read_bytes(data: bytes, name: str) -> Source:
             name,
             f"is larger than {MAX_BYTES} bytes",
             "a plan is a page of text; measured data does not belong in it",
+            code="too-large",
         )
     try:
         return read_text(data.decode("utf-8-sig"), name)
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         column = error.start - (data.rfind(b"\n", 0, error.start) + 1) + 1
-        found = PlanError(line, column, "", "this is not UTF-8 text", "save the plan as UTF-8", name)
+        found = PlanError(
+            line, column, "", "this is not UTF-8 text", "save the plan as UTF-8", name, code="not-utf8"
+        )
         raise PlanErrors(name, [found]) from None
 
 
@@ -149,14 +157,15 @@ def read_text(text: str, name: str) -> Source:
     """Reads the text of a plan. Raises PlanErrors if it is not YAML."""
     source = Source(name, text)
     if len(text) > MAX_BYTES:
-        raise _whole(name, f"is larger than {MAX_BYTES} bytes", None)
+        raise _whole(name, f"is larger than {MAX_BYTES} bytes", None, code="too-large")
     long = _LONG_TAG.search(text)
     if long is not None:
         line = text.count("\n", 0, long.start()) + 1
         column = long.start() - (text.rfind("\n", 0, long.start()) + 1) + 1
         message = f"a word of more than {MAX_TAG} characters with `!`"
         raise PlanErrors(
-            name, [PlanError(line, column, "", message, "plans are plain YAML: remove it", name)]
+            name,
+            [PlanError(line, column, "", message, "plans are plain YAML: remove it", name, code="too-large")],
         )
     try:
         source.value = _Builder(source).document(_events(text, name))
@@ -169,15 +178,17 @@ def read_text(text: str, name: str) -> Source:
 _LONG_TAG = re.compile(rf"!\S{{{MAX_TAG}}}")
 
 
-def _whole(name: str, message: str, hint: str | None) -> PlanErrors:
-    return PlanErrors(name, [PlanError(0, 0, "", message, hint, name)])
+def _whole(name: str, message: str, hint: str | None, *, code: str) -> PlanErrors:
+    return PlanErrors(name, [PlanError(0, 0, "", message, hint, name, code=code)])
 
 
 class _Stop(Exception):  # noqa: N818
     """Reading cannot go on."""
 
-    def __init__(self, name: str, line: int, column: int, message: str, hint: str | None = None) -> None:
-        self.error = PlanError(line, column, "", message, hint, name)
+    def __init__(
+        self, name: str, line: int, column: int, message: str, hint: str | None = None, *, code: str
+    ) -> None:
+        self.error = PlanError(line, column, "", message, hint, name, code=code)
 
 
 def _events(text: str, name: str) -> Iterator[Any]:
@@ -195,14 +206,16 @@ def _events(text: str, name: str) -> Iterator[Any]:
         mark = error.problem_mark or error.context_mark
         if mark is not None:
             line, column = mark.line + 1, mark.column + 1
-        raise _Stop(name, line, column, f"not YAML: {_sentence(error)}", _yaml_hint(error)) from None
+        raise _Stop(
+            name, line, column, f"not YAML: {_sentence(error)}", _yaml_hint(error), code="not-yaml"
+        ) from None
     except YAMLError as error:
         reason = str(getattr(error, "reason", "") or "it cannot be read").splitlines()[0]
         position = getattr(error, "position", None)
         if isinstance(position, int):
             line = text.count("\n", 0, position) + 1
             column = position - (text.rfind("\n", 0, position) + 1) + 1
-        raise _Stop(name, line, column, f"not YAML: {reason}") from None
+        raise _Stop(name, line, column, f"not YAML: {reason}", code="not-yaml") from None
     except (
         ValueError,
         OverflowError,
@@ -213,7 +226,7 @@ def _events(text: str, name: str) -> Iterator[Any]:
         AssertionError,
     ) as error:
         # The scanner itself stumbles over some texts (an escape beyond Unicode, a broken %YAML line).
-        raise _Stop(name, line, column, f"not YAML: {error}") from None
+        raise _Stop(name, line, column, f"not YAML: {error}", code="not-yaml") from None
 
 
 def _sentence(error: Any) -> str:
@@ -293,13 +306,18 @@ class _Builder:
             at = (mark.line + 1, mark.column + 1)
             match event:
                 case kinds.DocumentStartEvent() if root:
-                    raise self._stop(at, "a second document begins here", "one plan a file: remove the `---`")
+                    raise self._stop(
+                        at,
+                        "a second document begins here",
+                        "one plan a file: remove the `---`",
+                        code="not-yaml",
+                    )
                 case kinds.ScalarEvent() | kinds.AliasEvent():
                     value, origin = self._leaf(event, at, kinds, stack)
                     path = self._place(stack, root, value, at)
                     if path is None:
                         if isinstance(value, dict | list):
-                            raise self._stop(at, *_NO_KEY)
+                            raise self._stop(at, *_NO_KEY, code="not-yaml")
                     elif origin is not None:
                         self._copy(origin, path)
                     elif event.anchor:
@@ -312,10 +330,13 @@ class _Builder:
                     path = self._place(stack, root, collection, at)
                     if len(stack) >= MAX_DEPTH:
                         raise self._stop(
-                            at, f"nested more than {MAX_DEPTH} deep", "a plan needs about six levels"
+                            at,
+                            f"nested more than {MAX_DEPTH} deep",
+                            "a plan needs about six levels",
+                            code="too-large",
                         )
                     if path is None:
-                        raise self._stop(at, *_NO_KEY)
+                        raise self._stop(at, *_NO_KEY, code="not-yaml")
                     if event.anchor:
                         # Known only when it ends: an alias inside of itself would never end.
                         self.anchors.pop(event.anchor, None)
@@ -326,8 +347,8 @@ class _Builder:
                         self.anchors[closed.anchor] = (closed.value, closed.path)
         return root[0] if root else None
 
-    def _stop(self, at: Position, message: str, hint: str | None = None) -> _Stop:
-        return _Stop(self.source.file, *at, message, hint)
+    def _stop(self, at: Position, message: str, hint: str | None = None, *, code: str) -> _Stop:
+        return _Stop(self.source.file, *at, message, hint, code=code)
 
     def _tagless(self, event: Any, at: Position) -> None:
         tag = getattr(event, "tag", None)
@@ -341,13 +362,17 @@ class _Builder:
                 at,
                 f"the tag `{str(tag)[:80]}` means nothing in a plan",
                 "plans are plain YAML: remove the tag",
+                code="not-yaml",
             )
 
     def _count(self, value: Any, at: Position) -> None:
         self.nodes += 1 + sum(1 for _ in _inside(value))
         if self.nodes > MAX_NODES:
             raise self._stop(
-                at, f"more than {MAX_NODES} values", "give ranges and counts instead of long lists"
+                at,
+                f"more than {MAX_NODES} values",
+                "give ranges and counts instead of long lists",
+                code="too-large",
             )
 
     def _leaf(self, event: Any, at: Position, kinds: Any, stack: list[_Open]) -> tuple[Any, Path_ | None]:
@@ -357,11 +382,15 @@ class _Builder:
                     at,
                     f"`*{event.anchor[:40]}` is not defined above",
                     "an anchor `&name` comes before its alias `*name`",
+                    code="unknown-name",
                 )
             self.aliases += 1
             if self.aliases > MAX_ALIASES:
                 raise self._stop(
-                    at, f"more than {MAX_ALIASES} aliases", "write the values out, or use a matrix"
+                    at,
+                    f"more than {MAX_ALIASES} aliases",
+                    "write the values out, or use a matrix",
+                    code="too-large",
                 )
             value, origin = self.anchors[event.anchor]
             self._count(value, at)
@@ -373,6 +402,7 @@ class _Builder:
                 at,
                 "half of a character: a `\\ud800` to `\\udfff` escape stands for none",
                 "write the character itself, or its number as in `\\U0001F600`",
+                code="not-utf8",
             )
         plain = event.implicit[0] and event.style in (None, "") and event.tag is None
         return (scalar(event.value) if plain else event.value), None
@@ -418,6 +448,7 @@ class _Builder:
                         f"`{key}` is given twice",
                         f"the first one is in line {first}; rename or remove one",
                         self.source.file,
+                        code="given-twice",
                     )
                 )
                 # The later value is read into the void: the first one stays, and so do its positions.

@@ -57,7 +57,11 @@ def filled(source: Source, raw: dict[str, Any]) -> dict[str, Any]:
         return raw
     if "method" in raw:
         source.report(
-            ("method",), "`method` beside `suite` says twice what is measured", "keep one of them", key=True
+            ("method",),
+            "`method` beside `suite` says twice what is measured",
+            "keep one of them",
+            key=True,
+            code="given-twice",
         )
     name, parameters = _named(source, raw[KEY])
     found = {key: value for key, value in raw.items() if key != KEY}
@@ -81,6 +85,7 @@ def _named(source: Source, value: object) -> tuple[str | None, Any]:
             (KEY,),
             f"`suite` is a name, or a name with parameters, not {shown(value)}",
             f"write `suite: rfc2544`; suites: {names(SUITES)}",
+            code="wrong-type",
         )
         return None, None
     if name in SUITES:
@@ -91,6 +96,7 @@ def _named(source: Source, value: object) -> tuple[str | None, Any]:
         f"unknown suite `{str(name)[:40]}`",
         suggestion(str(name), SUITES, "suites"),
         key=len(place) > 1,
+        code="unknown-name",
     )
     return None, None
 
@@ -116,6 +122,7 @@ def _sized(source: Source, raw: dict[str, Any], suite: Suite) -> dict[str, Any]:
                     f"`{each}` is what the suite makes of `{name}`",
                     "another name for one of them",
                     key=True,
+                    code="conflict",
                 )
         profiles |= of_size
     found = {**raw, "traffic": profiles}

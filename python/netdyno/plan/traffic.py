@@ -96,20 +96,28 @@ def _addresses(value: object) -> Addresses:
     if isinstance(value, str):
         if value in ADDRESSES:
             return ADDRESSES[value]
-        raise Problem(f"unknown addresses `{value[:40]}`", suggestion(value, ADDRESSES))
+        raise Problem(f"unknown addresses `{value[:40]}`", suggestion(value, ADDRESSES), code="unknown-name")
     if not isinstance(value, Mapping) or set(value) != {"source", "destination"}:
-        raise Problem("addresses are a name, or `source` and `destination`", f"names: {names(ADDRESSES)}")
+        raise Problem(
+            "addresses are a name, or `source` and `destination`",
+            f"names: {names(ADDRESSES)}",
+            code="wrong-type",
+        )
     networks, problems = [], []
     for end in ("source", "destination"):
         try:
             networks.append(ipaddress.ip_network(value[end] if isinstance(value[end], str) else "no"))
         except ValueError:
             hint = "an IP prefix without host bits, as in `16.0.0.0/8`"
-            problems.append(Problem(f"`{str(value[end])[:40]}` is not a prefix", hint, (end,)))
+            problems.append(
+                Problem(f"`{str(value[end])[:40]}` is not a prefix", hint, (end,), code="wrong-format")
+            )
     if problems:
         raise Problems(problems)
     if networks[0].version != networks[1].version:
-        raise Problem("source and destination are of different IP versions", "both IPv4 or both IPv6")
+        raise Problem(
+            "source and destination are of different IP versions", "both IPv4 or both IPv6", code="conflict"
+        )
     return Addresses("own", str(networks[0]), str(networks[1]), 1025, 12)
 
 

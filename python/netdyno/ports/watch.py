@@ -59,6 +59,7 @@ def await_lines(
                 raise NoLineError(
                     f"{which} {'is' if len(down) == 1 else 'are'} down, and stayed so for {CARRIER_S:.0f} s",
                     f"look at the cable and at the device's port; `ip link show {first}` has its state",
+                    code="line-down",
                 )
             say("waiting for " + " and ".join(_line(port, named[port]) for port in down))
         elif now - steady >= STEADY_S:

@@ -22,13 +22,17 @@ class Hold:
         try:
             self._descriptor = _open(folder)
         except OSError as error:
-            raise StoreError(f"{folder}: {error.strerror}", "`netdyno list` shows the runs") from error
+            raise StoreError(
+                f"{folder}: {error.strerror}", "`netdyno list` shows the runs", code="no-such-run"
+            ) from error
         end = time.monotonic() + PATIENCE_S
         while not _lock(self._descriptor, fcntl.LOCK_EX):
             if time.monotonic() > end:
                 self.close()
                 raise StoreError(
-                    f"{folder}: another process is writing this run", "wait until it has ended, or stop it"
+                    f"{folder}: another process is writing this run",
+                    "wait until it has ended, or stop it",
+                    code="run-in-use",
                 )
             time.sleep(0.02)
 

@@ -92,7 +92,7 @@ class StoredRun:
             with self._reading():
                 empty = self._one("SELECT 1 FROM run") is None
             if empty:
-                raise StoreError(f"{folder}: the run was stopped before it had begun")
+                raise StoreError(f"{folder}: the run was stopped before it had begun", code="nothing-stored")
         except StoreError:
             connection.close()
             raise
@@ -209,7 +209,7 @@ class StoredRun:
         except _UNREADABLE as error:
             what = f"`{error.args[0]}` is missing" if isinstance(error, KeyError) else str(error)
             what = " ".join(what.split())[:LONGEST]
-            raise StoreError(f"{self.folder}: the record is damaged: {what}") from error
+            raise StoreError(f"{self.folder}: the record is damaged: {what}", code="store-damaged") from error
 
     def _one(self, sql: str, *arguments: object) -> sqlite3.Row | None:
         row: sqlite3.Row | None = self._connection.execute(sql, arguments).fetchone()

@@ -25,8 +25,8 @@ ROOM = "make room on that disk, and try again"
 class StoreError(NetdynoError):
     """The store cannot be opened or is not one. The message may quote a stranger's record, on one line."""
 
-    def __init__(self, message: str, hint: str | None = None) -> None:
-        super().__init__(printable(message), hint)
+    def __init__(self, message: str, hint: str | None = None, *, code: str) -> None:
+        super().__init__(printable(message), hint, code=code)
 
 
 class NoRoomError(StoreError):
@@ -44,7 +44,9 @@ def of_the_disk(error: sqlite3.Error, folder: Path, hint: str) -> NoRoomError | 
     if code not in _DISK:
         return None
     why = "is full" if code == sqlite3.SQLITE_FULL else "is full or fails"
-    return NoRoomError(f"{folder}: the disk {why}, the record of the run cannot be kept: {error}", hint)
+    return NoRoomError(
+        f"{folder}: the disk {why}, the record of the run cannot be kept: {error}", hint, code="disk-full"
+    )
 
 
 def roll_back(connection: sqlite3.Connection) -> None:
@@ -75,7 +77,9 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
         connection = sqlite3.connect(path, isolation_level=None, timeout=30.0)
     except sqlite3.OperationalError as error:
         hint = f"look at its folder's rights and at the disk's room and inodes: df -h -i {path.parent}"
-        raise NoRoomError(f"{path}: the record of the run cannot be begun: {error}", hint) from error
+        raise NoRoomError(
+            f"{path}: the record of the run cannot be begun: {error}", hint, code="cannot-write"
+        ) from error
     try:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")
@@ -84,12 +88,14 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
     except UnicodeDecodeError as error:
         # SQLite quotes the damaged schema, which Python cannot read as text.
         connection.close()
-        raise StoreError(f"{path}: not a store of netdyno: its schema is damaged") from error
+        raise StoreError(
+            f"{path}: not a store of netdyno: its schema is damaged", code="store-damaged"
+        ) from error
     except sqlite3.DatabaseError as error:
         connection.close()
         if full := of_the_disk(error, path.parent, ROOM):
             raise full from error
-        raise StoreError(f"{path}: not a store of netdyno: {error}") from error
+        raise StoreError(f"{path}: not a store of netdyno: {error}", code="not-a-store") from error
     except BaseException:
         connection.close()
         raise
@@ -104,7 +110,7 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
         try:
             version = stored_version(connection)
             if version > len(known):
-                raise StoreError(*_newer(path, version))
+                raise StoreError(*_newer(path, version), code="newer-store")
             if version < number:
                 connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
                 for statement in statements(sql):
@@ -133,7 +139,9 @@ def statements(sql: str) -> list[str]:
 def open_for_reading(path: Path) -> sqlite3.Connection:
     """Opens the file read-only; a run may be writing it at the same time."""
     if not path.exists():
-        raise StoreError(f"{path}: no such file", "give the folder of a run; `netdyno list` shows them")
+        raise StoreError(
+            f"{path}: no such file", "give the folder of a run; `netdyno list` shows them", code="no-such-run"
+        )
     connection = _connect_read_only(path)
     try:
         _check_made_by_netdyno(connection, path)
@@ -145,20 +153,22 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
     except UnicodeDecodeError as error:
         # SQLite quotes the damaged schema, which Python cannot read as text.
         connection.close()
-        raise StoreError(f"{path}: not a store of netdyno: its schema is damaged") from error
+        raise StoreError(
+            f"{path}: not a store of netdyno: its schema is damaged", code="store-damaged"
+        ) from error
     except sqlite3.DatabaseError as error:
         connection.close()
         if full := of_the_disk(error, path.parent, ROOM):
             raise full from error
-        raise StoreError(f"{path}: not a store of netdyno: {error}") from error
+        raise StoreError(f"{path}: not a store of netdyno: {error}", code="not-a-store") from error
     except StoreError:
         connection.close()
         raise
     connection.close()
     if version > current:
-        raise StoreError(*_newer(path, version))
+        raise StoreError(*_newer(path, version), code="newer-store")
     if version == 0:
-        raise StoreError(f"{path}: not a store of netdyno: it holds no tables")
+        raise StoreError(f"{path}: not a store of netdyno: it holds no tables", code="not-a-store")
     open_for_writing(path).close()
     return open_for_reading(path)
 
@@ -171,12 +181,12 @@ def _check_made_by_netdyno(connection: sqlite3.Connection, path: Path) -> None:
     except sqlite3.DatabaseError as error:
         if full := of_the_disk(error, path.parent, ROOM):
             raise full from error
-        raise StoreError(f"{path}: not a store of netdyno: {error}") from error
+        raise StoreError(f"{path}: not a store of netdyno: {error}", code="not-a-store") from error
     if found == APPLICATION_ID:
         return
     if found == 0 and version:
-        raise StoreError(f"{path}: made before 0.1.0", "run the plan again")
-    raise StoreError(f"{path}: not a store of netdyno")
+        raise StoreError(f"{path}: made before 0.1.0", "run the plan again", code="old-store")
+    raise StoreError(f"{path}: not a store of netdyno", code="not-a-store")
 
 
 def _check_shape(connection: sqlite3.Connection, path: Path) -> None:
@@ -186,7 +196,10 @@ def _check_shape(connection: sqlite3.Connection, path: Path) -> None:
         wrong = _shape(model) - _shape(connection)
     if wrong:
         table, column = min(wrong)[:2]
-        raise StoreError(f"{path}: not a store of netdyno: its table `{table}` has no such `{column}`")
+        raise StoreError(
+            f"{path}: not a store of netdyno: its table `{table}` has no such `{column}`",
+            code="store-damaged",
+        )
 
 
 def _shape(connection: sqlite3.Connection) -> set[tuple[str, str, str, int, int]]:

@@ -110,14 +110,18 @@ class RunWriter:
         hold: on the folder, if the caller has it already; closing the writer lets go of it.
         """
         if not (folder / FILE).exists():
-            raise StoreError(f"{folder}: no run in this folder", "`netdyno list` shows the runs")
+            raise StoreError(
+                f"{folder}: no run in this folder", "`netdyno list` shows the runs", code="no-such-run"
+            )
         hold = hold or Hold(folder)
         writer = cls(folder, _open(folder / FILE, hold), hold)
         try:
             with writer._transaction() as sql:
                 if sql.execute("SELECT count(*) FROM run").fetchone()[0] == 0:
                     raise StoreError(
-                        f"{folder}: the run was stopped before it had begun", "run the plan again"
+                        f"{folder}: the run was stopped before it had begun",
+                        "run the plan again",
+                        code="nothing-stored",
                     )
                 sql.execute("UPDATE run SET state = 'running', ended = NULL")
                 sql.execute("UPDATE cases SET state = 'pending' WHERE state IN ('running', 'interrupted')")

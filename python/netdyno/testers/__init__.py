@@ -30,7 +30,9 @@ class TesterEntry:
             return load_entry(self.module, "TESTER", Tester)  # type: ignore[type-abstract]
         except ImportError as error:
             raise TesterMissingError(
-                f"the tester `{self.name}` cannot be loaded: {error}", "install it, or name another `tester:`"
+                f"the tester `{self.name}` cannot be loaded: {error}",
+                "install it, or name another `tester:`",
+                code="tester-missing",
             ) from error
 
 

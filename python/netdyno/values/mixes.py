@@ -132,7 +132,9 @@ def read_mix(value: object) -> Mix:
         return _weighed(value)
     if isinstance(value, str) and not re.match(r"[-+.]?[0-9]", value):
         raise Problem(
-            f"unknown mix `{value[:40]}`", suggestion(value, MIXES, "a size such as `64B`, or one of")
+            f"unknown mix `{value[:40]}`",
+            suggestion(value, MIXES, "a size such as `64B`, or one of"),
+            code="unknown-name",
         )
     return fixed(_size(value))
 
@@ -146,7 +148,7 @@ def mix_of_text(text: str) -> Mix:
     if text.startswith("{") and text.endswith("}"):
         text = text[1:-1]
     if not text:
-        raise Problem("a mix without sizes", "give sizes and weights: `64:28,594:16,1518:4`")
+        raise Problem("a mix without sizes", "give sizes and weights: `64:28,594:16,1518:4`", code="empty")
     parts = [part.partition(":") for part in text.split(",")]
     if not all(separator for _, separator, _ in parts):
         return read_mix(text)
@@ -155,7 +157,7 @@ def mix_of_text(text: str) -> Mix:
         size, weight = size.strip(), weight.strip()
         key = f"{size}B" if size.isdecimal() else size
         if key in weights:
-            raise Problem(f"size {size} is given twice", "add the two weights")
+            raise Problem(f"size {size} is given twice", "add the two weights", code="given-twice")
         weights[key] = int(weight) if weight.isdecimal() else weight
     return read_mix(weights)
 
@@ -164,7 +166,12 @@ def _size(value: object) -> int:
     size = FrameSize.parse(value).octets
     if not MIN_SIZE <= size <= MAX_SIZE:
         why = "shorter than any Ethernet frame" if size < MIN_SIZE else "longer than any frame netdyno sends"
-        raise UnitError(str(value), f"is {why}", f"sizes go from {MIN_SIZE}B to {MAX_SIZE}B, FCS counted")
+        raise UnitError(
+            str(value),
+            f"is {why}",
+            f"sizes go from {MIN_SIZE}B to {MAX_SIZE}B, FCS counted",
+            code="out-of-range",
+        )
     return size
 
 
@@ -172,28 +179,35 @@ def _weighed(table: Mapping[object, object]) -> Mix:
     problems: list[Problem] = []
     weights: dict[int, int] = {}
     if not table:
-        raise Problem("a mix without sizes", "give sizes and weights: `{64: 28, 594: 16, 1518: 4}`")
+        raise Problem(
+            "a mix without sizes", "give sizes and weights: `{64: 28, 594: 16, 1518: 4}`", code="empty"
+        )
     for key, weight in table.items():
         place = key if isinstance(key, str | int) else str(key)
         try:
             # What stands before a weight can only be a size in bytes, so here the unit may be left out.
             size = _size(f"{key}B" if isinstance(key, int) and not isinstance(key, bool) else key)
             if size in weights:
-                problems.append(Problem(f"size {size} is given twice", "add the two weights", (place,)))
+                problems.append(
+                    Problem(
+                        f"size {size} is given twice", "add the two weights", (place,), code="given-twice"
+                    )
+                )
             elif isinstance(weight, bool) or not isinstance(weight, int) or not 1 <= weight <= 65535:
                 problems.append(
                     Problem(
                         f"`{as_written(weight)}` is not a weight",
                         "a weight is a whole number from 1 to 65535",
                         (place,),
+                        code="out-of-range",
                     )
                 )
             else:
                 weights[size] = weight
         except Problem as problem:
-            problems.append(Problem(problem.message, problem.hint, (place,)))
+            problems.append(Problem(problem.message, problem.hint, (place,), code=problem.code))
     if len(table) > 256:
-        problems.append(Problem(f"a mix of {len(table)} sizes", "give at most 256"))
+        problems.append(Problem(f"a mix of {len(table)} sizes", "give at most 256", code="too-many"))
     if problems:
         raise Problems(problems)
     return Mix("own mix", tuple(weights.items()))

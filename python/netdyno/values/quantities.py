@@ -19,8 +19,8 @@ _SPLIT = re.compile(
 class UnitError(Problem):
     """A value that is not what it should be: the value, why, and how to write it."""
 
-    def __init__(self, value: object, why: str, hint: str | None = None) -> None:
-        super().__init__(f"`{as_written(value)}` {why}", hint)
+    def __init__(self, value: object, why: str, hint: str | None = None, *, code: str) -> None:
+        super().__init__(f"`{as_written(value)}` {why}", hint, code=code)
         self.value = value
         self.why = why
 
@@ -161,22 +161,27 @@ def split(text: object, what: str, examples: tuple[str, ...]) -> tuple[Fraction,
     """Number and unit of a text, or a UnitError that says what is wrong with it."""
     example = examples[0] if examples else ""
     if isinstance(text, bool) or not isinstance(text, str | int | float):
-        raise UnitError(text, f"is not a {what}", f"write it like `{example}`")
+        raise UnitError(text, f"is not a {what}", f"write it like `{example}`", code="wrong-type")
     if not isinstance(text, str):
-        raise UnitError(text, f"is a {what} without a unit", f"say the unit, as in `{example}`")
+        raise UnitError(
+            text, f"is a {what} without a unit", f"say the unit, as in `{example}`", code="wrong-unit"
+        )
     found = _SPLIT.fullmatch(text.strip())
     if not found:
-        raise UnitError(text, f"is not a {what}", f"a number and a unit, as in `{example}`")
+        raise UnitError(
+            text, f"is not a {what}", f"a number and a unit, as in `{example}`", code="wrong-format"
+        )
     digits, unit = found["number"], found["unit"].strip()
     if digits.startswith("-"):
         least = "is more than zero" if what == "frame size" else "counts from zero up"
-        raise UnitError(text, "is negative", f"a {what} {least}, as in `{example}`")
+        raise UnitError(text, "is negative", f"a {what} {least}, as in `{example}`", code="out-of-range")
     if re.fullmatch("[0-9]+,[0-9]*", digits) and not re.fullmatch("[1-9][0-9]{0,2},[0-9]{3}", digits):
         whole, _, part = digits.partition(",")
         raise UnitError(
             text,
             "has a decimal comma",
             f"the decimal sign is a point: `{whole}{'.' if part else ''}{part}{unit}`",
+            code="wrong-format",
         )
     if re.fullmatch("[1-9][0-9]{0,2},[0-9]{3}", digits):
         # A grouped thousand to one reader, three decimals to the other: a thousand times apart.
@@ -185,12 +190,14 @@ def split(text: object, what: str, examples: tuple[str, ...]) -> tuple[Fraction,
             text,
             "has a comma, which may be a decimal sign or a separator",
             f"write `{pointed}{unit}` or `{grouped}{unit}`",
+            code="wrong-format",
         )
     if "," in digits or "_" in digits:
         raise UnitError(
             text,
             "has a separator between its digits",
             f"write `{re.sub('[,_]', '', digits)}{unit}` or use a prefix",
+            code="wrong-format",
         )
     if not re.fullmatch(NUMBER, digits):
         why = (
@@ -199,10 +206,15 @@ def split(text: object, what: str, examples: tuple[str, ...]) -> tuple[Fraction,
             else "does not begin with a decimal number"
         )
         raise UnitError(
-            text, why, f"write it like `{example}`, with up to 18 digits on each side of the point"
+            text,
+            why,
+            f"write it like `{example}`, with up to 18 digits on each side of the point",
+            code="wrong-format",
         )
     if not unit:
-        raise UnitError(text, f"is a {what} without a unit", f"say the unit, as in `{example}`")
+        raise UnitError(
+            text, f"is a {what} without a unit", f"say the unit, as in `{example}`", code="wrong-unit"
+        )
     return Fraction(digits), unit
 
 
@@ -212,21 +224,28 @@ def unknown_unit(text: object, unit: str, *kinds: type[Quantity], what: str = ""
     what = what or kinds[0].what
     number = str(text).strip()[: -len(unit)].rstrip()
     if re.match("[eE][-+]?[0-9]", unit):
-        return UnitError(text, "is written with an exponent", "write the digits, or a prefix: `k`, `M`, `G`")
+        return UnitError(
+            text,
+            "is written with an exponent",
+            "write the digits, or a prefix: `k`, `M`, `G`",
+            code="wrong-format",
+        )
     for kind in kinds:
         if slip := kind.slip(number, unit):
-            return UnitError(text, *slip)
+            return UnitError(text, *slip, code="wrong-unit")
     lower = {spelling.lower(): spelling for spelling in reversed(known)}
     if unit.lower() in lower:
         why = f"has no unit netdyno knows: `{unit}`"
-        return UnitError(text, why, f"case matters: `{number}{lower[unit.lower()]}`")
+        return UnitError(text, why, f"case matters: `{number}{lower[unit.lower()]}`", code="wrong-unit")
     article = "an" if what[0] in "aeiouL" else "a"
     shown = [spelling for kind in kinds for spelling in kind.hinted or tuple(kind.units)]
     why = f"is not {article} {what}: `{unit[:20]}` is no unit of one"
     if f"{unit}bps" in known:
         # `10G`, as people say it.
-        return UnitError(text, why, f"did you mean `{number}{unit}bps`? units: {names(shown)}")
-    return UnitError(text, why, suggestion(unit, shown, "units"))
+        return UnitError(
+            text, why, f"did you mean `{number}{unit}bps`? units: {names(shown)}", code="wrong-unit"
+        )
+    return UnitError(text, why, suggestion(unit, shown, "units"), code="wrong-unit")
 
 
 def _scaled(amount: Fraction, spellings: list[tuple[str, Fraction]]) -> str:

@@ -166,9 +166,10 @@ def rate_table(rate: str | FrameRate | L1Rate | L2Rate, size: object, tags: int 
             str(rate),
             "is a share, and there is no line here to take it of",
             "give a rate: `10Gbps`, `14.88Mpps`",
+            code="wrong-unit",
         )
     if not 0 <= tags <= 8:
-        raise UnitError(str(tags), "is not a number of VLAN tags", "give 0 to 8")
+        raise UnitError(str(tags), "is not a number of VLAN tags", "give 0 to 8", code="out-of-range")
     mix = mix_of_text(size) if isinstance(size, str) else read_mix(size)
     mean = mix.mean + TAG * tags
     frames = fps(load.amount, mean)

@@ -101,6 +101,7 @@ class L1Rate(_BitRate):
                 text,
                 "is an L2 rate where an L1 rate is needed",
                 "a link's rate is what its line carries: `10Gbps`",
+                code="wrong-unit",
             )
         return rate
 
@@ -118,7 +119,12 @@ class L2Rate(_BitRate):
     def parse(cls, text: object) -> L2Rate:
         rate = bit_rate(text)
         if not isinstance(rate, L2Rate):
-            raise UnitError(text, "is an L1 rate where an L2 rate is needed", "say the layer: `9.28Gbps L2`")
+            raise UnitError(
+                text,
+                "is an L1 rate where an L2 rate is needed",
+                "say the layer: `9.28Gbps L2`",
+                code="wrong-unit",
+            )
         return rate
 
 
@@ -156,9 +162,16 @@ class FrameSize(Quantity):
     @classmethod
     def _of(cls, text: object, amount: Fraction) -> Self:
         if amount == 0:
-            raise UnitError(text, "is no frame at all", "Ethernet frames have at least 64 bytes: `64B`")
+            raise UnitError(
+                text,
+                "is no frame at all",
+                "Ethernet frames have at least 64 bytes: `64B`",
+                code="out-of-range",
+            )
         if amount.denominator != 1:
-            raise UnitError(text, "is not a whole number of bytes", "a frame has whole bytes: `64B`")
+            raise UnitError(
+                text, "is not a whole number of bytes", "a frame has whole bytes: `64B`", code="out-of-range"
+            )
         return cls(amount)
 
     @classmethod
@@ -196,9 +209,16 @@ class Duration(Quantity):
     @classmethod
     def _of(cls, text: object, amount: Fraction) -> Self:
         if (amount * 10**9).denominator != 1:
-            raise UnitError(text, "is not a whole number of nanoseconds", "a nanosecond is the finest step")
+            raise UnitError(
+                text,
+                "is not a whole number of nanoseconds",
+                "a nanosecond is the finest step",
+                code="out-of-range",
+            )
         if amount > 366 * 86400:
-            raise UnitError(text, "is more than a year", "give a shorter time, such as `12h`")
+            raise UnitError(
+                text, "is more than a year", "give a shorter time, such as `12h`", code="out-of-range"
+            )
         return cls(amount)
 
     @classmethod
@@ -224,6 +244,7 @@ class PositiveDuration(Duration):
                 text,
                 "is no time at all",
                 "give a duration longer than zero, such as `30s`, or leave the phase out",
+                code="out-of-range",
             )
         return super()._of(text, amount)
 
@@ -268,7 +289,12 @@ class PositiveLoad(Load):
     def parse(cls, text: object) -> Self:
         load = super().parse(text)
         if load.amount.amount == 0:
-            raise UnitError(text, "is no load at all", "give a load above zero, such as `50%` or `1kpps`")
+            raise UnitError(
+                text,
+                "is no load at all",
+                "give a load above zero, such as `50%` or `1kpps`",
+                code="out-of-range",
+            )
         return load
 
 
@@ -289,6 +315,7 @@ def bit_rate(text: object) -> L1Rate | L2Rate:
                 text,
                 f"names the layer {other}, which a load cannot be given in",
                 "say L1 or L2, or give frames: `1Mpps`",
+                code="wrong-unit",
             )
 
 

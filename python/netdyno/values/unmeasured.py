@@ -10,10 +10,13 @@ from netdyno.values.reason import Codes, Reason, declared, in_short
 
 
 class NotMeasuredError(NetdynoError):
-    """No attempt at a trial was valid, or none can be: the case has no result, or a part of it is missing."""
+    """No attempt at a trial was valid, or none can be: the case has no result, or a part of it is missing.
+
+    Its code is that of its reason.
+    """
 
     def __init__(self, reason: Reason, hint: str | None = None) -> None:
-        super().__init__(str(reason), hint)
+        super().__init__(str(reason), hint, code=reason.code)
         self.reason = reason
 
 

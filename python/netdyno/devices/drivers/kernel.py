@@ -40,7 +40,9 @@ class KernelCounters:
         try:
             said = folder.joinpath("dev").read_text() + folder.joinpath("snmp").read_text()
         except OSError as error:
-            raise LabError(f"the counters of `{self.name}` cannot be read: {error.strerror}") from error
+            raise LabError(
+                f"the counters of `{self.name}` cannot be read: {error.strerror}", code="cannot-read"
+            ) from error
         return {
             Channel(who, name, "bytes" if name.endswith("_bytes") else "packets", is_counter=True): count
             for who, counted in read(said, self.interfaces).items()

@@ -163,6 +163,7 @@ class Linux:
                 f"ports are joined in pairs to be calibrated, and the lab has {len(links)}",
                 "calibrate a lab of the first two: it says what a port of this machine can do, and no verdict"
                 " rests on it where there are more",
+                code="ports-not-joinable",
             )
         dut.tool("ip")
         asked = _queued(self.wire(links, {}).with_threads(threads))
@@ -217,6 +218,7 @@ def _queued(wiring: Wiring) -> Wiring:
                 " program does not know by which queue a frame came",
                 GENERIC_HINT,
                 number,
+                code="interface-unfit",
             )
         if backend["kind"] == "af_xdp":
             backend = {**backend, "attach": "native"}
@@ -300,4 +302,6 @@ def _ip(command: str) -> None:
     )
     if done.returncode != 0:
         said = done.stderr.strip()
-        raise LabError(f"`ip {command}` said: {said or done.returncode}", dut.refusal_hint(said))
+        raise LabError(
+            f"`ip {command}` said: {said or done.returncode}", dut.refusal_hint(said), code="command-failed"
+        )

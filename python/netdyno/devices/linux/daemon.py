@@ -21,7 +21,9 @@ def program(name: str, package: str, what_for: str) -> str:
     """Its full path. Raises LabError where it is missing."""
     found = shutil.which(name, path=dut.SEARCH)
     if found is None:
-        raise LabError(f"`{name}` is missing; {what_for}", f"sudo apt-get install {package}")
+        raise LabError(
+            f"`{name}` is missing; {what_for}", f"sudo apt-get install {package}", code="tool-missing"
+        )
     return found
 
 
@@ -48,6 +50,7 @@ class Daemon:
             f"the device's `{self.name}` ended during the run, {_ending(status)}: a trial without it is none"
             " of this device",
             f"what it said is in {kept}: {_last(self.log) or 'nothing'}",
+            code="device-ended",
         )
 
 
@@ -86,6 +89,7 @@ def running(device: dut.Device, name: str, command: str, settings: str, ready: s
                 raise LabError(
                     f"the device's `{name}` does not come up; it said: {said[-500:] or 'nothing'}",
                     dut.refusal_hint(said),
+                    code="device-silent",
                 )
             time.sleep(0.02)
         yield Daemon(device, name, pid, begun, log)

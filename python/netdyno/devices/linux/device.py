@@ -42,7 +42,9 @@ def tool(name: str) -> str:
     path = shutil.which(name, path=SEARCH)
     if path is None:
         raise LabError(
-            f"`{name}` is missing; Linux labs are made with it", f"sudo apt-get install {PACKAGES[name]}"
+            f"`{name}` is missing; Linux labs are made with it",
+            f"sudo apt-get install {PACKAGES[name]}",
+            code="tool-missing",
         )
     return path
 
@@ -81,6 +83,7 @@ class Device:
             raise LabError(
                 f"the device could not be set up: `{command}` said: {said.strip() or status}",
                 refusal_hint(said),
+                code="command-failed",
             )
         return said
 
@@ -91,7 +94,9 @@ class Device:
         while wanted not in self._left or not self._left.endswith(b"\n"):
             ready, _, _ = select.select([self._shell.stdout], [], [], max(0.0, deadline - time.monotonic()))
             if not ready:
-                raise LabError(f"the device's shell does not answer within {ANSWER_S:.0f} s")
+                raise LabError(
+                    f"the device's shell does not answer within {ANSWER_S:.0f} s", code="device-silent"
+                )
             piece = os.read(self._shell.stdout.fileno(), 65536)
             if not piece:
                 raise self._gone()
@@ -103,7 +108,9 @@ class Device:
     def _gone(self) -> LabError:
         said = self._left.decode(errors="replace").strip()
         return LabError(
-            f"the device's namespace could not be made: {said or 'its process ended'}", refusal_hint(said)
+            f"the device's namespace could not be made: {said or 'its process ended'}",
+            refusal_hint(said),
+            code="no-namespace",
         )
 
 
@@ -157,7 +164,9 @@ def _await_carrier(device: Device, names: Sequence[str], ready: str) -> None:
     for port in names:
         while ready not in (said := device.do(f"ip -details link show {port}")):
             if time.monotonic() > deadline:
-                raise LabError(f"the device's port {port} does not come up: {said.strip()}")
+                raise LabError(
+                    f"the device's port {port} does not come up: {said.strip()}", code="command-failed"
+                )
             time.sleep(0.02)
 
 

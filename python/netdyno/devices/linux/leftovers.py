@@ -42,6 +42,7 @@ def state_folder() -> Path:
         raise LabError(
             f"no private folder for notes on labs: {error.strerror}",
             "set XDG_RUNTIME_DIR to a folder of this user with mode 0700",
+            code="no-rights",
         ) from error
 
 

@@ -44,7 +44,9 @@ class LinuxLive:
         status, said = self.device.ask(" && ".join(["true", *lines]))
         if status != 0:
             raise LabError(
-                f"the device could not do `{event.kind}`: {said.strip() or status}", dut.refusal_hint(said)
+                f"the device could not do `{event.kind}`: {said.strip() or status}",
+                dut.refusal_hint(said),
+                code="command-failed",
             )
 
     def instruments(self) -> tuple[Instrument, ...]:

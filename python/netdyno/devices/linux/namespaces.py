@@ -54,6 +54,7 @@ def tester_namespace() -> Iterator[bool]:
         raise LabError(
             f"the kernel gives no network namespace: {os.strerror(refusal)}",
             "it needs CONFIG_NET_NS, and room below `/proc/sys/user/max_net_namespaces`",
+            code="no-namespace",
         )
     _settle()
     yield False
@@ -94,6 +95,7 @@ def _settle() -> None:
         raise LabError(
             f"a lab without root has to be built before other threads start; there are {threads}",
             "run as root, or run this plan in a process of its own",
+            code="no-namespace",
         )
     user, group = os.getuid(), os.getgid()
     if _call("unshare", CLONE_NEWUSER | CLONE_NEWNET) != 0:
@@ -101,13 +103,16 @@ def _settle() -> None:
         raise LabError(
             f"this user may not make a network namespace, nor a user namespace: {os.strerror(refusal)}",
             _userns_hint(),
+            code="no-rights",
         )
     try:
         Path("/proc/self/setgroups").write_text("deny")
         Path("/proc/self/uid_map").write_text(f"0 {user} 1")
         Path("/proc/self/gid_map").write_text(f"0 {group} 1")
     except OSError as error:
-        raise LabError(f"the user namespace got no identity: {error.strerror}", _userns_hint()) from error
+        raise LabError(
+            f"the user namespace got no identity: {error.strerror}", _userns_hint(), code="no-rights"
+        ) from error
     _settled = True
     _quiet()
 

@@ -55,6 +55,7 @@ def install(device: dut.Device, filters: Sequence[Sequence[str]]) -> None:
         raise LabError(
             "`nft` is missing; a Linux router's packet filters are made with it",
             "sudo apt-get install nftables",
+            code="tool-missing",
         )
     with TemporaryDirectory(prefix="netdyno-") as folder:
         file = Path(folder, "filters.nft")
@@ -64,4 +65,5 @@ def install(device: dut.Device, filters: Sequence[Sequence[str]]) -> None:
         raise LabError(
             f"the packet filters could not be set up: `nft` said: {said.strip() or status}",
             "this kernel may lack nftables; try `sudo modprobe nf_tables`",
+            code="command-failed",
         )

@@ -67,7 +67,10 @@ class Goal(Shape):
         if value not in PRESETS:
             known = ", ".join(f"`{name}`" for name in PRESETS)
             raise UnitError(
-                value, "is not a goal", f"write {known}, or all of `loss`, `exceed`, `duration` and `sum`"
+                value,
+                "is not a goal",
+                f"write {known}, or all of `loss`, `exceed`, `duration` and `sum`",
+                code="wrong-format",
             )
         return dict(PRESETS[value])
 
@@ -76,18 +79,25 @@ class Goal(Shape):
         for name, at_least in (("loss", "0%"), ("exceed", "0%"), ("width", "above 0%")):
             share = getattr(self, name).amount
             if share >= 1 or (name == "width" and share == 0):
-                raise Problem(f"`{name}` is {getattr(self, name)}", f"{at_least} and below 100%", at=(name,))
+                raise Problem(
+                    f"`{name}` is {getattr(self, name)}",
+                    f"{at_least} and below 100%",
+                    at=(name,),
+                    code="out-of-range",
+                )
         if self.initial is not None and self.initial.ns > self.duration.ns:
             raise Problem(
                 f"`initial` is longer than `duration`, {self.duration}",
                 "the first trials are the shortest",
                 at=("initial",),
+                code="conflict",
             )
         if self.sum.ns < self.duration.ns:
             raise Problem(
                 f"`sum` is shorter than one trial, {self.duration}",
                 "the sum is of whole trials: make it at least as long",
                 at=("sum",),
+                code="conflict",
             )
         return self
 

@@ -41,7 +41,9 @@ class Service(BaseModel):
     @model_validator(mode="after")
     def _possible(self) -> Service:
         if self.ebs is not None and (self.cbs is None or self.eir is None):
-            raise Problem("an `ebs` goes with a `cbs` and an `eir`", "give both", at=("ebs",))
+            raise Problem(
+                "an `ebs` goes with a `cbs` and an `eir`", "give both", at=("ebs",), code="missing-field"
+            )
         return self
 
 

@@ -68,6 +68,7 @@ def fits(parameters: StationParameters, situation: Situation) -> Problem | None:
         "nobody can ask this device to `forget`",
         "leave it out, and its ageing time is waited for; or a device that netdyno builds",
         at=("forget",),
+        code="not-askable",
     )
 
 

@@ -26,10 +26,13 @@ def _socket(value: str) -> str:
         raise Problem(
             f"`{as_written(value)}` is not a socket",
             "a whole path, `/run/vpp/memif.sock`, or a name in the abstract namespace, `@name`",
+            code="wrong-format",
         )
     if len(value.encode()) > MAX_SOCKET:
         raise Problem(
-            f"a socket's name of {len(value.encode())} bytes is too long", f"at most {MAX_SOCKET} bytes"
+            f"a socket's name of {len(value.encode())} bytes is too long",
+            f"at most {MAX_SOCKET} bytes",
+            code="out-of-range",
         )
     return value
 

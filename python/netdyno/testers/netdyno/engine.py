@@ -26,7 +26,7 @@ def module(name: str = ENGINE) -> Any:
         return import_module(name)
     except ImportError as error:
         raise TesterMissingError(
-            f"the engine cannot be loaded: {error}", "build it: `make demo` does"
+            f"the engine cannot be loaded: {error}", "build it: `make demo` does", code="tester-missing"
         ) from error
 
 
@@ -42,7 +42,8 @@ def _refusals(name: str) -> Iterator[None]:
         yield
     except Exception as error:
         if isinstance(error, getattr(module(name), "EngineError", ())):
-            raise TesterError(str(error), getattr(error, "hint", None)) from error
+            told: Any = error
+            raise TesterError(str(error), told.hint, code=told.code) from error
         raise
 
 
