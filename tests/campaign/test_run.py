@@ -234,7 +234,7 @@ def test_a_run_without_any_number_has_an_exit_code_of_its_own(tmp_path: Path) ->
     assert code == 4
     with open_run(folder, REASONS) as run:
         assert {case.state for case in run.cases} == {"done"}
-    # One judgement a line: what was not found and why, and who was the limit.
+    # One judgement a line: what was not found and why, and the limit.
     lines = [line for line in err.splitlines() if line.startswith("[")]
     assert len(lines) == 8
     assert all("no throughput was found (" in line for line in lines)

@@ -1,14 +1,17 @@
 """Phrases that the project has replaced by plain words (docs/glossary.md): none may come back.
 
-Looked at are documents, comments of the examples, and of the sources what a user or a reader of the API sees:
-string literals, first lines of docstrings, names of functions, and Rust's doc comments and string literals.
+Looked at are documents, comments of the examples, and of sources, tests, benches and tools: string literals,
+docstrings, comments and names of functions. Names of tests also have a length.
 """
 
 from __future__ import annotations
 
 import ast
+import io
 import re
-from collections.abc import Iterator
+import tokenize
+from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -49,7 +52,13 @@ PHRASES = {
 NAMES = {"told": "a verb and an object, such as `explain_limit`"}
 """Names of functions that say nothing of what is done."""
 
-UNCLEAN: frozenset[str] = frozenset()
+LONGEST = 70
+"""Characters of the name of a test."""
+
+NO_CONDITIONS = ("told", "nobody", "nobodys", "whatever", "whoever", "made again", "ones own", "one s own")
+"""Words that say neither the condition nor the result of a test, beside the replaced phrases."""
+
+UNCLEAN: frozenset[str] = frozenset({"methods", "verdict", "tools"})
 """Packages and crates whose sentences are still being rewritten; it only shrinks."""
 
 
@@ -72,15 +81,15 @@ def of_documents() -> Iterator[Text]:
 
 
 def of_python(source: str, part: str, where: str) -> Iterator[Text]:
-    """Literals, first lines of docstrings, and names of functions (words apart) of a module."""
+    """Comments, docstrings, literals, and names of functions (words apart) of a module."""
+    yield from comments_of_python(source, part, where)
     tree = ast.parse(source)
     skipped: set[int] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             if isinstance(node.value.value, str):
                 skipped.add(id(node.value))
-                first = node.value.value.strip().split("\n\n")[0]
-                yield Text(part, f"{where}:{node.lineno}", first)
+                yield Text(part, f"{where}:{node.lineno}", node.value.value)
         elif isinstance(node, ast.JoinedStr):
             skipped.update(id(piece) for piece in node.values)
             pieces = [str(one.value) if isinstance(one, ast.Constant) else "…" for one in node.values]
@@ -91,26 +100,49 @@ def of_python(source: str, part: str, where: str) -> Iterator[Text]:
             yield Text(part, f"{where}:{node.lineno}", node.value)
 
 
+def comments_of_python(source: str, part: str, where: str) -> Iterator[Text]:
+    """Comments of a module; those on lines that follow each other are one text."""
+    block, begins, last = "", 0, 0
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            line = token.start[0]
+            if block and line != last + 1:
+                yield Text(part, f"{where}:{begins}", block)
+                block = ""
+            begins = begins if block else line
+            block, last = f"{block} {token.string.lstrip('#: ')}", line
+    if block:
+        yield Text(part, f"{where}:{begins}", block)
+
+
 def of_rust(source: str, part: str, where: str) -> Iterator[Text]:
-    """Doc comments, one after the other, and string literals of a Rust source."""
+    """Comments, string literals, and names of functions (words apart) of a Rust source."""
     block, begins = "", 0
-    for number, line in enumerate(source.splitlines(), 1):
-        comment = re.match(r"\s*//[/!] ?(.*)", line)
+    for number, line in enumerate([*source.splitlines(), ""], 1):
+        comment = re.search(r"//[/!]? ?(.*)", re.sub(r'"(?:[^"\\]|\\.)*"', "", line))
         if comment:
             begins = begins or number
             block += f" {comment[1]}"
-            continue
-        if block:
+        elif block:
             yield Text(part, f"{where}:{begins}", block)
-        block, begins = "", 0
+            block, begins = "", 0
+        function = re.match(r"\s*(?:pub(?:\(\w+\))? )?(?:const |unsafe )*fn (\w+)", line)
+        if function:
+            yield Text(part, f"{where}:{number}", f"def {function[1].replace('_', ' ')}")
     literals = re.sub(r"^\s*//.*$", "", source, flags=re.MULTILINE)
     for found in re.finditer(r'"((?:[^"\\]|\\.)*)"', literals, re.DOTALL):
         text = re.sub(r"\\\n\s*", "", found[1])
         yield Text(part, f"{where}:{literals[: found.start()].count(chr(10)) + 1}", text)
 
 
-def everything() -> Iterator[Text]:
+@cache
+def everything() -> tuple[Text, ...]:
     """All that is looked at."""
+    return tuple(read_everything())
+
+
+def read_everything() -> Iterator[Text]:
+    """Each text, as it is read."""
     yield from of_documents()
     package = ROOT / "python" / "netdyno"
     for path in sorted(package.rglob("*.py")):
@@ -119,10 +151,25 @@ def everything() -> Iterator[Text]:
     for path in sorted((package / "reports" / "assets").glob("*.j*")):
         for number, line in enumerate(path.read_text().splitlines(), 1):
             yield Text("reports", f"{path.relative_to(ROOT)}:{number}", line)
+    for path in [*(ROOT / "tests").rglob("*.py"), *(ROOT / "tools").rglob("*.py")]:
+        if path != Path(__file__):
+            where = path.relative_to(ROOT)
+            yield from of_python(path.read_text(), where.parts[0], str(where))
+    for path in [*(ROOT / "tools").glob("*.sh"), ROOT / "Makefile"]:
+        yield Text("tools", f"{path.relative_to(ROOT)}:1", path.read_text().replace("\n#", "\n"))
     for path in sorted((ROOT / "crates").rglob("*.rs")):
         inner = path.relative_to(ROOT / "crates").parts
-        if "tests" not in inner and path.stem not in ("tests", "test", "fuzz"):
-            yield from of_rust(path.read_text(), f"crates/{inner[0]}", str(path.relative_to(ROOT)))
+        yield from of_rust(path.read_text(), f"crates/{inner[0]}", str(path.relative_to(ROOT)))
+
+
+def names_of_tests() -> Iterator[tuple[str, str]]:
+    """Where each test stands, and its name."""
+    for path in sorted((ROOT / "tests").rglob("*.py")):
+        for name in re.findall(r"^(?:async )?def (test_\w+)", path.read_text(), re.MULTILINE):
+            yield str(path.relative_to(ROOT)), name
+    for path in sorted((ROOT / "crates").rglob("*.rs")):
+        for name in re.findall(r"^\s*#\[test\]\n(?:\s*#\[.*\n)*\s*fn (\w+)", path.read_text(), re.MULTILINE):
+            yield str(path.relative_to(ROOT)), name
 
 
 FORBIDDEN = re.compile(
@@ -133,16 +180,51 @@ FORBIDDEN = re.compile(
 )
 
 
-def findings(texts: Iterator[Text]) -> list[tuple[str, str]]:
+def findings(texts: Iterable[Text]) -> list[tuple[str, str]]:
     """The part and one line, what stands where and what to write, for each phrase that is not to be."""
     found = []
     for part, where, text in texts:
-        for match in FORBIDDEN.finditer(re.sub(r"\s+", " ", text)):
+        plain = " ".join(text.split())
+        small = plain.lower()
+        for match in FORBIDDEN.finditer(plain) if any(one in small for one in PHRASES) else ():
             found.append((part, f"{where}: `{match[0]}`: write {PHRASES[match[0].lower()]}"))
         name = text.removeprefix("def ")
         if name != text and name in NAMES:
             found.append((part, f"{where}: a function `{name}`: write {NAMES[name]}"))
     return found
+
+
+def faults_of_name(name: str) -> list[str]:
+    """What is wrong with the name of a test."""
+    words = f" {name.replace('_', ' ')} "
+    found = [f"`{one}`" for one in NO_CONDITIONS if f" {one} " in words]
+    found += [f"`{match[0]}`" for match in FORBIDDEN.finditer(words)]
+    if len(name) > LONGEST:
+        found.append(f"{len(name)} characters")
+    return found
+
+
+def test_names_of_tests_are_short_and_hold_no_replaced_phrase() -> None:
+    named = list(names_of_tests())
+    assert {Path(where).suffix for where, _ in named} == {".py", ".rs"}
+    found = [
+        f"{where}: {name}: {', '.join(faults)}" for where, name in named if (faults := faults_of_name(name))
+    ]
+    assert not found, "\n" + "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    ("name", "faults"),
+    [
+        ("test_port_without_a_cable_is_refused", []),
+        ("test_a_trial_is_made_again", ["`made again`", "`made again`"]),
+        ("what_nobody_told_fails", ["`told`", "`nobody`"]),
+        (f"test_{'x' * 66}", ["71 characters"]),
+        (f"test_{'x' * 65}", []),
+    ],
+)
+def test_name_of_a_test_with_planted_faults_is_found(name: str, faults: list[str]) -> None:
+    assert faults_of_name(name) == faults
 
 
 def test_texts_of_clean_parts_hold_no_replaced_phrase() -> None:
@@ -156,8 +238,13 @@ def test_list_of_unclean_parts_names_only_parts_that_exist() -> None:
 
 PLANTED_PYTHON = '''
 def another_box() -> str:
-    """The rise."""
-    value = 1
+    """The rise.
+
+    A frame left
+    late.
+    """
+    value = 1  # nobody
+    # knows: that is `tainted` "from within"
     return f"a trial {value} was made " f"again" + "it is told"
 '''
 
@@ -166,23 +253,35 @@ PLANTED_RUST = """
 /// knows.
 fn fine() { let a = "by the \\
     clock"; }
-// what is simply there may stand in a plain comment
+// what is simply
+// there may not
+pub(crate) fn made_again() { let a = "http://x"; } // another box
 """
 
 
 def test_python_with_planted_phrases_is_found() -> None:
     found = [line for _, line in findings(of_python(PLANTED_PYTHON, "x", "x.py"))]
-    assert [line.split("`")[1] for line in sorted(found)] == [
+    assert [line.split("`")[1] for line in found] == [
+        "nobody knows",
+        "tainted",
+        "from within",
         "another box",
         "The rise",
-        "is told",
+        "left late",
         "made again",
+        "is told",
     ]
 
 
 def test_rust_with_planted_phrases_is_found() -> None:
     found = [line for _, line in findings(of_rust(PLANTED_RUST, "x", "x.rs"))]
-    assert [line.split("`")[1] for line in found] == ["Nobody knows", "by the clock"]
+    assert [line.split("`")[1] for line in found] == [
+        "Nobody knows",
+        "made again",
+        "simply there",
+        "another box",
+        "by the clock",
+    ]
 
 
 @pytest.mark.parametrize("phrase", PHRASES)

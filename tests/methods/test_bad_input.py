@@ -38,7 +38,7 @@ def limits(outcome: Outcome, name: str) -> set[str]:
     return {verdict.limit for verdict in outcome.verdicts[name].values()}
 
 
-def told(outcome: Outcome, name: str) -> None:
+def assert_reasons(outcome: Outcome, name: str) -> None:
     """What has no number has a sentence in its place, in the value and in its verdict."""
     for value in outcome.result.values:
         if value.name == name and value.number is None:
@@ -55,7 +55,7 @@ def test_no_method_is_left_out() -> None:
 def test_a_device_that_passes_nothing(method: str) -> None:
     outcome = measured(method, every("lose"))
     for name, found in numbers(outcome).items():
-        told(outcome, name)
+        assert_reasons(outcome, name)
         if name in RATES:
             assert found == {0}, "it has none of that rate, and is below the lowest load that was tried"
             assert limits(outcome, name) == {"device"}
@@ -71,7 +71,7 @@ def test_a_device_that_passes_everything(method: str) -> None:
     """The bridge of the lab: as fast as its lines, and no limit of it is found but those it has."""
     outcome = measured(method)
     for name, found in numbers(outcome).items():
-        told(outcome, name)
+        assert_reasons(outcome, name)
         match name:
             case "maximum forwarding rate":
                 # Counted while traffic lasted: what is still in the device is not of it, three frames of 64.
@@ -102,7 +102,7 @@ def test_a_device_that_sends_frames_twice(method: str, each: int) -> None:
     """No load at which copies come is without fault, no buffer is known by them, and they hide no loss."""
     outcome = measured(method, every("duplicate", each, each // 2))
     for name, found in numbers(outcome).items():
-        told(outcome, name)
+        assert_reasons(outcome, name)
         if name in ("throughput", "NDR", "PDR", "broadcast throughput"):
             # Of 149 frames at a tenth of the line the fiftieth is doubled, of 75 at a twentieth it is, too.
             assert all(number is not None and number <= LINE / 20 for number in found)
@@ -124,7 +124,7 @@ def test_a_device_that_answers_after_the_drain(method: str) -> None:
         assert any("none of" in text.lower() and "came back" in text for text in outcome.texts)
         return
     for name, found in numbers(outcome).items():
-        told(outcome, name)
+        assert_reasons(outcome, name)
         if method == "microburst":
             assert found == {1025}, "its bursts are waited for as long"
             continue
@@ -142,7 +142,7 @@ def test_a_device_that_answers_several_trials_later(method: str, late_ms: int) -
     outcome = measured(method, every({"hold": {"for_ns": late_ms * 10**6}}, 10, 5))
     assert sum(port.stale for one in outcome.outcomes for port in one.ports) > 0
     for name, found in numbers(outcome).items():
-        told(outcome, name)
+        assert_reasons(outcome, name)
         assert found == {None}, name
         assert limits(outcome, name) == {"inconclusive"}
         assert any("a longer `drain`" in str(verdict.reason) for verdict in outcome.verdicts[name].values())
@@ -203,7 +203,7 @@ def test_a_device_that_falls_asleep_between_frames(method: str) -> None:
         method, lambda device: device.update(impairments=[{"port": None, "fault": "lose", "when": when}])
     )
     for name, found in numbers(outcome).items():
-        told(outcome, name)
+        assert_reasons(outcome, name)
         if name in ("throughput", "NDR", "PDR", "broadcast throughput"):
             assert found == {0}, "no load passed: the first frame of each trial is lost"
         elif name in ("address caching capacity", "address learning rate"):
@@ -230,7 +230,7 @@ def test_a_tester_that_starves(method: str, first: int, device: str) -> None:
     starved = len(outcome.trials) > first
     true = {"fast": LINE, "slow": Fraction(50_000 + 500)}[device]
     for name, found in numbers(outcome).items():
-        told(outcome, name)
+        assert_reasons(outcome, name)
         resting = outcome.result.resting(name)
         short = [number for number in resting if number >= first]
         if short:

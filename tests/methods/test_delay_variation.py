@@ -110,7 +110,7 @@ def test_differences_that_were_not_measured_are_noted() -> None:
     assert stream.variation.pairs == 9_997
     assert not any("not among the IPDV" in note for note in said(result.notes))
 
-    def told(pairs: int) -> list[str]:
+    def list_notes(pairs: int) -> list[str]:
         assert stream.variation is not None
         fewer = replace(stream, variation=replace(stream.variation, pairs=pairs))
         asked = VariationParameters.model_validate(
@@ -124,6 +124,6 @@ def test_differences_that_were_not_measured_are_noted() -> None:
             method.send(outcome.with_counts(streams=(fewer,)))
         return [note for note in said(ended.value.value.notes) if "not among the IPDV" in note]
 
-    assert told(9_997) == []
-    (note,) = told(5_000)
+    assert list_notes(9_997) == []
+    (note,) = list_notes(5_000)
     assert "4997 differences" in note

@@ -50,7 +50,7 @@ trial: {{sample: 1ms, settle: 1ms, drain: 200ms}}
 
 
 @pytest.mark.parametrize("method", SEARCHES)
-def test_a_search_of_short_trials_says_what_a_queue_held(method: str, tmp_path: Path) -> None:
+def test_search_of_short_trials_reports_frames_still_queued(method: str, tmp_path: Path) -> None:
     """A second at 11,025 fps passes a device of 10,000: 1,025 frames wait when the last one has left."""
     number, notes = found(SEARCHES[method], tmp_path)
     assert CAPACITY < number <= CAPACITY + HELD

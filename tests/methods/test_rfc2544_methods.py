@@ -149,7 +149,7 @@ def test_waits_that_the_clock_makes_unlike_are_one_deviation() -> None:
     asked = {"latency": {"repeats": 1}, "back-to-back": None, "recovery": None, "reset": None}
     settle_ns = iter(range(100_123_456, 10**9, 1_100_000))
 
-    def told(situation: Situation) -> list[str]:
+    def list_deviations(situation: Situation) -> list[str]:
         method = METHODS["rfc2544"]
         generator = method.start(method.parameters.model_validate(asked), situation)
         try:
@@ -162,8 +162,10 @@ def test_waits_that_the_clock_makes_unlike_are_one_deviation() -> None:
             return [one for one in said(stop.value.compliance) if "settle" in one]
 
     known = replace(UNI, waits_ns=(100_000_000, 2 * 10**9))
-    assert told(known) == ["the settle phase lasted 0.1 s, RFC 2544 section 23 phase b asks for 2 s"]
-    assert len(told(UNI)) == 3, "of a throughput, a latency and a loss"
+    assert list_deviations(known) == [
+        "the settle phase lasted 0.1 s, RFC 2544 section 23 phase b asks for 2 s"
+    ]
+    assert len(list_deviations(UNI)) == 3, "of a throughput, a latency and a loss"
 
 
 # Frame loss rate.

@@ -59,14 +59,14 @@ def measured(
     change(spec["devices"][0])
     outcomes: list[Outcome] = []
 
-    def told(trial: Trial, outcome: Outcome) -> Outcome:
+    def record_trial(trial: Trial, outcome: Outcome) -> Outcome:
         del trial
         assert outcome.invalid == ()
         outcomes.append(outcome)
         return outcome
 
     method = METHODS[asked.method].start(asked.parameters, situation(case, wiring))
-    return follow(method, asked, case, wiring, spec, told), outcomes
+    return follow(method, asked, case, wiring, spec, record_trial), outcomes
 
 
 def value(result: Result, name: str) -> tuple[Fraction | None, Fraction | None, Fraction | None]:

@@ -13,7 +13,7 @@ from netdyno.plan import parse
 FINE = "settle: 1ms, drain: 1ms"
 
 
-def told(method: str, more: str = "", **changes: str) -> list[str]:
+def list_mistakes(method: str, more: str = "", **changes: str) -> list[str]:
     """The mistakes of a plan with this method, with their hints."""
     try:
         parse(text(method, **{"trial": FINE, **changes}) + more)
@@ -41,8 +41,8 @@ def told(method: str, more: str = "", **changes: str) -> list[str]:
 )
 def test_a_trial_holds_ten_frames(method: str, place: str) -> None:
     name = method.partition(":")[0]
-    assert told(method % "6.72us") == []
-    (found,) = told(method % "6.719us")
+    assert list_mistakes(method % "6.72us") == []
+    (found,) = list_mistakes(method % "6.719us")
     assert found.startswith(f"method.{name}.{place}: a trial of 6.719us holds ")
     assert "frames at its highest load, 1488095.238 frames/s of 64B, in case `it / uni`" in found
     # Two digits, rounded up.
@@ -50,16 +50,16 @@ def test_a_trial_holds_ten_frames(method: str, place: str) -> None:
 
 
 def test_rehearsal_is_named_by_the_duration_as_written() -> None:
-    (found,) = told("throughput: {duration: 60us}", "scale: 1/10\n")
+    (found,) = list_mistakes("throughput: {duration: 60us}", "scale: 1/10\n")
     assert "a trial of 6us, as `scale: 1/10` has it, holds 8.92 frames" in found
     assert found.endswith("`68us` or longer")
-    assert told("throughput: {duration: 68us}", "scale: 1/10\n") == []
+    assert list_mistakes("throughput: {duration: 68us}", "scale: 1/10\n") == []
 
 
 def test_the_highest_load_of_a_method_is_what_counts() -> None:
     """A tenth of the line: ten frames take 67.2 us."""
-    assert told("order: {duration: 67200ns, load: 10%}") == []
-    assert len(told("order: {duration: 67199ns, load: 10%}")) == 1
+    assert list_mistakes("order: {duration: 67200ns, load: 10%}") == []
+    assert len(list_mistakes("order: {duration: 67199ns, load: 10%}")) == 1
 
 
 @pytest.mark.parametrize(
@@ -73,25 +73,25 @@ def test_the_highest_load_of_a_method_is_what_counts() -> None:
 )
 @pytest.mark.parametrize("width", ["200%", "100.1%", "1.5Mpps"])
 def test_a_search_ends_with_bounds_closer_than_where_it_begins(method: str, place: str, width: str) -> None:
-    (found,) = told(method % width)
+    (found,) = list_mistakes(method % width)
     name = method.partition(":")[0]
     assert found.startswith(f"method.{name}.{place}: a search up to 100% that stops at bounds {width}")
     # One trial at the maximum, which passes or does not.
-    assert told(method % "100%") == []
+    assert list_mistakes(method % "100%") == []
 
 
 def test_a_sample_is_no_longer_than_a_trial() -> None:
-    (found,) = told("throughput: {duration: 1s, search: 500ms}", trial="sample: 501ms")
+    (found,) = list_mistakes("throughput: {duration: 1s, search: 500ms}", trial="sample: 501ms")
     assert found.startswith("trial.sample: a sample of 501ms is longer than a trial of 500ms")
-    assert told("throughput: {duration: 1s, search: 500ms}", trial="sample: 500ms") == []
+    assert list_mistakes("throughput: {duration: 1s, search: 500ms}", trial="sample: 500ms") == []
     # One that the plan does not give is as it is.
-    assert told("throughput: {duration: 10ms}", trial="settle: 1ms") == []
+    assert list_mistakes("throughput: {duration: 10ms}", trial="settle: 1ms") == []
 
 
 def test_a_part_is_no_longer_than_the_soak() -> None:
-    (found,) = told("soak: {duration: 2s, part: 5s}")
+    (found,) = list_mistakes("soak: {duration: 2s, part: 5s}")
     assert found.startswith("method.soak.part: a part of 5s is longer than the whole soak of 2s")
-    assert told("soak: {duration: 2s}") == []
+    assert list_mistakes("soak: {duration: 2s}") == []
 
 
 @pytest.mark.parametrize("zero", ["0%", "0pps", "0bps"])

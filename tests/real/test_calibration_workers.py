@@ -273,20 +273,20 @@ def test_what_a_kernel_sends_on_a_new_link_is_no_wrong_count(monkeypatch: pytest
     """Two frames of the kernel's are counted by all; the next trial has none. What is lost is reported."""
     case = cases(parse(two_ports("af_packet")))[0]
 
-    def told(*trials: tuple[Shot, list[dict[str, int]]]) -> tuple[Check, int]:
+    def run_check(*trials: tuple[Shot, list[dict[str, int]]]) -> tuple[Check, int]:
         left = list(trials)
         monkeypatch.setattr(traffic_checks, "_accounted", lambda bench, case: left.pop(0))
         (check,) = traffic_checks.accounting(SimpleNamespace(), case, set())  # type: ignore[arg-type]
         return check, len(trials) - len(left)
 
     quiet, disturbed = accounted(1000, 0, 1000), accounted(1000, 2, 1002)
-    assert [told(quiet)[0].mark, told(disturbed, disturbed, quiet)[0].mark] == ["pass", "pass"]
-    check, trials = told(accounted(999, 2, 1002), quiet)
+    assert [run_check(quiet)[0].mark, run_check(disturbed, disturbed, quiet)[0].mark] == ["pass", "pass"]
+    check, trials = run_check(accounted(999, 2, 1002), quiet)
     assert (check.mark, trials) == ("fail", 1)
     assert "999 of 1000 frames came back" in check.reason
-    check, trials = told(accounted(1000, 0, 999), quiet)
+    check, trials = run_check(accounted(1000, 0, 999), quiet)
     assert (check.mark, trials) == ("fail", 1), "a driver that does not count all is found"
-    check, trials = told(*[disturbed] * 9)
+    check, trials = run_check(*[disturbed] * 9)
     assert (check.mark, trials) == ("fail", 5), "and so is one that counts too much each time"
 
 

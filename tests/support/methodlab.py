@@ -72,14 +72,14 @@ def measured(
     trials: list[Trial] = []
     outcomes: list[Outcome] = []
 
-    def told(trial: Trial, outcome: Outcome) -> Outcome:
+    def record_trial(trial: Trial, outcome: Outcome) -> Outcome:
         assert outcome.invalid == ()
         trials.append(trial)
         outcomes.append(outcome)
         return outcome
 
     method = METHODS[plan.method].start(plan.parameters, situation(case, wiring))
-    return follow(method, plan, case, wiring, spec, told), trials, outcomes
+    return follow(method, plan, case, wiring, spec, record_trial), trials, outcomes
 
 
 def follow(
@@ -88,15 +88,15 @@ def follow(
     case: Case,
     wiring: Wiring,
     spec: dict[str, Any],
-    told: Callable[[Trial, Outcome], Outcome],
+    record_trial: Callable[[Trial, Outcome], Outcome],
 ) -> Result:
-    """A method through all its trials on one session. told: of each trial, and what the method is sent."""
+    """A method through all its trials on one session. record_trial: returns what the method is sent."""
     with Opened(spec) as session:
         trial = next(method)
         while True:
             outcome = shoot(session, wiring, trial, trial_spec(plan, case, wiring, trial))
             try:
-                trial = method.send(told(trial, outcome))
+                trial = method.send(record_trial(trial, outcome))
             except StopIteration as stop:
                 result: Result = stop.value
                 return result

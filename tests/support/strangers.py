@@ -145,14 +145,14 @@ def measured(
     trials: list[Trial] = []
     outcomes: list[Outcome] = []
 
-    def told(trial: Trial, outcome: Outcome) -> Outcome:
+    def record_trial(trial: Trial, outcome: Outcome) -> Outcome:
         trials.append(trial)
         assert len(trials) <= asked.most, f"more than {asked.most} trials: {[one.name for one in trials]}"
         outcomes.append(spoil(len(outcomes), trial, outcome, known))
         return outcomes[-1]
 
     method = watched(METHODS[plan.method].start(plan.parameters, known))
-    result = follow(method, plan, case, wiring, spec, told)
+    result = follow(method, plan, case, wiring, spec, record_trial)
 
     def evidence(headline: str) -> Evidence:
         resting = result.resting(headline)

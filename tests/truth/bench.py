@@ -202,7 +202,7 @@ def run(plan: Plan, model: Model, *, classes: bool) -> Bench:
     stale: list[list[int]] = []
     clock = 0
 
-    def told(trial: Trial, outcome: Outcome) -> Outcome:
+    def record_trial(trial: Trial, outcome: Outcome) -> Outcome:
         nonlocal clock
         assert outcome.invalid == ()
         trials.append(trial)
@@ -218,7 +218,7 @@ def run(plan: Plan, model: Model, *, classes: bool) -> Bench:
         return outcome
 
     method = watched(METHODS[asked.method].start(asked.parameters, known))
-    result = follow(method, asked, case, wiring, spec, told)
+    result = follow(method, asked, case, wiring, spec, record_trial)
     flows = FLOWS if model.members > 1 else 1
     return Bench(LINE / _bits(plan.sizes), flows, known, trials, outcomes, expected, begins, stale, result)
 

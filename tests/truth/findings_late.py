@@ -12,7 +12,7 @@ UNTOLD = ("frames were still lost at the end", "passed: no limit was")
 """Why a value has no number that would have none anyway."""
 
 
-def told(bench: Bench) -> bool:
+def is_noticed(bench: Bench) -> bool:
     """Whether a tester can know: frames came in a later trial, or took longer than the drain."""
     took = [one.took_ns for expected in bench.expected for one in expected]
     return any(map(any, bench.stale)) or any(max(times, default=0) > DRAIN for times in took)

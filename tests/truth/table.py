@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from bench import NS, Bench, Plan, agree, run
 from devices import CLASSES, Class
 from findings import FINDINGS
-from findings_late import told, withdrawn
+from findings_late import is_noticed, withdrawn
 from plans import MIXED, PATTERNS, PLANS, SERVICES, UNMARKED
 
 TABLE: Mapping[str, str] = {
@@ -107,7 +107,7 @@ def hold(name: str, device: str) -> None:
     plan, marked = asked(name, made)
     bench = run(plan, made.model, classes=marked)
     agree(bench)
-    if made.model.hold is not None and plan.method not in ALL_CAME and told(bench):
+    if made.model.hold is not None and plan.method not in ALL_CAME and is_noticed(bench):
         withdrawn(bench)
     else:
         FINDINGS[plan.method](bench)

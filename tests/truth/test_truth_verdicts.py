@@ -29,7 +29,7 @@ SUITE = """{rfc2544: {
 
 
 def run(folder: Path, device: Device, method: str, goals: str) -> tuple[dict[str, str], dict[str, bool], str]:
-    """Who was the limit on each headline, which goals were met, and the report as CSV."""
+    """The limit of each headline, the goals that were met, and the report as CSV."""
     text = plan_text(
         traffic={"64b": "{size: 64B}"}, method=method, matrix={"device": ["it"], "direction": ["uni"]}
     )

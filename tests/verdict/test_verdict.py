@@ -1,4 +1,4 @@
-"""Who was the limit: each answer from counts that leave no other, and the order of the questions."""
+"""The limit of a result: each answer from counts that leave no other, and the order of the questions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who was the limit where a loss is the result: nobody of none, the line of what it has no room for."""
+"""The limit where a loss is the result: none without loss, the line where frames exceed its rate."""
 
 from __future__ import annotations
 

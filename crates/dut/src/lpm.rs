@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_of_nested_prefixes_wins_whatever_the_order() {
+    fn longest_of_nested_prefixes_wins_in_any_order() {
         let prefix = |address, len, value| Prefix { address, len, value };
         let mut routes = vec![
             prefix([0, 0, 0, 0], 0, 0),

@@ -59,7 +59,7 @@ fn each_rule_that_is_looked_at_takes_its_time() {
 /// 67.2 ns apart come more than can wait, which are 1024 and the one that is served: of n frames in n * 67.2 ns and at
 /// 3.5 us each as many are served in that time as there are begun services, and 1024 wait.
 #[test]
-fn the_queue_holds_as_many_whatever_each_takes() {
+fn queue_holds_as_many_frames_of_any_cost() {
     let count = 5000;
     let (received, rig) = run(filtered(behind(24)), &back_to_back(0, &ours(), count, TEN_GIGABIT));
     let begun = ((count - 1) * SLOT_64).div_euclid(3_500_000) + 1;

@@ -19,7 +19,7 @@ fn rounds_at(sums: &[u64], rate: u64) -> usize {
 /// However long it takes to begin (here 30 us after the round in which it is said), no frame is late by that: n frames are n - 1
 /// gaps apart from the first to the last.
 #[test]
-fn the_first_frame_is_on_time_whatever_it_takes_to_begin() {
+fn first_frame_after_any_preparation_is_on_time() {
     let spec: TrialSpec = serde_json::from_value(spec(100_000)).expect("a trial");
     let mut trial = Trial::new(spec, vec![sink("west"), sink("east")]).expect("fits");
     let progress = trial.progress();

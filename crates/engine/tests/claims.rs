@@ -64,7 +64,7 @@ fn splice(frame: &[u8], range: std::ops::Range<usize>, bytes: &[u8]) -> Vec<u8> 
 }
 
 #[test]
-fn test_frames_are_claimed_at_every_port_whatever_a_device_did_to_them() {
+fn changed_test_frames_are_claimed_at_every_port() {
     let claims = claims(&spec(&ipv4()));
     for frame in frames(&ipv4()) {
         let mut routed = splice(&frame, 0..12, &[0x02; 12]);

@@ -121,12 +121,12 @@ fn counted_once(found: &TrialResult, received: u64) {
 }
 
 #[test]
-fn whatever_is_received_is_counted_once_and_answered_once() {
+fn any_received_frame_is_counted_once_and_answered_once() {
     feed("engine/receive", &json!({}));
 }
 
 #[test]
-fn whatever_is_observed_is_counted_once_and_answered_once() {
+fn any_observed_frame_is_counted_once_and_answered_once() {
     let everything = json!({"timed_from_ns": 1_000_000, "gaps": 10, "bridge": 1, "order": true, "variation": true});
     feed("engine/observe", &everything);
 }

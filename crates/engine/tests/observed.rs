@@ -185,7 +185,7 @@ fn arrives() -> (Vec<u64>, bool) {
 
 /// A hundred frames that are lost together are of a hundred flows, and one gap.
 #[test]
-fn frames_lost_together_are_one_gap_whatever_flows_they_are_of() {
+fn frames_lost_together_of_several_flows_are_one_gap() {
     for flows in [1, 7, 65_536] {
         let found = stream(json!({"gaps": 10}), 2000, flows, |number| match number {
             500..600 | 1990..2000 => (Vec::new(), false),

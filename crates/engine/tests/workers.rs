@@ -233,7 +233,7 @@ fn flows_on_several_queues_are_counted_as_split_and_their_frames_once() {
 
 /// A flow is lost from its fourth frame on: when that was due is known to the nanosecond, whoever sent it.
 #[test]
-fn what_is_lost_is_found_whoever_sent_it() {
+fn loss_from_any_sender_is_found() {
     let spec = streams(1, [50, 1], &[(96, 1)], &[(5000, 100, 100)]);
     for workers in [1, 2, 3] {
         let (found, _) = run(&spec, workers, usize::MAX, |own, frame| {

@@ -47,7 +47,7 @@ fn behaviour(layers: &Layers) -> u64 {
 }
 
 #[test]
-fn whatever_comes_is_taken_apart_within_its_bounds() {
+fn any_bytes_are_parsed_within_their_bounds() {
     fuzz("frame/parse", &corpus(), |frame| {
         let verified = verify_frame(frame);
         let Some(layers) = parse(frame) else {

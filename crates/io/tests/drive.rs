@@ -126,7 +126,7 @@ fn results_do_not_depend_on_the_quantum() {
 }
 
 #[test]
-fn the_limit_cuts_off_at_the_same_frame_whatever_the_quantum() {
+fn limit_cuts_off_at_the_same_frame_with_any_quantum() {
     // Frame 10 is back at exactly this time.
     let limit = Instant {
         ps: 10 * 1_000_000 + ROUND_TRIP,

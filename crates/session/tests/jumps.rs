@@ -59,7 +59,7 @@ fn are_the_same(outcomes: &[Outcome]) {
 /// The router asks for the receiving port only when the first frame has come: what it holds and drops until the answer is
 /// there depends on when that is.
 #[test]
-fn an_answer_comes_as_late_whatever_the_round() {
+fn answer_comes_equally_late_in_any_round() {
     let forwarding = json!({
         "kind": "router",
         "routes": [{"prefix": "16.0.0.0/8", "via": "100.64.0.2"}, {"prefix": "48.0.0.0/8", "via": "100.64.1.2"}],
@@ -72,7 +72,7 @@ fn an_answer_comes_as_late_whatever_the_round() {
 /// Settling shorter than a round: the first frame, as every other, takes its 57.6 ns on each line (67.2 less the gap of
 /// 9.6) and the delay.
 #[test]
-fn traffic_begins_on_time_whatever_the_round() {
+fn traffic_begins_on_time_in_any_round() {
     let outcomes = outcomes(&json!({"kind": "cross-connect", "pairs": [[0, 1]]}), &json!("peer"), 10_000);
     let latency = outcomes[0].trial.streams[0].latency.clone().expect("frames were timed");
     assert_eq!((latency.min_ns, latency.max_ns), (5_115, 5_115));

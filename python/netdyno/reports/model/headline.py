@@ -1,6 +1,6 @@
 """The answer of a run on one screen: what was tested, its headline numbers, line rate, limits, caveats.
 
-Terminal, Markdown and HTML render this one model. The numbers of a method come from `families`; who was the
+Terminal, Markdown and HTML render this one model. The numbers of a method come from `families`; the
 limit, whether the tester was calibrated and what a reader must know first are found here.
 """
 
