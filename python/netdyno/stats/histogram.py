@@ -18,7 +18,7 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate
 
 from netdyno.values.outcome import Latency
@@ -75,8 +75,12 @@ def percentiles(latency: Latency, shares: Iterable[Fraction]) -> list[int | None
     return [None if value is None else min(value, latency.max_ns) for value in found]
 
 
+@lru_cache(maxsize=128)
 def decode(text: str) -> Histogram:
-    """A histogram from its stored form. Raises ValueError if it is not one."""
+    """A histogram from its stored form, of the last ones read without reading it again.
+
+    A report checks each as it loads a trial and shows it later. Raises ValueError if it is not one.
+    """
     try:
         blob = base64.b64decode(text[: 2 * MOST_BYTES], validate=True)
         cookie, length = struct.unpack_from(">ii", blob)

@@ -1,6 +1,6 @@
 """The figures of a report as Vega-Lite: one per profile, received against offered, loss below.
 
-Altair builds and checks the specs; nothing here draws. Colour stands for the first setting that varies,
+The tests check the specs; nothing here draws. Colour stands for the first setting that varies,
 dash and marker for the others, so that lines can be told apart without colour.
 """
 
@@ -10,10 +10,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import altair as alt
-
 from netdyno.reports.figures import series, vega
-from netdyno.reports.figures.vega import AXIS, DASHES, PALETTE, SHAPES
+from netdyno.reports.figures.vega import AXIS, DASHES, PALETTE, SHAPES, Spec, layer, of
 from netdyno.reports.model import grid
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values import number as printed
@@ -109,7 +107,7 @@ def _figure(run: RunView, profile: str, every: list[_Line], key: str, wide: int 
         for direction, name in zip(directions, names, strict=True)
     ]
     live = {
-        "$schema": alt.SCHEMA_URL,
+        "$schema": vega.SCHEMA,
         "config": vega.CONFIG,
         "params": [vega.zoom(name, (f"{name}_received", f"{name}_lost")) for name in names],
         "datasets": scales.datasets,
@@ -156,24 +154,22 @@ class _Scales:
         colours = list(dict.fromkeys(line.colour for line in lines))
         dashes = list(dict.fromkeys(line.dash for line in lines))
 
-        self.colour = alt.Color("colour:N", scale=vega.scale(colours, PALETTE), legend=vega.legend())
+        self.colour = of("colour:N", scale=vega.scale(colours, PALETTE), legend=vega.legend())
         # Where lines coincide the later one is thinner, and their dots take turns, so that each is seen.
         self.widths = {name: 1.8 + 1.4 * (len(colours) - 1 - i) for i, name in enumerate(colours)}
-        self.width = alt.StrokeWidth("width:Q", scale=None, legend=None)
+        self.width = of("width:Q", scale=None, legend=None)
         # Vega-Lite draws the legend of a lone nameless dash as an empty entry.
         shown = vega.legend(symbolType="stroke", symbolSize=400) if dashes != [""] else None
-        self.dash = alt.StrokeDash(
-            "dash:N", scale=vega.scale(dashes, [list(dash) for dash in DASHES]), legend=shown
-        )
+        self.dash = of("dash:N", scale=vega.scale(dashes, [list(dash) for dash in DASHES]), legend=shown)
         # The rows name their marker: a second scale's legend would be merged with that of the dashes.
         self.markers = {name: SHAPES[i % len(SHAPES)] for i, name in enumerate(dashes)}
-        self.shape = alt.Shape("marker:N", scale=None, legend=None)
+        self.shape = of("marker:N", scale=None, legend=None)
 
-    def data(self, rows: list[dict[str, Any]]) -> alt.NamedData:
-        """Rows that layers share by name: inline they would be repeated, and checked, in every layer."""
+    def data(self, rows: list[dict[str, Any]]) -> str:
+        """The name of rows that layers share: inline they would be repeated in every layer."""
         name = f"rows{len(self.datasets)}"
         self.datasets[name] = rows
-        return alt.NamedData(name=name)
+        return name
 
 
 def _panel(lines: list[_Line], direction: str, scales: _Scales, width: int, name: str) -> dict[str, Any]:
@@ -190,51 +186,46 @@ def _panel(lines: list[_Line], direction: str, scales: _Scales, width: int, name
     height = min(1.02 * top, HEADROOM * best)
     end = min(offered, height)
     rows = scales.data([row for rows in table for row in rows])
-    axis_x = alt.Axis(labels=False, ticks=False, title=None, tickCount=6)
-    x = alt.X("x:Q", scale=alt.Scale(domain=[0, 1.02 * top], nice=False))
-    quiet_x, named_x = x.axis(axis_x), x.axis(alt.Axis(title=f"offered, {scales.unit}", tickCount=6))
-    y = alt.Y(
-        "y:Q",
-        scale=alt.Scale(domain=[0, height], nice=False),
-        axis=alt.Axis(title=f"received, {scales.unit}"),
-    )
-    base = alt.Chart(rows)
-    grouped = base.encode(quiet_x, scales.colour, alt.Detail(["case:N"]))
-    ideal = alt.Chart(scales.data([{"x": 0, "y": 0}, {"x": end, "y": end}]))
+    x = {"scale": {"domain": [0, 1.02 * top], "nice": False}}
+    quiet_x = of("x:Q", axis={"labels": False, "ticks": False, "title": None, "tickCount": 6}, **x)
+    named_x = of("x:Q", axis={"title": f"offered, {scales.unit}", "tickCount": 6}, **x)
+    received = {"title": f"received, {scales.unit}"}
+    y = of("y:Q", scale={"domain": [0, height], "nice": False}, axis=received)
+    colour, each = scales.colour, [of("case:N")]
+    curve = {"clip": True, "strokeJoin": "round"}
+    ideal = scales.data([{"x": 0, "y": 0}, {"x": end, "y": end}])
+    grey = {"color": "#cbd2d9", "strokeWidth": 1.5, "clip": True}
+    band = {"x": quiet_x, "y": of("lo:Q"), "y2": of("hi"), "color": colour, "detail": each}
+    styled = {"strokeDash": scales.dash, "strokeWidth": scales.width}
     layers = [
-        ideal.mark_line(color="#cbd2d9", strokeWidth=1.5, clip=True)
-        .encode(quiet_x, y)
-        .properties(name=f"{name}_received"),
-        grouped.mark_area(opacity=0.16, clip=True).encode(alt.Y("lo:Q"), alt.Y2("hi:Q")),
-        grouped.mark_line(clip=True, strokeJoin="round").encode(y, scales.dash, scales.width),
+        {**layer(ideal, "line", grey, x=quiet_x, y=y), "name": f"{name}_received"},
+        layer(rows, "area", {"opacity": 0.16, "clip": True}, **band),
+        layer(rows, "line", curve, x=quiet_x, y=y, color=colour, detail=each, **styled),
     ]
     layers += _line_marks(in_sight, scales, quiet_x)
     if len(lines) > 1:
-        layers.append(_dots(table, scales).encode(quiet_x, y, scales.colour, scales.shape))
+        layers.append(_dots(table, scales, quiet_x, y))
     layers += _hold_marks(lines, scales, quiet_x)
     layers += _knee_marks(lines, scales, quiet_x)
-    layers.append(_hover(base, quiet_x, y, scales))
-    loss_y = alt.Y(
+    layers.append(_hover(rows, quiet_x, y, scales))
+    loss_y = of(
         "loss:Q",
-        scale=alt.Scale(type="log", domain=[LEAST_LOSS, 100], nice=False, clamp=True),
-        axis=alt.Axis(title="lost, % (log)", values=[0.01, 0.1, 1, 10, 100]),
+        scale={"type": "log", "domain": [LEAST_LOSS, 100], "nice": False, "clamp": True},
+        axis={"title": "lost, % (log)", "values": [0.01, 0.1, 1, 10, 100]},
     )
-    loss = [
-        base.mark_line(clip=True, strokeJoin="round")
-        .encode(named_x, loss_y, scales.colour, scales.dash, scales.width, alt.Detail(["case:N"]))
-        .properties(name=f"{name}_lost")
-    ]
+    lost = layer(rows, "line", curve, x=named_x, y=loss_y, color=colour, **styled, detail=each)
+    loss = [{**lost, "name": f"{name}_lost"}]
     if len(lines) > 1:
-        loss.append(_dots(table, scales).encode(named_x, loss_y, scales.colour, scales.shape))
-    threshold = alt.Chart(scales.data([{"threshold": THRESHOLD}])).mark_rule(strokeDash=[4, 3], color=AXIS)
-    loss.append(threshold.encode(alt.Y("threshold:Q")))
-    loss.append(_hover(base, named_x, loss_y, scales))
+        loss.append(_dots(table, scales, named_x, loss_y))
+    threshold = scales.data([{"threshold": THRESHOLD}])
+    loss.append(layer(threshold, "rule", {"strokeDash": [4, 3], "color": AXIS}, y=of("threshold:Q")))
+    loss.append(_hover(rows, named_x, loss_y, scales))
     return {
         "resolve": {"scale": {"x": "shared"}},
         "spacing": 10,
         "vconcat": [
-            {"title": heading, "width": width, "height": 270, "layer": vega.plain(layers)},
-            {"width": width, "height": 90, "layer": vega.plain(loss)},
+            {"title": heading, "width": width, "height": 270, "layer": layers},
+            {"width": width, "height": 90, "layer": loss},
         ],
     }
 
@@ -262,16 +253,15 @@ def _rows(line: _Line, scales: _Scales) -> list[dict[str, Any]]:
     ]
 
 
-def _dots(table: list[list[dict[str, Any]]], scales: _Scales) -> alt.Chart:
+def _dots(table: list[list[dict[str, Any]]], scales: _Scales, x: Spec, y: Spec) -> Spec:
     """A mark on every so manyth point of each line, no two lines on the same points."""
     rows = [
         row
         for number, points in enumerate(table)
         for row in points[DOTS * (2 * number + 1) // (2 * len(table)) :: DOTS]
     ]
-    chart = alt.Chart(scales.data(rows))
-    marks: alt.Chart = chart.mark_point(size=34, filled=True, opacity=1, stroke="white", strokeWidth=0.6)
-    return marks
+    look = {"size": 34, "filled": True, "opacity": 1, "stroke": "white", "strokeWidth": 0.6}
+    return layer(scales.data(rows), "point", look, x=x, y=y, color=scales.colour, shape=scales.shape)
 
 
 def _lines_in_sight(lines: list[_Line]) -> list[Fraction]:
@@ -281,26 +271,26 @@ def _lines_in_sight(lines: list[_Line]) -> list[Fraction]:
     return sorted(rates)
 
 
-def _line_marks(rates: list[Fraction], scales: _Scales, x: alt.X) -> list[alt.Chart]:
+def _line_marks(rates: list[Fraction], scales: _Scales, x: Spec) -> list[Spec]:
     if not rates:
         return []
     rows = scales.data([{"x": float(rate / scales.divisor)} for rate in rates])
-    return [alt.Chart(rows).mark_rule(strokeDash=[2, 3], color=AXIS, strokeWidth=1, clip=True).encode(x)]
+    return [layer(rows, "rule", {"strokeDash": [2, 3], "color": AXIS, "strokeWidth": 1, "clip": True}, x=x)]
 
 
-def _hover(base: alt.Chart, x: alt.X, y: alt.Y, scales: _Scales) -> alt.Chart:
+def _hover(rows: str, x: Spec, y: Spec, scales: _Scales) -> Spec:
     """Points nobody sees, which say under the pointer what they are."""
     tooltip = [
-        alt.Tooltip("case:N", title="case"),
-        alt.Tooltip("x:Q", title=f"offered, {scales.unit}"),
-        alt.Tooltip("y:Q", title=f"received, {scales.unit}"),
-        alt.Tooltip("loss:Q", title="lost, %"),
+        of("case:N", title="case"),
+        of("x:Q", title=f"offered, {scales.unit}"),
+        of("y:Q", title=f"received, {scales.unit}"),
+        of("loss:Q", title="lost, %"),
     ]
-    marks: alt.Chart = base.mark_circle(size=90, opacity=0, clip=True)
-    return marks.encode(x, y, scales.colour, alt.Detail(["case:N"]), tooltip=tooltip)
+    shown = {"x": x, "y": y, "color": scales.colour, "detail": [of("case:N")], "tooltip": tooltip}
+    return layer(rows, "circle", {"size": 90, "opacity": 0, "clip": True}, **shown)
 
 
-def _knee_marks(lines: list[_Line], scales: _Scales, x: alt.X) -> list[alt.Chart]:
+def _knee_marks(lines: list[_Line], scales: _Scales, x: Spec) -> list[Spec]:
     rows = []
     for line in lines:
         value = line.case.value("knee")
@@ -322,16 +312,17 @@ def _knee_marks(lines: list[_Line], scales: _Scales, x: alt.X) -> list[alt.Chart
         )
     if not rows:
         return []
-    chart = alt.Chart(scales.data(rows))
-    y = alt.Y("y:Q")
-    bar = chart.mark_rule(strokeWidth=3, clip=True).encode(alt.X("low:Q"), alt.X2("high:Q"), y, scales.colour)
+    data, y = scales.data(rows), of("y:Q")
+    ends = {"x": of("low:Q"), "x2": of("high"), "y": y, "color": scales.colour}
+    bar = layer(data, "rule", {"strokeWidth": 3, "clip": True}, **ends)
     tooltip = [
-        alt.Tooltip("case:N", title="knee of"),
-        alt.Tooltip("x:Q", title=f"offered, {scales.unit}", format=".4~f"),
-        alt.Tooltip("limit:N", title="limit"),
+        of("case:N", title="knee of"),
+        of("x:Q", title=f"offered, {scales.unit}", format=".4~f"),
+        of("limit:N", title="limit"),
     ]
-    point = chart.mark_point(size=95, filled=True, stroke="white", strokeWidth=1.2, opacity=1, clip=True)
-    return [bar, point.encode(x, y, scales.colour, scales.shape, tooltip=tooltip)]
+    look = {"size": 95, "filled": True, "stroke": "white", "strokeWidth": 1.2, "opacity": 1, "clip": True}
+    shown = {"x": x, "y": y, "color": scales.colour, "shape": scales.shape, "tooltip": tooltip}
+    return [bar, layer(data, "point", look, **shown)]
 
 
 def _hold(case: CaseView) -> series.Stretch | None:
@@ -342,7 +333,7 @@ def _hold(case: CaseView) -> series.Stretch | None:
     return None
 
 
-def _hold_marks(lines: list[_Line], scales: _Scales, x: alt.X) -> list[alt.Chart]:
+def _hold_marks(lines: list[_Line], scales: _Scales, x: Spec) -> list[Spec]:
     rows = []
     for line in lines:
         hold = _hold(line.case)
@@ -362,16 +353,18 @@ def _hold_marks(lines: list[_Line], scales: _Scales, x: alt.X) -> list[alt.Chart
         )
     if not rows:
         return []
-    chart = alt.Chart(scales.data(rows))
-    bar = chart.mark_rule(strokeWidth=1.5, clip=True).encode(x, alt.Y("lo:Q"), alt.Y2("hi:Q"), scales.colour)
+    data = scales.data(rows)
+    ends = {"x": x, "y": of("lo:Q"), "y2": of("hi"), "color": scales.colour}
+    bar = layer(data, "rule", {"strokeWidth": 1.5, "clip": True}, **ends)
     tooltip = [
-        alt.Tooltip("case:N", title="hold of"),
-        alt.Tooltip("y:Q", title=f"received, {scales.unit}", format=".4~f"),
-        alt.Tooltip("lo:Q", title="least", format=".4~f"),
-        alt.Tooltip("hi:Q", title="most", format=".4~f"),
+        of("case:N", title="hold of"),
+        of("y:Q", title=f"received, {scales.unit}", format=".4~f"),
+        of("lo:Q", title="least", format=".4~f"),
+        of("hi:Q", title="most", format=".4~f"),
     ]
-    point = chart.mark_point(size=45, filled=False, strokeWidth=1.6, fill="white", opacity=1)
-    return [bar, point.encode(x, alt.Y("y:Q"), scales.colour, scales.shape, tooltip=tooltip)]
+    look = {"size": 45, "filled": False, "strokeWidth": 1.6, "fill": "white", "opacity": 1}
+    shown = {"x": x, "y": of("y:Q"), "color": scales.colour, "shape": scales.shape, "tooltip": tooltip}
+    return [bar, layer(data, "point", look, **shown)]
 
 
 def _top(line: _Line) -> Fraction:

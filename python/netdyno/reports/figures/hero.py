@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import altair as alt
-
 from netdyno.reports.figures import figures, table_figures, vega
 from netdyno.reports.figures.table_figures import TIMES
 from netdyno.reports.model.details import details
@@ -18,7 +16,6 @@ from netdyno.values import number as printed
 
 WIDTH = 560
 HEIGHT = 270
-SCHEMA = alt.SCHEMA_URL
 
 
 @dataclass(frozen=True)
@@ -41,7 +38,7 @@ def hero(run: RunView) -> Hero | None:
 
 
 def _hero(title: str, note: str, spec: Mapping[str, Any]) -> Hero:
-    live = {"$schema": SCHEMA, "config": vega.CONFIG, **spec}
+    live = {"$schema": vega.SCHEMA, "config": vega.CONFIG, **spec}
     return Hero("hero", title, note, live, vega.still(live))
 
 

@@ -50,22 +50,23 @@ def samples_of(trial: TrialView, segment_name: str | None) -> range:
 def points(trial: TrialView, segment_name: str | None, buckets: int) -> list[Point]:
     """At most `buckets` points over a segment, or over the whole trial."""
     tx, rx, arrived = trial.samples.tx, trial.samples.rx, trial.samples.arrived
-    span = [i for i in samples_of(trial, segment_name) if i < len(tx)]
+    span = samples_of(trial, segment_name)
+    end = min(span.stop, len(tx))
     step = trial.result.sample_ns
-    width = max(1, -(-len(span) // buckets))
+    width = max(1, -(-(end - span.start) // buckets))
     found = []
-    for first in range(0, len(span), width):
-        indices = span[first : first + width]
-        sent = sum(tx[i] for i in indices)
-        received = [rx[i] for i in indices]
+    for first in range(span.start, end, width):
+        bucket = slice(first, min(first + width, end))
+        many = bucket.stop - first
+        sent, received = sum(tx[bucket]), rx[bucket]
         found.append(
             Point(
-                at_ns=(2 * indices[0] + len(indices)) * step // 2,
-                offered_fps=Fraction(sent * 10**9, step * len(indices)),
-                rx_fps=Fraction(sum(received) * 10**9, step * len(indices)),
+                at_ns=(2 * first + many) * step // 2,
+                offered_fps=Fraction(sent * 10**9, step * many),
+                rx_fps=Fraction(sum(received) * 10**9, step * many),
                 rx_min_fps=Fraction(min(received) * 10**9, step),
                 rx_max_fps=Fraction(max(received) * 10**9, step),
-                loss=Fraction(sent - sum(arrived[i] for i in indices), sent) if sent else None,
+                loss=Fraction(sent - sum(arrived[bucket]), sent) if sent else None,
             )
         )
     return found

@@ -13,9 +13,8 @@ from itertools import combinations
 from math import log10
 from typing import Any
 
-import altair as alt
-
 from netdyno.reports.figures import vega
+from netdyno.reports.figures.vega import Spec, layer, of
 from netdyno.reports.model.joined import Joined, Line, text
 from netdyno.values.finding import Column, Figure
 
@@ -147,23 +146,23 @@ class _Look:
         # Where lines coincide the later one is thinner, so that each is seen.
         step = min(1.4, 5 / len(keys))
         self.widths = {key: 1.8 + step * (len(keys) - 1 - place) for place, key in enumerate(keys)}
-        self.width = alt.StrokeWidth("width:Q", scale=None, legend=None)
+        self.width = of("width:Q", scale=None, legend=None)
         names = [*keys, *references]
         shown = vega.legend() if len(names) > 1 else None
-        self.colour = alt.Color(
-            "line:N", scale=alt.Scale(domain=names, range=[colours[name] for name in names]), legend=shown
+        self.colour = of(
+            "line:N", scale={"domain": names, "range": [colours[name] for name in names]}, legend=shown
         )
         if self.both:
             marks = vega.scale(self.ys, vega.SHAPES)
             named = vega.legend(symbolFillColor=vega.SOFT, symbolStrokeWidth=0)
-            self.shape = alt.Shape("column:N", scale=marks, legend=named)
+            self.shape = of("column:N", scale=marks, legend=named)
             dashes = vega.scale(self.ys, [list(dash) for dash in vega.DASHES])
-            self.dash = alt.StrokeDash("column:N", scale=dashes, legend=named)
+            self.dash = of("column:N", scale=dashes, legend=named)
         else:
             wheel = [vega.SHAPES[place % len(vega.SHAPES)] for place in range(len(keys))]
             range_ = [*wheel, *["stroke"] * len(references)]
-            self.shape = alt.Shape("line:N", scale=alt.Scale(domain=names, range=range_), legend=shown)
-            self.dash = alt.StrokeDash(value=[1, 0])
+            self.shape = of("line:N", scale={"domain": names, "range": range_}, legend=shown)
+            self.dash = {"value": [1, 0]}
 
     def key(self, line: Line) -> str:
         """What a line is called by its colour."""
@@ -187,9 +186,9 @@ def _figure(table: Joined, lines: Sequence[Line], name: str) -> dict[str, Any]:
     rows = [row for line in lines for row in _rows(line, look, x, y)]
     view = f"{name}_lines".replace("-", "_")
     layers = _layers(table, look, rows, x, y)
-    layers[0] = layers[0].properties(name=view)
+    layers[0] = {**layers[0], "name": view}
     return {
-        "$schema": alt.SCHEMA_URL,
+        "$schema": vega.SCHEMA,
         "config": vega.CONFIG,
         "params": [vega.zoom(view, [view])],
         "datasets": {
@@ -198,7 +197,7 @@ def _figure(table: Joined, lines: Sequence[Line], name: str) -> dict[str, Any]:
         },
         "width": vega.WIDTH,
         "height": HEIGHT,
-        "layer": vega.plain(layers),
+        "layer": layers,
     }
 
 
@@ -222,66 +221,68 @@ def _rows(line: Line, look: _Look, x: _Axis, y: _Axis) -> list[dict[str, Any]]:
     ]
 
 
-def _layers(
-    table: Joined, look: _Look, rows: Sequence[dict[str, Any]], x: _Axis, y: _Axis
-) -> list[alt.Chart]:
+def _layers(table: Joined, look: _Look, rows: Sequence[dict[str, Any]], x: _Axis, y: _Axis) -> list[Spec]:
     figure = table.figure
     assert figure is not None
     across, up = _across(figure, rows, x), _up(figure, look, y)
-    chart = alt.Chart(alt.NamedData(name="measured"))
-    grouped = chart.encode(across, up, look.colour, alt.Detail(["who:N", "column:N"]))
-    layers = [
-        grouped.mark_line(clip=True, strokeJoin="round").encode(look.dash, look.width),
-    ]
+    shown = {"x": across, "y": up, "color": look.colour}
+    each = {**shown, "detail": [of("who:N"), of("column:N")]}
+    curve = {"clip": True, "strokeJoin": "round"}
+    layers = [layer("measured", "line", curve, **each, strokeDash=look.dash, strokeWidth=look.width)]
     if any(row["reference"] for row in rows):
-        references = alt.Chart(alt.NamedData(name="references"))
-        dashed = references.mark_line(clip=True, strokeDash=[6, 4], strokeWidth=1.6)
-        layers.append(dashed.encode(across, up, look.colour, alt.Detail(["who:N", "column:N"])))
+        dashed = {"clip": True, "strokeDash": [6, 4], "strokeWidth": 1.6}
+        layers.append(layer("references", "line", dashed, **each))
     if any(row["lo"] < row["hi"] for row in rows if not row["reference"]):
-        bars = chart.mark_rule(clip=True, strokeWidth=1.5)
-        layers.append(bars.encode(across, alt.Y("lo:Q"), alt.Y2("hi:Q"), look.colour))
+        ends = {**shown, "y": of("lo:Q"), "y2": of("hi")}
+        layers.append(layer("measured", "rule", {"clip": True, "strokeWidth": 1.5}, **ends))
     if any(len(line.points) <= MARKED for line in table.lines):
-        marks = chart.mark_point(filled=True, size=55, opacity=1, stroke="white", strokeWidth=0.7, clip=True)
-        layers.append(marks.encode(across, up, look.colour, look.shape))
+        marks = {
+            "filled": True,
+            "size": 55,
+            "opacity": 1,
+            "stroke": "white",
+            "strokeWidth": 0.7,
+            "clip": True,
+        }
+        layers.append(layer("measured", "point", marks, **shown, shape=look.shape))
     tooltip = [
-        *([alt.Tooltip("who:N", title="case")] if any(row["who"] for row in rows) else []),
-        alt.Tooltip("column:N", title="line"),
-        alt.Tooltip("at:N", title=figure.x),
-        alt.Tooltip("y:Q", title=y.title or "value"),
+        *([of("who:N", title="case")] if any(row["who"] for row in rows) else []),
+        of("column:N", title="line"),
+        of("at:N", title=figure.x),
+        of("y:Q", title=y.title or "value"),
     ]
-    unseen = chart.mark_circle(size=110, opacity=0, clip=True)
-    layers.append(unseen.encode(across, up, look.colour, tooltip=tooltip))
+    unseen = {"size": 110, "opacity": 0, "clip": True}
+    layers.append(layer("measured", "circle", unseen, **shown, tooltip=tooltip))
     return layers
 
 
-def _across(figure: Figure, rows: Sequence[dict[str, Any]], x: _Axis) -> alt.X:
+def _across(figure: Figure, rows: Sequence[dict[str, Any]], x: _Axis) -> Spec:
     places = sorted({row["x"] for row in rows if not isinstance(row["x"], str)})
     if len(places) < len({row["x"] for row in rows}):
-        return alt.X("x:N", sort=None, axis=alt.Axis(title=x.title, labelAngle=0))
+        return of("x:N", sort=None, axis={"title": x.title, "labelAngle": 0})
     if x.percentiles:
         most = max(places, default=1)
-        axis = alt.Axis(
-            title=x.title,
-            values=[tick for tick in PERCENTILE_TICKS if tick <= most],
-            labelExpr=PERCENTILE_LABELS,
-        )
-        return alt.X("x:Q", axis=axis, scale=alt.Scale(domain=[0, most], nice=False, padding=8))
-    axis = alt.Axis(title=x.title, format=NUMBERS)
+        axis = {
+            "title": x.title,
+            "values": [tick for tick in PERCENTILE_TICKS if tick <= most],
+            "labelExpr": PERCENTILE_LABELS,
+        }
+        return of("x:Q", axis=axis, scale={"domain": [0, most], "nice": False, "padding": 8})
+    axis = {"title": x.title, "format": NUMBERS}
     if x.unit == "bytes" and len(places) <= TICKS:
-        axis = alt.Axis(title=x.title, values=places, labelOverlap="greedy", format=NUMBERS)
-    return alt.X("x:Q", axis=axis, scale=_span(figure.x_range, x, zero=False))
+        axis |= {"values": places, "labelOverlap": "greedy"}
+    return of("x:Q", axis=axis, scale=_span(figure.x_range, x, zero=False))
 
 
-def _up(figure: Figure, look: _Look, y: _Axis) -> alt.Y:
+def _up(figure: Figure, look: _Look, y: _Axis) -> Spec:
     # Of several columns the legend has the names, and the axis what they share.
     title = y.title if len(look.ys) == 1 else y.unit
-    return alt.Y(
-        "y:Q", axis=alt.Axis(title=title or None, format=NUMBERS), scale=_span(figure.y_range, y, zero=True)
-    )
+    axis = {"title": title or None, "format": NUMBERS}
+    return of("y:Q", axis=axis, scale=_span(figure.y_range, y, zero=True))
 
 
-def _span(ends: tuple[Fraction, Fraction] | None, axis: _Axis, *, zero: bool) -> alt.Scale:
+def _span(ends: tuple[Fraction, Fraction] | None, axis: _Axis, *, zero: bool) -> Spec:
     if ends is None:
-        return alt.Scale(zero=zero, nice=zero, padding=0 if zero else 10)
+        return {"zero": zero, "nice": zero, "padding": 0 if zero else 10}
     # Room for the marks at its ends.
-    return alt.Scale(domain=[axis.place(end) for end in ends], nice=False, padding=6)
+    return {"domain": [axis.place(end) for end in ends], "nice": False, "padding": 6}

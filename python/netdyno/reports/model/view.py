@@ -80,7 +80,7 @@ class TrialView:
 
         def total(name: str) -> list[int]:
             rows = [getattr(stream, name) for stream in streams]
-            return [sum(counts) for counts in zip_longest(*rows, fillvalue=0)][:longest]
+            return list(map(sum, zip_longest(*rows, fillvalue=0)))[:longest]
 
         return Samples(total("tx"), total("rx"), total("arrived"))
 
@@ -229,7 +229,7 @@ class CaseView:
     def _stands_for_all(self, value: Value) -> bool:
         return value.scope == ALL or len(self.streams) == 1
 
-    @property
+    @cached_property
     def headline(self) -> Value | None:
         """The value that stands for the case: over all streams if there is one, else of its only stream.
 
@@ -373,7 +373,7 @@ class RunView:
         """What must be known of the tester: of each kind the worst, with its case."""
         return health.worst((case.name, case.tester) for case in self.cases)
 
-    @property
+    @cached_property
     def setting_names(self) -> tuple[str, ...]:
         """Every setting some case has, in order of appearance."""
         return tuple(dict.fromkeys(name for case in self.cases for name in case.settings))
@@ -382,42 +382,42 @@ class RunView:
         """The values of a setting, in order of appearance."""
         return tuple(dict.fromkeys(c.settings[name] for c in self.cases if name in c.settings))
 
-    @property
+    @cached_property
     def combinations(self) -> tuple[tuple[str, ...], ...]:
         """The settings of the cases, each combination of values once, in order."""
         return tuple(dict.fromkeys(tuple(c.settings.values()) for c in self.cases))
 
-    @property
+    @cached_property
     def profiles(self) -> tuple[str, ...]:
         """Traffic profiles, in the order of the cases."""
         return tuple(dict.fromkeys(case.profile for case in self.cases))
 
-    @property
+    @cached_property
     def directions(self) -> tuple[str, ...]:
         """Directions, in the order of the cases."""
         return tuple(dict.fromkeys(case.direction for case in self.cases))
 
-    @property
+    @cached_property
     def methods(self) -> tuple[str, ...]:
         """Methods that gave a result."""
         return tuple(dict.fromkeys(case.result.method for case in self.cases if case.result))
 
-    @property
+    @cached_property
     def line_enforced(self) -> bool:
         """Whether a share of line rate means anything here: False where every line is only declared."""
         return not self.cases or any(case.line_enforced for case in self.cases)
 
-    @property
+    @cached_property
     def rated(self) -> bool:
         """Whether the numbers that stand for the cases are rates; else they are times, shares or counts."""
         return all(case.headline.unit == "fps" for case in self.cases if case.headline)
 
-    @property
+    @cached_property
     def shares(self) -> bool:
         """Whether the numbers that stand for the cases have shares of a line rate that means anything."""
         return self.line_enforced and self.rated
 
-    @property
+    @cached_property
     def headline_names(self) -> tuple[str, ...]:
         """What the headline numbers of this run are called."""
         return tuple(dict.fromkeys(case.headline.name for case in self.cases if case.headline))
