@@ -123,7 +123,7 @@ def page() -> str:
     lines += ["## Methods", ""]
     lines += table(
         ["method", "what it finds", "standard"],
-        [(f"[`{one.name}`](#{one.name})", one.doc, one.standard) for one in METHODS.values()],
+        [(f"[`{one.name}`](#{one.name})", one.doc, one.described_standard) for one in METHODS.values()],
     )
     lines += [
         "A method stands in the plan with its parameters, `method: {ramp: {hold: 10s}}`.",

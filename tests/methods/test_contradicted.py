@@ -20,6 +20,7 @@ from netdyno.cli.live import PlainView, watcher
 from netdyno.methods import METHODS, back_to_back, delay_variation, recovery, reset
 from netdyno.methods import latency as latency_method
 from netdyno.methods.latency import LatencyParameters
+from netdyno.methods.reasons.deviations import OutsideRule
 from netdyno.methods.reasons.loss import LostAtThroughput
 from netdyno.methods.wrap.contradicted import checked
 from netdyno.plan import parse
@@ -147,8 +148,9 @@ def test_a_short_trial_says_what_of_it_a_queue_held(short: tuple[Result, dict[st
     result, _ = short
     rate = value(result, "sum").number
     assert rate is not None
-    (hint,) = (one for one in said(result.recommended) if "came only when all had left" in one)
-    told = re.search(r": (\d+) of (\d+) frames of `west-east` .* still queued are (\d+) fps", hint)
+    (final,) = (one for one in result.recommended if isinstance(one, OutsideRule) and one.cause is not None)
+    hint = str(final.cause)
+    told = re.search(r"(\d+) of (\d+) frames of `west-east` .* still queued are (\d+) fps", hint)
     assert told is not None, hint
     held, sent, fps = map(int, told.groups())
     assert abs(sent - rate) <= 1

@@ -10,6 +10,7 @@ import pytest
 from methodlab import measured, table, text, value
 from netdyno.methods import METHODS
 from netdyno.methods.delay_variation import VariationParameters
+from netdyno.methods.reasons.deviations import OutsideRule
 from netdyno.values.finding import Result
 from netdyno.values.situation import Situation
 from words import said
@@ -92,8 +93,11 @@ def test_the_throughput_is_searched_where_it_is_not_known() -> None:
 
 def test_trial_shorter_than_the_standard_asks_is_a_deviation() -> None:
     result = variation()
-    assert said(result.compliance)[0] == "delay variation: 3 streams, RFC 8219 section 7.3 has at least 20"
-    assert [one.split(",")[0] for one in said(result.recommended)] == ["delay variation: streams of 20ms"]
+    few, short = result.compliance[0], *result.recommended
+    assert isinstance(few, OutsideRule)
+    assert isinstance(short, OutsideRule)
+    assert (few.found, few.bound, few.section, few.is_required) == (3, 20, "RFC 8219 section 7.3", True)
+    assert (short.found, short.bound, short.unit) == (20 * 10**6, 60 * 10**9, "ns")
 
 
 def test_differences_that_were_not_measured_are_noted() -> None:

@@ -16,6 +16,7 @@ import pytest
 from netdyno.campaign import case as case_
 from netdyno.campaign.case import Event, Failed, Interrupted, Job, Measured, TrialEnded, run_case
 from netdyno.methods import METHODS
+from netdyno.methods.reasons.deviations import NotTested
 from netdyno.methods.reasons.loss import NotMeasured
 from netdyno.methods.wrap.late import watched
 from netdyno.methods.wrap.routes import proven
@@ -33,7 +34,6 @@ from netdyno.values.unmeasured import NotMeasuredError, TrialInvalid
 from netdyno.values.verdict import Verdict
 from netdyno.verdict import Evidence, judge
 from tendevices import finite_queue, measure
-from words import said
 
 ONE = Situation(("west-east",), Fraction(10_000_000), Fraction(64))
 DEVICE = finite_queue(6_000_000, 1000)
@@ -102,12 +102,11 @@ def test_a_part_that_fails_takes_no_other_with_it(name: str, wrapped: bool) -> N
     method = watched(proven(suite(), ONE, 3)) if wrapped else suite()
     result, made = driven(method, lambda trial: name in trial)
     whole, _ = driven(watched(proven(suite(), ONE, 3)) if wrapped else suite(), lambda trial: False)
-    why = "invalid 3 times: a flood, RFC 2544 section 26 has it"
-    (told,) = (one for one in said(result.compliance) if one.endswith(why))
-    assert told.startswith(f"{title}: not measured, for trial `")
     missed = unmeasured(result, title)
     assert isinstance(missed, TrialInvalid)
     assert (missed.attempts, missed.causes) == (3, (FLOOD,))
+    (left,) = (one for one in result.compliance if isinstance(one, NotTested))
+    assert (left.test, left.why) == (title, missed)
     # All others are what they are without it.
     others = [value for value in whole.values if value.name not in (headline, "buffer time")]
     assert [value for value in result.values if value.name not in (headline, "buffer time")] == others
@@ -214,8 +213,8 @@ def test_a_case_whose_latency_fails_has_its_throughput(engine: ModuleType) -> No
     assert verdicts["latency"] == ("inconclusive", f"Inconclusive: {reason}")
     assert next(iter(verdicts)) == "throughput"
     assert verdicts["throughput"][0] == "device"
-    (told,) = (one for one in said(measured.result.compliance) if one.startswith("latency: not measured"))
-    assert reason in told
+    (left,) = (one for one in measured.result.compliance if isinstance(one, NotTested))
+    assert (left.test, str(left.why)) == ("latency", reason)
 
 
 def test_a_run_killed_anywhere_ends_the_same(engine: ModuleType) -> None:
@@ -336,5 +335,7 @@ def test_emulated_device_away_for_one_part_is_measured_in_the_others(
     numbers = {value.name: value.number for value in measured.result.values if value.scope == "west-east"}
     missing = {name for name, number in numbers.items() if number is None}
     assert missing == {"latency"}
-    (told,) = (one for one in said(measured.result.compliance) if "did not answer" in one)
-    assert told.startswith("latency: not measured, for trial `latency 2` was invalid 3 times: next hop")
+    (left,) = (one for one in measured.result.compliance if isinstance(one, NotTested))
+    assert left.test == "latency"
+    assert isinstance(left.why, TrialInvalid)
+    assert (left.why.trial, left.why.attempts) == ("latency 2", 3)

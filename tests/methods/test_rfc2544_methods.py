@@ -13,11 +13,13 @@ from typing import Any
 import pytest
 from netdyno.errors import Problem
 from netdyno.methods import METHODS, kept_away, spoiled
+from netdyno.methods.reasons.deviations import NotTested, OtherThanRule, OutsideRule, ResetByHand
 from netdyno.methods.reasons.tester import Preempted
 from netdyno.plan import PlanErrors, parse
 from netdyno.values.finding import Cell, Result, Table
 from netdyno.values.load import Trial
 from netdyno.values.outcome import Gap, Gaps, Outcome, StreamResult
+from netdyno.values.reason import About
 from netdyno.values.situation import Situation
 from pydantic import ValidationError
 from tendevices import (
@@ -96,8 +98,8 @@ ON_THROUGHPUT: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("name", ON_THROUGHPUT)
 def test_a_throughput_that_was_given_is_a_deviation_and_meets_no_goal(name: str) -> None:
     result, _ = run(name, wall(6_500_000), throughput="30%", **ON_THROUGHPUT[name])
-    told = "throughput: it was given as 30%, RFC 2544 section 26.1 has it measured"
-    assert told in said(result.compliance)
+    given = OtherThanRule("source", "the plan (30%)", "a measurement", "RFC 2544 section 26.1", True)
+    assert About("throughput", given) in result.compliance
     assert numbers(result, "throughput, given") == {"west-east": 3_000_000, "sum": 3_000_000}
     assert not numbers(result, "throughput")
     assert "throughput, given" not in result.headlines
@@ -111,8 +113,9 @@ def test_searched_throughput_is_reported_with_its_deviations(name: str) -> None:
     found = numbers(result, "throughput")["west-east"]
     assert found is not None
     assert 6_490_000 <= found <= 6_500_000
-    short = "throughput: the final trial lasted 20ms, RFC 2544 section 24 asks for at least 60 s"
-    assert short in said(result.recommended)
+    shorts = [one.reason for one in result.recommended if isinstance(one, About)]
+    (final,) = (one for one in shorts if isinstance(one, OutsideRule))
+    assert (final.found, final.bound, final.section) == (20 * 10**6, 60 * 10**9, "RFC 2544 section 24")
     assert result.conformity != "unconditional"
     assert any(note.startswith("throughput: at ") and " lost" in note for note in said(result.notes))
     # Two values that stand for the case, each with trials of its own; the method's is first.
@@ -149,7 +152,7 @@ def test_waits_that_the_clock_makes_unlike_are_one_deviation() -> None:
     asked = {"latency": {"repeats": 1}, "back-to-back": None, "recovery": None, "reset": None}
     settle_ns = iter(range(100_123_456, 10**9, 1_100_000))
 
-    def list_deviations(situation: Situation) -> list[str]:
+    def settled(situation: Situation) -> list[Fraction]:
         method = METHODS["rfc2544"]
         generator = method.start(method.parameters.model_validate(asked), situation)
         try:
@@ -159,13 +162,12 @@ def test_waits_that_the_clock_makes_unlike_are_one_deviation() -> None:
                 settle = replace(outcome.phases[0], duration_ns=next(settle_ns))
                 trial = generator.send(replace(outcome, phases=(settle, *outcome.phases[1:])))
         except StopIteration as stop:
-            return [one for one in said(stop.value.compliance) if "settle" in one]
+            numbers = [one for one in stop.value.compliance if isinstance(one, OutsideRule)]
+            return [one.found for one in numbers if one.section == "RFC 2544 section 23 phase b"]
 
     known = replace(UNI, waits_ns=(100_000_000, 2 * 10**9))
-    assert list_deviations(known) == [
-        "the settle phase lasted 0.1 s, RFC 2544 section 23 phase b asks for 2 s"
-    ]
-    assert len(list_deviations(UNI)) == 3, "of a throughput, a latency and a loss"
+    assert settled(known) == [100_000_000]
+    assert len(settled(UNI)) == 3, "of a throughput, a latency and a loss"
 
 
 # Frame loss rate.
@@ -522,9 +524,7 @@ def test_the_standards_own_parameters_deviate_in_nothing(name: str) -> None:
     method = METHODS[name]
     generator = method.start(method.parameters(), UNI)
     result, _ = drive(generator, never_passes(), UNI)
-    assert said(result.compliance) == (), (
-        "of a device that passes nothing the parameters are all there is to say"
-    )
+    assert result.compliance == (), "of a device that passes nothing the parameters are all there is to say"
     assert all(one.number is None or one.name in ("frame loss rate", "throughput") for one in result.values)
 
 
@@ -630,10 +630,10 @@ def test_suite_without_a_possible_reset_omits_it_with_a_note() -> None:
     method = METHODS["rfc2544"]
     there = replace(UNI, asked=False)
     result, _ = drive(method.start(method.parameters(), there), never_passes(), there)
-    assert said(result.compliance) == (
-        "reset: left out, for nobody can ask this device for `reset` (`reset: {kind: by-hand}`),"
-        " RFC 2544 section 26 has it",
-    )
+    (left,) = result.compliance
+    assert isinstance(left, NotTested)
+    assert (left.test, left.section, left.is_required) == ("reset", "RFC 2544 section 26", True)
+    assert left.why == ResetByHand("reset")
     assert "reset time" not in {value.name for value in result.values}
 
 

@@ -13,11 +13,13 @@ from pathlib import Path
 import pytest
 from methodlab import run_here
 from netdyno.campaign.reasons import REASONS
-from netdyno.campaign.standard import conditions_not_run as not_run
+from netdyno.campaign.standard import conditions
 from netdyno.cli.outline import lines
 from netdyno.devices import KINDS, LabLink, filters
 from netdyno.devices.linux import nft
 from netdyno.errors import PlanErrors
+from netdyno.methods.parts.rules import Conditions, deviations
+from netdyno.methods.reasons.deviations import NotTested
 from netdyno.modifiers import MODIFIERS
 from netdyno.plan import Plan, parse
 from netdyno.plan.device_lists import filter_lines as listed
@@ -30,7 +32,6 @@ from netdyno.values.finding import Result
 from netdyno.values.load import Frames, Segment, Trial
 from pages import report_text
 from test_cli import said
-from words import said as sentences
 
 HELD = 1025
 """Frames an emulated port holds: 1024 wait, one is served (docs/labs.md)."""
@@ -388,30 +389,41 @@ def test_check_names_the_conditions_cases_are_run_under() -> None:
     assert [line.split(":")[0].strip() for line in told[1:3]] == ["broadcast", "filters-25"]
 
 
-def test_what_was_not_run_is_in_the_statement(tmp_path: Path) -> None:
+EVERY_MODIFIER = (
+    "broadcast frames (11.1), management frames (11.2), routing update frames (11.3), filters (11.4)"
+)
+
+
+def test_plan_without_conditions_lists_each_of_them(tmp_path: Path) -> None:
     short = "throughput: {maximum: 10%, duration: 100ms}"
     (case,) = run(plan("none", method=short), tmp_path)
-    assert [
-        told
-        for told in sentences(result(case).recommended)
-        if "section 9" not in told and "section 24" not in told
-    ] == [
-        "modifiers of RFC 2544 section 11 that were not run: broadcast frames (11.1), management frames (11.2),"
-        " routing update frames (11.3), filters (11.4)",
-        "no traffic between one pair of addresses, RFC 2544 section 12 asks for that first",
-        "no case with the same load from both sides, RFC 2544 section 14 asks for that",
-    ]
-    assert not_run(plan("broadcast, filters-1", profile="size: 64B, flows: 1")) == (
-        "modifiers of RFC 2544 section 11 that were not run: management frames (11.2), routing update frames (11.3)",
-        "no case is without a modifier, RFC 2544 section 11 asks for that first",
-        "no traffic to 256 networks, RFC 2544 section 12 asks for that besides one pair",
-        "no case with the same load from both sides, RFC 2544 section 14 asks for that",
+    tests = [one.test for one in result(case).recommended if isinstance(one, NotTested)]
+    assert tests == [EVERY_MODIFIER, "traffic between one pair of addresses", "equal load from both sides"]
+
+
+def test_plan_with_modifiers_alone_lacks_the_plain_case() -> None:
+    found = conditions(plan("broadcast, filters-1", profile="size: 64B, flows: 1"))
+    assert found == Conditions(
+        sizes=1,
+        modifiers_left=("management frames (11.2)", "routing update frames (11.3)"),
+        has_plain=False,
+        networks=1,
+        has_pair=True,
+        has_both_ways=False,
     )
+    required, recommended = deviations("RFC 2544", found)
+    assert required == ()
+    assert [one.code for one in recommended] == [
+        "outside-rule",
+        *["not-tested"] * 2,
+        "outside-rule",
+        "not-tested",
+    ]
 
 
-def test_methods_of_other_standards_say_nothing_of_modifiers(tmp_path: Path) -> None:
+def test_methods_of_other_standards_have_no_conditions(tmp_path: Path) -> None:
     (case,) = run(plan("none", method="order: {load: 1%, duration: 100ms, repeats: 1}"), tmp_path)
-    assert not any("modifiers" in told for told in sentences(result(case).recommended))
+    assert not any(isinstance(one, NotTested) for one in result(case).recommended)
 
 
 def test_the_table_of_a_linux_router_is_one_chain_a_port() -> None:

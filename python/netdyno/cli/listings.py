@@ -50,7 +50,7 @@ def methods(form: str) -> None:
         listed = [
             {
                 "method": method.name,
-                "standard": method.standard,
+                "standard": method.described_standard,
                 "what it finds": method.doc,
                 "parameters": [dict(zip(columns, row, strict=True)) for row in rows[method.name]],
             }
@@ -60,7 +60,7 @@ def methods(form: str) -> None:
         return
     for method in METHODS.values():
         print_wrapped(f"{method.name}: {method.doc}")
-        print_wrapped(f"standard: {method.standard}")
+        print_wrapped(f"standard: {method.described_standard}")
         click.echo()
         print_table(columns, rows[method.name], form)
         click.echo()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from statistics import stdev
@@ -13,6 +12,7 @@ from netdyno.errors import Problem, counted
 from netdyno.methods.parts import rows
 from netdyno.methods.parts.bursts import Bursts
 from netdyno.methods.parts.procedure import Parameters, Procedure, constant, milliseconds
+from netdyno.methods.parts.rules import deviations
 from netdyno.methods.throughput import (
     WAIT,
     Known,
@@ -110,8 +110,8 @@ def measured(parameters: BackToBackSettings, situation: Situation, known: Known,
             note = "not even the shortest burst passed"
         result = _result(parameters, situation, known, lengths, bursts.resting, note)
     if bursts.unlimited:
-        again = f"back-to-back: {note}, RFC 9004 section 6.2 has the test repeated with a higher one"
-        result = replace(result, compliance=(*result.compliance, Text(again)))
+        again, _ = deviations(f"{METHOD.name}, no limit", parameters, situation)
+        result = replace(result, compliance=(*result.compliance, *again))
     return result, first + bursts.count
 
 
@@ -162,12 +162,13 @@ def _result(
                 if at_most
                 else Value(BUFFER, scope, corrected, "ns", note=Text(how))
             )
+    required, recommended = deviations(METHOD.name, parameters, situation)
     return Result(
         method=METHOD.name,
         values=tuple(values),
         trials=trials,
-        compliance=texts(_deviations(parameters, situation)),
-        recommended=texts(_recommended(parameters)),
+        compliance=required,
+        recommended=recommended,
         notes=texts(f"back-to-back: {one}" for one in (note, unknown) if one),
         standard=METHOD.standard,
         headlines=HEADLINE,
@@ -182,18 +183,6 @@ def _result(
             ),
         ),
     )
-
-
-def _deviations(parameters: BackToBackSettings, situation: Situation) -> Iterator[str]:
-    if parameters.quiet.ns < QUIET_NS:
-        yield f"back-to-back: {parameters.quiet} of quiet behind a burst, RFC 9004 section 6.2 asks for 2 s"
-    if situation.mixed_receivers:
-        yield "back-to-back: a mix of frame sizes, which RFC 9004 section 3 forbids"
-
-
-def _recommended(parameters: BackToBackSettings) -> Iterator[str]:
-    if parameters.repeats < REPEATS:
-        yield f"back-to-back: {parameters.repeats} searches, RFC 2544 section 26.4 asks for {REPEATS}"
 
 
 def fits(parameters: BackToBackSettings, situation: Situation) -> Problem | None:

@@ -25,6 +25,7 @@ from netdyno.methods.parts.procedure import (
     worded,
 )
 from netdyno.methods.parts.queued import Queued, longer_may_lose, queued
+from netdyno.methods.parts.rules import deviations
 from netdyno.methods.parts.search import find_bracket
 from netdyno.values.finding import Column, Figure, Result, Table, Value
 from netdyno.values.load import Frames, Segment, Trial
@@ -33,9 +34,6 @@ from netdyno.values.outcome import Outcome
 from netdyno.values.reason import text, texts
 from netdyno.values.situation import Situation
 from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad
-
-RFC_TRIAL_NS = 60 * 10**9
-"""RFC 2544 section 24: at least 60 seconds for the trial whose value is reported."""
 
 WHAT = "the highest load at which a trial lost no frame, though another one there may have (TST 009)"
 
@@ -206,20 +204,17 @@ def _result(
         values.append(kept(value, high * times) if others and high is not None else value)
     # The one that passed first: it is the one the number is of.
     resting = (() if passed is None else passed.decisive) + (() if failed is None else failed.decisive)
+    required, recommended = deviations(METHOD.name, parameters, situation)
     return Result(
         METHOD.name,
         tuple(values),
         resting,
         notes=texts(_notes(search, passed)),
         tables=(_table(search),),
-        recommended=texts(_short_trials(parameters)),
+        compliance=required,
+        recommended=recommended,
         headlines={"NDR": WHAT},
     )
-
-
-def _short_trials(parameters: BisectionParameters) -> Iterator[str]:
-    if parameters.duration.ns < RFC_TRIAL_NS:
-        yield f"trials last {parameters.duration}, TST 009 and RFC 2544 section 24 ask for at least 60 s"
 
 
 def _notes(search: _Bisection, passed: _Tried | None) -> Iterator[str]:

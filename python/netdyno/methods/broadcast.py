@@ -17,12 +17,13 @@ from netdyno.methods.parts.procedure import (
     starved,
     worded,
 )
+from netdyno.methods.parts.rules import deviations
 from netdyno.methods.parts.search import find_bracket
 from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
-from netdyno.values.reason import Text, text, texts
+from netdyno.values.reason import Text, text
 from netdyno.values.situation import Situation
 from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad
 
@@ -115,12 +116,14 @@ def broadcast(parameters: BroadcastParameters, situation: Situation) -> Method:
         )
         for one, (_, number) in zip(alone.streams, timed, strict=True)
     ]
+    required, recommended = deviations(METHOD.name, parameters, situation)
     return Result(
         method=METHOD.name,
         values=tuple(values),
         trials=tuple(number for number in (passed, failed) if number is not None),
         standard=METHOD.standard,
-        recommended=texts(_recommended(parameters)),
+        compliance=required,
+        recommended=recommended,
         headlines={NAME: "the highest load of broadcasts at which all came to every other port"},
         tables=(
             Table(
@@ -203,11 +206,6 @@ def at_all_ports(situation: Situation, outcome: Outcome) -> Outcome:
 def _spoiled(outcome: Outcome) -> bool:
     """Whether a port's own frames were lost, broken or copied: of the others it only knows how many came."""
     return any(one.missing or one.duplicates for one in outcome.streams)
-
-
-def _recommended(parameters: BroadcastParameters) -> Iterator[str]:
-    if parameters.duration.ns < RFC_TRIAL_NS:
-        yield f"trials of {parameters.duration}, RFC 2889 section 5.10.2 recommends 30 s"
 
 
 def _seconds(parameters: BroadcastParameters) -> Fraction:

@@ -18,11 +18,12 @@ from netdyno.methods.parts.procedure import (
     worded,
 )
 from netdyno.methods.parts.rows import lost
+from netdyno.methods.parts.rules import deviations
 from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome, StreamResult
-from netdyno.values.reason import Text, text, texts
+from netdyno.values.reason import Text, text
 from netdyno.values.situation import Situation
 from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad, decimal
 
@@ -96,13 +97,15 @@ def congestion(parameters: CongestionParameters, situation: Situation) -> Method
             (CONGESTED, ports[1], "sum"),
         )
     ]
+    required, recommended = deviations(METHOD.name, parameters, situation)
     return Result(
         method=METHOD.name,
         values=tuple(values),
         trials=(0,),
         standard=METHOD.standard,
         notes=() if short is None else (Text(f"{short}; what is shown is of the load that was offered"),),
-        recommended=texts(_recommended(parameters)),
+        compliance=required,
+        recommended=recommended,
         headlines={
             UNCONGESTED: "the share lost of the frames to the port that has room; more than none is"
             " head-of-line blocking (RFC 2889 section 5.5)",
@@ -238,13 +241,6 @@ def _pressure(full: _Port, outcome: Outcome, unclear: str | None) -> str:
 
 def _share(part: Fraction, whole: Fraction) -> str:
     return f"{decimal(100 * part / whole, 2)} %" if whole else "n/a"
-
-
-def _recommended(parameters: CongestionParameters) -> Iterator[str]:
-    if parameters.duration.ns < RFC_TRIAL_NS:
-        yield f"the trial lasted {parameters.duration}, RFC 2889 section 5.5.2 recommends 30 s"
-    if parameters.load.amount != Percent(Fraction(1)):
-        yield f"each sender sent {parameters.load}, RFC 2889 section 5.5 has it at the line's rate"
 
 
 METHOD = Procedure(

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from netdyno.methods.parts import rows
 from netdyno.methods.parts.procedure import COUNTS, Procedure, starved, worded
+from netdyno.methods.parts.rules import deviations
 from netdyno.methods.throughput import (
     WAIT,
     Known,
@@ -17,7 +18,6 @@ from netdyno.methods.throughput import (
     at_the_throughput,
     none_found,
     searching,
-    waits,
 )
 from netdyno.stats import delay_variation as variation
 from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
@@ -114,12 +114,13 @@ def measured(parameters: VariationParameters, situation: Situation, known: Known
             size, lost = rows.frame_size(situation), Fraction(rows.lost(trials))
             table.append((size, name, load, streams, *medians, lost))
     values.append(_worst([one for one in values if one.name == PDV]))
+    required, recommended = deviations(METHOD.name, parameters, situation, outcomes)
     result = Result(
         method=METHOD.name,
         values=tuple(values),
         trials=tuple(range(first, first + len(outcomes))),
-        compliance=texts(_deviations(parameters, situation, outcomes)),
-        recommended=texts(_recommended(parameters)),
+        compliance=required,
+        recommended=recommended,
         notes=texts(notes),
         headlines={PDV: "the 99.9th percentile of delay less the least, the median of all streams"},
         tables=tuple(_tables(situation, outcomes, shorts, table)),
@@ -219,20 +220,6 @@ def _distribution(name: str, trials: Sequence[StreamResult]) -> Iterator[tuple[C
         found = times.percentile(share)
         if found is not None:
             yield name, share, Fraction(found - times.min_ns)
-
-
-def _deviations(
-    parameters: VariationParameters, situation: Situation, outcomes: Sequence[Outcome]
-) -> Iterator[str]:
-    if parameters.repeats < REPEATS:
-        yield f"delay variation: {parameters.repeats} streams, RFC 8219 section 7.3 has at least {REPEATS}"
-    if outcomes:
-        yield from waits(situation, outcomes[-1])
-
-
-def _recommended(parameters: VariationParameters) -> Iterator[str]:
-    if parameters.duration.ns < STREAM_NS:
-        yield f"delay variation: streams of {parameters.duration}, RFC 8219 section 7.3 asks for 60 s"
 
 
 METHOD = Procedure(

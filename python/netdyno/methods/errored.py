@@ -21,6 +21,8 @@ from netdyno.methods.parts.procedure import (
     frames_per_second,
     starved,
 )
+from netdyno.methods.parts.rules import deviations
+from netdyno.methods.reasons.deviations import NotTested
 from netdyno.values.finding import NOT_RUN as LEFT_OUT
 from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.method import Method
@@ -38,17 +40,6 @@ TAG = 4
 
 NAME = "oversize frames forwarded"
 LEGAL = "legal frames forwarded"
-
-CHECKED = (
-    "the frame check sequence is the card's or the kernel's, and no port of this tester sends a wrong one"
-)
-OCTETS = "no port of this tester ends a frame within an octet"
-NOT_RUN = {
-    "undersize": "every frame has a probe and at least 64 bytes; a line pads what is shorter",
-    "CRC errors": CHECKED,
-    "dribble bit errors": OCTETS,
-    "alignment errors": OCTETS,
-}
 
 TABLE = (
     Column("error"),
@@ -119,7 +110,12 @@ def errored_frames(parameters: ErroredParameters, situation: Situation) -> Metho
         counts = (Fraction(offered), Fraction(received), Fraction(elsewhere))
         what = "oversize" if over else "none (control)"
         table.append((what, situation.mean_size, fps / situation.line_fps, *counts, told))
-    table += [(error, None, None, None, None, None, f"{LEFT_OUT}: {why}") for error, why in NOT_RUN.items()]
+    required, recommended = deviations(METHOD.name, parameters, situation, outcomes)
+    table += [
+        (one.test, None, None, None, None, None, f"{LEFT_OUT}: {one.why}")
+        for one in required
+        if isinstance(one, NotTested)
+    ]
     name = NAME if over else LEGAL
     judged = tuple(counting) if over else tuple(sorted(counting, key=counting.__getitem__)[:1])
     if not over and judged and len(outcomes) > 1:
@@ -136,8 +132,8 @@ def errored_frames(parameters: ErroredParameters, situation: Situation) -> Metho
             for scope in (*situation.streams, "sum")
         ),
         trials=judged or tuple(range(len(outcomes))),
-        compliance=texts(f"{error} not tested: {why}" for error, why in NOT_RUN.items()),
-        recommended=texts(_recommended(parameters)),
+        compliance=required,
+        recommended=recommended,
         notes=texts(notes),
         headlines={
             name: "the share of frames that came out of any port; of those that are too long none should"
@@ -167,13 +163,6 @@ def _forwarded(name: str, scope: str, streams: Sequence[StreamResult], notes: Se
     also = f", and {counted(flooded, 'time')} out of a port it was not meant for" if flooded else ""
     note = "; ".join((f"{came} of {sent}{also}", *notes)) if sent else "; ".join(notes)
     return Value(name, scope, share, "share", note=Text(note or "no frame was sent"))
-
-
-def _recommended(parameters: ErroredParameters) -> Iterator[str]:
-    if parameters.duration.ns < RFC_TRIAL_NS:
-        yield f"trials of {parameters.duration}, RFC 2889 section 5.9.2 recommends 30 s"
-    if len(parameters.at) < 2:
-        yield "one load, RFC 2889 section 5.9.2 asks for several"
 
 
 def _fits(parameters: ErroredParameters, situation: Situation) -> Problem | None:

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from netdyno.errors import Problem
 from netdyno.methods.parts.procedure import Procedure, constant, frames_per_second, starved, worded
+from netdyno.methods.parts.rules import deviations
 from netdyno.methods.throughput import Known, Measured, OnThroughput, at_the_throughput, searching
 from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
 from netdyno.values.outcome import StreamResult
@@ -121,6 +122,7 @@ def measured(parameters: ForwardingParameters, situation: Situation, known: Know
         table.append((fps / situation.line_fps, offered, rate["sum"], fell_short or ""))
     best = max(rates, key=lambda number: rates[number]["sum"] or 0, default=None)
     last = first + len(loads) - 1
+    required, recommended = deviations(METHOD.name, parameters, situation)
     result = Result(
         method=METHOD.name,
         values=tuple(
@@ -143,7 +145,8 @@ def measured(parameters: ForwardingParameters, situation: Situation, known: Know
                 *(f"load {number - first + 1}: {why}" for number, why in short.items()),
             )
         ),
-        recommended=texts(_recommended(parameters)),
+        compliance=required,
+        recommended=recommended,
         headlines={MFR: "the most that came out at loads from the throughput upward, frames lost or not"},
         tables=(
             Table(
@@ -166,11 +169,6 @@ def _loads(lowest: Fraction, maximum: Fraction, step: Fraction) -> Iterator[Frac
         yield load
         load += step
     yield maximum
-
-
-def _recommended(parameters: ForwardingParameters) -> Iterator[str]:
-    if parameters.duration.ns < RFC_TRIAL_NS:
-        yield f"trials of {parameters.duration}, RFC 2889 section 5.6.2 recommends 30 s"
 
 
 METHOD = Procedure(

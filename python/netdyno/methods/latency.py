@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from netdyno.errors import Problem
 from netdyno.methods.parts import rows
 from netdyno.methods.parts.procedure import COUNTS, Parameters, Procedure, starved
+from netdyno.methods.parts.rules import deviations
 from netdyno.methods.throughput import (
     WAIT,
     Known,
@@ -18,7 +19,6 @@ from netdyno.methods.throughput import (
     at_the_throughput,
     none_found,
     searching,
-    waits,
 )
 from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.load import Frames, Observe, Segment, Trial
@@ -34,9 +34,7 @@ REPEATS = 20
 STREAM_NS = 120 * 10**9
 """Same: a stream of at least 120 seconds,"""
 TAGGED_NS = 60 * 10**9
-"""of which frames are tagged after 60 seconds,"""
-TAGGED = 500
-"""and RFC 8219: at least 500 of them. netdyno tags all."""
+"""of which frames are tagged after 60 seconds; netdyno tags all of them."""
 WORST = Fraction(999, 1000)
 """RFC 8219 section 7.2: worst case latency is the 99.9th percentile."""
 
@@ -122,12 +120,13 @@ def measured(parameters: LatencySettings, situation: Situation, known: Known, fi
     lost = sum(rows.lost(outcome.streams) for outcome in outcomes)
     if lost:
         notes.append(f"latency: {lost} frames were lost at that load, and have none")
+    required, recommended = deviations(METHOD.name, parameters, situation, outcomes)
     result = Result(
         method=METHOD.name,
         values=tuple(values),
         trials=tuple(range(first, first + len(outcomes))),
-        compliance=texts(_deviations(parameters, situation, outcomes)),
-        recommended=texts(_recommended(parameters, outcomes)),
+        compliance=required,
+        recommended=recommended,
         notes=texts(notes),
         standard=METHOD.standard,
         headlines=HEADLINE,
@@ -196,23 +195,6 @@ def _mean(found: list[Fraction]) -> Fraction | None:
     return sum(found, Fraction(0)) / len(found) if found else None
 
 
-def _deviations(parameters: LatencySettings, situation: Situation, outcomes: list[Outcome]) -> Iterator[str]:
-    if parameters.repeats < REPEATS:
-        yield f"latency: {parameters.repeats} streams, RFC 2544 section 26.2 asks for at least {REPEATS}"
-    if outcomes:
-        yield from waits(situation, outcomes[-1])
-
-
-def _recommended(parameters: LatencySettings, outcomes: list[Outcome]) -> Iterator[str]:
-    if parameters.duration.ns < STREAM_NS:
-        yield f"latency: streams of {parameters.duration}, RFC 2544 section 26.2 asks for at least 120 s"
-    if parameters.after.ns < TAGGED_NS:
-        yield f"latency: frames are timed after {parameters.after}, RFC 2544 section 26.2 asks for 60 s"
-    timed = [one.latency.count for outcome in outcomes for one in outcome.streams if one.latency is not None]
-    if timed and min(timed) < TAGGED:
-        yield f"latency: {min(timed)} frames were timed, RFC 8219 section 7.2 asks for at least {TAGGED}"
-
-
 METHOD = Procedure(
     name="latency",
     title="Latency",
@@ -222,6 +204,7 @@ METHOD = Procedure(
     groups=True,
     start=at_the_throughput(measured),
     settle=WAIT,
+    conditions="RFC 2544",
     traffic_seconds=lambda parameters: (
         parameters.repeats * parameters.duration.amount + searching(parameters.throughput)
     ),

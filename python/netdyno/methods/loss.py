@@ -16,7 +16,8 @@ from netdyno.methods.parts.procedure import (
     frames_per_second,
     starved,
 )
-from netdyno.methods.throughput import WAIT, waits
+from netdyno.methods.parts.rules import deviations
+from netdyno.methods.throughput import WAIT
 from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
@@ -112,12 +113,13 @@ def frame_loss(parameters: LossParameters, situation: Situation) -> Method:
         sent = sum(one.offered for one in streams)
         least, most = rows.loss_bounds(number, sent)
         values.append(Value(NAME, scope, number, "ratio", least, most, Text(at), of_frames=sent))
+    required, recommended = deviations(METHOD.name, parameters, situation, outcomes)
     return Result(
         method=METHOD.name,
         values=tuple(values),
         trials=(0,),
-        compliance=texts(waits(situation, outcomes[-1])),
-        recommended=texts(_recommended(parameters)),
+        compliance=required,
+        recommended=recommended,
         notes=texts(notes),
         standard=METHOD.standard,
         headlines=HEADLINE,
@@ -138,13 +140,6 @@ def _is_share(parameters: LossParameters) -> bool:
     return isinstance(parameters.maximum.amount, Percent)
 
 
-def _recommended(parameters: LossParameters) -> Iterator[str]:
-    if parameters.duration.amount < 60:
-        yield f"frame loss rate: trials of {parameters.duration}, RFC 2544 section 24 asks for at least 60 s"
-    if not _is_share(parameters) or parameters.maximum.amount.amount != 1:
-        yield f"frame loss rate: it begins at {parameters.maximum}, RFC 2544 section 26.3 at the maximum"
-
-
 def _seconds(parameters: LossParameters) -> Fraction:
     return parameters.duration.amount * -(-1 // parameters.step.amount)
 
@@ -158,5 +153,7 @@ METHOD = Procedure(
     groups=True,
     start=frame_loss,
     settle=WAIT,
+    conditions="RFC 2544",
+    is_meshed=True,
     traffic_seconds=_seconds,
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from statistics import mean, stdev
@@ -13,6 +12,7 @@ from netdyno.errors import Problem
 from netdyno.methods.parts import rows
 from netdyno.methods.parts.bursts import Bursts
 from netdyno.methods.parts.procedure import Parameters, Procedure
+from netdyno.methods.parts.rules import deviations
 from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
@@ -208,12 +208,14 @@ def _result(parameters: MicroburstParameters, situation: Situation, bursts: Burs
         who = f"the first at the line's rate, the others at {parameters.others} of it"
     together = [one for one in values if one.name == NAME]
     values.append(replace(min(together, key=_least), scope="sum"))
+    required, recommended = deviations(METHOD.name, parameters, situation)
     return Result(
         method=METHOD.name,
         values=tuple(values),
         trials=bursts.resting,
         notes=texts(notes),
-        recommended=texts(_recommended(parameters, situation)),
+        compliance=required,
+        recommended=recommended,
         headlines={NAME: "frames that a port held of the longest bursts which came back whole, the mean"},
         tables=(
             Table(
@@ -271,13 +273,6 @@ def _row(
         (max(held) - min(held)) / min(held) if len(held) > 1 else None,
         Fraction(len(lengths)),
     ), unsteady
-
-
-def _recommended(parameters: MicroburstParameters, situation: Situation) -> Iterator[str]:
-    if parameters.repeats < 2:
-        yield "one search, RFC 8239 section 1.2 asks for repeats and their variation"
-    if situation.mixed_receivers:
-        yield "a mix of frame sizes, RFC 8239 sections 3 and 4 have one at a time"
 
 
 def _seconds(parameters: MicroburstParameters) -> Fraction:

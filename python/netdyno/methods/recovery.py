@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 
 from pydantic import Field, model_validator
@@ -10,6 +9,7 @@ from pydantic import Field, model_validator
 from netdyno.errors import Problem
 from netdyno.methods.parts import rows
 from netdyno.methods.parts.procedure import Parameters, Procedure, rounded, starved
+from netdyno.methods.parts.rules import deviations
 from netdyno.methods.throughput import (
     WAIT,
     Known,
@@ -166,12 +166,13 @@ def _result(
     values.append(rows.longest(values, NAME))
     if values[-1].note == rows.STILL:
         notes = [*notes, str(rows.STILL)]
+    required, recommended = deviations(METHOD.name, parameters, situation, outcomes)
     return Result(
         method=METHOD.name,
         values=tuple(values),
         trials=tuple(range(first, first + len(outcomes))),
-        compliance=texts(_deviations(parameters)),
-        recommended=texts(_recommended(parameters)),
+        compliance=required,
+        recommended=recommended,
         notes=texts(f"system recovery: {one}" for one in notes),
         standard=METHOD.standard,
         headlines=HEADLINE,
@@ -187,18 +188,6 @@ def _result(
     )
 
 
-def _deviations(parameters: RecoverySettings) -> Iterator[str]:
-    if parameters.overload.ns < OVERLOAD_NS:
-        yield f"system recovery: an overload of {parameters.overload}, RFC 2544 section 26.5 asks for 60 s"
-    if parameters.share.amount != OVERLOAD:
-        yield f"system recovery: an overload of {parameters.share}, RFC 2544 section 26.5 has 110 %"
-
-
-def _recommended(parameters: RecoverySettings) -> Iterator[str]:
-    if parameters.repeats == 1:
-        yield "system recovery: one overload, RFC 2544 section 26.5 asks for several and their average"
-
-
 def seconds(parameters: RecoverySettings) -> Fraction:
     """How long is sent."""
     return parameters.repeats * (parameters.overload.amount + parameters.watch.amount)
@@ -212,5 +201,6 @@ METHOD = Procedure(
     parameters=RecoveryParameters,
     start=at_the_throughput(measured),
     settle=WAIT,
+    conditions="RFC 2544",
     traffic_seconds=lambda parameters: seconds(parameters) + searching(parameters.throughput),
 )

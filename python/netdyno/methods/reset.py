@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 from netdyno.errors import Problem, counted
 from netdyno.methods.parts import rows
 from netdyno.methods.parts.procedure import COUNTS, Parameters, Procedure, starved
+from netdyno.methods.parts.rules import deviations
 from netdyno.methods.throughput import (
     WAIT,
     Known,
@@ -22,7 +23,6 @@ from netdyno.methods.throughput import (
 )
 from netdyno.values.finding import Column, Result, Table, Value
 from netdyno.values.load import Event, Frames, Observe, Segment, Trial
-from netdyno.values.mixes import MIN_SIZE
 from netdyno.values.offer import Offer
 from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.reason import Text, text, texts
@@ -213,12 +213,13 @@ def _result(
         count = Fraction(len(streams))
         table.append((rows.frame_size(situation), name, rate, count, Fraction(lost), mean, stamps, *ends))
     values.append(rows.longest(values, NAME))
+    required, recommended = deviations(METHOD.name, parameters, situation, outcomes)
     return Result(
         method=METHOD.name,
         values=tuple(values),
         trials=resting,
-        compliance=texts(_deviations(parameters)),
-        recommended=texts(_recommended(situation)),
+        compliance=required,
+        recommended=recommended,
         notes=texts(notes),
         standard=METHOD.standard,
         headlines=HEADLINE,
@@ -233,16 +234,6 @@ def _result(
             ),
         ),
     )
-
-
-def _deviations(parameters: ResetSettings) -> Iterator[str]:
-    if parameters.before.ns < CLEAN_NS:
-        yield f"reset: traffic for {parameters.before} before it, RFC 6201 section 4 asks for at least 15 s"
-
-
-def _recommended(situation: Situation) -> Iterator[str]:
-    if situation.mean_size > MIN_SIZE:
-        yield "reset: of larger frames, RFC 6201 section 4 has the smallest, for a finer time"
 
 
 METHOD = Procedure(

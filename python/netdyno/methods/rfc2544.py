@@ -18,6 +18,8 @@ from netdyno.methods import reset as resets
 from netdyno.methods.loss import METHOD as LOSS
 from netdyno.methods.loss import LossParameters, frame_loss
 from netdyno.methods.parts.procedure import COUNTS, Parameters, Procedure, part, through
+from netdyno.methods.parts.rules import deviations
+from netdyno.methods.reasons.deviations import LeftOut, ResetByHand
 from netdyno.methods.reasons.loss import NotMeasured
 from netdyno.methods.throughput import METHOD as THROUGHPUT
 from netdyno.methods.throughput import WAIT, Known, Measured, ThroughputParameters, throughput
@@ -26,7 +28,7 @@ from netdyno.values.load import Trial
 from netdyno.values.method import Method
 from netdyno.values.offer import Offer
 from netdyno.values.outcome import Outcome
-from netdyno.values.reason import About, texts
+from netdyno.values.reason import About, Reason, texts
 from netdyno.values.situation import Situation
 from netdyno.values.units import Load, PositiveDuration
 from netdyno.values.unmeasured import NotMeasuredError
@@ -101,31 +103,31 @@ def suite(parameters: SuiteParameters, situation: Situation) -> Method:
     found, number = yield from part("throughput", throughput(parameters.throughput, situation), 0)
     results = [found]
     known = Known.searched(found, situation)
-    omitted: list[str] = []
+    omitted: dict[str, Reason] = {}
     for name, test in PARTS.items():
         settings = getattr(parameters, name)
-        why = "left out" if settings is None else None
+        why: Reason | None = LeftOut() if settings is None else None
         if name == "reset" and settings is not None:
             unasked = resets.fits(settings, situation)
             if unasked is not None:
-                why = f"left out, for {unasked.message} (`reset: {{kind: by-hand}}`)"
+                why = ResetByHand(settings.kind)
         if why is None:
             measured = test.start(settings, situation, known, number)
             result, number = yield from _tried(measured, number)
             if isinstance(result, NotMeasuredError):
-                why = f"not measured, for {result.message}"
+                why = result.reason
                 result = _not_measured(test, situation, result)
             results.append(result)
         if why is not None:
-            omitted.append(f"{test.title}: {why}, RFC 2544 section 26 has it")
+            omitted[test.title] = why
+    left, _ = deviations(METHOD.name, omitted, situation)
+    required = dict.fromkeys((*(one for result in results for one in result.compliance), *left))
     return replace(
         found,
         method=METHOD.name,
         values=tuple(value for result in results for value in result.values),
-        compliance=texts(
-            dict.fromkeys((*(text for result in results for text in result.compliance), *omitted))
-        ),
-        recommended=texts(text for result in results for text in result.recommended),
+        compliance=tuple(required),
+        recommended=tuple(one for result in results for one in result.recommended),
         notes=texts(dict.fromkeys(text for result in results for text in result.notes)),
         tables=tuple(table for result in results for table in result.tables),
         standard=METHOD.standard,
@@ -206,6 +208,7 @@ METHOD = Procedure(
     parameters=SuiteParameters,
     start=suite,
     settle=WAIT,
+    conditions="RFC 2544",
     traffic_seconds=_seconds,
     fits=_fits,
     needs=COUNTS | {Offer.LATENCY},

@@ -23,6 +23,7 @@ from netdyno.methods.parts.procedure import (
     worded,
 )
 from netdyno.methods.parts.queued import longer_may_lose, queued
+from netdyno.methods.parts.rules import deviations
 from netdyno.methods.parts.search import find_bracket
 from netdyno.values.finding import HEADLINES, Column, Figure, Result, Table, Value
 from netdyno.values.load import Trial
@@ -30,18 +31,11 @@ from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
 from netdyno.values.reason import About, Reason, Text, text, texts
 from netdyno.values.situation import Situation
-from netdyno.values.units import Duration, Load, Percent, PositiveDuration, PositiveLoad, decimal
+from netdyno.values.units import Duration, Load, Percent, PositiveDuration, PositiveLoad
 
-RFC_TRIAL_NS = 60 * 10**9
-"""RFC 2544 section 24: at least 60 seconds for the trial whose value is reported."""
-RFC_SETTLE_NS = 2 * 10**9
-"""RFC 2544 section 23, phases a and b: 2 seconds after the learning frames."""
-RFC_DRAIN_NS = 2 * 10**9
-"""RFC 2544 section 23, phase d: 2 seconds for the last frames."""
-RFC_REST_NS = 5 * 10**9
-"""RFC 2544 section 23, phase e: at least 5 seconds for the device, from a trial to the next."""
-WAIT = Duration.of_ns(RFC_SETTLE_NS + RFC_REST_NS)
-"""What a plan waits for before traffic if it does not say: phase e of the trial before, and phase b."""
+WAIT = Duration(Fraction(5 + 2))
+"""What a plan waits for before traffic if it does not say: 5 seconds of rest behind the trial before, and 2
+behind the learning frames (RFC 2544 section 23, phases e and b)."""
 
 
 OF_THE_LINE = "of the line"
@@ -187,13 +181,15 @@ def _result(
         notes.append(f"the trial that passed at {rounded(lower * step)} fps: {held}")
     # The one that passed first: it is the one the number is of.
     trials = tuple(place for place in (passed, failed) if place is not None)
+    rested = () if passed is None else (seen.outcomes[passed],)
+    required, recommended = deviations(METHOD.name, parameters, situation, rested, text(held))
     return Result(
         method=METHOD.name,
         values=tuple(values),
         trials=trials,
-        compliance=() if passed is None else texts(waits(situation, seen.outcomes[passed])),
+        compliance=required,
         notes=texts(notes),
-        recommended=texts(_short_trial(parameters, held)),
+        recommended=recommended,
         headlines={NAME: HEADLINES[NAME]},
         tables=(_table(values, situation),),
     )
@@ -248,33 +244,6 @@ def _why_failed(fps: Fraction, outcome: Outcome) -> str:
     return f"at {rounded(fps)} fps: {', '.join(parts)}"
 
 
-def _short_trial(parameters: ThroughputParameters, held: str) -> Iterator[str]:
-    """What the RFC recommends of the trial that the result rests on ("SHOULD be at least 60 seconds")."""
-    if parameters.duration.ns < RFC_TRIAL_NS:
-        asked = f"the final trial lasted {parameters.duration}, RFC 2544 section 24 asks for at least 60 s"
-        yield f"{asked}: {held}" if held else asked
-
-
-def waits(situation: Situation, trial: Outcome) -> Iterator[str]:
-    """Where the waits around a trial are shorter than those of RFC 2544, a sentence each.
-
-    As the plan has them, where that is known: by the clock each trial waits a little longer than the one
-    before, and one deviation would be told in as many sentences.
-    """
-    phases = {phase.name: phase.duration_ns for phase in trial.phases}
-    if situation.waits_ns is not None:
-        phases["settle"], phases["drain"] = situation.waits_ns
-    asked = (("settle", RFC_SETTLE_NS, "b"), ("drain", RFC_DRAIN_NS, "d"))
-    for name, least, letter in asked:
-        if phases.get(name, 0) < least:
-            length = decimal(Fraction(phases.get(name, 0), 10**9), 3)
-            yield f"the {name} phase lasted {length} s, RFC 2544 section 23 phase {letter} asks for 2 s"
-    rest = sum(max(phases.get(name, 0) - least, 0) for name, least, _ in asked)
-    if rest < RFC_REST_NS:
-        length = decimal(Fraction(rest, 10**9), 3)
-        yield f"beside that the device rested for {length} s, RFC 2544 section 23 phase e asks for 5 s"
-
-
 def _traffic_seconds(parameters: ThroughputParameters) -> Fraction:
     # About ten halvings at the default width of 0.1 %, and the final trial.
     search = (parameters.search or parameters.duration).amount
@@ -305,7 +274,7 @@ class Known:
                 for scope in situation.scopes
             ),
             trials=(),
-            compliance=(Text(f"it was given as {load}, RFC 2544 section 26.1 has it measured"),),
+            compliance=deviations(GIVEN, load)[0],
             headlines={},
         )
         return cls(fps, found=result)
@@ -409,5 +378,7 @@ METHOD = Procedure(
     groups=True,
     start=throughput,
     settle=WAIT,
+    conditions="RFC 2544",
+    is_meshed=True,
     traffic_seconds=_traffic_seconds,
 )

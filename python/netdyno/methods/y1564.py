@@ -19,6 +19,7 @@ from netdyno.methods.parts import rows
 from netdyno.methods.parts.acceptance import RATES, Checks, Service, accept, cells_of, fdv, ftd
 from netdyno.methods.parts.availability import available
 from netdyno.methods.parts.procedure import Parameters, Procedure, frames_per_second, starved, worded
+from netdyno.methods.parts.rules import deviations
 from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
@@ -36,7 +37,7 @@ from netdyno.values.units import (
     decimal,
 )
 
-LEAST_PERFORMANCE_NS = 15 * 60 * 10**9
+USUAL = Duration(Fraction(15 * 60))
 """The shortest of the three usual lengths of the performance test: 15 minutes, 2 hours, 24 hours."""
 LONGEST_FILL_NS = 15 * 60 * 10**9
 """A bucket that takes longer to fill is a mistake of the plan: a test of it would stand still meanwhile."""
@@ -76,7 +77,7 @@ class Y1564Parameters(Parameters):
         default=PositiveDuration(Fraction(10)), description="Length of each step of the configuration test."
     )
     performance: Duration = Field(
-        default=Duration.of_ns(LEAST_PERFORMANCE_NS),
+        default=USUAL,
         description="Length of the performance test, all services at once; `0s`: none.",
     )
     margin: Percent = Field(
@@ -433,11 +434,13 @@ def _result(
     for stream in situation.streams:
         values.insert(0, tally.value(stream))
     values.insert(0, tally.value("sum"))
+    required, recommended = deviations(METHOD.name, parameters, situation)
     return Result(
         method=METHOD.name,
         values=tuple(values),
         trials=tuple(range(len(outcomes))),
-        recommended=texts(_recommended(parameters)),
+        compliance=required,
+        recommended=recommended,
         notes=texts((*notes, *(f"not sure: {one}" for one in UNSURE))),
         headlines={NAME: "the share of the steps of configuration and performance that were passed"},
         tables=tuple(tables),
@@ -487,11 +490,6 @@ def _performance(
         tuple(table),
         f"ITU-T Y.1564: all services at their CIR at once, for {parameters.performance}.",
     )
-
-
-def _recommended(parameters: Y1564Parameters) -> Iterator[str]:
-    if parameters.performance.ns < LEAST_PERFORMANCE_NS:
-        yield f"the performance test lasted {parameters.performance}; usual are 15 min, 2 h or 24 h"
 
 
 def _seconds(parameters: Y1564Parameters) -> Fraction:

@@ -88,17 +88,6 @@ class Plan:
     tester: str
     groups: tuple[Group, ...] = ()
 
-    @property
-    def deviations(self) -> tuple[str, ...]:
-        """What the plan itself does against the standards, a sentence each."""
-        if self.scale == 1:
-            return ()
-        what = f"every duration, that of samples included, is {self.scale} of what the plan says"
-        if self.trial.drain.ns > self.written.drain.ns * self.scale + 1:
-            drain = f"the drain of {self.trial.drain}, and as long behind a burst"
-            what += f" (but for {drain}: a device's queue is no shorter)"
-        return (f"{what}: a rehearsal, not a benchmark",)
-
 
 def load(path: Path | str, *, shown: str | None = None, tables: Tables | None = None) -> Plan:
     """Reads and checks a plan. Raises PlanErrors with every mistake.

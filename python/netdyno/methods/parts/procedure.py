@@ -75,7 +75,7 @@ class Procedure(Generic[P]):
     title: str
     doc: str
     standard: str
-    """The RFC and section it implements."""
+    """The RFC and section it implements; empty: it follows no standard."""
     parameters: type[P]
     start: Callable[[P, Situation], Method]
     traffic_seconds: Callable[[P], Fraction]
@@ -96,6 +96,17 @@ class Procedure(Generic[P]):
     """What a tester must offer."""
     settle: Duration | None = None
     """Wait before traffic where a plan says none and the standard has another one than usual."""
+    like: str = ""
+    """What a method that follows no standard resembles, a clause."""
+    conditions: str | None = None
+    """Rules for the plan as a whole, by their name in the table of rules."""
+    is_meshed: bool = False
+    """Whether with the traffic of a pattern it measures what RFC 2889 sections 5.1 to 5.4 have."""
+
+    @property
+    def described_standard(self) -> str:
+        """Its standard; or that it has none, and what it resembles."""
+        return self.standard or f"none; {self.like}"
 
 
 class Shape(BaseModel):

@@ -11,11 +11,12 @@ from pydantic import Field
 
 from netdyno.errors import Problem
 from netdyno.methods.parts.procedure import Parameters, frames_per_second, starved, worded
+from netdyno.methods.parts.rules import deviations
 from netdyno.methods.parts.search import find_bracket
 from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.load import Event, Frames, Segment, Trial
 from netdyno.values.outcome import Outcome, StreamResult
-from netdyno.values.reason import text, texts
+from netdyno.values.reason import text
 from netdyno.values.situation import Situation
 from netdyno.values.units import FrameRate, Load, PositiveDuration, decimal
 
@@ -212,12 +213,14 @@ def result(
     name, unit, what = headline
     low = of(found.lower) if found.lower or found.upper is not None else None
     high = None if found.upper is None else of(found.upper)
+    required, recommended = deviations(method, parameters)
     return Result(
         method=method,
         values=(Value(name, "sum", low, unit, low=low, high=high, note=text(found.note)),),
         trials=found.trials,
         standard=standard,
-        recommended=texts(recommended(parameters)),
+        compliance=required,
+        recommended=recommended,
         headlines={name: what},
         tables=(
             Table(name.capitalize(), TABLE, tuple(found.tries.rows), f"{standard}. {caption(parameters)}"),
@@ -233,10 +236,3 @@ def caption(parameters: StationParameters) -> str:
         f"Before each try {forgotten} what it had learned. Then each address sent a frame to the test port,"
         " and the test port one to each address; the other ports watched for flooded test frames."
     )
-
-
-def recommended(parameters: StationParameters) -> tuple[str, ...]:
-    """What RFC 2889 asks for and was not done."""
-    if not parameters.forget:
-        return ()
-    return ("the device was asked to forget; RFC 2889 section 5.7.3 waits for longer than its ageing time",)

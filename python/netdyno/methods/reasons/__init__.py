@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from netdyno.methods.reasons import loss, ramps, routes, tester
+from netdyno.methods.reasons import deviations, loss, ramps, routes, tester
 from netdyno.values.reason import Codes, join
 
-REASONS: Codes = join(loss.REASONS, ramps.REASONS, routes.REASONS, tester.REASONS)
+REASONS: Codes = join(deviations.REASONS, loss.REASONS, ramps.REASONS, routes.REASONS, tester.REASONS)
 """The table of all reasons of methods."""

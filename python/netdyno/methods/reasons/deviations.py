@@ -1,0 +1,135 @@
+"""Deviations: what was not done as a standard requires (MUST) or recommends (SHOULD)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, Literal, TypeAlias
+
+from netdyno.values.number import Claim, count, decimal, duration, share
+from netdyno.values.reason import Codes, Reason, declared
+
+Unit: TypeAlias = Literal["", "ns", "B", "share"]
+"""Of a compared number; empty: a count."""
+Relation: TypeAlias = Literal["at least", "at most", "exactly"]
+
+
+@dataclass(frozen=True)
+class OutsideRule(Reason):
+    """A number is not what a standard asks for. cause: what follows from it, where something was seen."""
+
+    code: ClassVar[str] = "outside-rule"
+    subject: str
+    found: Fraction
+    relation: Relation
+    bound: Fraction
+    unit: Unit
+    section: str
+    is_required: bool
+    cause: Reason | None
+
+    def __str__(self) -> str:
+        # A number below a bound is never printed as the bound.
+        claims: Mapping[Relation, Claim] = {"at least": "at least", "at most": "at most", "exactly": "about"}
+        found = _printed(self.found, self.unit, claims[self.relation])
+        bound = _printed(self.bound, self.unit, "about")
+        wanted = bound if self.relation == "exactly" else f"{self.relation} {bound}"
+        cause = f": {self.cause}" if self.cause is not None else ""
+        return f"{self.subject} is {found}; {self.section} {_asks(self.is_required)} {wanted}{cause}"
+
+
+@dataclass(frozen=True)
+class OtherThanRule(Reason):
+    """Something was done in another way than a standard asks for."""
+
+    code: ClassVar[str] = "other-than-rule"
+    subject: str
+    found: str
+    wanted: str
+    section: str
+    is_required: bool
+
+    def __str__(self) -> str:
+        asks = _asks(self.is_required)
+        return f"{self.subject} is {self.found}; {self.section} {asks} {self.wanted}"
+
+
+@dataclass(frozen=True)
+class NotTested(Reason):
+    """A test or a condition that a standard asks for is not part of the result."""
+
+    code: ClassVar[str] = "not-tested"
+    test: str
+    why: Reason | None
+    section: str
+    is_required: bool
+
+    def __str__(self) -> str:
+        why = f" ({self.why})" if self.why is not None else ""
+        return f"not tested: {self.test}{why}; {self.section} {_asks(self.is_required)} it"
+
+
+@dataclass(frozen=True)
+class LeftOut(Reason):
+    """The plan leaves out a test of a suite."""
+
+    code: ClassVar[str] = "left-out"
+
+    def __str__(self) -> str:
+        return "left out by the plan"
+
+
+@dataclass(frozen=True)
+class ResetByHand(Reason):
+    """netdyno cannot make the event of a reset happen in the device."""
+
+    code: ClassVar[str] = "reset-by-hand"
+    event: str
+
+    def __str__(self) -> str:
+        return f"netdyno cannot ask this device for `{self.event}`: use `reset: {{kind: by-hand}}`"
+
+
+@dataclass(frozen=True)
+class CannotSend(Reason):
+    """No port of the tester sends frames with such an error."""
+
+    code: ClassVar[str] = "cannot-send"
+    error: Literal["undersize", "checksum", "octet"]
+
+    def __str__(self) -> str:
+        return {
+            "undersize": "every frame has a probe and at least 64 bytes; a line pads what is shorter",
+            "checksum": "the frame check sequence is the card's or the kernel's, and no port of this tester"
+            " sends a wrong one",
+            "octet": "no port of this tester ends a frame within an octet",
+        }[self.error]
+
+
+@dataclass(frozen=True)
+class Rehearsal(Reason):
+    """All times of a plan were shortened. drain_ns: of a drain that was not shortened as much."""
+
+    code: ClassVar[str] = "rehearsal"
+    scale: Fraction
+    drain_ns: int | None
+
+    def __str__(self) -> str:
+        kept = f" (the drain only to {duration(self.drain_ns)})" if self.drain_ns is not None else ""
+        return f"rehearsal, not a benchmark: every duration is {self.scale} of what the plan says{kept}"
+
+
+def _printed(number: Fraction, unit: Unit, claim: Claim) -> str:
+    if unit == "ns":
+        return duration(number, claim)
+    if unit == "share":
+        return share(number)
+    return f"{decimal(number, 2)} B" if unit == "B" else count(int(number))
+
+
+def _asks(is_required: bool) -> str:
+    return "requires" if is_required else "recommends"
+
+
+REASONS: Codes = declared(globals())
