@@ -22,7 +22,7 @@ settings.register_profile("explore", print_blob=True)
 settings.load_profile("same")
 
 
-real_time.guard()
+real_time.forbid_real_time()
 
 
 @pytest.fixture(autouse=True)

@@ -40,7 +40,9 @@ def after(**used: int) -> Usage:
 def found(then: Usage, cores: frozenset[int] = frozenset({0, 1})) -> BusyMachine | None:
     readings = iter((IDLE, then))
     slept: list[float] = []
-    reason = busy.busy(lambda: next(readings), slept.append, cores=cores, own=OWN, ticks_per_s=2 * WINDOW)
+    reason = busy.find_busy_machine(
+        lambda: next(readings), slept.append, cores=cores, own=OWN, ticks_per_s=2 * WINDOW
+    )
     assert slept == [busy.WINDOW_S]
     return reason
 
@@ -76,7 +78,7 @@ def test_busy_machine_with_a_new_process_counts_all_it_used() -> None:
 
 
 def test_busy_machine_without_proc_is_unknown(tmp_path: Path) -> None:
-    assert busy.busy(lambda: busy.usage(tmp_path / "none"), lambda _: None) is None
+    assert busy.find_busy_machine(lambda: busy.read_usage(tmp_path / "none"), lambda _: None) is None
 
 
 def test_usage_of_a_process_with_brackets_in_its_name_is_read(tmp_path: Path) -> None:
@@ -84,7 +86,7 @@ def test_usage_of_a_process_with_brackets_in_its_name_is_read(tmp_path: Path) ->
     (tmp_path / "42").mkdir()
     fields = ["S", "7", *["0"] * 9, "11", "12", *["0"] * 23, "1", "0"]
     (tmp_path / "42" / "stat").write_text(f"42 (a) b (c) {' '.join(fields)}\n")
-    assert busy.usage(tmp_path) == Usage({1: 15}, {42: Process("a) b (c", 7, 23, 1)})
+    assert busy.read_usage(tmp_path) == Usage({1: 15}, {42: Process("a) b (c", 7, 23, 1)})
 
 
 @pytest.mark.parametrize(("clock", "times"), [("real", 1), ("virtual", 0)])
@@ -97,7 +99,7 @@ def test_busy_machine_is_looked_for_once_in_real_time_only(
         asked.append(BusyMachine(90, "make", OTHER, 90))
         return asked[-1]
 
-    monkeypatch.setattr(runner.busy, "busy", busy_machine)
+    monkeypatch.setattr(runner.busy, "find_busy_machine", busy_machine)
     monkeypatch.setattr(runner, "_clock", lambda _: clock)
     plan = parse(methodlab.text("throughput: {duration: 10ms, width: 10%}"))
     methodlab.run_here(plan, tmp_path)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
 
-from emulated import plan, wired
+from emulated import plan, wire_case
 from netdyno.campaign.happening import Course
 from netdyno.testers.tester import Progress
 from netdyno.values.health import Health
@@ -38,7 +38,7 @@ class Clockwork:
 
 
 def course(session: Clockwork, *events: Event) -> tuple[Course, Trial]:
-    _, wiring = wired(plan("emulated/cross-connect", "size: 64B"))
+    _, wiring = wire_case(plan("emulated/cross-connect", "size: 64B"))
     real: Any = SimpleNamespace(
         wiring=replace(wiring, clock="real"),
         ask=lambda event: session.asked.append((session.now_ns, event.kind)),

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
-from campaigns import ENVIRONMENT, ONE, SEARCH, TWO, essence, finish, gone, start, wait_for, write_plan
+from campaigns import ENVIRONMENT, ONE, SEARCH, TWO, essence, finish, is_gone, start, wait_for, write_plan
 from netdyno.campaign.reasons import REASONS
 from netdyno.reports.model.from_store import view
 from netdyno.store import FILE, RESUMED, Hold, RunSummary, StoreError, list_runs, open_run
@@ -60,7 +60,7 @@ def test_a_run_killed_again_and_again_ends_like_one_that_was_not(tmp_path: Path)
         process.kill()
         process.wait()
         kills += 1
-        wait_for(lambda group=process.pid: gone(group))  # type: ignore[misc]
+        wait_for(lambda group=process.pid: is_gone(group))  # type: ignore[misc]
         connection = sqlite3.connect(folder / FILE)
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",), f"seed {seed}"
         connection.close()
@@ -81,7 +81,7 @@ def test_a_run_killed_again_and_again_ends_like_one_that_was_not(tmp_path: Path)
     # After the last of the kills it was started once more.
     process.kill()
     process.wait()
-    wait_for(lambda: gone(process.pid))
+    wait_for(lambda: is_gone(process.pid))
     code, _, _ = finish("resume", folder)
     assert code == 0
     assert known.items() <= acknowledged(folder).items()
@@ -104,7 +104,7 @@ def test_the_engine_itself_gives_the_same_after_a_kill(tmp_path: Path) -> None:
         wait_for(lambda before=measured: len(acknowledged(folder)) > before or done(folder))  # type: ignore[misc]
         process.kill()
         process.communicate()
-        wait_for(lambda group=process.pid: gone(group))  # type: ignore[misc]
+        wait_for(lambda group=process.pid: is_gone(group))  # type: ignore[misc]
         process = start("resume", folder, **engine)
     process.communicate(timeout=120)
     assert essence(folder) == essence(whole)
@@ -202,7 +202,7 @@ def test_workers_of_a_killed_run_do_not_outlive_it(tmp_path: Path) -> None:
     time.sleep(1.0)
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()
-    wait_for(lambda: gone(process.pid), seconds=10)
+    wait_for(lambda: is_gone(process.pid), seconds=10)
 
 
 def test_a_killed_run_is_listed_as_interrupted(tmp_path: Path) -> None:
@@ -213,7 +213,7 @@ def test_a_killed_run_is_listed_as_interrupted(tmp_path: Path) -> None:
     assert summary.state == "running"
     process.kill()
     process.communicate()
-    wait_for(lambda: gone(process.pid), seconds=10)
+    wait_for(lambda: is_gone(process.pid), seconds=10)
     (summary,) = list_runs(tmp_path / "runs")
     assert isinstance(summary, RunSummary)
     assert summary.state == "interrupted"

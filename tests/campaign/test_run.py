@@ -13,14 +13,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from campaigns import ENVIRONMENT, SEARCH, finish, gone, start, wait_for, write_plan
+from campaigns import ENVIRONMENT, SEARCH, finish, is_gone, start, wait_for, write_plan
 from netdyno.campaign.reasons import REASONS
 from netdyno.methods.reasons.deviations import OutsideRule
 from netdyno.methods.reasons.tester import Preempted
 from netdyno.store import FILE, open_run
 from netdyno.values.reason import Reason
 from netdyno.verdict import OWN_DROPS
-from words import said
+from words import as_text
 
 RAMP = SEARCH.replace(
     "{throughput: {duration: 10ms, width: 1%}}",
@@ -94,7 +94,7 @@ def test_an_invalid_trial_is_repeated_and_every_attempt_kept(tmp_path: Path) -> 
             (0, 1, "invalid"),
             (0, 2, "done"),
         ]
-        assert said(trials[0].result.invalid) == ("the link went down",)
+        assert as_text(trials[0].result.invalid) == ("the link went down",)
     (told,) = (line for line in err.splitlines() if "does not count" in line)
     assert told.endswith("does not count, 2 times, at worst: the link went down")
 
@@ -157,7 +157,7 @@ def test_a_spoiled_load_takes_no_attempt_from_an_invalid_one(tmp_path: Path) -> 
     assert code == 0
     with open_run(folder, REASONS) as run:
         first = [one for one in run.trials(0) if one.number == 0]
-    assert ["the link went down" in said(one.result.invalid) for one in first] == [True] * 2 + [False] * 3
+    assert ["the link went down" in as_text(one.result.invalid) for one in first] == [True] * 2 + [False] * 3
     assert [one.state for one in first] == ["invalid"] * 4 + ["done"]
 
 
@@ -275,7 +275,7 @@ def test_a_signal_ends_the_run_in_order_and_keeps_what_was_measured(
     out, err = process.communicate(timeout=60)
     assert out.split()[0] == "130", err
     assert "Traceback" not in err
-    wait_for(lambda: gone(process.pid), seconds=10)
+    wait_for(lambda: is_gone(process.pid), seconds=10)
     with open_run(folder, REASONS) as run:
         assert run.state == "interrupted"
         states = {case.state for case in run.cases}
@@ -336,7 +336,7 @@ def test_a_terminal_that_is_closed_ends_the_run_in_order(tmp_path: Path) -> None
     wait_for(some)
     os.close(ours)
     assert process.wait(60) == 130
-    wait_for(lambda: gone(process.pid), seconds=10)
+    wait_for(lambda: is_gone(process.pid), seconds=10)
     with open_run(folder, REASONS) as run:
         assert run.ended is not None
         assert run.state == "interrupted"

@@ -14,7 +14,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from campaigns import ENVIRONMENT, SEARCH, TWO, gone, wait_for, write_plan
+from campaigns import ENVIRONMENT, SEARCH, TWO, is_gone, wait_for, write_plan
 from netdyno.store import FILE, open_run
 
 COMMAND = [sys.executable, "-m", "netdyno"]
@@ -82,7 +82,7 @@ def test_run_repeated_ctrl_c_says_what_is_kept(
     assert re.search(rf"^interrupted: {kept} trials? kept", err, re.MULTILINE)
     assert f"netdyno run --resume {folder}" in err
     assert "Traceback" not in err
-    wait_for(lambda: gone(running.pid))
+    wait_for(lambda: is_gone(running.pid))
 
 
 def test_run_ctrl_c_in_its_first_moments_shows_no_traceback(tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_run_first_worker_is_shielded_from_ctrl_c_from_its_start(
     running.communicate()
     assert seen
     assert all(seen.values())
-    wait_for(lambda: gone(running.pid))
+    wait_for(lambda: is_gone(running.pid))
 
 
 # Streams

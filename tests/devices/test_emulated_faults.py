@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from methodlab import measured, run_here, text
+from methodlab import measure_plan, run_here, text
 from netdyno.campaign.reasons import REASONS
 from netdyno.errors import PlanErrors
 from netdyno.plan import parse
 from netdyno.store import open_run
 from netdyno.values.outcome import StreamResult
-from words import said
+from words import as_text
 
 pytest.importorskip("netdyno._engine", reason="the engine is not built")
 
@@ -29,7 +29,7 @@ def seen(kind: str, **settings: str) -> StreamResult:
         profile="size: 64B, flows: 1",
         matrix=f"direction: [uni]{asked}",
     )
-    _, _, outcomes = measured(plan)
+    _, _, outcomes = measure_plan(plan)
     (stream,) = outcomes[0].streams
     assert stream.offered == FRAMES
     return stream
@@ -103,4 +103,4 @@ def test_its_throughput_is_none_and_the_report_says_what_the_device_is(tmp_path:
         assert value is not None
         assert value.number == 0
         assert case.wiring is not None
-        assert "The device is as the plan says: `loses: 1/100`." in said(case.wiring.notes)
+        assert "The device is as the plan says: `loses: 1/100`." in as_text(case.wiring.notes)

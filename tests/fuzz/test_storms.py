@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
-from campaigns import ENVIRONMENT, TWO, essence, gone, wait_for, write_plan
+from campaigns import ENVIRONMENT, TWO, essence, is_gone, wait_for, write_plan
 from netdyno.store import FILE, open_run
 
 COUNT = int(os.environ.get("NETDYNO_STORMS", "5"))
@@ -62,7 +62,7 @@ def test_run_in_a_storm_of_ctrl_c_ends_with_130_and_goes_on(
         time.sleep(chance.choice((0.0, 0.002, 0.02, 0.2)))
     _, err = process.communicate(timeout=LIMIT_S)
     assert "Traceback" not in err
-    wait_for(lambda: gone(process.pid))
+    wait_for(lambda: is_gone(process.pid))
     folders = list(runs.glob("*")) if runs.exists() else []
     if not folders:
         assert process.returncode == 130, err

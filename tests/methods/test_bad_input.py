@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from netdyno.methods import METHODS
-from strangers import ASKED, Outcome, every, loses_between, measured, starves_from
+from strangers import ASKED, Outcome, every, loses_between, measure_stranger, starves_from
 
 pytest.importorskip("netdyno._engine", reason="the engine is not built")
 
@@ -53,7 +53,7 @@ def test_no_method_is_left_out() -> None:
 
 @pytest.mark.parametrize("method", ASKED)
 def test_a_device_that_passes_nothing(method: str) -> None:
-    outcome = measured(method, every("lose"))
+    outcome = measure_stranger(method, every("lose"))
     for name, found in numbers(outcome).items():
         assert_reasons(outcome, name)
         if name in RATES:
@@ -69,7 +69,7 @@ def test_a_device_that_passes_nothing(method: str) -> None:
 @pytest.mark.parametrize("method", ASKED)
 def test_a_device_that_passes_everything(method: str) -> None:
     """The bridge of the lab: as fast as its lines, and no limit of it is found but those it has."""
-    outcome = measured(method)
+    outcome = measure_stranger(method)
     for name, found in numbers(outcome).items():
         assert_reasons(outcome, name)
         match name:
@@ -93,14 +93,14 @@ def test_a_device_that_passes_everything(method: str) -> None:
 
 def test_a_device_that_passes_everything_has_a_queue_all_the_same() -> None:
     """Two ports at line rate meet at one: the 1024 frames of its queue, and the one on its line."""
-    assert numbers(measured("microburst")) == {"burst held": {1025}}
+    assert numbers(measure_stranger("microburst")) == {"burst held": {1025}}
 
 
 @pytest.mark.parametrize("method", ASKED)
 @pytest.mark.parametrize("each", [1, 100])
 def test_a_device_that_sends_frames_twice(method: str, each: int) -> None:
     """No load at which copies come is without fault, no buffer is known by them, and they hide no loss."""
-    outcome = measured(method, every("duplicate", each, each // 2))
+    outcome = measure_stranger(method, every("duplicate", each, each // 2))
     for name, found in numbers(outcome).items():
         assert_reasons(outcome, name)
         if name in ("throughput", "NDR", "PDR", "broadcast throughput"):
@@ -118,7 +118,7 @@ def test_a_device_that_sends_frames_twice(method: str, each: int) -> None:
 @pytest.mark.parametrize("method", ASKED)
 def test_a_device_that_answers_after_the_drain(method: str) -> None:
     """Each frame takes 40 ms, and a trial ends 20 ms after its last one: what came is not what was lost."""
-    outcome = measured(method, lambda device: device.update(delay_ns=40_000_000))
+    outcome = measure_stranger(method, lambda device: device.update(delay_ns=40_000_000))
     if len(outcome.trials) == 1 and method != "ramp":
         # Nothing came in the only trial, and nothing can come after it.
         assert any("none of" in text.lower() and "came back" in text for text in outcome.texts)
@@ -139,7 +139,7 @@ def test_a_device_that_answers_after_the_drain(method: str) -> None:
 def test_a_device_that_answers_several_trials_later(method: str, late_ms: int) -> None:
     """A trial with its drain takes 120 ms, and every tenth frame comes so late: as those 3 s late do when a
     plan is rehearsed at `--scale 1/60`."""
-    outcome = measured(method, every({"hold": {"for_ns": late_ms * 10**6}}, 10, 5))
+    outcome = measure_stranger(method, every({"hold": {"for_ns": late_ms * 10**6}}, 10, 5))
     assert sum(port.stale for one in outcome.outcomes for port in one.ports) > 0
     for name, found in numbers(outcome).items():
         assert_reasons(outcome, name)
@@ -156,7 +156,7 @@ def test_frames_of_an_earlier_trial_that_change_no_result_are_noted() -> None:
         "fault": {"hold": {"for_ns": 150_000_000}},
         "when": {"every": {"every": 5000, "first": 1001}},
     }
-    outcome = measured("frame-loss", lambda device: device.update(impairments=[lose, hold]))
+    outcome = measure_stranger("frame-loss", lambda device: device.update(impairments=[lose, hold]))
     came = sum(port.stale for one in outcome.outcomes for port in one.ports)
     assert came
     assert None not in numbers(outcome)["frame loss rate"]
@@ -166,7 +166,7 @@ def test_frames_of_an_earlier_trial_that_change_no_result_are_noted() -> None:
 @pytest.mark.parametrize("method", ["throughput", "ndr", "frame-loss", "soak", "order", "y1564", "latency"])
 def test_the_same_device_with_a_longer_drain(method: str) -> None:
     """It delays and loses nothing: with a drain that is long enough it passes the line."""
-    outcome = measured(method, lambda device: device.update(delay_ns=40_000_000), drain="50ms")
+    outcome = measure_stranger(method, lambda device: device.update(delay_ns=40_000_000), drain="50ms")
     for name, found in numbers(outcome).items():
         assert None not in found, name
         if name in ("throughput", "NDR", "PDR"):
@@ -183,7 +183,7 @@ BELOW = (0.2, 0.6)
 @pytest.mark.parametrize("method", ["throughput", "ndr", "bisection", "broadcast", "ramp"])
 def test_a_device_that_loses_at_low_loads_and_not_at_high_ones(method: str) -> None:
     """The maximum passes, and that is where a search begins: the line, and no search below it."""
-    outcome = measured(method, spoil=loses_between(*BELOW))
+    outcome = measure_stranger(method, spoil=loses_between(*BELOW))
     # A broadcast that passes is timed by one frame of its own.
     assert len(outcome.trials) == 1 + (method == "broadcast")
     for found in numbers(outcome).values():
@@ -191,7 +191,7 @@ def test_a_device_that_loses_at_low_loads_and_not_at_high_ones(method: str) -> N
 
 
 def test_loads_below_a_passing_one_are_tested_where_all_are_asked_for() -> None:
-    outcome = measured("sweep", spoil=loses_between(*BELOW))
+    outcome = measure_stranger("sweep", spoil=loses_between(*BELOW))
     assert numbers(outcome) == {"loss-free load": {LINE / 10}}
 
 
@@ -199,7 +199,7 @@ def test_loads_below_a_passing_one_are_tested_where_all_are_asked_for() -> None:
 def test_a_device_that_falls_asleep_between_frames(method: str) -> None:
     """Below 100 kpps every frame comes after a rest of 10 us, and is lost; above it only the first one is."""
     when = {"after_idle": {"idle_ns": 10_000, "frames": 1}}
-    outcome = measured(
+    outcome = measure_stranger(
         method, lambda device: device.update(impairments=[{"port": None, "fault": "lose", "when": when}])
     )
     for name, found in numbers(outcome).items():
@@ -226,7 +226,7 @@ def held(device: dict[str, Any]) -> None:
 def test_a_tester_that_starves(method: str, first: int, device: str) -> None:
     """From the first trial on, or from the third: half of the frames are not sent, and nothing is the
     device's fault from then on. A rate that stands is one the device has."""
-    outcome = measured(method, held if device == "slow" else lambda device: None, starves_from(first))
+    outcome = measure_stranger(method, held if device == "slow" else lambda device: None, starves_from(first))
     starved = len(outcome.trials) > first
     true = {"fast": LINE, "slow": Fraction(50_000 + 500)}[device]
     for name, found in numbers(outcome).items():
@@ -246,7 +246,7 @@ def test_a_tester_that_starves(method: str, first: int, device: str) -> None:
 
 def test_steps_of_a_service_that_the_tester_did_not_offer_are_not_failed() -> None:
     """Two of eight steps were offered, and passed."""
-    outcome = measured("y1564", spoil=starves_from(2))
+    outcome = measure_stranger("y1564", spoil=starves_from(2))
     (value,) = {
         (value.number, value.low, value.high)
         for value in outcome.result.values
@@ -257,7 +257,7 @@ def test_steps_of_a_service_that_the_tester_did_not_offer_are_not_failed() -> No
 
 def test_what_was_no_overload_is_not_recovered_from() -> None:
     """The throughput is found in steps of 5 % of the line, and a tenth more is still below the capacity."""
-    outcome = measured("recovery", held)
+    outcome = measure_stranger("recovery", held)
     assert numbers(outcome)["recovery time"] == {None}
     assert any("nothing was lost at 49107 fps, 110% of the throughput" in text for text in outcome.texts)
     assert limits(outcome, "recovery time") == {"inconclusive"}
@@ -265,5 +265,5 @@ def test_what_was_no_overload_is_not_recovered_from() -> None:
 
 def test_burst_search_starved_halfway_reports_how_many_bursts_it_found() -> None:
     """The first search takes three trials: 1024 frames pass, 1025 do not."""
-    outcome = measured("microburst", spoil=starves_from(2))
+    outcome = measure_stranger("microburst", spoil=starves_from(2))
     assert any("of 1 of 2 searches: then the tester could not send" in text for text in outcome.texts)

@@ -34,7 +34,7 @@ from netdyno.values.reason import About
 from netdyno.values.situation import Situation
 from pages import report_text
 from tendevices import Device, drive, finite_queue, wall
-from words import said
+from words import as_text
 
 LINE = Fraction(10_000)
 
@@ -281,4 +281,4 @@ def test_a_goal_is_not_met_by_it(short: tuple[Result, dict[str, str]]) -> None:
 def test_a_trial_in_which_a_queue_is_no_more_than_a_step_says_nothing(tmp_path: Path) -> None:
     """1,025 frames in 10 s are 102 fps, and the search knows the rate to 149."""
     result, _ = ran("10s", tmp_path)
-    assert not any("came only when" in one for one in (*said(result.recommended), *said(result.notes)))
+    assert not any("came only when" in one for one in (*as_text(result.recommended), *as_text(result.notes)))

@@ -7,13 +7,13 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from methodlab import measured, table, text, value
+from methodlab import measure_plan, table, text, value
 from netdyno.methods import METHODS
 from netdyno.methods.delay_variation import VariationParameters
 from netdyno.methods.reasons.deviations import OutsideRule
 from netdyno.values.finding import Result
 from netdyno.values.situation import Situation
-from words import said
+from words import as_text
 
 APART_NS = 2000
 """From frame to frame at 500 kpps."""
@@ -30,7 +30,7 @@ def variation(
         profile="size: 64B, flows: 1",
         matrix=f"direction: [{direction}]",
     )
-    result, _, _ = measured(plan, lambda spec: spec.update(impairments=[*faults], **device))
+    result, _, _ = measure_plan(plan, lambda spec: spec.update(impairments=[*faults], **device))
     return result
 
 
@@ -108,11 +108,11 @@ def test_differences_that_were_not_measured_are_noted() -> None:
         matrix="direction: [uni]",
     )
     lose = {"port": 1, "fault": "lose", "when": {"frames": [5000]}}
-    result, _, (outcome,) = measured(plan, lambda spec: spec.update(impairments=[lose]))
+    result, _, (outcome,) = measure_plan(plan, lambda spec: spec.update(impairments=[lose]))
     (stream,) = outcome.streams
     assert stream.variation is not None
     assert stream.variation.pairs == 9_997
-    assert not any("not among the IPDV" in note for note in said(result.notes))
+    assert not any("not among the IPDV" in note for note in as_text(result.notes))
 
     def list_notes(pairs: int) -> list[str]:
         assert stream.variation is not None
@@ -126,7 +126,7 @@ def test_differences_that_were_not_measured_are_noted() -> None:
         next(method)
         with pytest.raises(StopIteration) as ended:
             method.send(outcome.with_counts(streams=(fewer,)))
-        return [note for note in said(ended.value.value.notes) if "not among the IPDV" in note]
+        return [note for note in as_text(ended.value.value.notes) if "not among the IPDV" in note]
 
     assert list_notes(9_997) == []
     (note,) = list_notes(5_000)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from methodlab import measured, text
+from methodlab import measure_plan, text
 from netdyno.campaign import run as runner
 from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
@@ -26,7 +26,7 @@ def test_the_latency_of_a_mesh_is_not_spoiled() -> None:
         profile="size: 1518B, flows: 10",
         matrix="pattern: [full-mesh]",
     )
-    _, _, outcomes = measured(plan)
+    _, _, outcomes = measure_plan(plan)
     lags = [stream.lag for outcome in outcomes for stream in outcome.streams]
     assert {lag.max_ns for lag in lags if lag is not None} == {0, FRAME_NS, 2 * FRAME_NS}
     assert {lag.limit_ns for lag in lags if lag is not None} == {2 * FRAME_NS}
@@ -35,7 +35,7 @@ def test_the_latency_of_a_mesh_is_not_spoiled() -> None:
 
 def test_one_stream_of_a_port_has_no_others_to_wait_for() -> None:
     """Two directions are two ports: what leaves 10 us after it was due is late."""
-    _, _, outcomes = measured(
+    _, _, outcomes = measure_plan(
         text("sweep: {loads: [10%], duration: 20ms}", rate="100Mbps", matrix="direction: [bidir]")
     )
     assert [stream.lag.limit_ns for stream in outcomes[0].streams if stream.lag] == [10_000, 10_000]

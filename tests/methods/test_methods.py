@@ -32,7 +32,7 @@ from tendevices import (
     wall,
     window_loss,
 )
-from words import said
+from words import as_text
 
 LINE = Fraction(10_000_000)
 ONE = Situation(streams=("west-east",), line_fps=LINE, mean_size=Fraction(64))
@@ -130,7 +130,7 @@ def test_frames_added_in_one_direction_do_not_offset_loss_in_the_other() -> None
 def test_throughput_never_passes_what_arrives_more_than_once() -> None:
     result, _ = throughput(makes_frames())
     assert value(result, "throughput").number == 0
-    assert "more received than sent" in said(result.notes)[0]
+    assert "more received than sent" in as_text(result.notes)[0]
 
 
 def test_short_trials_that_fill_a_queue_are_rejected_by_the_final_trial() -> None:
@@ -508,7 +508,7 @@ def test_a_ramp_whose_tester_was_always_late_has_no_knee() -> None:
 
 def test_ramp_on_a_starved_tester_says_so() -> None:
     result, _ = ramp(starved_tester(most=2_000_000))
-    assert any("unsent" in note for note in said(result.notes))
+    assert any("unsent" in note for note in as_text(result.notes))
     # The ramp-up goes by 100,000 fps a sample: the sample around 2.05 Mpps is 5,000 frames short, which is
     # less than 5 ms of its traffic (10,250), and with the next one the schedule is lost for good.
     assert value(result, "kept up to").number == 2_050_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from methodlab import measured, table, text, value
+from methodlab import measure_plan, table, text, value
 from netdyno.methods import METHODS
 from netdyno.plan import PlanErrors, parse
 from netdyno.values.finding import Result
@@ -25,7 +25,7 @@ def burst(queue: int, links: int, options: str = "", longest: str = "10ms", **de
         for port in spec["ports"]:  # type: ignore[attr-defined]
             port["out_queue"] = queue
 
-    result, _, _ = measured(plan, change)
+    result, _, _ = measure_plan(plan, change)
     return result
 
 

@@ -47,7 +47,7 @@ from tendevices import (
     wall,
     window_loss,
 )
-from words import said
+from words import as_text
 
 LINE = Fraction(10_000_000)
 ONE = Situation(streams=("west-east",), line_fps=LINE, mean_size=Fraction(64))
@@ -331,7 +331,7 @@ def test_the_conditional_throughput_of_a_pdr_is_its_load_less_the_loss() -> None
     goals = next(table for table in result.tables if table.name == "Search goals")
     place = [column.name for column in goals.columns].index("conditional throughput")
     assert [round(row[place]) for row in goals.rows if isinstance(row[place], Fraction)][1] == 1_000_000
-    assert any("conditional throughput 1000000 fps" in note for note in said(result.notes))
+    assert any("conditional throughput 1000000 fps" in note for note in as_text(result.notes))
 
 
 def test_a_device_that_passes_everything_is_an_irregular_result() -> None:
@@ -427,7 +427,7 @@ def test_what_the_tester_did_not_send_is_its_own_bound() -> None:
     assert found.high is None
     assert str(found.note).startswith("a lower bound: at ")
     assert "unsent" in str(found.note)
-    assert any("did not count against the device" in note for note in said(result.notes))
+    assert any("did not count against the device" in note for note in as_text(result.notes))
     assert len(outcomes) <= 120
     # The first trial it rests on is one that passed, and the last one is the tester's.
     assert outcomes[result.trials[0]].lost == 0
@@ -515,7 +515,7 @@ def test_three_goals_in_one_search_share_their_trials() -> None:
     assert strict.high - strict.number <= strict.high / 1000  # type: ignore[operator]
     # The trial that RFC 2544 asks for was made.
     assert max(one.phases[1].duration_ns for one in outcomes) == 60 * S
-    text = "\n".join(said(together.notes))
+    text = "\n".join(as_text(together.notes))
     assert "NDR is no throughput" not in text
     assert "NDR by TST 009 is no throughput of RFC 2544: 50% of the time may be of bad trials" in text
     assert "trials last 1s" in text

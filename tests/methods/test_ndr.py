@@ -33,7 +33,7 @@ from tendevices import (
     wall,
     window_loss,
 )
-from words import said
+from words import as_text
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "ndr.yaml"
 QUEUE = 1025
@@ -91,7 +91,7 @@ def test_the_example_finds_all_its_goals_and_stays_below_the_line(tmp_path: Path
         assert found.number is not None
         assert found.high is not None
         assert found.number <= most / (1 - loss) <= found.high + 1
-    text = "\n".join(said(case.result.notes))
+    text = "\n".join(as_text(case.result.notes))
     assert "PDR is no throughput of RFC 2544: 0.5% of the frames may be missing" in text
 
 
@@ -177,7 +177,7 @@ def test_a_loss_that_does_not_come_again_is_not_believed() -> None:
     assert (found.number, found.high) == (5_000_000, 5_010_000)
     assert (
         "3 of 5000000 frames were missing in the first trial, and none in the last of 2"
-        in said(sure.notes)[0]
+        in as_text(sure.notes)[0]
     )
     # Without another look the same device has nothing to show.
     hasty, _ = bisection(Unlucky(5_000_000, lost=3), repeats=0)

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from methodlab import measured, table, text, value
+from methodlab import measure_plan, table, text, value
 from netdyno.values.finding import Result
 
 
@@ -17,7 +17,7 @@ def order(*faults: dict[str, Any], method: str = "", matrix: str = "direction: [
         profile="size: 64B, flows: 1",
         matrix=matrix,
     )
-    result, _, _ = measured(plan, lambda device: device.update(impairments=[*faults]))
+    result, _, _ = measure_plan(plan, lambda device: device.update(impairments=[*faults]))
     return result
 
 

@@ -12,7 +12,7 @@ from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
 from netdyno.plan import parse
 from netdyno.store import open_run
-from words import said
+from words import as_text
 
 CAPACITY = 10_000
 HELD = 1025
@@ -46,7 +46,7 @@ trial: {{sample: 1ms, settle: 1ms, drain: 200ms}}
         assert case.result is not None, outcome
         number = case.result.values[0].number
         assert number is not None
-        return number, said(case.result.notes)
+        return number, as_text(case.result.notes)
 
 
 @pytest.mark.parametrize("method", SEARCHES)

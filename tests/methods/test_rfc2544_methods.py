@@ -33,7 +33,7 @@ from tendevices import (
     wall,
     window_loss,
 )
-from words import said
+from words import as_text
 
 LINE = 10_000_000
 EXTERNAL = (
@@ -117,7 +117,7 @@ def test_searched_throughput_is_reported_with_its_deviations(name: str) -> None:
     (final,) = (one for one in shorts if isinstance(one, OutsideRule))
     assert (final.found, final.bound, final.section) == (20 * 10**6, 60 * 10**9, "RFC 2544 section 24")
     assert result.conformity != "unconditional"
-    assert any(note.startswith("throughput: at ") and " lost" in note for note in said(result.notes))
+    assert any(note.startswith("throughput: at ") and " lost" in note for note in as_text(result.notes))
     # Two values that stand for the case, each with trials of its own; the method's is first.
     assert result.judged[-1] == "throughput" != result.judged[0]
     assert len(result.resting("throughput")) == 2
@@ -143,8 +143,8 @@ def test_a_throughput_that_is_the_testers_makes_a_buffer_time_a_bound() -> None:
     assert "the tester left" in str(found.note)
     assert rows(result.tables[0], "implied buffer time", "corrected buffer time") == [(implied, None)]
     told = "back-to-back: the corrected buffer time is not known but to be at most 0.06 ms: a lower bound"
-    assert any(note.startswith(told) for note in said(result.notes))
-    assert any(note.startswith("throughput: a lower bound") for note in said(result.notes))
+    assert any(note.startswith(told) for note in as_text(result.notes))
+    assert any(note.startswith("throughput: a lower bound") for note in as_text(result.notes))
 
 
 def test_waits_that_the_clock_makes_unlike_are_one_deviation() -> None:
@@ -206,7 +206,7 @@ def test_loss_curve_of_a_device_that_passes_nothing_ends_at_lowest_load() -> Non
 def test_loss_of_a_load_that_was_not_fully_offered_is_not_shown() -> None:
     result, _ = run("frame-loss", starved_tester(5_500_000), duration="1s")
     assert numbers(result, "frame loss rate") == {"west-east": None}
-    assert "loss at 100 %: the tester left 4,500,000 of 10,000,000 frames" in said(result.notes)[0]
+    assert "loss at 100 %: the tester left 4,500,000 of 10,000,000 frames" in as_text(result.notes)[0]
     # 50 % and 40 % were offered; 60 % was not.
     assert rows(result.tables[0], "load")[-1] == (Fraction(4, 10),)
 
@@ -226,7 +226,7 @@ def test_a_device_that_copies_every_frame_has_no_load_that_ends_the_curve() -> N
     result = changed("frame-loss", lambda _, one: replace(one, duplicates=one.received), duration="1s")
     assert len(rows(result.tables[0], "load")) == 10
     assert numbers(result, "frame loss rate") == {"west-east": 0}
-    assert "10000000 frames came more than once" in said(result.notes)[0]
+    assert "10000000 frames came more than once" in as_text(result.notes)[0]
 
 
 @pytest.mark.parametrize("parameters", [{"step": "11%"}, {"step": "0%"}, {"maximum": "0%"}])
@@ -283,7 +283,8 @@ def test_shares_of_what_is_known_from_below_alone_are_marked() -> None:
         ("20%", ""),
     ]
     assert any(
-        note.startswith("loads in shares of NDR are of what it is at least: ") for note in said(result.notes)
+        note.startswith("loads in shares of NDR are of what it is at least: ")
+        for note in as_text(result.notes)
     )
     exact, _ = run("sweep", wall(5_000_000), loads=asked, duration="1s")
     assert {remark for (remark,) in rows(exact.tables[0], "remark")} == {""}
@@ -300,10 +301,10 @@ def test_a_range_may_be_of_a_goal() -> None:
 def test_shares_of_what_is_not_found_are_not_held() -> None:
     result, _ = run("sweep", never_passes(), loads=["0%", "90% of NDR"], duration="1s")
     assert rows(result.tables[0], "point", "loss") == [("0%", 1)]
-    assert "90% of NDR was not held: the search found none" in said(result.notes)
+    assert "90% of NDR was not held: the search found none" in as_text(result.notes)
     assert numbers(result, "loss-free load")["west-east"] is None
     result, _ = run("sweep", wall(9_000_000), loads=["120% of NDR"], duration="1s")
-    assert "120% of NDR was not held: it is more than the line carries" in said(result.notes)
+    assert "120% of NDR was not held: it is more than the line carries" in as_text(result.notes)
     result, _ = run("sweep", never_passes(), loads=["90% of NDR"], duration="1s")
     assert result.trials == ()
     assert result.tables[0].rows == ()
@@ -562,7 +563,7 @@ def test_a_reset_of_which_the_tester_fell_short_does_not_count() -> None:
     result = reset((1000, 1999), short=(1,), repeats=3)
     assert numbers(result, "reset time") == {"west-east": 10**9, "sum": 10**9}
     assert result.trials == (0, 2)
-    assert "reset 2: the tester left 5,000 of 10,000 frames" in said(result.notes)[0]
+    assert "reset 2: the tester left 5,000 of 10,000 frames" in as_text(result.notes)[0]
 
 
 def test_loss_before_a_reset_is_noted_and_not_counted_to_the_reset() -> None:
@@ -570,7 +571,7 @@ def test_loss_before_a_reset_is_noted_and_not_counted_to_the_reset() -> None:
     found = result.values[0]
     assert (found.number, found.low, found.high) == (None, None, 10**9), "it is no more than what came after"
     assert "frames were lost before it: the device loses at this load without a reset" in str(found.note)
-    assert "reset 1: 20 frames lost before it" in said(result.notes)[0]
+    assert "reset 1: 20 frames lost before it" in as_text(result.notes)[0]
 
 
 def by_hand(*lost: tuple[int, int]) -> Result:
@@ -592,11 +593,11 @@ def test_a_reset_by_hand_counts_if_it_came_and_came_in_time() -> None:
     result = by_hand((1100, 1599))
     assert result.trials == (0, 2)
     assert numbers(result, "reset time") == {"west-east": 750_000_000, "sum": 750_000_000}, "of 0.5 and 1 s"
-    assert "reset 2: nothing was lost, so it was not reset, or forwards meanwhile" in said(result.notes)[0]
+    assert "reset 2: nothing was lost, so it was not reset, or forwards meanwhile" in as_text(result.notes)[0]
     for begin, end in ((500, 599), (900, 1599)):
         early = by_hand((begin, end))
         assert early.trials == (2,)
-        assert "reset 1: frames were lost before 1s of traffic: reset too early" in said(early.notes)[0]
+        assert "reset 1: frames were lost before 1s of traffic: reset too early" in as_text(early.notes)[0]
 
 
 def test_reset_by_hand_sends_no_command_and_prints_what_to_do() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from campaigns import finish, start, wait_for, write_plan
-from methodlab import measured, ran, table, text, value
+from methodlab import measure_plan, run_example, table, text, value
 from netdyno.campaign import run as runner
 from netdyno.campaign.case import Event, Looked, Wired
 from netdyno.campaign.reasons import REASONS
@@ -33,7 +33,7 @@ from netdyno.values.outcome import FrameCounts, Gap, Gaps, Outcome, Phase, Strea
 from netdyno.values.situation import Situation
 from pages import report_text
 from tendevices import measure, passes_everything
-from words import said
+from words import as_text
 
 MS = 10**6
 APART_NS = 2000
@@ -52,7 +52,7 @@ def soak(lost: list[int], **changes: str) -> Result:
     def lose(device: dict[str, object]) -> None:
         device["impairments"] = [{"port": 1, "fault": "lose", "when": {"frames": lost}}]
 
-    result, trials, outcomes = measured(text(f"soak: {{{given}}}"), lose)
+    result, trials, outcomes = measure_plan(text(f"soak: {{{given}}}"), lose)
     assert sum(one.lost for one in outcomes) == len(lost)
     assert all(trial.stands for trial in trials)
     return result
@@ -87,7 +87,7 @@ def test_without_a_loss_the_ratio_is_bounded_by_the_rule_of_three() -> None:
     found = value(result, "loss ratio")
     assert (found.number, found.low, found.high) == (0, 0, Fraction(3, 25_000))
     assert table(result, "Loss events") == []
-    assert any("no frame was lost" in note for note in said(result.notes))
+    assert any("no frame was lost" in note for note in as_text(result.notes))
 
 
 @pytest.mark.parametrize(("part", "parts"), [("1us", 43_200_000_000), ("4.319s", 10_003)])
@@ -102,7 +102,7 @@ def test_how_long_the_load_pauses_between_parts_is_said() -> None:
     result = soak([])
     paused = [row["load paused before"] for row in table(result, "Parts of the soak")]
     assert paused == [None, 101 * MS, 101 * MS]
-    assert any("up to 101 ms, 202 ms in all" in note for note in said(result.notes))
+    assert any("up to 101 ms, 202 ms in all" in note for note in as_text(result.notes))
     assert len(table(soak([], part="0s"), "Parts of the soak")) == 1
 
 
@@ -113,7 +113,7 @@ def test_two_streams_that_lose_at_one_time_are_one_event() -> None:
         ]
 
     plan = text("soak: {duration: 10ms, part: 0s, apart: 1ms, load: 500kpps}", matrix="direction: [bidir]")
-    result, _, _ = measured(plan, lose)
+    result, _, _ = measure_plan(plan, lose)
     rows = table(result, "Loss events")
     # What a bridge is taught by passes the ports too, so the frame that is lost is not number 1000 in both.
     assert [(row["event"], row["stream"], row["lost"]) for row in rows] == [
@@ -200,7 +200,7 @@ def test_what_is_left_counts_the_parts_that_are_done(tmp_path: Path) -> None:
 
 def test_the_example_runs_in_seconds_for_hours(tmp_path: Path) -> None:
     """examples/soak.yaml: four streams of 1 kpps in 72 parts, here of 1/6 s: frames 0 to 166."""
-    with ran("soak.yaml", "1/3600", tmp_path) as run:
+    with run_example("soak.yaml", "1/3600", tmp_path) as run:
         result = run.cases[0].result
         assert result is not None
         assert value(result, "loss ratio").high == Fraction(3, 72 * 4 * 167)

@@ -23,7 +23,7 @@ from netdyno.values.situation import Place, Situation
 from netdyno.values.units import PositiveDuration
 from netdyno.verdict import Evidence, judge
 from tendevices import measure, passes_everything
-from words import said
+from words import as_text
 
 LINE = Fraction(10**9, 672)
 """64-byte frames a second on a gigabit line."""
@@ -416,7 +416,7 @@ def test_the_control_is_not_decided_by_overload() -> None:
     assert found.trials == (1,), "the lowest load, the second trial"
     results = [row["result"] for row in table(found, "Errored frames")][:3]
     assert results == ["forwarded in part", "pass", "pass"]
-    assert "the control is judged at the lowest load, 5%" in said(found.notes)
+    assert "the control is judged at the lowest load, 5%" in as_text(found.notes)
 
 
 # The plans.
@@ -476,7 +476,7 @@ def test_a_device_that_takes_in_less_forwards_that_at_any_load_above_it() -> Non
     number, _, _ = value(result, "maximum forwarding rate")
     assert number is not None
     assert abs(number - 2_000_000) <= 4000
-    assert any(note.startswith("Forward pressure was not tested: ") for note in said(result.notes))
+    assert any(note.startswith("Forward pressure was not tested: ") for note in as_text(result.notes))
 
 
 def test_the_throughput_is_searched_first_if_it_is_not_known() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from methodlab import measured, ran, table, text, value
+from methodlab import measure_plan, run_example, table, text, value
 from netdyno.errors import PlanErrors
 from netdyno.methods import METHODS
 from netdyno.methods.parts.availability import unavailable
@@ -17,7 +17,7 @@ from netdyno.plan import parse
 from netdyno.values.finding import Result
 from netdyno.values.situation import Situation
 from tendevices import measure
-from words import said
+from words import as_text
 
 SERVICE = "{cir: 100Mbps L2, eir: 50Mbps L2, sac: {ftd: 1ms, fdv: 100us}}"
 CLASSES = "size: 512B, classes: {voice: {dscp: ef}, data: {}}"
@@ -40,7 +40,7 @@ def activated(
         profile=profile,
         kind=changes.pop("kind", "emulated/bridge"),
     )
-    result, _, _ = measured(plan, lambda device: device["ports"][0].update({"police": police, **changes}))
+    result, _, _ = measure_plan(plan, lambda device: device["ports"][0].update({"police": police, **changes}))
     return result
 
 
@@ -118,7 +118,7 @@ def test_a_bucket_is_waited_for_at_its_own_rate() -> None:
     """CBS of 12,000 bytes at 100 Mbit/s fills in 0.96 ms, the EBS at 1 Mbit/s in 96 ms."""
     services = "{all: {cir: 100Mbps L2, eir: 1Mbps L2, cbs: 12000B, ebs: 12000B}}"
     plan = text(f"y1564: {{step: 100ms, performance: 0s, services: {services}}}", profile="size: 512B")
-    _, trials, _ = measured(plan)
+    _, trials, _ = measure_plan(plan)
     waits = {trial.name: [one.segments[0].duration_ns for one in [trial]] for trial in trials}
     assert waits["all: CBS"] == [960_000]
     assert waits["all: CBS + EBS"] == [96_000_000]
@@ -183,12 +183,12 @@ def test_a_small_eir_is_policed_by_a_quarter_of_the_cir() -> None:
 def test_a_step_beyond_the_line_is_not_run() -> None:
     result = activated(None, "{all: {cir: 90%}}", performance="0s")
     assert "policing" not in verdicts(result)
-    assert any("policing: not run, it is 112.5 % of the line" in note for note in said(result.notes))
+    assert any("policing: not run, it is 112.5 % of the line" in note for note in as_text(result.notes))
 
 
 def test_the_example_fails_where_nothing_is_policed(tmp_path: Path) -> None:
     """examples/activation.yaml, with steps of 10 ms."""
-    with ran("activation.yaml", "1/1000", tmp_path) as run:
+    with run_example("activation.yaml", "1/1000", tmp_path) as run:
         result = run.cases[0].result
         assert result is not None
     failed = {
@@ -200,7 +200,7 @@ def test_the_example_fails_where_nothing_is_policed(tmp_path: Path) -> None:
 
 
 def test_uncertain_service_result_is_noted() -> None:
-    notes = said(activated(None, performance="0s").notes)
+    notes = as_text(activated(None, performance="0s").notes)
     assert sum(note.startswith("not sure: ") for note in notes) == 4
 
 

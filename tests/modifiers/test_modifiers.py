@@ -25,7 +25,7 @@ from netdyno.plan import Plan, parse
 from netdyno.plan.device_lists import filter_lines as listed
 from netdyno.plan.matrix import cases, situation
 from netdyno.reports.model.from_store import view
-from netdyno.reports.model.joined import joined
+from netdyno.reports.model.joined import join_tables
 from netdyno.store import StoredCase, open_run
 from netdyno.testers.netdyno.spec import trial_spec
 from netdyno.values.finding import Result
@@ -241,7 +241,7 @@ def test_the_rules_are_those_of_the_standard() -> None:
     """Section 11.4: 24 that match nothing and the one that permits; it is the last, or (11.4.1) the 13th."""
     for name, count, place in (("filters-1", 1, 1), ("filters-25", 25, 25), ("filters-25-13th", 25, 13)):
         (case,) = cases(plan(name, profile="size: 64B, flows: 1, addresses: rfc2544"))
-        west, east = filters.behind(case.settings["filters"], 2)
+        west, east = filters.rules_behind(case.settings["filters"], 2)
         assert east == (), "it sends nothing"
         assert len(west) == count + 1
         assert str(west[place - 1]) == "permit 198.18.0.2/32 to 198.19.0.2/32"
@@ -270,7 +270,7 @@ def test_what_is_permitted_is_what_is_sent(
 ) -> None:
     asked = plan("filters-25", profile=profile, matrix=f"direction: [{direction}]", links=links)
     (case,) = cases(asked)
-    rules = filters.behind(case.settings["filters"], links)
+    rules = filters.rules_behind(case.settings["filters"], links)
     assert [str(of_port[24]) if of_port else "" for of_port in rules] == expected
     for of_port in rules:
         for rule in of_port[:24]:
@@ -475,7 +475,7 @@ def test_caption_of_rows_of_several_ports_stands_once(tmp_path: Path) -> None:
     outcome = run_here(asked, tmp_path)
     with open_run(outcome.folder, REASONS) as stored:
         shown = view(stored)
-    (table,) = (one for one in joined(shown) if one.name == "Routing updates")
+    (table,) = (one for one in join_tables(shown) if one.name == "Routing updates")
     places = [column.name for column in table.columns].index("port")
     assert {row[places] for row in table.rows} == {"west", "east"}
     assert len([text for text in table.captions if "appendix C.2.6.2" in text]) == 1

@@ -18,7 +18,7 @@ from netdyno.errors import PlanErrors
 from netdyno.methods import METHODS
 from netdyno.modifiers import MODIFIERS
 from netdyno.plan import Plan, check_groups, parse
-from netdyno.plan.matrix import cases, opened, situation, streams
+from netdyno.plan.matrix import cases, situation, streams, wire_groups
 from netdyno.reports import FORMATS
 from netdyno.reports.model.from_store import view
 from netdyno.reports.model.together import ALONE, GROUPS, Family, families, tables
@@ -187,7 +187,7 @@ def test_groups_have_their_own_sizes_and_patterns() -> None:
     """Two groups of three in a full mesh: 3 x 2 streams each, each port's line shared out among two."""
     mesh = parse(text(groups="{one: [a, b, c], two: [d, e, f]}", matrix="pattern: [full-mesh]"))
     case = cases(mesh)[-1]
-    wiring = opened(case, mesh.kind.wire(mesh.lab.links, case.settings))
+    wiring = wire_groups(case, mesh.kind.wire(mesh.lab.links, case.settings))
     found = streams(case, wiring)
     assert len(found) == 12
     assert {one.name for one in found if one.place.group == "one"} == {
@@ -204,19 +204,19 @@ def test_only_the_ports_of_a_case_are_opened_and_the_lab_stays_the_same() -> Non
     plan = parse(text())
     alone = {case.name: case for case in cases(plan)}["bidir / 64b / far"]
     every = plan.kind.wire(plan.lab.links, alone.settings)
-    wiring = opened(alone, every)
+    wiring = wire_groups(alone, every)
     session = session_spec(wiring, alone)
     assert [port["name"] for port in session["ports"]] == ["e", "f"]
     assert [(link["port"], link["device_port"]) for link in session["links"]] == [(0, 4), (1, 5)]
     assert session["devices"] == every.session["devices"]
     together = cases(plan)[-1]
-    assert [port["name"] for port in session_spec(opened(together, every), together)["ports"]] == list(
+    assert [port["name"] for port in session_spec(wire_groups(together, every), together)["ports"]] == list(
         "abcdef"
     )
     # Frames of a group have the same addresses alone and together: those of its places in the lab.
     trial = Trial("it", Frames((Segment("traffic", MS, LINE_FPS, LINE_FPS),)))
     of_far = trial_spec(plan, alone, wiring, trial)["streams"][0]
-    of_all = trial_spec(plan, together, opened(together, every), trial)["streams"][4]
+    of_all = trial_spec(plan, together, wire_groups(together, every), trial)["streams"][4]
     assert of_far["name"] == of_all["name"] == "far/e-f"
     assert of_far["headers"] == of_all["headers"]
     assert (of_far["headers"][1]["src"]["random"]["min"], of_far["headers"][1]["dst"]["random"]["min"]) == (
@@ -229,7 +229,7 @@ def test_a_load_is_the_same_share_of_each_line() -> None:
     """40 % of 1 Gbit/s and of 2 Gbit/s, L1, as the engine gets it."""
     plan = parse(text())
     case = cases(plan)[-1]
-    wiring = opened(case, plan.kind.wire(plan.lab.links, case.settings))
+    wiring = wire_groups(case, plan.kind.wire(plan.lab.links, case.settings))
     load = LINE_FPS * Fraction(40, 100)
     told = trial_spec(plan, case, wiring, Trial("it", Frames((Segment("traffic", MS, load, load),))))[
         "streams"

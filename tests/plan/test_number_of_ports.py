@@ -18,7 +18,7 @@ from typing import Any, cast
 import pytest
 from netdyno.campaign.case import Job
 from netdyno.campaign.reasons import REASONS
-from netdyno.campaign.standing import standing
+from netdyno.campaign.standing import find_proof
 from netdyno.cli import outline
 from netdyno.devices import KINDS, LabError, LabLink, Loopback
 from netdyno.devices.wiring import Wiring
@@ -352,7 +352,7 @@ def test_three_ports_are_not_calibrated_and_the_report_says_so() -> None:
         kind.loopback(cables, Threads()),
     ):
         pass
-    proven, (note,) = standing(cast("Job", None), kind.wire(cables, {}), {})
+    proven, (note,) = find_proof(cast("Job", None), kind.wire(cables, {}), {})
     assert proven is None
     assert note.endswith("and this case has 3.")
 

@@ -6,7 +6,7 @@ A frame of 64 bytes takes 672 ns on a gigabit line, so ten take 6720 ns.
 from __future__ import annotations
 
 import pytest
-from methodlab import measured, table, text
+from methodlab import measure_plan, table, text
 from netdyno.errors import PlanErrors
 from netdyno.plan import parse
 
@@ -97,7 +97,7 @@ def test_a_part_is_no_longer_than_the_soak() -> None:
 @pytest.mark.parametrize("zero", ["0%", "0pps", "0bps"])
 def test_a_load_of_zero_is_held_as_the_idle_one(zero: str) -> None:
     """Latency at about no load, as CSIT has it: that of `idle`, here 100 frames in 100 ms."""
-    result, _, _ = measured(text(f"sweep: {{loads: [{zero}], idle: 1kpps, duration: 100ms}}"))
+    result, _, _ = measure_plan(text(f"sweep: {{loads: [{zero}], idle: 1kpps, duration: 100ms}}"))
     (row,) = table(result, "Latency against load")
     assert (row["asked"], row["sent"], row["received"], row["remark"]) == (1000, 100, 100, "")
     assert row["mean"]

@@ -175,7 +175,7 @@ def chosen(
         found = (proven or {}).get(kinds.pop())
         return None if found is None else Proven("c", datetime(2026, 1, 1, tzinfo=UTC), Fraction(found))
 
-    wiring = choose.backend(read, case, read.kind.wire(read.lab.links, {}), known)
+    wiring = choose.choose_backends(read, case, read.kind.wire(read.lab.links, {}), known)
     return [port["backend"]["kind"] for port in wiring.session["ports"]], list(wiring.notes)
 
 

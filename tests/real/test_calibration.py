@@ -22,8 +22,8 @@ from netdyno.calibration import Calibration, CalibrationError, shelf
 from netdyno.calibration.document import Check, Traffic
 from netdyno.calibration.effort import QUICK
 from netdyno.calibration.ports import default_plan
-from netdyno.calibration.search import Ask, Told, most_without_loss
-from netdyno.calibration.traffic import distinct, key
+from netdyno.calibration.search import Answer, Ask, most_without_loss
+from netdyno.calibration.traffic import key, pick_distinct
 from netdyno.campaign.reasons import REASONS
 from netdyno.cli.app import cli
 from netdyno.plan import parse
@@ -45,7 +45,7 @@ def searched(
     while True:
         fps = asked[-1].fps
         try:
-            told = Told(passes(fps, asked[-1].confirming), min(fps, Fraction(sends)))
+            told = Answer(passes(fps, asked[-1].confirming), min(fps, Fraction(sends)))
             asked.append(search.send(told))
         except StopIteration as stop:
             return stop.value, asked
@@ -132,27 +132,27 @@ def test_a_calibration_is_read_as_it_was_written_and_appears_whole(tmp_path: Pat
 def test_it_expires_when_what_it_rests_on_changes(
     was: dict[str, str], now: dict[str, str], said: str
 ) -> None:
-    assert shelf.expired(was, now) == said
+    assert shelf.describe_changes(was, now) == said
 
 
 def test_the_newest_that_holds_is_taken_and_else_the_reason_is_given() -> None:
     older = calibration(id="older", made_at=datetime(2026, 11, 1, tzinfo=UTC))
     newer = calibration(basis={"kernel": "5.10", "eth1: driver": "ixgbe"})
     now = dict(older.basis)
-    found = shelf.proven([older, newer], ("one", "two"), "aa", now)
+    found = shelf.find_proven([older, newer], ("one", "two"), "aa", now)
     assert found is not None
     assert (found.id, found.expired) == ("older", None)
     assert found.holds
-    found = shelf.proven([newer], ("one", "two"), "aa", now)
+    found = shelf.find_proven([newer], ("one", "two"), "aa", now)
     assert found is not None
     assert not found.holds
     assert found.expired == "kernel is now 6.1, it was 5.10"
-    assert shelf.proven([older], ("two", "one"), "aa", now) is None, "other ports"
-    assert shelf.proven([older], ("one", "two"), "bb", now) is None, "other traffic"
+    assert shelf.find_proven([older], ("two", "one"), "aa", now) is None, "other ports"
+    assert shelf.find_proven([older], ("one", "two"), "bb", now) is None, "other traffic"
 
 
 def test_an_old_one_is_said_to_be_old() -> None:
-    proven = shelf.proven([calibration()], ("one", "two"), "aa", calibration().basis)
+    proven = shelf.find_proven([calibration()], ("one", "two"), "aa", calibration().basis)
     assert proven is not None
     made = calibration().made_at
     assert shelf.age_note(proven, made + timedelta(days=30)) is None
@@ -198,7 +198,7 @@ def test_addresses_make_no_other_traffic_and_all_else_does() -> None:
 
 def test_each_traffic_of_a_matrix_is_measured_once() -> None:
     chosen = cases(default_plan(quick=False))
-    assert len(distinct((*chosen, *chosen), verify=True)) == len(chosen) == 6
+    assert len(pick_distinct((*chosen, *chosen), verify=True)) == len(chosen) == 6
 
 
 # The real thing, in little time: what is reported must be true, however rough.
@@ -345,7 +345,7 @@ def test_interrupted_later_it_says_what_is_kept_and_what_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # What comes second for the first of two kinds of traffic.
-    monkeypatch.setattr("netdyno.calibration.traffic_checks.soaked", interrupted)
+    monkeypatch.setattr("netdyno.calibration.traffic_checks.check_soak", interrupted)
     done = CliRunner().invoke(cli, ["calibrate", "--backend", "ring", "--quick", "--out", str(tmp_path)])
     assert done.exit_code == 130
     assert "measured: 64b / uni\n" in done.stderr
@@ -361,7 +361,7 @@ def test_interrupted_later_it_says_what_is_kept_and_what_is_missing(
 def test_an_interrupted_calibration_proves_nothing() -> None:
     for whole in (True, False):
         kept = calibration(complete=whole)
-        proven = shelf.proven([kept], kept.ports, kept.traffic[0].key, kept.basis)
+        proven = shelf.find_proven([kept], kept.ports, kept.traffic[0].key, kept.basis)
         assert proven is not None
         assert proven.holds == whole
         assert proven.expired == (None if whole else "it was interrupted before its last checks")
@@ -539,7 +539,7 @@ def test_calibration_with_a_failed_check_does_not_cover_that_traffic(
     check = Check(name, "soak", scope, "9 frames lost", "none lost", "fail", "frames were lost at 99 % of C3")
     traffic = Traffic("key", "64b / uni", Fraction(1_000_000), None, None, None, None)
     made = calibration(checks=(check,), traffic=(traffic,))
-    found = shelf.proven([made], made.ports, "key", made.basis)
+    found = shelf.find_proven([made], made.ports, "key", made.basis)
     assert found is not None
     assert found.holds is holds
     assert (found.expired is None) is holds

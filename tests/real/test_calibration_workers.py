@@ -17,7 +17,7 @@ from netdyno.calibration import Calibration, inventory, shelf, traffic_checks
 from netdyno.calibration.bench import Shot
 from netdyno.calibration.document import Check, Traffic
 from netdyno.calibration.points import point
-from netdyno.calibration.suite import FACING_ATTEMPTS, facing
+from netdyno.calibration.suite import FACING_ATTEMPTS, check_facing
 from netdyno.calibration.traffic_checks import judge_latency, judge_most
 from netdyno.campaign.run import versions
 from netdyno.cli.app import cli
@@ -112,13 +112,13 @@ def assert_holds_in_the_lab(found: Calibration, plan_file: Path) -> None:
         built = live.wiring
         assert inventory.ports(built) == found.ports
         now = inventory.basis(built, versions(TESTERS["netdyno"]))
-        assert shelf.expired(found.basis, now) is None
+        assert shelf.describe_changes(found.basis, now) is None
         with raw(session_spec(built)) as session:
-            turned_out = inventory.opened(built, session.ports)
+            turned_out = inventory.describe_open_ports(built, session.ports)
     assert turned_out
-    assert shelf.expired(found.basis, {**now, **turned_out}) is None
+    assert shelf.describe_changes(found.basis, {**now, **turned_out}) is None
     other = dict.fromkeys(turned_out, "something else")
-    assert "opened as is now something else" in (shelf.expired(found.basis, {**now, **other}) or "")
+    assert "opened as is now something else" in (shelf.describe_changes(found.basis, {**now, **other}) or "")
 
 
 @needs_root
@@ -275,8 +275,8 @@ def test_what_a_kernel_sends_on_a_new_link_is_no_wrong_count(monkeypatch: pytest
 
     def run_check(*trials: tuple[Shot, list[dict[str, int]]]) -> tuple[Check, int]:
         left = list(trials)
-        monkeypatch.setattr(traffic_checks, "_accounted", lambda bench, case: left.pop(0))
-        (check,) = traffic_checks.accounting(SimpleNamespace(), case, set())  # type: ignore[arg-type]
+        monkeypatch.setattr(traffic_checks, "_count_trial", lambda bench, case: left.pop(0))
+        (check,) = traffic_checks.check_accounting(SimpleNamespace(), case, set())  # type: ignore[arg-type]
         return check, len(trials) - len(left)
 
     quiet, disturbed = accounted(1000, 0, 1000), accounted(1000, 2, 1002)
@@ -304,7 +304,7 @@ def test_what_a_disturbed_machine_left_is_no_figure_and_said_at_the_end() -> Non
     ]
     traffic = Traffic("aa", "x", Fraction(55), None, None, None, None)
     told = calibration(checks=(most(55, 20),), traffic=(traffic,))
-    proof = shelf.proven([told], told.ports, "aa", told.basis)
+    proof = shelf.find_proven([told], told.ports, "aa", told.basis)
     assert proof is not None
     assert not proof.holds
     assert "Nothing is proven for x: its check C3" in " ".join(" ".join(lines(told, 200)).split())
@@ -337,11 +337,11 @@ def test_preempted_tester_finds_neither_a_switch_nor_a_missing_cable() -> None:
     """It sent nothing at all, or was late to hear it: that says nothing of what is between its ports."""
     away, heard, silent, late = (0, 0, True), (100, 100, False), (100, 0, False), (100, 0, True)
     case: Any = None
-    assert facing(facing_bench(away, late, heard, late, heard), case).mark == "pass"
-    assert facing(facing_bench(heard, silent), case).mark == "warn", "there is a switch"
-    assert facing(facing_bench(heard, *[away] * FACING_ATTEMPTS), case).mark == "n/a"
+    assert check_facing(facing_bench(away, late, heard, late, heard), case).mark == "pass"
+    assert check_facing(facing_bench(heard, silent), case).mark == "warn", "there is a switch"
+    assert check_facing(facing_bench(heard, *[away] * FACING_ATTEMPTS), case).mark == "n/a"
     with pytest.raises(NetdynoError, match="preempted for so long"):
-        facing(facing_bench(*[away] * FACING_ATTEMPTS), case)
+        check_facing(facing_bench(*[away] * FACING_ATTEMPTS), case)
     for nothing in ([away, silent], [late] * FACING_ATTEMPTS):
         with pytest.raises(NetdynoError, match="does not receive what it sends"):
-            facing(facing_bench(*nothing), case)
+            check_facing(facing_bench(*nothing), case)

@@ -116,7 +116,7 @@ def test_killed_in_traffic_it_leaves_nothing_for_as_long_as_a_drain(tmp_path: Pa
 
 
 def alive(pid: int) -> bool:
-    return leftovers.started(pid) is not None
+    return leftovers.read_start_time(pid) is not None
 
 
 def namespace(pid: int) -> str | None:

@@ -139,7 +139,7 @@ def test_the_example_with_testpmd_runs(tmp_path: Path) -> None:
     (command,) = re.findall(r"dpdk-testpmd .*total-num-mbufs=\d+", comment)
     testpmd.skip_without()
     (tmp_path / "plan.yaml").write_text(text)
-    with testpmd.running(command.split(), tmp_path):
+    with testpmd.run_testpmd(command.split(), tmp_path):
         testpmd.wait_for(tmp_path / "dut.sock")
         only = {"profile": "1518b"}
         selection = runner.Selection(Fraction(1, 20), only)

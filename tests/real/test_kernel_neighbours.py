@@ -24,7 +24,7 @@ from netdyno.plan import parse
 from netdyno.store import open_run
 from netdyno.testers.netdyno.spec import read_result
 from netdyno.values.outcome import Outcome
-from words import said
+from words import as_text
 
 pytestmark = pytest.mark.skipif(
     os.getuid() != 0 or shutil.which("ip", path=dut.SEARCH) is None,
@@ -233,4 +233,6 @@ trial: {{settle: 100ms, drain: 500ms, sample: 50ms}}
     assert len(trial.result.ports) == 1
     assert addresses.device(0) in dict(trial.result.resolved)
     assert case.wiring is not None
-    assert any(note.startswith("Not calibrated:") and "calibrate" in note for note in said(case.wiring.notes))
+    assert any(
+        note.startswith("Not calibrated:") and "calibrate" in note for note in as_text(case.wiring.notes)
+    )

@@ -447,7 +447,7 @@ def test_lab_that_fails_at_any_step_leaves_nothing(ending: str, tmp_path: Path) 
         process.send_signal(getattr(signal, ending))
     process.wait(timeout=20)
     process.stdout.close()
-    within(5, lambda: leftovers.started(int(pid_text)) is None)
+    within(5, lambda: leftovers.read_start_time(int(pid_text)) is None)
     within(5, lambda: namespace not in namespaces_in_use())
     notes = list((tmp_path / "netdyno-labs").iterdir())
     # Only a process that got no chance leaves its note; the next start takes it away.
@@ -473,7 +473,7 @@ def note(folder: Path, owner: list[int | None], child: list[int | None]) -> Path
 def test_a_survivor_of_a_killed_run_is_ended(tmp_path: Path, sleeper: subprocess.Popen[bytes]) -> None:
     dead = subprocess.Popen(["true"])
     dead.wait()
-    note(tmp_path, [dead.pid, 1], [sleeper.pid, leftovers.started(sleeper.pid)])
+    note(tmp_path, [dead.pid, 1], [sleeper.pid, leftovers.read_start_time(sleeper.pid)])
     assert leftovers.remove(tmp_path) == [sleeper.pid]
     assert sleeper.wait(5) == -signal.SIGKILL
     assert not list(tmp_path.iterdir())
@@ -482,7 +482,7 @@ def test_a_survivor_of_a_killed_run_is_ended(tmp_path: Path, sleeper: subprocess
 def test_a_process_that_only_has_the_same_id_is_left_alone(
     tmp_path: Path, sleeper: subprocess.Popen[bytes]
 ) -> None:
-    started = leftovers.started(sleeper.pid)
+    started = leftovers.read_start_time(sleeper.pid)
     assert started is not None
     note(tmp_path, [sleeper.pid, started + 1], [sleeper.pid, started - 1])
     assert leftovers.remove(tmp_path) == []
@@ -491,7 +491,11 @@ def test_a_process_that_only_has_the_same_id_is_left_alone(
 
 def test_the_lab_of_a_living_run_is_left_alone(tmp_path: Path, sleeper: subprocess.Popen[bytes]) -> None:
     mine = os.getpid()
-    kept = note(tmp_path, [mine, leftovers.started(mine)], [sleeper.pid, leftovers.started(sleeper.pid)])
+    kept = note(
+        tmp_path,
+        [mine, leftovers.read_start_time(mine)],
+        [sleeper.pid, leftovers.read_start_time(sleeper.pid)],
+    )
     assert leftovers.remove(tmp_path) == []
     assert sleeper.poll() is None
     assert kept.exists()

@@ -23,7 +23,7 @@ from netdyno.ports.nic import advice, bus, counters, netlink, settings
 from netdyno.ports.watch import Watch
 from netdyno.values.health import Health
 from netdyno.values.outcome import FrameCounts, InterfaceResult, Outcome
-from words import said as sentences
+from words import as_text as sentences
 
 HERE = Path(__file__).parents[1]
 

@@ -16,7 +16,7 @@ from fractions import Fraction
 import pytest
 from netdyno.calibration.bench import Bench, Shot
 from netdyno.calibration.ports import of_plan, of_ring
-from netdyno.calibration.search import Told, most_without_loss
+from netdyno.calibration.search import Answer, most_without_loss
 from netdyno.calibration.traffic_checks import NOBODY_FPS
 from netdyno.devices import WiredPort, Wiring
 from netdyno.methods import sending_ns, starved
@@ -78,7 +78,7 @@ def maximum(bench: Bench, *, comes_back: bool) -> Fraction:
         if not comes_back:
             return shot.sent_fps * 9 / 10
         try:
-            asked = search.send(Told(shot.passed, shot.sent_fps))
+            asked = search.send(Answer(shot.passed, shot.sent_fps))
         except StopIteration as stop:
             most: Fraction | None = stop.value
             return most or shot.sent_fps / 2

@@ -53,7 +53,7 @@ def test_a_testpmd_that_connects_once_is_measured_in_every_case(tmp_path: Path) 
         time.sleep(6)
         command = ["dpdk-testpmd", "-l", "0,1", "--no-pci", "--no-huge", "-m", "128", "--no-telemetry"]
         command += ["--file-prefix", "peers", *vdevs, "--", "--forward-mode=io", "--no-mlockall"]
-        with testpmd.running([*command, "--total-num-mbufs=4096"], tmp_path):
+        with testpmd.run_testpmd([*command, "--total-num-mbufs=4096"], tmp_path):
             try:
                 _, told = netdyno.communicate(timeout=testpmd.DEADLINE_S)
             finally:

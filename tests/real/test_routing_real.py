@@ -27,7 +27,7 @@ from netdyno.plan import parse
 from netdyno.store import StoredCase, open_run
 from netdyno.values.outcome import Exchange
 from test_labs import needs_root
-from words import said
+from words import as_text
 
 pytest.importorskip("netdyno._engine", reason="the engine is not built")
 
@@ -76,7 +76,7 @@ def test_external_router_is_checked_for_following_updates(router: tuple[str, Pat
     case, exchange = run("external", memif(folder), folder)
     assert case.result is not None, case.error
     assert exchange is not None
-    notes = [note for note in said(case.result.notes) if "routing updates" in note]
+    notes = [note for note in as_text(case.result.notes) if "routing updates" in note]
     if routing == "rip":
         assert (exchange.sent, exchange.answered, exchange.wrong) == (2, 2, 0)
         assert notes == []
@@ -102,7 +102,7 @@ def test_its_routing_protocol_ends_with_it() -> None:
     """Though nobody ends it: only the process that holds the namespace is killed."""
     with device.device_namespace() as router:
         router.do("ip link add d0 type veth peer name d1")
-        with bird.running(router, 2):
+        with bird.run_bird(router, 2):
             (process,) = Path(f"/proc/{router.pid}/task/{router.pid}/children").read_text().split()
             assert Path(f"/proc/{process}/comm").read_text() == "bird\n"
     deadline = time.monotonic() + 10
@@ -127,7 +127,7 @@ def test_routing_protocol_that_ends_is_reported(number: signal.Signals, ending: 
     """BIRD leaves in order when it is asked to (bird(8)); its last words are kept where the hint says."""
     with device.device_namespace() as router:
         router.do("ip link add d0 type veth peer name d1")
-        with bird.running(router, 2) as daemon:
+        with bird.run_bird(router, 2) as daemon:
             daemon.look()
             os.kill(daemon.pid, number)
             deadline = time.monotonic() + 10
@@ -150,7 +150,7 @@ def test_another_process_with_its_id_is_not_it(state: Path) -> None:
     log = state / "log"
     log.write_text("gone\n")
     shell: Any = SimpleNamespace(ask=lambda command: (128 + signal.SIGKILL, ""))
-    begun = leftovers.started(os.getpid())
+    begun = leftovers.read_start_time(os.getpid())
     assert begun is not None
     here = Daemon(shell, "bird", os.getpid(), begun, log)
     here.look()
@@ -202,7 +202,7 @@ def test_where_it_is_missing_it_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(bird.dut, "SEARCH", "/nowhere")
     with (
         pytest.raises(LabError, match="`bird` is missing") as told,
-        bird.running(device.Device.__new__(device.Device), 2),
+        bird.run_bird(device.Device.__new__(device.Device), 2),
     ):
         pass
     assert told.value.hint == "sudo apt-get install bird2"

@@ -14,7 +14,7 @@ from netdyno.plan import PlanErrors, parse
 from netdyno.reports.formats.terminal import text as render_terminal
 from netdyno.reports.model import grid, reasons, repeats
 from netdyno.reports.model.from_store import view
-from netdyno.reports.model.joined import joined
+from netdyno.reports.model.joined import join_tables
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values.finding import Value
 from netdyno.values.reason import Text
@@ -286,7 +286,7 @@ def test_repeats_are_one_line_of_a_figure(tmp_path_factory: pytest.TempPathFacto
     once = suite.cases[:1]
     again = tuple(replace(case, number=7, repeat=2) for case in once)
     run_ = replace(suite, cases=(*(replace(case, repeat=1) for case in once), *again))
-    table = next(table for table in joined(run_) if table.name == "Frame loss rate")
+    table = next(table for table in join_tables(run_) if table.name == "Frame loss rate")
     assert table.headings[0] == "repeat"
     assert len(table.rows) == 20
     (line,) = table.lines

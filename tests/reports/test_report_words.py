@@ -51,7 +51,7 @@ def test_what_is_not_run_in_any_case_stands_once(tmp_path: Path) -> None:
     pytest.importorskip("netdyno._engine", reason="the engine is not built")
     outcome = runner.run(parse(plan), tmp_path, watcher(), runner.Selection())
     with open_run(outcome.folder, REASONS) as run:
-        (table,) = (one for one in joined.joined(view(run)) if one.name == "Errored frames")
+        (table,) = (one for one in joined.join_tables(view(run)) if one.name == "Errored frames")
     words = [row for row in table.rows if not any(isinstance(cell, Fraction) for cell in row)]
     assert len(words) == 4
     assert table.cases == (0, 1, None, None, None, None)

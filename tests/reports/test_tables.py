@@ -15,7 +15,7 @@ from netdyno.reports.figures.table_figures import MOST_LINES, drawn
 from netdyno.reports.formats.terminal import text as render_terminal
 from netdyno.reports.model import compliance, grid
 from netdyno.reports.model.from_store import view
-from netdyno.reports.model.joined import Joined, Line, Point, joined, text
+from netdyno.reports.model.joined import Joined, Line, Point, join_tables, text
 from netdyno.reports.model.view import RunView
 from netdyno.values import number as printed
 from netdyno.values.finding import Column, Figure, Result, Table, Value
@@ -32,7 +32,7 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunView]:
 
 
 def of(run: RunView, name: str) -> Joined:
-    (found,) = [table for table in joined(run) if table.name == name]
+    (found,) = [table for table in join_tables(run) if table.name == name]
     return found
 
 
@@ -93,7 +93,7 @@ def test_tables_of_other_columns_are_other_tables(suite: RunView) -> None:
     one = Table("Loss", (Column("Load", "share"),), ((Fraction(1),),))
     other = Table("Loss", (Column("Load", "fps"),), ((Fraction(1),),))
     run = with_results(suite, result(suite, one), result(suite, other), None)
-    assert [len(table.rows) for table in joined(run)] == [1, 1]
+    assert [len(table.rows) for table in join_tables(run)] == [1, 1]
 
 
 def test_several_findings_at_one_place_are_one_point_from_least_to_most(suite: RunView) -> None:
@@ -110,7 +110,7 @@ def specs(run: RunView, name: str) -> list[dict[str, object]]:
 
 
 def test_figures_are_vega_lite_and_none_has_too_many_lines(suite: RunView) -> None:
-    for table in joined(suite):
+    for table in join_tables(suite):
         for figure in drawn(table, "key"):
             for spec in (figure.live, figure.still):
                 altair.LayerChart.validate(spec)
@@ -197,7 +197,7 @@ def test_cells_are_printed_by_their_unit(cell: Fraction | str | None, unit: str,
 
 
 def test_every_report_has_every_table(suite: RunView) -> None:
-    names = [table.name for table in joined(suite)]
+    names = [table.name for table in join_tables(suite)]
     assert names[:2] == ["Throughput", "Frame loss rate"]
     for report in ("terminal", "markdown", "tables", "html"):
         found = report_text(report, suite)
@@ -209,7 +209,7 @@ def test_every_report_has_every_table(suite: RunView) -> None:
 
 def test_csv_and_json_have_the_numbers_exact(suite: RunView) -> None:
     blocks = report_text("tables", suite).split("\n\n")
-    assert len(blocks) == len(joined(suite))
+    assert len(blocks) == len(join_tables(suite))
     title, *rows = csv.reader(io.StringIO(blocks[0]))
     assert title == ["Throughput"]
     assert rows[0] == ["forwarding", "Frame size (B)", "Theoretical (fps)", "Measured (fps)"]

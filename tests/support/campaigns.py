@@ -125,7 +125,7 @@ def wait_for(condition: object, seconds: float = 30.0) -> None:
         time.sleep(0.005)
 
 
-def gone(group: int) -> bool:
+def is_gone(group: int) -> bool:
     """Whether no process of a session is left."""
     try:
         os.killpg(group, signal.SIG_DFL)

@@ -55,7 +55,7 @@ trial: {{sample: 1ms, settle: 0s, drain: 100ms}}
 """)
 
 
-def wired(plan: Plan) -> tuple[Case, Wiring]:
+def wire_case(plan: Plan) -> tuple[Case, Wiring]:
     (case,) = cases(plan)
     return case, KINDS[plan.lab.kind].wire(plan.lab.links, case.settings)
 
@@ -71,7 +71,7 @@ def trials(
     change: what else differs in the engine's spec.
     """
     pytest.importorskip("netdyno._engine", reason="the engine is not built")
-    case, wiring = wired(plan)
+    case, wiring = wire_case(plan)
     results = []
     with Opened(session_spec(wiring, case)) as session:
         for load in loads:

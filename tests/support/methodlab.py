@@ -59,7 +59,7 @@ trial: {{{trial}}}
 """
 
 
-def measured(
+def measure_plan(
     plan_text: str, change: Callable[[dict[str, Any]], None] = lambda device: None
 ) -> tuple[Result, list[Trial], list[Outcome]]:
     """What the method of a plan finds. change: of the device, as crates/dut/src/spec.rs has it."""
@@ -128,7 +128,7 @@ def run_here(plan: Plan, folder: Path) -> runner.Outcome:
         return runner.run(plan, folder, watcher(), runner.Selection())
 
 
-def ran(example: str, scale: str, place: Path) -> StoredRun:
+def run_example(example: str, scale: str, place: Path) -> StoredRun:
     """A plan of `examples`, run with its durations shortened; every report of it can be made."""
     text = (EXAMPLES / example).read_text(encoding="utf-8")
     outcome = runner.run(parse(f"{text}scale: {scale}\n"), place, watcher(), runner.Selection())

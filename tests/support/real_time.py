@@ -26,6 +26,6 @@ def refuse(event: str, _arguments: object) -> None:
         raise RuntimeError(why)
 
 
-def guard() -> None:
+def forbid_real_time() -> None:
     """From now on, in this process; nothing takes it away."""
     sys.addaudithook(refuse)

@@ -2,4 +2,4 @@
 
 import real_time
 
-real_time.guard()
+real_time.forbid_real_time()

@@ -23,7 +23,7 @@ from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.situation import Situation
 from netdyno.values.verdict import Verdict
 from netdyno.verdict import Evidence, judge
-from words import said
+from words import as_text
 
 SEARCH = "throughput: {duration: 10ms, width: 5%}"
 GOAL = "exceed: 0%, duration: 10ms, sum: 10ms, initial: 10ms, width: 5%"
@@ -115,10 +115,14 @@ class Outcome:
     def texts(self) -> list[str]:
         """All that a reader gets."""
         told = [str(one.reason) for each in self.verdicts.values() for one in each.values()]
-        return [*told, *(str(value.note or "") for value in self.result.values), *said(self.result.notes)]
+        return [
+            *told,
+            *(str(value.note or "") for value in self.result.values),
+            *as_text(self.result.notes),
+        ]
 
 
-def measured(
+def measure_stranger(
     name: str,
     change: Change = lambda device: None,
     spoil: Spoil = lambda number, trial, outcome, known: outcome,

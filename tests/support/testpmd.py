@@ -24,7 +24,7 @@ def skip_without() -> None:
 
 
 @contextmanager
-def running(command: Sequence[str], runtime: Path) -> Iterator[None]:
+def run_testpmd(command: Sequence[str], runtime: Path) -> Iterator[None]:
     """It runs meanwhile. runtime: where it keeps what it shares with others of its kind."""
     with subprocess.Popen(
         command,

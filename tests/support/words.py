@@ -5,6 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 
-def said(reasons: Iterable[object]) -> tuple[str, ...]:
+def as_text(reasons: Iterable[object]) -> tuple[str, ...]:
     """The sentence of each reason."""
     return tuple(str(reason) for reason in reasons)

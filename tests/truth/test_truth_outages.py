@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from closed_forms import SECOND, Stretch, departures, last_bit_ps
-from methodlab import measured, table, text, value
-from words import said
+from methodlab import measure_plan, table, text, value
+from words import as_text
 
 MS = 10**9
 """In picoseconds."""
@@ -49,7 +49,7 @@ def test_a_port_that_is_weary_recovers_when_its_last_frame_is_lost(for_us: int, 
         device["ports"][0].update(in_fps=[300_000, 1], in_queue=queue, weary=weary)
 
     asked = "recovery: {throughput: 300kpps, repeats: 1, overload: 4ms, watch: 6ms}"
-    result, _, outcomes = measured(text(asked, profile="size: 64B, flows: 1"), change)
+    result, _, outcomes = measure_plan(text(asked, profile="size: 64B, flows: 1"), change)
     high, low = 330_000 * 672, 165_000 * 672
     times = departures([Stretch(4 * MS, high, high), Stretch(6 * MS, low, low)], 64)
     lost = wearies([time + IN_PS for time in times], 300_000, queue, for_us * 10**6, 1)
@@ -68,21 +68,21 @@ def test_a_port_that_is_weary_for_longer_than_it_is_watched_gives_a_bound() -> N
         device["ports"][0].update(in_fps=[300_000, 1], in_queue=64, weary=weary)
 
     asked = "recovery: {throughput: 300kpps, repeats: 2, overload: 4ms, watch: 6ms}"
-    result, _, outcomes = measured(text(asked, profile="size: 64B, flows: 1"), change)
+    result, _, outcomes = measure_plan(text(asked, profile="size: 64B, flows: 1"), change)
     seen = [Fraction((one.streams[0].last_loss_ns or 0) - 4 * MS // 1000) for one in outcomes]
     for scope in ("west-east", "sum"):
         found = value(result, "recovery time", scope)
         assert (found.number, found.high) == (None, None)
         assert found.low == sum(seen) / 2 > 5_900_000
         assert "watch it for longer" in str(found.note)
-    assert any("watch it for longer" in note for note in said(result.notes))
+    assert any("watch it for longer" in note for note in as_text(result.notes))
 
 
 @pytest.mark.parametrize("reset_us", [1, 3_000, 4_321])
 def test_a_reset_loses_what_is_in_the_device_and_what_comes_meanwhile(reset_us: int) -> None:
     """A frame every 10 us; the reset is 3 us after one of them, which is then crossing the device."""
     asked = "reset: {throughput: 100kpps, repeats: 2, before: 10003us, watch: 9997us}"
-    result, _, _ = measured(
+    result, _, _ = measure_plan(
         text(asked, profile="size: 64B, flows: 1"), lambda device: device.update(reset_ns=reset_us * 1000)
     )
     begin, end = 10_003 * 10**6, (10_003 + reset_us) * 10**6

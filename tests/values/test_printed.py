@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from methodlab import measured, run_here, text
+from methodlab import measure_plan, run_here, text
 from netdyno.campaign.reasons import REASONS
 from netdyno.methods import rounded
 from netdyno.methods.parts.procedure import milliseconds
@@ -48,7 +48,7 @@ def test_a_loss_of_none_in_a_table_is_a_bound(name: str) -> None:
 
 
 def test_a_headline_of_no_loss_is_a_bound_of_the_frames_it_is_of() -> None:
-    result, _, (outcome, *_) = measured(text("frame-loss: {duration: 100ms}"))
+    result, _, (outcome, *_) = measure_plan(text("frame-loss: {duration: 100ms}"))
     sent = sum(one.offered for one in outcome.streams)
     found = next(value for value in result.values if value.name == "frame loss rate")
     assert found.number == 0

@@ -14,10 +14,10 @@ MARKS = {"pass": "pass", "warn": "WARN", "fail": "FAIL", "n/a": "n/a "}
 def mark(check: Check) -> str:
     """How a check ended, for who watches: with what it found if that is short, as all comes at the end."""
     found = f": {check.value}" if check.value and len(check.value) <= SHORT else ""
-    return printable(f"{MARKS[check.mark]}  {titled(check)}{found}")
+    return printable(f"{MARKS[check.mark]}  {format_title(check)}{found}")
 
 
-def titled(check: Check, *, workers: bool = False) -> str:
+def format_title(check: Check, *, workers: bool = False) -> str:
     """Its number, title and scope. workers: with how many workers it was made, too."""
     title = f"{check.name} {check.title}" + (f" ({check.scope})" if check.scope else "")
     if workers and check.workers is not None:

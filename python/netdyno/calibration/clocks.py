@@ -34,7 +34,7 @@ def look(cores: Sequence[int], seconds: float) -> dict[str, Any]:
     return {"watch": watched, "bounces": bounces, "stolen_s": [stolen.get(core) for core in cores]}
 
 
-def watched(cores: Sequence[int], session: Mapping[str, Any]) -> list[int]:
+def list_watched_cores(cores: Sequence[int], session: Mapping[str, Any]) -> list[int]:
     """The cores to look at: the workers', and one more where there is one worker."""
     return list(cores[: max(workers_of(session), 2)])
 

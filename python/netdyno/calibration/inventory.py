@@ -72,7 +72,7 @@ def basis(wiring: Wiring, versions: Mapping[str, str]) -> dict[str, str]:
     return facts
 
 
-def opened(wiring: Wiring, infos: Sequence[PortInfo]) -> dict[str, str]:
+def describe_open_ports(wiring: Wiring, infos: Sequence[PortInfo]) -> dict[str, str]:
     """Facts of the opened ports: copy or zero-copy, how attached, and others.
 
     infos: the tester's, of each port.

@@ -28,7 +28,7 @@ class Ask:
 
 
 @dataclass(frozen=True)
-class Told:
+class Answer:
     """How it went. passed: every frame asked for was sent, and came back once and intact."""
 
     passed: bool
@@ -36,7 +36,7 @@ class Told:
     """Frames sent a second, the slowest direction."""
 
 
-Search: TypeAlias = Generator[Ask, Told, Fraction | None]
+Search: TypeAlias = Generator[Ask, Answer, Fraction | None]
 
 
 def most_without_loss(ceiling: Fraction, resolution: Fraction) -> Search:
@@ -53,7 +53,7 @@ def most_without_loss(ceiling: Fraction, resolution: Fraction) -> Search:
     return (yield from _confirm(low, resolution))
 
 
-def _bracket(sent: Fraction, ceiling: Fraction) -> Generator[Ask, Told, tuple[Fraction, Fraction]]:
+def _bracket(sent: Fraction, ceiling: Fraction) -> Generator[Ask, Answer, tuple[Fraction, Fraction]]:
     """A load that passes and one that does not."""
     low, load = Fraction(0), _whole(sent * BEGINNING)
     high = ceiling
@@ -65,7 +65,7 @@ def _bracket(sent: Fraction, ceiling: Fraction) -> Generator[Ask, Told, tuple[Fr
     return low, high
 
 
-def _halve(low: Fraction, high: Fraction, resolution: Fraction) -> Generator[Ask, Told, Fraction]:
+def _halve(low: Fraction, high: Fraction, resolution: Fraction) -> Generator[Ask, Answer, Fraction]:
     while high - low > max(resolution * high, Fraction(1)):
         middle = _whole((low + high) / 2)
         if (yield Ask(middle)).passed:

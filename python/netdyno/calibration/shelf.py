@@ -63,7 +63,7 @@ def load(runs: Path) -> tuple[list[Calibration], list[str]]:
     return found, wrong
 
 
-def proven(
+def find_proven(
     calibrations: Iterable[Calibration], ports: Sequence[str], key: str, basis: Mapping[str, str]
 ) -> Proven | None:
     """What the newest valid calibration covers for these ports and this traffic; else the newest.
@@ -94,7 +94,9 @@ def _as_proven(calibration: Calibration, traffic: Traffic, basis: Mapping[str, s
         latency_floor_ns=traffic.latency_floor_ns,
         latency_noise_ns=traffic.latency_noise_ns,
         rate_error_ppm=traffic.rate_error_ppm,
-        expired=expired(calibration.basis, basis) or failed(calibration, traffic) or _unfinished(calibration),
+        expired=describe_changes(calibration.basis, basis)
+        or find_failed_check(calibration, traffic)
+        or _unfinished(calibration),
     )
 
 
@@ -108,7 +110,7 @@ def _unfinished(calibration: Calibration) -> str | None:
     return None if calibration.complete else "it was interrupted before its last checks"
 
 
-def failed(calibration: Calibration, traffic: Traffic) -> str | None:
+def find_failed_check(calibration: Calibration, traffic: Traffic) -> str | None:
     """Which check failed that a proof for this traffic rests on, a clause; None: none."""
     those = [
         check
@@ -121,7 +123,7 @@ def failed(calibration: Calibration, traffic: Traffic) -> str | None:
     return "; ".join(f"its check {check.name} ({check.title}) failed" for check in those) or None
 
 
-def expired(was: Mapping[str, str], now: Mapping[str, str]) -> str | None:
+def describe_changes(was: Mapping[str, str], now: Mapping[str, str]) -> str | None:
     """The facts that changed since the calibration, a clause; None if it still holds."""
     changes = []
     for what in dict.fromkeys((*was, *now)):

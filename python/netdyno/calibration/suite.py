@@ -126,24 +126,24 @@ def _measure(
     found.add(say, _inventory())
     cores = clocks.cores_of(wiring.session)
     say("the machine: clocks, pauses, the way between two cores")
-    watched = clocks.watched(cores, wiring.session)
+    watched = clocks.list_watched_cores(cores, wiring.session)
     before = clocks.look(watched, effort.watch_s)
     found.machine["before"] = before
     drift = max((float(one["drift_ppm"]) for one in before["watch"]), key=abs)
     with Bench(plan, wiring, effort.drain_ns) as bench:
-        found.basis = {**found.basis, **inventory.opened(wiring, bench.opened)}
+        found.basis = {**found.basis, **inventory.describe_open_ports(wiring, bench.opened)}
         say("whether the ports face each other")
-        found.add(say, facing(bench, cases[0]))
+        found.add(say, check_facing(bench, cases[0]))
         counted: set[tuple[int, str]] = set()
         say(f"{traffic_checks.ACCOUNTED} frames of each size, one by one")
         for case in cases:
-            found.add(say, *traffic_checks.accounting(bench, case, counted))
+            found.add(say, *traffic_checks.check_accounting(bench, case, counted))
         for number, case in enumerate(cases):
             one, checks = traffic_checks.measure(bench, case, effort, drift_ppm=drift, say=say)
             found.traffic.append(one)
             found.add(say, *checks)
             if effort.soak_all or number == 0:
-                found.add(say, traffic_checks.soaked(bench, case, effort, one.max_fps, say))
+                found.add(say, traffic_checks.check_soak(bench, case, effort, one.max_fps, say))
             else:
                 only = f"a {effort.name} calibration soaks the first traffic"
                 found.add(say, Check("C5", "soak", one.name, "", "", "n/a", only))
@@ -175,7 +175,7 @@ def _inventory() -> Check:
     return Check("C0", "inventory", "", value, "recorded", mark, "; ".join(warnings))  # type: ignore[arg-type]
 
 
-def facing(bench: Bench, case: Case) -> Check:
+def check_facing(bench: Bench, case: Case) -> Check:
     """Check whether frames of one port reach the other, and whether by a cable or through a switch."""
     names = " and ".join(f"`{port.name}`" for port in bench.wiring.ports)
     alone = len(bench.wiring.ports) == 1

@@ -40,7 +40,7 @@ def name(case: Case) -> str:
     return f"{case.profile_name} / {case.direction}"
 
 
-def distinct(cases: Iterable[Case], *, verify: bool) -> list[Case]:
+def pick_distinct(cases: Iterable[Case], *, verify: bool) -> list[Case]:
     """One case of each traffic, in the order they first come."""
     found: dict[str, Case] = {}
     for case in cases:

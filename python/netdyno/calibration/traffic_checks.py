@@ -12,7 +12,7 @@ from netdyno.calibration.bench import Bench, Shot
 from netdyno.calibration.document import Check, Point, Traffic
 from netdyno.calibration.effort import SHARES, Effort
 from netdyno.calibration.points import allowed_ppm, point
-from netdyno.calibration.search import Told, most_without_loss
+from netdyno.calibration.search import Answer, most_without_loss
 from netdyno.errors import counted
 from netdyno.methods import rounded
 from netdyno.ports.nic import counters, netlink
@@ -42,7 +42,7 @@ FLOOR_LEAST = 1_000
 """Frames a latency floor is the median of, at least."""
 
 
-def accounting(bench: Bench, case: Case, counted: set[tuple[int, str]]) -> Iterator[Check]:
+def check_accounting(bench: Bench, case: Case, counted: set[tuple[int, str]]) -> Iterator[Check]:
     """C1 for each size of the case: what was sent, what was received, what the drivers say.
 
     counted: sizes and directions that were, which is added to.
@@ -54,14 +54,14 @@ def accounting(bench: Bench, case: Case, counted: set[tuple[int, str]]) -> Itera
         profile = case.profile.model_copy(update={"size": Mix(f"{size}B", ((size, 1),))})
         alone = replace(case, profile=profile)
         for _ in range(ACCOUNTINGS):
-            shot, known = _accounted(bench, alone)
+            shot, known = _count_trial(bench, alone)
             found = judge_accounting(size, case.direction, shot, known)
             if found.mark == "pass" or not _others(shot, known):
                 break
         yield found
 
 
-def _accounted(bench: Bench, case: Case) -> tuple[Shot, list[dict[str, int]] | None]:
+def _count_trial(bench: Bench, case: Case) -> tuple[Shot, list[dict[str, int]] | None]:
     """A trial, and what moved meanwhile in each interface's counters; None: they are not known."""
     interfaces = [port["backend"].get("interface") for port in bench.wiring.session["ports"]]
     before = [netlink.link(name) if name else None for name in interfaces]
@@ -194,7 +194,7 @@ def _most(
             again += shot.disturbed
             refused = f"at {rounded(asked.fps)} fps {shot.shortfall}"
         try:
-            asked = search.send(Told(shot.passed, shot.sent_fps))
+            asked = search.send(Answer(shot.passed, shot.sent_fps))
         except StopIteration as stop:
             most: Fraction | None = stop.value
             break
@@ -296,7 +296,7 @@ def _spacing(name: str, points: Sequence[tuple[Point, Shot]], workers: int) -> C
     return Check("C8", "spacing of departures", name, "; ".join(told), rule, "pass")
 
 
-def soaked(
+def check_soak(
     bench: Bench, case: Case, effort: Effort, most: Fraction | None, say: Callable[[str], None]
 ) -> Check:
     """C5, by itself: it is what is interrupted, and the rest is kept."""

@@ -44,7 +44,9 @@ class Candidate:
         return f"proven {known} here" if self.proven else f"not proven here, {known} are usual"
 
 
-def backend(plan: Plan, case: Case, wiring: Wiring, proven: Callable[[Wiring], Proven | None]) -> Wiring:
+def choose_backends(
+    plan: Plan, case: Case, wiring: Wiring, proven: Callable[[Wiring], Proven | None]
+) -> Wiring:
     """The wiring with a backend for each port that leaves it to us, and a note that says which and why.
 
     The first of packet sockets and AF_XDP that carries what the case needs; else the one that carries more.

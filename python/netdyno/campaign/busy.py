@@ -63,7 +63,7 @@ class Usage:
     processes: Mapping[int, Process]
 
 
-def usage(proc: Path = Path("/proc")) -> Usage:
+def read_usage(proc: Path = Path("/proc")) -> Usage:
     """CPU time used so far, in ticks. OSError if the kernel does not say."""
     cores = {}
     for line in (proc / "stat").read_text().splitlines():
@@ -93,8 +93,8 @@ def _processes(proc: Path) -> Iterator[tuple[int, Process]]:
         )
 
 
-def busy(
-    read: Callable[[], Usage] = usage,
+def find_busy_machine(
+    read: Callable[[], Usage] = read_usage,
     sleep: Callable[[float], object] = time.sleep,
     *,
     cores: frozenset[int] | None = None,

@@ -25,11 +25,11 @@ from netdyno.campaign.events import (
     Wired,
 )
 from netdyno.campaign.sessions import SESSIONS
-from netdyno.campaign.standing import ports_note, proven_for, standing
+from netdyno.campaign.standing import find_proof, ports_note, proven_for
 from netdyno.devices import Trait, Wiring
 from netdyno.errors import NetdynoError, advice
 from netdyno.methods import METHODS
-from netdyno.plan.matrix import cases, opened, situation
+from netdyno.plan.matrix import cases, situation, wire_groups
 from netdyno.store import CaseWiring, StoredTrial, StoredVerdict
 from netdyno.testers import TesterEntry
 from netdyno.values.reason import texts
@@ -103,7 +103,9 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
     if not case.profile.tagged:
         wanted = replace(wanted, traits=wanted.traits | {Trait.UNTAGGED})
     with kind.build(wanted) as live, _configured(live, case):
-        wiring = choose.backend(plan, case, opened(case, live.wiring), lambda wiring: proven_for(job, wiring))
+        wiring = choose.choose_backends(
+            plan, case, wire_groups(case, live.wiring), lambda wiring: proven_for(job, wiring)
+        )
         waits_ns = (plan.trial.settle.ns, plan.trial.drain.ns)
         known = replace(situation(case, wiring), waits_ns=waits_ns)
         basis = inventory.basis(wiring, job.versions)
@@ -111,7 +113,7 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
         served = (case, *cases(plan))
         with SESSIONS.of_case(job.tester.load(), plan, wiring, served) as session:
             found = session.ports
-            proven, notes = standing(job, wiring, {**basis, **inventory.opened(wiring, found)})
+            proven, notes = find_proof(job, wiring, {**basis, **inventory.describe_open_ports(wiring, found)})
             wiring = replace(wiring, notes=(*wiring.notes, *ports_note(wiring, found), *notes))
             emit(Wired(case.number, replace(_wired(wiring, known, session.described), proven=proven)))
             trials = Attempts(job, wiring, live, session, emit, stopping)

@@ -272,7 +272,7 @@ def _campaign(
     virtual.sort(key=lambda job: job.case.direction != "bidir")
     real = [job for job in jobs if _clock(job) == "real"]
     told = False
-    found = busy.busy() if real and not interrupts.seen else None
+    found = busy.find_busy_machine() if real and not interrupts.seen else None
     if found is not None:
         warn(found)
     if jobs:

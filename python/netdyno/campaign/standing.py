@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from netdyno.testers.tester import PortInfo
 
 
-def standing(job: Job, wiring: Wiring, now: Mapping[str, str]) -> tuple[Proven | None, tuple[str, ...]]:
+def find_proof(job: Job, wiring: Wiring, now: Mapping[str, str]) -> tuple[Proven | None, tuple[str, ...]]:
     """What the tester has proven with its ports as they are now and the case's traffic, and notes on it.
 
     now: what a calibration of these ports would rest on.
@@ -46,7 +46,7 @@ def proven_for(job: Job, wiring: Wiring, now: Mapping[str, str] | None = None) -
     """now: as in `standing`, unless the ports are not open yet."""
     key = traffic.key(job.case, verify=job.plan.trial.verify)
     now = inventory.basis(wiring, job.versions) if now is None else now
-    return shelf.proven(job.calibrations, inventory.ports(wiring), key, now)
+    return shelf.find_proven(job.calibrations, inventory.ports(wiring), key, now)
 
 
 def ports_note(wiring: Wiring, opened: Sequence[PortInfo]) -> tuple[str, ...]:

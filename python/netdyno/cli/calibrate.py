@@ -176,14 +176,14 @@ def _measured(plan: Plan | None, source: Source, effort: Effort) -> Calibration:
 
     said = versions(TESTERS["netdyno"])
     plan = plan or ports.default_plan(quick=effort.name == "quick")
-    chosen = traffic.distinct(cases(plan), verify=plan.trial.verify)
+    chosen = traffic.pick_distinct(cases(plan), verify=plan.trial.verify)
     sizes = len({(size, case.direction) for case in chosen for size, _ in case.profile.mix.weights})
 
     def say(line: str) -> None:
         click.echo(printable(line), err=True)
 
     with source.loop as wiring:
-        watched = clocks.watched(clocks.cores_of(wiring.session), wiring.session)
+        watched = clocks.list_watched_cores(clocks.cores_of(wiring.session), wiring.session)
         about = seconds(effort, len(chosen), sizes, len(watched))
         kinds = f"{counted(len(chosen), 'kind')} of traffic"
         workers = workers_of(wiring.session)

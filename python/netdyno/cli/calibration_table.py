@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator
 
 from netdyno.calibration import shelf
-from netdyno.calibration.checks import MARKS, titled
+from netdyno.calibration.checks import MARKS, format_title
 from netdyno.calibration.document import Calibration
 from netdyno.methods import rounded
 from netdyno.values.printable import printable
@@ -35,7 +35,7 @@ def lines(calibration: Calibration, width: int) -> Iterator[str]:
     yield ""
     several = any((check.workers or 1) > 1 for check in calibration.checks)
     for check in calibration.checks:
-        title = printable(titled(check, workers=several))
+        title = printable(format_title(check, workers=several))
         text = f"{title}: {printable(check.value)}" if check.value else title
         if check.reason:
             text += f" -- {printable(check.reason)}"
@@ -54,7 +54,7 @@ def lines(calibration: Calibration, width: int) -> Iterator[str]:
 def _unproven(calibration: Calibration) -> Iterator[str]:
     """What no run will rest on, and why: a sentence each."""
     for one in calibration.traffic:
-        why = shelf.failed(calibration, one)
+        why = shelf.find_failed_check(calibration, one)
         if why is None and one.max_fps is None:
             why = "no load passed without loss"
         if why is not None:

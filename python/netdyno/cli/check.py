@@ -50,7 +50,7 @@ def check(context: click.Context, plan: Path, form: str) -> None:
     click.echo(f"{plan}: {printable(loaded.title)}: {counted(count, 'case')}, {about(loaded, count)}")
     for line in outline.lines(loaded):
         click.echo(printable(line))
-    for line in (*outline.beyond(loaded, os.sched_getaffinity(0)), *outline.without_interface(loaded)):
+    for line in (*outline.list_missing(loaded, os.sched_getaffinity(0)), *outline.without_interface(loaded)):
         click.echo(f"warning: {printable(line)}", err=True)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from netdyno.errors import counted
 from netdyno.modifiers import MODIFIERS
 from netdyno.plan.groups import AXIS
-from netdyno.plan.matrix import cases, opened, streams
+from netdyno.plan.matrix import cases, streams, wire_groups
 from netdyno.plan.patterns import PAIRS
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def lines(plan: Plan) -> Iterator[str]:
     sent: dict[str, tuple[str, ...]] = {}
     routed = False
     for case in found:
-        wiring = opened(case, plan.kind.wire(plan.lab.links, case.settings))
+        wiring = wire_groups(case, plan.kind.wire(plan.lab.links, case.settings))
         way = case.direction if case.pattern == PAIRS else f"{case.pattern}, {case.direction}"
         way = f"{dict(case.choices)[AXIS]}, {way}" if case.groups else way
         classes = f" ({case.profile_name})" if case.profile.classes else ""
@@ -61,7 +61,7 @@ def without_interface(plan: Plan, here: Path = Path("/sys/class/net")) -> Iterat
             yield f"tester port `{link.tester_port}` uses interface `{name}`: this machine has none"
 
 
-def beyond(plan: Plan, cores: Collection[int]) -> Iterator[str]:
+def list_missing(plan: Plan, cores: Collection[int]) -> Iterator[str]:
     """What the plan asks of a machine that this one, with these cores for us, has not: another may run it."""
     first = next(iter(cases(plan)), None)
     if first is None or plan.kind.wire(plan.lab.links, first.settings).clock == "virtual":

@@ -206,7 +206,7 @@ def _kept(stored: StoredRun, outcome: Outcome) -> tuple[str, str]:
             f"hint: `netdyno report {outcome.folder}` prints its results",
         )
     done = sum(case.state == "done" for case in stored.cases)
-    also = unfinished.kept(view(stored))
+    also = unfinished.describe_stored_trials(view(stored))
     return (
         f"interrupted: {trials} kept, {done} of {counted(len(stored.cases), 'case')} measured"
         + (f"; finished and kept, without a result yet: {also}" if also else ""),

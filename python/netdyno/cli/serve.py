@@ -96,7 +96,7 @@ class Service:
 
 
 @contextmanager
-def serving(service: Service) -> Iterator[Server]:
+def open_server(service: Service) -> Iterator[Server]:
     """Serves the device until the end of the block. Raises `LabError` if a port or a core cannot be had."""
     try:
         served = Server(service.spec())
@@ -119,7 +119,7 @@ def serve(
 
     begun: called once it listens. seen: given how it fared before and fares now, each second.
     """
-    with serving(service) as served:
+    with open_server(service) as served:
         begun()
         passed = 0.0
         before = served.look()

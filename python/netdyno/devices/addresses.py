@@ -17,7 +17,7 @@ BEHIND_IPV6 = (("2001:2::/49",), ("2001:2:0:8000::/49",))
 """RFC 5180 section 8's network, one half behind each of two tester ports."""
 
 
-def behind(port: int, ports: int) -> tuple[str, ...]:
+def networks_behind(port: int, ports: int) -> tuple[str, ...]:
     """IPv4 networks behind a tester port of so many.
 
     All are behind an only port. Of three or more, each has its part of every one, so that whatever network
@@ -35,22 +35,22 @@ def _behind(halves: tuple[tuple[str, ...], ...], port: int, ports: int) -> tuple
     if ports == len(halves):
         return halves[port]
     both = tuple(prefix for half in halves for prefix in half)
-    return both if ports == 1 else tuple(part(prefix, port, ports) for prefix in both)
+    return both if ports == 1 else tuple(cut_network(prefix, port, ports) for prefix in both)
 
 
-def parts(ports: int) -> int:
+def count_parts(ports: int) -> int:
     """Into how many parts a network is cut for a lab of so many ports."""
     return next(count for count in PARTS if ports <= count)
 
 
-def part(prefix: str, port: int, ports: int) -> str:
+def cut_network(prefix: str, port: int, ports: int) -> str:
     """The part of a network that is behind a tester port, where a lab has three or more of them.
 
     Eighths for up to eight ports, then 64ths: another link moves nobody's addresses as long as it can be
     avoided. ValueError if the network has fewer addresses than parts.
     """
     network = ipaddress.ip_network(prefix)
-    count = parts(ports)
+    count = count_parts(ports)
     new = network.prefixlen + (count - 1).bit_length()
     if new > network.max_prefixlen:
         raise ValueError(f"{prefix} has fewer than {count} addresses")

@@ -13,7 +13,7 @@ from typing import Any
 from netdyno.devices import addresses, agent, filters, routes
 from netdyno.devices.drivers.driver import Driver, Reached
 from netdyno.devices.live import Inert, Live
-from netdyno.devices.wiring import LabError, LabLink, Trait, WiredPort, Wiring, in_words, joined
+from netdyno.devices.wiring import LabError, LabLink, Trait, WiredPort, Wiring, in_words, loop_ports
 from netdyno.ports import backends, nic
 from netdyno.ports.backends import PortBackend
 from netdyno.ports.nic import advice, fit
@@ -51,7 +51,7 @@ class External:
                 raise ValueError(f"`{setting}` is not a setting of `{self.name}`")
         agent.index(settings.get(agent.INDEX, "1"))
         asked = settings.get(routes.SETTING)
-        behind = () if asked is None else routes.behind(asked, len(links))
+        behind = () if asked is None else routes.prefixes_behind(asked, len(links))
         if behind and not all(link.address and link.gateway for link in links):
             raise ValueError("`routes` are a router's: give every link its `address` and `gateway`")
         version = routes.version(behind[0]) if behind else 4
@@ -87,7 +87,7 @@ class External:
         }
         learn = any(port.destination == "peer" for port in ports)
         written = settings.get(filters.SETTING)
-        rules = () if written is None else filters.behind(written, len(links))
+        rules = () if written is None else filters.rules_behind(written, len(links))
         lines = tuple(tuple(str(rule) for rule in of_port) for of_port in rules)
         return Wiring(
             "real",
@@ -183,7 +183,7 @@ class External:
                 if len(links) > 1
                 else f"What the user plugged into {names}, which leads back into it what it sends."
             )
-            yield joined(_as_found(wiring).settled(), how)
+            yield loop_ports(_as_found(wiring).settled(), how)
             return
         backend = backends.BACKENDS[apart[0]]
         if set(kinds) != {backend.name} or backend.loop is None:
@@ -198,7 +198,7 @@ class External:
                 replace(link, backend=PortBackend(backend.name, options))
                 for link, options in zip(links, (near, far), strict=True)
             ]
-            yield joined(_as_found(self.wire(tuple(ends), {}).with_threads(threads)), how)
+            yield loop_ports(_as_found(self.wire(tuple(ends), {}).with_threads(threads)), how)
 
 
 KIND = EXTERNAL = External()

@@ -46,7 +46,7 @@ def text(count: int, place: int, permitted: Mapping[int, tuple[str, str]]) -> st
     return f"{count} at {place}{''.join(ports)}"
 
 
-def behind(written: str, ports: int) -> tuple[tuple[Rule, ...], ...]:
+def rules_behind(written: str, ports: int) -> tuple[tuple[Rule, ...], ...]:
     """The rules of each of so many ports, in the order in which they are looked at; none: no filter.
 
     ValueError if the text is no filter.

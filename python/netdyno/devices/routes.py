@@ -37,14 +37,14 @@ def version(routes: tuple[str, ...]) -> int:
     return ipaddress.ip_network(routes[0]).version
 
 
-def behind(text: str, ports: int) -> tuple[tuple[str, ...], ...]:
+def prefixes_behind(text: str, ports: int) -> tuple[tuple[str, ...], ...]:
     """The prefixes behind each of so many ports. ValueError if there cannot be as many as the text says."""
     count = text.removesuffix(IPV6)
     if not count.isascii() or not count.isdigit() or not 1 <= int(count) <= MOST:
         raise ValueError(
             f"`{SETTING}` is a number of routes behind each port, 1 to {MOST}, not `{count[:20]}`"
         )
-    networks = addresses.behind if count == text else addresses.behind_ipv6
+    networks = addresses.networks_behind if count == text else addresses.behind_ipv6
     return tuple(prefixes(networks(port, ports)[0], int(count)) for port in range(ports))
 
 

@@ -130,7 +130,7 @@ class Wiring:
 
     def settled(self, backend: str = backends.USUAL) -> Wiring:
         """The same with this backend for each port that a plan leaves to us."""
-        return replace(self, session=backends.settled(self.session, backend))
+        return replace(self, session=backends.with_backend(self.session, backend))
 
     def only(self, names: Collection[str]) -> Wiring:
         """The same lab with the ports of these names alone opened; the device keeps all of its own."""
@@ -251,7 +251,7 @@ def in_words(links: range) -> str:
     return least if least == most else f"{least} to {most}"
 
 
-def joined(wiring: Wiring, how: str) -> Wiring:
+def loop_ports(wiring: Wiring, how: str) -> Wiring:
     """A wiring whose ports are each other's far end: frames go to the peer, and nothing is resolved."""
     ports = tuple(
         replace(port, ipv4=None, ipv6=None, destination="peer", destination_ipv6=None, vlans=())

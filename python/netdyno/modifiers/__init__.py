@@ -28,7 +28,7 @@ MODIFIERS: Mapping[str, Modifier] = {
 """Every modifier, by the name a plan uses."""
 
 
-def chosen(choices: Sequence[tuple[str, str]]) -> Modifier:
+def choose_modifier(choices: Sequence[tuple[str, str]]) -> Modifier:
     """That of a case, by its axes and their values."""
     return MODIFIERS[dict(choices).get(AXIS, NONE.name)]
 

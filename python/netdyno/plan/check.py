@@ -17,14 +17,14 @@ from netdyno.methods.parts.procedure import rounded
 from netdyno.plan import Plan, Tables, problems, suites
 from netdyno.plan import models as m
 from netdyno.plan.check_goals import in_reach as goals_in_reach
-from netdyno.plan.check_groups import fitting, groups, one_member
+from netdyno.plan.check_groups import check_fit, groups, one_member
 from netdyno.plan.check_lab import include, lab
 from netdyno.plan.check_matrix import MAX_CASES, axes, filters, only_kind, possible_in_all
 from netdyno.plan.check_traffic import MOST_FLOWS, no_tags, profiles, shared_out, too_many_flows
 from netdyno.plan.check_trials import problems as trial_problems
 from netdyno.plan.check_trials import short_samples
 from netdyno.plan.groups import AXIS, BESIDE, Group
-from netdyno.plan.matrix import Case, cases, opened, situation
+from netdyno.plan.matrix import Case, cases, situation, wire_groups
 from netdyno.plan.patterns import PAIRS, PATTERNS, ways
 from netdyno.plan.source import Source
 from netdyno.values.offer import Offer
@@ -42,18 +42,18 @@ def check(source: Source, base: Path | None, tables: Tables) -> Plan | None:
         message = (
             "the plan is empty"
             if source.value is None
-            else f"a plan is a mapping, not {problems.shown(source.value)}"
+            else f"a plan is a mapping, not {problems.format_value(source.value)}"
         )
         needed = "needed are `title`, `lab`, `traffic` and `method`, or `lab` and `suite`"
         source.report((), message, f"begin with `title: ...`; {needed}", code="wrong-type")
         return None
     included = include(source, base)
-    raw: dict[str, Any] = suites.filled(source, source.value)
+    raw: dict[str, Any] = suites.fill_suite(source, source.value)
     unknown = suites.KEY in source.value and raw["method"] is None
     told = (*(() if included is not None else ("lab",)), *(("method",) if unknown else ()))
-    problems.valid(m.PlanFile, raw, source, told=told)
+    problems.validate_part(m.PlanFile, raw, source, told=told)
     # The rules below look at the parts that are right, so that one slip does not hide another.
-    whole, lost = problems.salvaged(m.PlanFile, {**raw, **_STAND_IN})
+    whole, lost = problems.salvage_part(m.PlanFile, {**raw, **_STAND_IN})
     assert whole is not None, "what stands in is right"
     planned = lab(source, raw.get("lab"), tables)
     known = profiles(source, raw.get("traffic"))
@@ -107,7 +107,7 @@ def check(source: Source, base: Path | None, tables: Tables) -> Plan | None:
     )
     if ports:
         able = [name for name, one in tables.methods.items() if one.groups]
-        fitting(source, tables.methods[method], dict(matrix), able)
+        check_fit(source, tables.methods[method], dict(matrix), able)
     if filtered and grouped:
         _cases(source, plan, tables.methods[method])
     return plan
@@ -173,8 +173,8 @@ def _method(source: Source, raw: object, tables: Tables) -> tuple[str | None, An
             continue
         model = tables.methods[name].parameters
         given = {} if raw[name] is None else raw[name]
-        problems.valid(model, given, source, (key, name))
-        parameters, lost = problems.salvaged(model, given)
+        problems.validate_part(model, given, source, (key, name))
+        parameters, lost = problems.salvage_part(model, given)
         if parameters is not None:
             for path, load in parameters.loads():
                 if isinstance(load.amount, Percent) and load.amount.amount > 1:
@@ -375,7 +375,7 @@ def _cases(source: Source, plan: Plan, method: Any) -> None:
         if Trait.REFUSES_TAGS in wirings[chosen].traits and case.profile_name not in tagged:
             tagged.add(case.profile_name)
             no_tags(source, case.profile_name, case.profile, plan.lab.kind, case.name)
-        wiring = opened(case, wirings[chosen])
+        wiring = wire_groups(case, wirings[chosen])
         if len(wirings[chosen].ports) > 2 and case.profile_name not in shared:
             shared.add(case.profile_name)
             routed = any(port.destination != "peer" for port in wirings[chosen].ports)

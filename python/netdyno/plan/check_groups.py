@@ -136,7 +136,7 @@ _MODIFIERS: Mapping[str, str] = {
 APART = "the same plan without `groups`, with the links of one group: once for each group"
 
 
-def fitting(source: Source, method: Any, matrix: Mapping[str, Sequence[str]], able: Sequence[str]) -> None:
+def check_fit(source: Source, method: Any, matrix: Mapping[str, Sequence[str]], able: Sequence[str]) -> None:
     """Whether method, patterns and modifiers are of groups at all. able: the methods that are, by name."""
     if not method.groups:
         source.report(

@@ -12,7 +12,7 @@ from netdyno.plan import Tables, ports
 from netdyno.plan import models as m
 from netdyno.plan.lab import Lab as PlannedLab
 from netdyno.plan.models import TESTER
-from netdyno.plan.problems import salvaged
+from netdyno.plan.problems import salvage_part
 from netdyno.plan.source import Source, read_file
 from netdyno.ports.backends import OWNER, PortBackend, options_of
 from netdyno.ports.threads import Threads
@@ -62,7 +62,7 @@ def lab(source: Source, raw: object, tables: Tables) -> PlannedLab | None:
     table = raw.get("nodes")
     for name, value in table.items() if isinstance(table, dict) else ():
         known.append(str(name))
-        node, _ = salvaged(m.Node, value)
+        node, _ = salvage_part(m.Node, value)
         if node is None:
             complete = False
             continue
@@ -237,11 +237,11 @@ _STAND_IN = {"endpoints": ["a:?", "b:?"], "rate": "10Tbps"}
 
 def _link(source: Source, place: tuple[str | int, ...], value: object, ports_: tuple[str, str]) -> LabLink:
     given = value if isinstance(value, dict) else {}
-    link, _ = salvaged(m.Link, given)
+    link, _ = salvage_part(m.Link, given)
     if link is None:
-        _, wrong = salvaged(m.Link, {**_STAND_IN, **given})
+        _, wrong = salvage_part(m.Link, {**_STAND_IN, **given})
         right = {name: part for name, part in given.items() if name not in wrong}
-        link, _ = salvaged(m.Link, {**_STAND_IN, **right})
+        link, _ = salvage_part(m.Link, {**_STAND_IN, **right})
     assert link is not None, "what stands in is right"
     address, gateway = link.address, link.gateway
     if (address is None) != (gateway is None) and not {"address", "gateway"} <= set(given):
@@ -332,7 +332,7 @@ def _count(source: Source, raw: object, kind: Any) -> None:
 
 def _ends(value: object) -> tuple[tuple[str, str], tuple[str, str]] | None:
     """The endpoints of a link, whatever else is wrong with it."""
-    link, _ = salvaged(
+    link, _ = salvage_part(
         m.Link, {**_STAND_IN, "endpoints": value.get("endpoints")} if isinstance(value, dict) else None
     )
     return link.endpoints if link else None

@@ -10,9 +10,9 @@ from typing import Any
 from netdyno import modifiers
 from netdyno.errors import names, suggestion
 from netdyno.plan import Tables, check_groups
-from netdyno.plan.groups import AXIS, usual
+from netdyno.plan.groups import AXIS, default_groups
 from netdyno.plan.models import DIRECTIONS
-from netdyno.plan.patterns import PAIRS, PATTERNS, possible
+from netdyno.plan.patterns import PAIRS, PATTERNS, list_directions
 from netdyno.plan.source import Source
 
 MAX_CASES = 10_000
@@ -72,7 +72,7 @@ def axes(
     if AXIS in found:
         check_groups.axis(source, found[AXIS], groups)
     elif groups:
-        found[AXIS] = usual(groups)
+        found[AXIS] = default_groups(groups)
     count = math.prod(len(values) for values in found.values())
     if count > MAX_CASES:
         message = f"the matrix has {count} cases"
@@ -107,7 +107,7 @@ def possible_in_all(
 ) -> tuple[tuple[str, ...], str]:
     """As `possible`, in a lab or in groups of all these sizes. groups: their names, if they are."""
     of = [f"the group `{name}`" for name in groups] if len(groups) == len(sizes) else ["the lab"] * len(sizes)
-    found = [possible(pattern, size, one) for size, one in zip(sizes, of, strict=True)]
+    found = [list_directions(pattern, size, one) for size, one in zip(sizes, of, strict=True)]
     ways = tuple(way for way in found[0][0] if all(way in others for others, _ in found))
     # Of one that has none the reason is its own; else of the one that has no more than all.
     reasons = [why for others, why in sorted(found, key=lambda one: len(one[0])) if why]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from netdyno.devices.addresses import parts
+from netdyno.devices.addresses import count_parts
 from netdyno.plan.headers import Vlan, distinct_flows, length, smallest_frame
-from netdyno.plan.problems import salvaged
+from netdyno.plan.problems import salvage_part
 from netdyno.plan.source import Source
 from netdyno.plan.traffic import Profile
 
@@ -20,11 +20,11 @@ def profiles(source: Source, raw: object) -> dict[str, Profile]:
     """The profiles that can be understood, by name."""
     found: dict[str, Profile] = {}
     for name, value in raw.items() if isinstance(raw, dict) else ():
-        profile, lost = salvaged(Profile, value)
+        profile, lost = salvage_part(Profile, value)
         sized = profile is not None and "size" not in lost
         if profile is None and isinstance(value, dict):
             # Whatever its size: the rest is looked at with one that everything fits into.
-            profile, lost = salvaged(Profile, {**value, "size": "9216B"})
+            profile, lost = salvage_part(Profile, {**value, "size": "9216B"})
         if profile is None:
             continue
         if sized:
@@ -115,7 +115,7 @@ def shared_out(source: Source, name: str, profile: Profile, ports: int, *, route
         )
         return
     if profile.flows > have:
-        which = {8: "an eighth", 64: "a 64th"}[parts(ports)]
+        which = {8: "an eighth", 64: "a 64th"}[count_parts(ports)]
         message = f"{profile.flows} flows, but {which} of the addresses, which each port has, makes {have}"
         source.report((*place, "flows"), message, f"{_at_most(have)}, or larger networks", code="too-many")
 

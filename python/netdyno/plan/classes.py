@@ -50,7 +50,7 @@ class TrafficClass(Element):
     )
 
 
-def shared(classes: dict[str, TrafficClass]) -> dict[str, TrafficClass]:
+def with_shares(classes: dict[str, TrafficClass]) -> dict[str, TrafficClass]:
     """The classes with their shares, which make up the whole load."""
     if not classes:
         return classes
@@ -82,4 +82,4 @@ def shared(classes: dict[str, TrafficClass]) -> dict[str, TrafficClass]:
     }
 
 
-Classes = Annotated[dict[str, TrafficClass], AfterValidator(shared)]
+Classes = Annotated[dict[str, TrafficClass], AfterValidator(with_shares)]

@@ -21,12 +21,12 @@ class Group:
     cards: tuple[str, ...]
 
 
-def usual(names: Sequence[str]) -> tuple[str, ...]:
+def default_groups(names: Sequence[str]) -> tuple[str, ...]:
     """The values of the axis where a plan gives none: each group alone, then all together."""
     return (*names, BESIDE.join(names)) if len(names) > 1 else tuple(names)
 
 
-def named(value: str, groups: Sequence[Group]) -> tuple[Group, ...]:
+def groups_of_case(value: str, groups: Sequence[Group]) -> tuple[Group, ...]:
     """The groups of a case, in the order of the plan."""
     names = value.split(BESIDE)
     return tuple(group for group in groups if group.name in names)

@@ -14,7 +14,7 @@ from netdyno import modifiers
 from netdyno.devices import routes
 from netdyno.devices.wiring import Trait
 from netdyno.plan import patterns
-from netdyno.plan.groups import AXIS, Group, named
+from netdyno.plan.groups import AXIS, Group, groups_of_case
 from netdyno.plan.patterns import Direction
 from netdyno.values.rates import line_rate
 from netdyno.values.situation import Place, Situation
@@ -65,7 +65,7 @@ class Case:
     @property
     def modifier(self) -> modifiers.Modifier:
         """The condition it is run under (RFC 2544 section 11)."""
-        return modifiers.chosen(self.choices)
+        return modifiers.choose_modifier(self.choices)
 
     @property
     def title(self) -> str:
@@ -128,7 +128,7 @@ def _combinations(plan: Plan) -> tuple[Case, ...]:
                 direction=chosen["direction"],  # type: ignore[arg-type]
                 seed=case_seed(plan.seed, name),
                 pattern=chosen.get("pattern", patterns.PAIRS),
-                groups=named(chosen[AXIS], plan.groups) if plan.groups else (),
+                groups=groups_of_case(chosen[AXIS], plan.groups) if plan.groups else (),
             )
         )
     return tuple(found)
@@ -143,10 +143,10 @@ def _modified(
     """
     pattern, ports = chosen.get("pattern", patterns.PAIRS), len(plan.lab.links)
     direction: Direction = chosen["direction"]  # type: ignore[assignment]
-    if direction not in patterns.possible(pattern, ports)[0]:
+    if direction not in patterns.list_directions(pattern, ports)[0]:
         return {}
     ways = patterns.ways(pattern, direction, ports)
-    found = modifiers.chosen(choices).settings(plan.profiles[chosen["profile"]], ways, ports)
+    found = modifiers.choose_modifier(choices).settings(plan.profiles[chosen["profile"]], ways, ports)
     return {name: value for name, value in found.items() if name in plan.kind.settings}
 
 
@@ -166,7 +166,7 @@ def case_seed(seed: int, name: str, repeat: int = 1) -> int:
     return int.from_bytes(digest[:8], "big") >> 1
 
 
-def opened(case: Case, wiring: Wiring) -> Wiring:
+def wire_groups(case: Case, wiring: Wiring) -> Wiring:
     """The lab with the ports of the case's groups alone; all of it where there are none."""
     return wiring.only({port for group in case.groups for port in group.ports}) if case.groups else wiring
 
@@ -212,7 +212,7 @@ def streams(case: Case, wiring: Wiring) -> tuple[Stream, ...]:
     return tuple(found)
 
 
-def beside(case: Case, wiring: Wiring) -> tuple[Stream, ...]:
+def list_streams_beside(case: Case, wiring: Wiring) -> tuple[Stream, ...]:
     """What is sent in place of some frames of each stream, of whose load it has a part; no method sees it."""
     modifier = case.modifier
     if not modifier.share:

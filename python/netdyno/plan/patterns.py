@@ -164,7 +164,7 @@ PATTERNS: Mapping[str, Pattern] = {
 """Every pattern, in the order help lists them."""
 
 
-def possible(pattern: str, ports: int, of: str = "the lab") -> tuple[tuple[Direction, ...], str]:
+def list_directions(pattern: str, ports: int, of: str = "the lab") -> tuple[tuple[Direction, ...], str]:
     """Which directions a pattern has in a lab of so many ports, and why not the others. of: what has them."""
     known = PATTERNS[pattern]
     if ports not in known.ports:
@@ -183,7 +183,7 @@ def ways(pattern: str, direction: Direction, ports: int) -> tuple[Way, ...]:
 
     ValueError if the pattern has no such direction with so many ports.
     """
-    known, why = possible(pattern, ports)
+    known, why = list_directions(pattern, ports)
     if direction not in known:
         raise ValueError(f"`direction` cannot be `{direction}`: {why}")
     forward = PATTERNS[pattern].forward(ports)

@@ -64,7 +64,11 @@ def _name(source: Source, path: Path_, finding: Any) -> None:
         source.report(path, cause.message, cause.hint, key=True, code=cause.code)
     else:
         source.report(
-            path, f"the name {shown(path[-1])} must be text", "put it in quotes", key=True, code="wrong-type"
+            path,
+            f"the name {format_value(path[-1])} must be text",
+            "put it in quotes",
+            key=True,
+            code="wrong-type",
         )
 
 
@@ -99,7 +103,7 @@ def _sentence(finding: Any, source: Source, path: Path_) -> tuple[str, str, str 
         if wanted == "a mapping" and isinstance(value, list):
             hint = f"{hint}, without brackets and dashes"
         what = f"an entry of `{name}`" if settled and isinstance(settled[-1], int) else f"`{name}`"
-        return "wrong-type", f"{what} must be {wanted}, not {shown(value)}{_inside(value)}", hint
+        return "wrong-type", f"{what} must be {wanted}, not {format_value(value)}{_inside(value)}", hint
     if kind in ("too_short", "string_too_short"):
         return "empty", f"`{name}` is empty", "give at least one"
     if kind in ("too_long", "string_too_long"):
@@ -107,7 +111,7 @@ def _sentence(finding: Any, source: Source, path: Path_) -> tuple[str, str, str 
     if kind in ("literal_error", "enum"):
         return (
             "out-of-range",
-            f"`{name}` cannot be {shown(value)}",
+            f"`{name}` cannot be {format_value(value)}",
             f"it is one of {str(context.get('expected', '')).replace(chr(39), '`')}",
         )
     if kind in ("greater_than_equal", "less_than_equal", "greater_than", "less_than"):
@@ -118,7 +122,7 @@ def _sentence(finding: Any, source: Source, path: Path_) -> tuple[str, str, str 
             "less_than_equal": "at most",
             "less_than": "less than",
         }[kind]
-        return "out-of-range", f"`{name}` cannot be {shown(value)}", f"it is {side} {bound}"
+        return "out-of-range", f"`{name}` cannot be {format_value(value)}", f"it is {side} {bound}"
     if kind == "union_tag_invalid":
         tag = str(context.get("tag", ""))
         known = [part.strip().strip("'") for part in str(context.get("expected_tags", "")).split(",")]
@@ -137,13 +141,13 @@ def _inside(value: object) -> str:
     """What a list has in it that stands where none is wanted: `, with `a` and `b` in it`."""
     if not isinstance(value, list) or not value:
         return ", which is empty" if isinstance(value, list) else ""
-    told = [shown(one) for one in value[:MOST_SHOWN]]
+    told = [format_value(one) for one in value[:MOST_SHOWN]]
     more = len(value) - len(told)
     told += [f"{more} more"] if more else []
     return f" of {' and '.join((', '.join(told[:-1]), told[-1])) if len(told) > 1 else told[0]}"
 
 
-def shown(value: object) -> str:
+def format_value(value: object) -> str:
     """A value in a message: short, and as YAML would have it."""
     if isinstance(value, Mapping):
         return "a mapping"
@@ -195,7 +199,7 @@ def _step(place: Any, part: str | int) -> list[Any]:
 MODEL = TypeVar("MODEL", bound=BaseModel)
 
 
-def valid(
+def validate_part(
     model: type[MODEL], raw: Any, source: Source, base: Path_ = (), told: tuple[str, ...] = ()
 ) -> MODEL | None:
     """A part of a plan as its model has it; None if it is wrong, and then everything wrong is noted.
@@ -209,7 +213,7 @@ def valid(
         return None
 
 
-def salvaged(model: type[MODEL], raw: Any) -> tuple[MODEL | None, frozenset[str]]:
+def salvage_part(model: type[MODEL], raw: Any) -> tuple[MODEL | None, frozenset[str]]:
     """A part of a plan without what is wrong in it, and the fields that lost something by that.
 
     For the rules on what parts mean together: they look at what is right, so that one slip does not hide

@@ -11,7 +11,7 @@ from typing import Any
 
 from netdyno.errors import names, suggestion
 from netdyno.plan.headers import smallest_frame
-from netdyno.plan.problems import salvaged, shown
+from netdyno.plan.problems import format_value, salvage_part
 from netdyno.plan.source import Path_, Source
 from netdyno.plan.traffic import Profile
 
@@ -51,7 +51,7 @@ def key(source: Source) -> str:
     return KEY if isinstance(source.value, dict) and KEY in source.value else "method"
 
 
-def filled(source: Source, raw: dict[str, Any]) -> dict[str, Any]:
+def fill_suite(source: Source, raw: dict[str, Any]) -> dict[str, Any]:
     """The plan with all that its suite gives written out, as if the plan said it; mistakes are noted."""
     if KEY not in raw:
         return raw
@@ -83,7 +83,7 @@ def _named(source: Source, value: object) -> tuple[str | None, Any]:
     else:
         source.report(
             (KEY,),
-            f"`suite` is a name, or a name with parameters, not {shown(value)}",
+            f"`suite` is a name, or a name with parameters, not {format_value(value)}",
             f"write `suite: rfc2544`; suites: {names(SUITES)}",
             code="wrong-type",
         )
@@ -138,7 +138,7 @@ def _sized(source: Source, raw: dict[str, Any], suite: Suite) -> dict[str, Any]:
 
 def _sizes(value: dict[Any, Any], suite: Suite) -> tuple[int, ...]:
     """The suite's sizes; where headers need more, what they need: IPv6 does not fit into 64 bytes."""
-    profile, _ = salvaged(Profile, {**value, "size": "9216B"})
+    profile, _ = salvage_part(Profile, {**value, "size": "9216B"})
     least = 64 if profile is None else smallest_frame(profile.stack)
     return tuple(dict.fromkeys(max(size, least) for size in suite.sizes))
 

@@ -262,8 +262,8 @@ class Profile(Element):
         """
         pool = self.pool
         if ports > 2 and self.headers is None:
-            source = addresses.part(pool.source, first, ports)
-            destination = addresses.part(pool.destination, second, ports)
+            source = addresses.cut_network(pool.source, first, ports)
+            destination = addresses.cut_network(pool.destination, second, ports)
             pool = replace(pool, source=source, destination=destination, one=None)
         stack = self._stack(pool, reverse=reverse)
         return tuple(_swapped(header) for header in stack) if reverse else stack
@@ -275,7 +275,7 @@ class Profile(Element):
         both = (self.pool.source, self.pool.destination)
         if ports == 2:
             return (both[port],)
-        return both if ports == 1 else tuple(addresses.part(prefix, port, ports) for prefix in both)
+        return both if ports == 1 else tuple(addresses.cut_network(prefix, port, ports) for prefix in both)
 
     def _stack(self, pool: Addresses, *, reverse: bool = False) -> tuple[Any, ...]:
         """Source and destination as the profile has them; reverse: they will be swapped."""

@@ -70,7 +70,7 @@ class Card:
 
 
 @contextmanager
-def asking(interface: str) -> Iterator[Ask]:
+def open_ethtool(interface: str) -> Iterator[Ask]:
     """Asks of one interface of this network namespace."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as opened:
 
@@ -89,11 +89,11 @@ def asking(interface: str) -> Iterator[Ask]:
 
 def card(interface: str) -> Card:
     """The card behind an interface. What the kernel cannot tell is empty."""
-    with asking(interface) as ask:
-        return card_told(ask)
+    with open_ethtool(interface) as ask:
+        return read_card(ask)
 
 
-def card_told(ask: Ask) -> Card:
+def read_card(ask: Ask) -> Card:
     """The card of an interface as `ask` answers for it."""
     told = ask(struct.pack(f"I{_DRVINFO_BYTES - 4}x", ETHTOOL_GDRVINFO))
     driver, firmware, bus = (_text(told[at : at + 32]) for at in (4, 68, 100)) if told else ("", "", "")

@@ -76,9 +76,9 @@ class Emulated:
             raise ValueError(f"`{self.name}` takes {in_words(self.links)} links, not {len(links)}")
         chosen = _chosen(self.settings, settings)
         asked = chosen.pop(routes.SETTING, None)
-        behind = () if asked is None else routes.behind(asked, len(links))
+        behind = () if asked is None else routes.prefixes_behind(asked, len(links))
         written = chosen.pop(filters.SETTING, None)
-        rules = () if written is None else filters.behind(written, len(links))
+        rules = () if written is None else filters.rules_behind(written, len(links))
         found = self.model(links, chosen)
         wired = _wire(links, found if isinstance(found, tuple) else (found,), behind, rules)
         return replace(wired, settings=dict(settings))
@@ -230,7 +230,7 @@ def _forwarding(
     table = [
         {"prefix": prefix, "via": tester(port)}
         for version, networks, tester in (
-            (4, addresses.behind, addresses.tester),
+            (4, addresses.networks_behind, addresses.tester),
             (6, addresses.behind_ipv6, addresses.tester_ipv6),
         )
         for port in numbers

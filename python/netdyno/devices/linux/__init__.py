@@ -23,7 +23,16 @@ from netdyno.devices.linux import device as dut
 from netdyno.devices.linux.daemon import Daemon
 from netdyno.devices.linux.live import LinuxLive
 from netdyno.devices.live import Live
-from netdyno.devices.wiring import TWO_LINKS, LabError, LabLink, Trait, WiredPort, Wiring, in_words, joined
+from netdyno.devices.wiring import (
+    TWO_LINKS,
+    LabError,
+    LabLink,
+    Trait,
+    WiredPort,
+    Wiring,
+    in_words,
+    loop_ports,
+)
 from netdyno.ports import backends
 from netdyno.ports.backends import PortBackend
 from netdyno.ports.threads import Threads, cores_of, workers_of
@@ -83,11 +92,11 @@ class Linux:
             ],
         }
         asked = settings.get(routes.SETTING)
-        behind = () if asked is None else routes.behind(asked, len(links))
+        behind = () if asked is None else routes.prefixes_behind(asked, len(links))
         if behind and routes.version(behind[0]) == 6:
             raise ValueError("it forwards IPv4 alone, so there are no IPv6 routes")
         written = settings.get(filters.SETTING)
-        rules = () if written is None else filters.behind(written, len(links))
+        rules = () if written is None else filters.rules_behind(written, len(links))
         return Wiring(
             "real",
             ports,
@@ -125,7 +134,7 @@ class Linux:
         with (
             namespaces.tester_namespace(),
             dut.device_namespace() as device,
-            leftovers.remembered(folder, device.pid),
+            leftovers.remember_process(folder, device.pid),
             dut.route_files(wiring.routes) as files,
             ExitStack() as within,
         ):
@@ -136,9 +145,9 @@ class Linux:
                 dut.set_up(device, self.service, ports, files)
                 nft.install(device, wiring.filters)
                 if wiring.settings.get(rip.SETTING) == rip.RIP:
-                    daemons.append(within.enter_context(bird.running(device, ports)))
+                    daemons.append(within.enter_context(bird.run_bird(device, ports)))
                 if wiring.settings.get(agent.SETTING) == agent.SNMP:
-                    daemons.append(within.enter_context(snmpd.running(device)))
+                    daemons.append(within.enter_context(snmpd.run_snmpd(device)))
                     indexes = zip(wiring.ports, snmpd.indexes(device, ports), strict=True)
                     numbered = tuple(replace(port, if_index=index) for port, index in indexes)
                     wiring = replace(wiring, ports=numbered)
@@ -167,7 +176,7 @@ class Linux:
             )
         dut.tool("ip")
         asked = _queued(self.wire(links, {}).with_threads(threads))
-        wiring = joined(asked, "One veth pair, from tester port to tester port.")
+        wiring = loop_ports(asked, "One veth pair, from tester port to tester port.")
         wiring = replace(wiring, session={**wiring.session, "cores": _tester_cores(wiring)})
         with namespaces.tester_namespace():
             near, far = INTERFACES[:2]

@@ -40,7 +40,7 @@ class Daemon:
 
     def look(self) -> None:
         """Raises LabError if it has ended: what the device did without it is not what the plan asks for."""
-        if self.begun is not None and leftovers.started(self.pid) == self.begun:
+        if self.begun is not None and leftovers.read_start_time(self.pid) == self.begun:
             return
         # The shell that started it knows how it ended.
         status, _ = self.device.ask(f"wait {self.pid}")
@@ -69,7 +69,7 @@ def _last(log: Path) -> str:
 
 
 @contextmanager
-def running(device: dut.Device, name: str, command: str, settings: str, ready: str) -> Iterator[Daemon]:
+def run_daemon(device: dut.Device, name: str, command: str, settings: str, ready: str) -> Iterator[Daemon]:
     """Runs `command` from now on. Raises LabError if it does not come up.
 
     In it and in `ready`, a shell command that succeeds when it has, `{folder}` is a folder of its own, which
@@ -81,7 +81,7 @@ def running(device: dut.Device, name: str, command: str, settings: str, ready: s
         # Killed with the shell that holds the namespace, which it would keep alive.
         kept = f"{dut.tool('setpriv')} --pdeathsig KILL {command.format(folder=folder)}"
         pid = int(device.do(f"{kept} > {log} 2>&1 & echo $!"))
-        begun = leftovers.started(pid)
+        begun = leftovers.read_start_time(pid)
         deadline = time.monotonic() + READY_S
         while device.ask(ready.format(folder=folder))[0] != 0:
             if time.monotonic() > deadline:

@@ -225,7 +225,9 @@ def router_port(port: int, ports: int, files: Sequence[str] = ()) -> list[str]:
         *(
             (f"ip -batch {files[port]}",)
             if files
-            else (f"ip route replace {prefix} via {tester}" for prefix in addresses.behind(port, ports))
+            else (
+                f"ip route replace {prefix} via {tester}" for prefix in addresses.networks_behind(port, ports)
+            )
         ),
     ]
 

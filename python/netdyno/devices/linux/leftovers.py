@@ -85,7 +85,7 @@ def _user() -> int:
     return here
 
 
-def started(pid: int) -> int | None:
+def read_start_time(pid: int) -> int | None:
     """When a process started, clock ticks after boot; None if there is none. Tells reused ids apart."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text()
@@ -97,11 +97,11 @@ def started(pid: int) -> int | None:
 
 
 @contextmanager
-def remembered(folder: Path, pid: int) -> Iterator[None]:
+def remember_process(folder: Path, pid: int) -> Iterator[None]:
     """While inside, a process of ours is noted in the folder."""
     note = folder / f"{pid}.json"
     owner = os.getpid()
-    text = json.dumps({"owner": [owner, started(owner)], "child": [pid, started(pid)]})
+    text = json.dumps({"owner": [owner, read_start_time(owner)], "child": [pid, read_start_time(pid)]})
     descriptor = os.open(note, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
     with os.fdopen(descriptor, "w") as file:
         file.write(text)
@@ -119,7 +119,7 @@ _OWNED = re.compile(r"[a-z]+-([0-9]+)-([0-9]+)-[^-]+")
 def own_folder(what_for: str) -> Iterator[Path]:
     """A folder of this process, gone at the end of the block, or else when a lab is next built."""
     owner = os.getpid()
-    made = Path(mkdtemp(prefix=f"{what_for}-{owner}-{started(owner)}-", dir=state_folder()))
+    made = Path(mkdtemp(prefix=f"{what_for}-{owner}-{read_start_time(owner)}-", dir=state_folder()))
     try:
         yield made
     finally:
@@ -130,7 +130,7 @@ def _remove_folders(folder: Path) -> None:
     """Those whose owner is dead."""
     for path in folder.iterdir():
         owned = _OWNED.fullmatch(path.name)
-        if owned is not None and started(int(owned[1])) != int(owned[2]) and not path.is_symlink():
+        if owned is not None and read_start_time(int(owned[1])) != int(owned[2]) and not path.is_symlink():
             shutil.rmtree(path, ignore_errors=True)
 
 
@@ -144,9 +144,9 @@ def remove(folder: Path) -> list[int]:
             (owner, owner_start), (child, child_start) = kept["owner"], kept["child"]
         except (OSError, ValueError, KeyError, TypeError):
             owner, owner_start, child, child_start = 0, None, 0, None
-        if owner and owner_start is not None and started(owner) == owner_start:
+        if owner and owner_start is not None and read_start_time(owner) == owner_start:
             continue  # A run that is still alive.
-        if child and child_start is not None and started(child) == child_start:
+        if child and child_start is not None and read_start_time(child) == child_start:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(child, signal.SIGKILL)
                 ended.append(child)

@@ -10,14 +10,14 @@ from netdyno.devices.linux import device as dut
 
 
 @contextmanager
-def running(device: dut.Device) -> Iterator[daemon.Daemon]:
+def run_snmpd(device: dut.Device) -> Iterator[daemon.Daemon]:
     """The router has an agent. Raises LabError where this machine cannot."""
     snmpd = daemon.program("snmpd", "snmpd", "a Linux router answers management queries with it")
     # Nothing of this machine's own agent: neither its settings, nor what it keeps, nor any MIB.
     own = "env MIBS= SNMPCONFPATH={folder} SNMP_PERSISTENT_DIR={folder}"
     command = f"{own} {snmpd} -f -C -c {{folder}}/conf -Lo udp:161"
     ready = "grep -q '^NET-SNMP version' {folder}/log"
-    with daemon.running(device, "snmpd", command, "rocommunity public\n", ready) as found:
+    with daemon.run_daemon(device, "snmpd", command, "rocommunity public\n", ready) as found:
         yield found
 
 

@@ -82,7 +82,7 @@ class PortBackend:
         return BACKENDS[self.kind].spec(self.options, interface)
 
 
-def settled(session: Mapping[str, Any], kind: str = USUAL) -> Mapping[str, Any]:
+def with_backend(session: Mapping[str, Any], kind: str = USUAL) -> Mapping[str, Any]:
     """The session with this backend for each port with `auto`."""
     ports = [
         {**port, "backend": _with_kind(port["backend"], kind)} if port["backend"]["kind"] == AUTO else port

@@ -57,7 +57,7 @@ def _identity(written: Mapping[str, Any]) -> tuple[Any, str]:
     return (name, number), f"memif {number} at `{name}`"
 
 
-def absent(options: MemifOptions) -> tuple[str, str | None] | None:
+def explain_missing_server(options: MemifOptions) -> tuple[str, str | None] | None:
     """Why a client of a memif would not find its server: without one each case would wait for it in vain.
 
     Looked for and not called: DPDK 22.11's server does not survive a client that connects and says nothing.
@@ -113,7 +113,7 @@ BACKEND = Backend(
     keeps_peers=True,
     needed=("socket", "`socket: /run/vpp/memif.sock` or `socket: @name`"),
     identity=_identity,
-    absent=absent,
+    absent=explain_missing_server,
     note=_note,
     loop=_loop,
 )

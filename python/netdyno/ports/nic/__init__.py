@@ -92,13 +92,13 @@ def read_all(only: str | None = None) -> list[Nic]:
 
 def of(link: netlink.Link) -> Nic:
     """What is behind an interface."""
-    with ethtool.asking(link.name) as ask:
+    with ethtool.open_ethtool(link.name) as ask:
         return ask_card(link, ask)
 
 
 def ask_card(link: netlink.Link, ask: ethtool.Ask) -> Nic:
     """The card of an interface as `ask` answers for it."""
-    card = ethtool.card_told(ask)
+    card = ethtool.read_card(ask)
     return Nic(
         link,
         card,
@@ -114,7 +114,7 @@ def ask_card(link: netlink.Link, ask: ethtool.Ask) -> Nic:
 
 def driver_counters(name: str) -> dict[str, int]:
     """What `ethtool -S` shows."""
-    with ethtool.asking(name) as ask:
+    with ethtool.open_ethtool(name) as ask:
         return counters.driver(ask)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from netdyno.reports.model import goals, repeats, together, unfinished
-from netdyno.reports.model.joined import Joined, joined
+from netdyno.reports.model.joined import Joined, join_tables
 from netdyno.reports.model.view import RunView
 
 
@@ -14,5 +14,5 @@ def details(run: RunView) -> tuple[Joined, ...]:
         *unfinished.tables(run),
         *together.tables(run),
         *repeats.tables(run),
-        *joined(run),
+        *join_tables(run),
     )

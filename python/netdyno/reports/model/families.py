@@ -127,7 +127,7 @@ def text(case: CaseView, value: Value | None, more: int = 0) -> str:
     return f"{sign}{grid.number(bare, claim)}{mark}"
 
 
-def beside(case: CaseView, value: Value) -> str:
+def format_beside(case: CaseView, value: Value) -> str:
     """What stands beside a rate: `98.5 % of line, 9.85 Gbit/s`."""
     l1, share = grid.beside(case, value)
     parts = [f"{share} of line" if share else "", l1.replace("bps", "bit/s") if l1 else ""]
@@ -151,7 +151,7 @@ def short(case: CaseView) -> str:
     value = case.headline
     if value is None:
         return ""
-    told = beside(case, value)
+    told = format_beside(case, value)
     return f"{text(case, value)}{f' ({told})' if told else ''}"
 
 
@@ -272,7 +272,7 @@ def _values(run: RunView) -> Shown:
     values = [value for name in _judged(run) if (value := case.value(name)) is not None]
     texts = _apart(case, values)
     numbers = tuple(
-        Number(_capital(value.name), told, beside(case, value), case.limit_of(value))
+        Number(_capital(value.name), told, format_beside(case, value), case.limit_of(value))
         for value, told in zip(values[:3], texts, strict=False)
     )
     rows = [

@@ -159,10 +159,10 @@ def _line_rate(run: RunView) -> tuple[str, str]:
         return "yes", "in every case" if len(rated) > 1 else ""
     if not full:
         return "no", also.removeprefix("; ")
-    return f"{len(full)} of {len(rated)}", f"{where(full, run.cases)}{also}".removeprefix("; ")
+    return f"{len(full)} of {len(rated)}", f"{name_common(full, run.cases)}{also}".removeprefix("; ")
 
 
-def where(cases: Sequence[CaseView], every: Sequence[CaseView]) -> str:
+def name_common(cases: Sequence[CaseView], every: Sequence[CaseView]) -> str:
     """What some cases have in common and the others have not: `64b-multi, 64b-one`; empty: nothing."""
     axes: dict[str, tuple[list[str], list[str]]] = {}
     for chosen, group in ((0, cases), (1, every)):
@@ -191,7 +191,7 @@ def _limits(run: RunView) -> Iterator[Limit]:
         if len(run.cases) == 1:
             yield Limit(limit, "", reason or families.short(cases[0]))
             continue
-        common = where(cases, run.cases)
+        common = name_common(cases, run.cases)
         text = f"{limit} in {len(cases)} of {len(run.cases)}{f' ({common})' if common else ''}"
         span = families.span_of(cases)
         if span:

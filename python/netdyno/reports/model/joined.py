@@ -146,7 +146,7 @@ def text(cell: Cell, unit: str) -> str:
     return f"{printed.grouped(cell, 6)} {unit}"
 
 
-def joined(run: RunView) -> tuple[Joined, ...]:
+def join_tables(run: RunView) -> tuple[Joined, ...]:
     """The tables of a run, in the order they first appear."""
     found: dict[tuple[str, tuple[Column, ...]], list[tuple[CaseView, Table]]] = {}
     for case in run.cases:
@@ -157,7 +157,7 @@ def joined(run: RunView) -> tuple[Joined, ...]:
 
 def _join(run: RunView, tables: Sequence[tuple[CaseView, Table]]) -> Joined:
     first = tables[0][1]
-    axes = _not_told(_axes(run, [case for case, _ in tables]), tables)
+    axes = _missing_axes(_axes(run, [case for case, _ in tables]), tables)
     if _follows(tables):
         axes.pop("profile", None)
     rows: list[tuple[Cell, ...]] = []
@@ -243,7 +243,7 @@ def _axes(run: RunView, cases: Sequence[CaseView]) -> dict[str, dict[int, str]]:
     return {name: values for name, values in every.items() if len(set(values.values())) > 1}
 
 
-def _not_told(
+def _missing_axes(
     axes: dict[str, dict[int, str]], tables: Sequence[tuple[CaseView, Table]]
 ) -> dict[str, dict[int, str]]:
     """Those that no column of the tables says by itself, under the same name: `routes`."""
@@ -284,7 +284,7 @@ def _lines(run: RunView, tables: Sequence[tuple[CaseView, Table]], figure: Figur
     names = [column.name for column in tables[0][1].columns]
     x, by = names.index(figure.x), None if figure.by is None else names.index(figure.by)
     unit = {column.name: column.unit for column in tables[0][1].columns}
-    axes = _not_told(_axes(run, [case for case, _ in tables]), tables)
+    axes = _missing_axes(_axes(run, [case for case, _ in tables]), tables)
     if unit[figure.x] == SIZE and _follows(tables) and all(_one_each(table, by) for _, table in tables):
         axes.pop("profile", None)
     # Repeats are not lines of their own: their mean is drawn, with a bar from the least to the most.

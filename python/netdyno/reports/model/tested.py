@@ -47,10 +47,10 @@ def _describe_traffic(case: CaseView) -> str:
     protocol = ", ".join(TITLES.get(name, name) for name in case.headers)
     spaced = "evenly spaced frames" if case.burst == 1 else f"frames in bursts of {case.burst:,}"
     flows = "" if case.flows is None else f", {counted(case.flows, 'flow')}"
-    return f"{protocol}; {spaced}{flows}; {medium(case)}"
+    return f"{protocol}; {spaced}{flows}; {describe_medium(case)}"
 
 
-def medium(case: CaseView) -> str:
+def describe_medium(case: CaseView) -> str:
     """What the ports are joined to the device by."""
     # Those of its ports: of lines that differ the slowest is what loads are parts of.
     rates = " and ".join(printed.rate(one, "bps") for one in case.lines_bps)

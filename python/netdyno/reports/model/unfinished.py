@@ -39,7 +39,7 @@ def cases(run: RunView) -> tuple[CaseView, ...]:
     )
 
 
-def kept(run: RunView) -> str:
+def describe_stored_trials(run: RunView) -> str:
     """How many trials of which cases without a result are kept, `9 trials of small / uni`; empty: none."""
     return ", ".join(f"{counted(len(tuple(_done(case))), 'trial')} of {case.name}" for case in cases(run))
 
@@ -48,7 +48,7 @@ def sentences(run: RunView) -> tuple[str, ...]:
     """That the run has not ended, and what goes on with it; none of one that has."""
     if run.state not in ("interrupted", "running"):
         return ()
-    trials = kept(run)
+    trials = describe_stored_trials(run)
     also = f" Finished and kept, without a result yet: {trials}." if trials else ""
     if run.state == "running":
         return (f"The run goes on.{also}",)

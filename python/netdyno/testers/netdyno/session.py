@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from netdyno.plan.matrix import beside
+from netdyno.plan.matrix import list_streams_beside
 from netdyno.ports.memif import Peers
 from netdyno.testers.netdyno.engine import ENGINE, Opened, version
 from netdyno.testers.netdyno.spec import event_spec, read_result, scene, session_spec, trial_spec
@@ -167,7 +167,7 @@ class EngineSession:
 
     def _read(self, case: Case, trial: Trial) -> Outcome:
         """What the engine found, and what came of what the case's modifier said."""
-        apart = frozenset(stream.name for stream in beside(case, self._wiring))
+        apart = frozenset(stream.name for stream in list_streams_beside(case, self._wiring))
         result, modifier = read_result(self._opened.result(), apart), case.modifier
         if modifier.read is None or result.post is None:
             return result

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from netdyno import modifiers
 from netdyno.devices import routes
 from netdyno.devices.wiring import Trait
-from netdyno.plan.matrix import Case, Stream, beside, streams
+from netdyno.plan.matrix import Case, Stream, list_streams_beside, streams
 from netdyno.testers.netdyno import observations
 from netdyno.values.engine_reason import EngineReason
 from netdyno.values.health import CatchUp, Health, WorkerHealth
@@ -80,7 +80,7 @@ def trial_spec(
             "burst": 1 if stream.beside else _burst(case, wiring.ports[stream.place.tx], trial),
             "schedule": _schedule(case, stream, trial),
         }
-        for stream in (*all_streams, *beside(case, wiring))
+        for stream in (*all_streams, *list_streams_beside(case, wiring))
     ]
     return {
         "seed": case.seed,
