@@ -22,6 +22,7 @@ from netdyno.methods import latency as latency_method
 from netdyno.methods.latency import LatencyParameters
 from netdyno.methods.reasons.deviations import OutsideRule
 from netdyno.methods.reasons.loss import LostAtThroughput
+from netdyno.methods.reasons.searches import StillQueued
 from netdyno.methods.wrap.contradicted import checked
 from netdyno.plan import parse
 from netdyno.reports import FORMATS
@@ -34,7 +35,7 @@ from netdyno.values.reason import About
 from netdyno.values.situation import Situation
 from pages import report_text
 from tendevices import Device, drive, finite_queue, wall
-from words import as_text
+from words import within
 
 LINE = Fraction(10_000)
 
@@ -148,15 +149,14 @@ def test_a_short_trial_says_what_of_it_a_queue_held(short: tuple[Result, dict[st
     result, _ = short
     rate = value(result, "sum").number
     assert rate is not None
-    (final,) = (one for one in result.recommended if isinstance(one, OutsideRule) and one.cause is not None)
-    hint = str(final.cause)
-    told = re.search(r"(\d+) of (\d+) frames of `west-east` .* still queued are (\d+) fps", hint)
-    assert told is not None, hint
-    held, sent, fps = map(int, told.groups())
-    assert abs(sent - rate) <= 1
+    (final,) = (one for one in within(OutsideRule, result.recommended) if one.cause is not None)
+    queued = final.cause
+    assert isinstance(queued, StillQueued)
+    assert queued in within(StillQueued, result.notes)
+    assert abs(queued.offered - rate) <= 1
     # All but the 10,000 of the second; ten a millisecond, which is a sample.
-    assert rate - 10_000 - 12 <= held <= rate - 10_000 + 2
-    assert abs(fps - held) <= 1
+    assert rate - 10_000 - 12 <= queued.frames <= rate - 10_000 + 2
+    assert abs(queued.rate_pps - queued.frames) <= 1
 
 
 def test_every_report_marks_it(short: tuple[Result, dict[str, str]]) -> None:
@@ -281,4 +281,4 @@ def test_a_goal_is_not_met_by_it(short: tuple[Result, dict[str, str]]) -> None:
 def test_a_trial_in_which_a_queue_is_no_more_than_a_step_says_nothing(tmp_path: Path) -> None:
     """1,025 frames in 10 s are 102 fps, and the search knows the rate to 149."""
     result, _ = ran("10s", tmp_path)
-    assert not any("came only when" in one for one in (*as_text(result.recommended), *as_text(result.notes)))
+    assert not within(StillQueued, result.recommended, result.notes)

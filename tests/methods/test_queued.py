@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -10,9 +9,10 @@ import pytest
 from netdyno.campaign import run as runner
 from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
+from netdyno.methods.reasons.searches import StillQueued
 from netdyno.plan import parse
 from netdyno.store import open_run
-from words import as_text
+from words import within
 
 CAPACITY = 10_000
 HELD = 1025
@@ -25,8 +25,8 @@ SEARCHES = {
 }
 
 
-def found(method: str, tmp_path: Path) -> tuple[Fraction, tuple[str, ...]]:
-    """The number, frames per second, and the notes."""
+def found(method: str, tmp_path: Path) -> tuple[Fraction, tuple[StillQueued, ...]]:
+    """The number, frames per second, and what was still queued."""
     pytest.importorskip("netdyno._engine", reason="the engine is not built")
     asked = parse(f"""\
 title: A queue
@@ -46,22 +46,19 @@ trial: {{sample: 1ms, settle: 1ms, drain: 200ms}}
         assert case.result is not None, outcome
         number = case.result.values[0].number
         assert number is not None
-        return number, as_text(case.result.notes)
+        return number, within(StillQueued, case.result.notes)
 
 
 @pytest.mark.parametrize("method", SEARCHES)
 def test_search_of_short_trials_reports_frames_still_queued(method: str, tmp_path: Path) -> None:
     """A second at 11,025 fps passes a device of 10,000: 1,025 frames wait when the last one has left."""
-    number, notes = found(SEARCHES[method], tmp_path)
+    number, (queued,) = found(SEARCHES[method], tmp_path)
     assert CAPACITY < number <= CAPACITY + HELD
-    (said,) = (note for note in notes if "came only when all had left" in note)
-    told = re.search(r": (\d+) of (\d+) frames of `west-east` .* still queued are (\d+) fps", said)
-    assert told is not None, said
-    held, sent, fps = map(int, told.groups())
-    assert abs(sent - number) <= 1
+    assert queued.stream == "west-east"
+    assert abs(queued.offered - number) <= 1
     # All but what it forwards in the second; ten frames a millisecond, which is a sample.
-    assert abs(held - (sent - CAPACITY)) <= 12
-    assert abs(fps - held) <= 1
+    assert abs(queued.frames - (queued.offered - CAPACITY)) <= 12
+    assert abs(queued.rate_pps - queued.frames) <= 1
 
 
 @pytest.mark.parametrize("method", ["ndr", "bisection"])
@@ -71,6 +68,6 @@ def test_one_of_long_trials_has_nothing_to_say(method: str, tmp_path: Path) -> N
         "ndr": "ndr: {goals: {NDR: {loss: 0%, exceed: 0%, duration: 60s, sum: 60s, width: 1%}}}",
         "bisection": "bisection: {duration: 60s, width: 100pps, repeats: 0}",
     }
-    number, notes = found(longer[method], tmp_path)
+    number, queued = found(longer[method], tmp_path)
     assert number <= CAPACITY + 100
-    assert [note for note in notes if "came only when all had left" in note] == []
+    assert queued == ()

@@ -13,13 +13,25 @@ from typing import Any
 import pytest
 from netdyno.errors import Problem
 from netdyno.methods import METHODS, kept_away, spoiled
+from netdyno.methods.reasons.bursts import BufferAtMost, BufferUnknown, BurstsUnsent, NoBurstLimit
+from netdyno.methods.reasons.common import LineRateForwarded, NotCounted
 from netdyno.methods.reasons.deviations import NotTested, OtherThanRule, OutsideRule, ResetByHand
-from netdyno.methods.reasons.tester import Preempted
+from netdyno.methods.reasons.loss import Copied, StillLosing
+from netdyno.methods.reasons.outages import LostBefore, NotReset, ResetEarly
+from netdyno.methods.reasons.searches import (
+    NotHeld,
+    NotWhole,
+    PassedHighest,
+    SharesOfBound,
+    StreamFailed,
+    TesterBound,
+)
+from netdyno.methods.reasons.tester import OfOffered, Preempted, Unsent
 from netdyno.plan import PlanErrors, parse
 from netdyno.values.finding import Cell, Result, Table
 from netdyno.values.load import Trial
 from netdyno.values.outcome import Gap, Gaps, Outcome, StreamResult
-from netdyno.values.reason import About
+from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
 from pydantic import ValidationError
 from tendevices import (
@@ -33,7 +45,7 @@ from tendevices import (
     wall,
     window_loss,
 )
-from words import as_text
+from words import within
 
 LINE = 10_000_000
 EXTERNAL = (
@@ -117,7 +129,7 @@ def test_searched_throughput_is_reported_with_its_deviations(name: str) -> None:
     (final,) = (one for one in shorts if isinstance(one, OutsideRule))
     assert (final.found, final.bound, final.section) == (20 * 10**6, 60 * 10**9, "RFC 2544 section 24")
     assert result.conformity != "unconditional"
-    assert any(note.startswith("throughput: at ") and " lost" in note for note in as_text(result.notes))
+    assert any(one.lost for one in within(StreamFailed, result.notes))
     # Two values that stand for the case, each with trials of its own; the method's is first.
     assert result.judged[-1] == "throughput" != result.judged[0]
     assert len(result.resting("throughput")) == 2
@@ -140,11 +152,13 @@ def test_a_throughput_that_is_the_testers_makes_a_buffer_time_a_bound() -> None:
     implied = mean / LINE * 10**9
     assert (found.number, found.high) == (None, implied * Fraction(6, 10))
     assert found.high >= implied * (1 - Fraction(capacity, LINE)), "that of the device is below it"
-    assert "the tester left" in str(found.note)
+    assert isinstance(found.note, BufferAtMost)
+    assert within(Unsent, found.note)
     assert rows(result.tables[0], "implied buffer time", "corrected buffer time") == [(implied, None)]
-    told = "back-to-back: the corrected buffer time is not known but to be at most 0.06 ms: a lower bound"
-    assert any(note.startswith(told) for note in as_text(result.notes))
-    assert any(note.startswith("throughput: a lower bound") for note in as_text(result.notes))
+    (unknown,) = within(BufferUnknown, result.notes)
+    assert unknown.most_ns == found.high
+    assert isinstance(unknown.bound, TesterBound)
+    assert About("throughput", unknown.bound) in result.notes
 
 
 def test_waits_that_the_clock_makes_unlike_are_one_deviation() -> None:
@@ -206,7 +220,8 @@ def test_loss_curve_of_a_device_that_passes_nothing_ends_at_lowest_load() -> Non
 def test_loss_of_a_load_that_was_not_fully_offered_is_not_shown() -> None:
     result, _ = run("frame-loss", starved_tester(5_500_000), duration="1s")
     assert numbers(result, "frame loss rate") == {"west-east": None}
-    assert "loss at 100 %: the tester left 4,500,000 of 10,000,000 frames" in as_text(result.notes)[0]
+    short = OfOffered(Unsent("west-east", 4_500_000, 10_000_000))
+    assert result.notes[0] == About("loss at 100 %", short)
     # 50 % and 40 % were offered; 60 % was not.
     assert rows(result.tables[0], "load")[-1] == (Fraction(4, 10),)
 
@@ -226,7 +241,7 @@ def test_a_device_that_copies_every_frame_has_no_load_that_ends_the_curve() -> N
     result = changed("frame-loss", lambda _, one: replace(one, duplicates=one.received), duration="1s")
     assert len(rows(result.tables[0], "load")) == 10
     assert numbers(result, "frame loss rate") == {"west-east": 0}
-    assert "10000000 frames came more than once" in as_text(result.notes)[0]
+    assert within(Copied, result.notes)[0] == Copied(10_000_000)
 
 
 @pytest.mark.parametrize("parameters", [{"step": "11%"}, {"step": "0%"}, {"maximum": "0%"}])
@@ -282,10 +297,7 @@ def test_shares_of_what_is_known_from_below_alone_are_marked() -> None:
         ("50% of NDR", "of a lower bound of NDR"),
         ("20%", ""),
     ]
-    assert any(
-        note.startswith("loads in shares of NDR are of what it is at least: ")
-        for note in as_text(result.notes)
-    )
+    assert [one.goal for one in within(SharesOfBound, result.notes)] == ["NDR"]
     exact, _ = run("sweep", wall(5_000_000), loads=asked, duration="1s")
     assert {remark for (remark,) in rows(exact.tables[0], "remark")} == {""}
 
@@ -301,10 +313,10 @@ def test_a_range_may_be_of_a_goal() -> None:
 def test_shares_of_what_is_not_found_are_not_held() -> None:
     result, _ = run("sweep", never_passes(), loads=["0%", "90% of NDR"], duration="1s")
     assert rows(result.tables[0], "point", "loss") == [("0%", 1)]
-    assert "90% of NDR was not held: the search found none" in as_text(result.notes)
+    assert NotHeld("90% of NDR", is_above_line=False) in result.notes
     assert numbers(result, "loss-free load")["west-east"] is None
     result, _ = run("sweep", wall(9_000_000), loads=["120% of NDR"], duration="1s")
-    assert "120% of NDR was not held: it is more than the line carries" in as_text(result.notes)
+    assert NotHeld("120% of NDR", is_above_line=True) in result.notes
     result, _ = run("sweep", never_passes(), loads=["90% of NDR"], duration="1s")
     assert result.trials == ()
     assert result.tables[0].rows == ()
@@ -330,16 +342,16 @@ def test_a_load_that_was_missed_is_flagged_from_two_in_ten_thousand_on() -> None
 @pytest.mark.parametrize(
     ("device", "number", "note"),
     [
-        (never_passes(), None, "not every frame came back once at the lowest load"),
-        (passes_everything(), LINE, "nothing was lost at any load"),
-        (starved_tester(6_000_000), 5_000_000, "a lower bound: above it the tester left 3,000,000"),
-        (starved_tester(600_000), None, "the tester left 400,000 of 1,000,000"),
+        (never_passes(), None, NotWhole),
+        (passes_everything(), LINE, PassedHighest),
+        (starved_tester(6_000_000), 5_000_000, TesterBound),
+        (starved_tester(600_000), None, Unsent),
     ],
 )
-def test_a_sweep_of_strange_devices(device: Device, number: int | None, note: str) -> None:
+def test_a_sweep_of_strange_devices(device: Device, number: int | None, note: type[Reason]) -> None:
     result, _ = run("sweep", device, duration="1s")
     (found,) = (one for one in result.values if (one.name, one.scope) == ("loss-free load", "sum"))
-    assert (found.number, str(found.note)[: len(note)]) == (number, note)
+    assert (found.number, type(found.note)) == (number, note)
 
 
 def test_a_load_of_which_no_frame_was_sent_is_not_one_without_loss() -> None:
@@ -438,15 +450,15 @@ def test_burst_drains_for_the_holding_time_and_two_seconds_more() -> None:
 @pytest.mark.parametrize(
     ("device", "throughput", "note"),
     [
-        (passes_everything(), "100%", "not applicable: the device forwards at the line's rate"),
-        (passes_everything(), "40%", "the longest burst that was tried, 10ms, passed: no limit was found"),
-        (starved_tester(1000), "40%", "the tester could not send such bursts: the tester left"),
+        (passes_everything(), "100%", LineRateForwarded),
+        (passes_everything(), "40%", NoBurstLimit),
+        (starved_tester(1000), "40%", BurstsUnsent),
     ],
 )
-def test_bursts_that_show_nothing_give_no_number(device: Device, throughput: str, note: str) -> None:
+def test_bursts_that_show_nothing_give_no_number(device: Device, throughput: str, note: type[Reason]) -> None:
     result, outcomes = run("back-to-back", device, throughput=throughput, repeats=2, longest="10ms")
     assert numbers(result, "back-to-back frames")["west-east"] is None
-    assert str(result.values[0].note).startswith(note)
+    assert within(note, result.values[0].note)
     assert len(outcomes) < 40
 
 
@@ -462,7 +474,7 @@ def test_a_search_without_a_limit_leaves_a_lower_bound_of_those_before_it() -> N
     result, _ = run("back-to-back", device, throughput="40%", repeats=50, longest="10ms")
     found = result.values[0]
     assert (found.number, found.low, found.high) == (None, (1000 + 100_000) // 2, None)
-    assert "no limit was found" in str(found.note)
+    assert isinstance(found.note, NoBurstLimit)
 
 
 @pytest.mark.parametrize("held", [900, 1500])
@@ -563,15 +575,15 @@ def test_a_reset_of_which_the_tester_fell_short_does_not_count() -> None:
     result = reset((1000, 1999), short=(1,), repeats=3)
     assert numbers(result, "reset time") == {"west-east": 10**9, "sum": 10**9}
     assert result.trials == (0, 2)
-    assert "reset 2: the tester left 5,000 of 10,000 frames" in as_text(result.notes)[0]
+    assert result.notes[0] == About("reset 2", NotCounted(Unsent("west-east", 5_000, 10_000)))
 
 
 def test_loss_before_a_reset_is_noted_and_not_counted_to_the_reset() -> None:
     result = reset((100, 119), (1000, 1999))
     found = result.values[0]
     assert (found.number, found.low, found.high) == (None, None, 10**9), "it is no more than what came after"
-    assert "frames were lost before it: the device loses at this load without a reset" in str(found.note)
-    assert "reset 1: 20 frames lost before it" in as_text(result.notes)[0]
+    assert found.note == LostBefore()
+    assert result.notes[0] == About("reset 1", LostBefore(20))
 
 
 def by_hand(*lost: tuple[int, int]) -> Result:
@@ -593,11 +605,11 @@ def test_a_reset_by_hand_counts_if_it_came_and_came_in_time() -> None:
     result = by_hand((1100, 1599))
     assert result.trials == (0, 2)
     assert numbers(result, "reset time") == {"west-east": 750_000_000, "sum": 750_000_000}, "of 0.5 and 1 s"
-    assert "reset 2: nothing was lost, so it was not reset, or forwards meanwhile" in as_text(result.notes)[0]
+    assert result.notes[0] == About("reset 2", NotCounted(NotReset()))
     for begin, end in ((500, 599), (900, 1599)):
         early = by_hand((begin, end))
         assert early.trials == (2,)
-        assert "reset 1: frames were lost before 1s of traffic: reset too early" in as_text(early.notes)[0]
+        assert early.notes[0] == About("reset 1", NotCounted(ResetEarly(10**9)))
 
 
 def test_reset_by_hand_sends_no_command_and_prints_what_to_do() -> None:
@@ -642,7 +654,7 @@ def test_a_reset_that_did_not_end_is_not_left_out_of_the_mean() -> None:
     result = reset((1000, 9999))
     found = [one for one in result.values if one.name == "reset time"]
     assert [(one.number, one.low, one.high) for one in found] == [(None, 9 * 10**9, None)] * 2
-    assert "watch it for longer" in str(result.values[0].note)
+    assert isinstance(result.values[0].note, StillLosing)
 
 
 def test_a_link_that_is_down_to_the_end_is_a_mistake_of_the_plan() -> None:

@@ -13,6 +13,8 @@ from netdyno.errors import PlanErrors
 from netdyno.methods import METHODS
 from netdyno.methods.forwarding import MFR
 from netdyno.methods.reasons.deviations import NotTested, OutsideRule
+from netdyno.methods.reasons.services import ControlAt, NoForwardPressure
+from netdyno.methods.reasons.tester import SentLonger
 from netdyno.plan import Plan, parse
 from netdyno.plan.matrix import cases, situation
 from netdyno.testers.netdyno.spec import session_spec
@@ -23,7 +25,7 @@ from netdyno.values.situation import Place, Situation
 from netdyno.values.units import PositiveDuration
 from netdyno.verdict import Evidence, judge
 from tendevices import measure, passes_everything
-from words import as_text
+from words import within
 
 LINE = Fraction(10**9, 672)
 """64-byte frames a second on a gigabit line."""
@@ -113,7 +115,7 @@ def test_answers_to_a_late_tester_are_known_without_a_learning_rate(method: str,
             found = stop.value
     (one,) = found.values
     assert (one.number is not None) == counts
-    assert ("behind schedule" in str(one.note)) != counts
+    assert bool(within(SentLonger, one.note)) != counts
 
 
 @pytest.mark.parametrize("limit", [1, 37, 100, 199])
@@ -416,7 +418,7 @@ def test_the_control_is_not_decided_by_overload() -> None:
     assert found.trials == (1,), "the lowest load, the second trial"
     results = [row["result"] for row in table(found, "Errored frames")][:3]
     assert results == ["forwarded in part", "pass", "pass"]
-    assert "the control is judged at the lowest load, 5%" in as_text(found.notes)
+    assert ControlAt("5%") in found.notes
 
 
 # The plans.
@@ -476,7 +478,7 @@ def test_a_device_that_takes_in_less_forwards_that_at_any_load_above_it() -> Non
     number, _, _ = value(result, "maximum forwarding rate")
     assert number is not None
     assert abs(number - 2_000_000) <= 4000
-    assert any(note.startswith("Forward pressure was not tested: ") for note in as_text(result.notes))
+    assert NoForwardPressure() in result.notes
 
 
 def test_the_throughput_is_searched_first_if_it_is_not_known() -> None:

@@ -13,11 +13,12 @@ from methodlab import measure_plan, run_example, table, text, value
 from netdyno.errors import PlanErrors
 from netdyno.methods import METHODS
 from netdyno.methods.parts.availability import unavailable
+from netdyno.methods.reasons.services import Assumed, StepNotRun
 from netdyno.plan import parse
 from netdyno.values.finding import Result
 from netdyno.values.situation import Situation
 from tendevices import measure
-from words import as_text
+from words import within
 
 SERVICE = "{cir: 100Mbps L2, eir: 50Mbps L2, sac: {ftd: 1ms, fdv: 100us}}"
 CLASSES = "size: 512B, classes: {voice: {dscp: ef}, data: {}}"
@@ -183,7 +184,7 @@ def test_a_small_eir_is_policed_by_a_quarter_of_the_cir() -> None:
 def test_a_step_beyond_the_line_is_not_run() -> None:
     result = activated(None, "{all: {cir: 90%}}", performance="0s")
     assert "policing" not in verdicts(result)
-    assert any("policing: not run, it is 112.5 % of the line" in note for note in as_text(result.notes))
+    assert StepNotRun("all", "policing", Fraction(9, 8)) in result.notes
 
 
 def test_the_example_fails_where_nothing_is_policed(tmp_path: Path) -> None:
@@ -200,8 +201,8 @@ def test_the_example_fails_where_nothing_is_policed(tmp_path: Path) -> None:
 
 
 def test_uncertain_service_result_is_noted() -> None:
-    notes = as_text(activated(None, performance="0s").notes)
-    assert sum(note.startswith("not sure: ") for note in notes) == 4
+    assumed = within(Assumed, activated(None, performance="0s").notes)
+    assert [one.what for one in assumed] == ["policing", "criteria", "bursts", "availability"]
 
 
 @pytest.mark.parametrize(

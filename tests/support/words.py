@@ -1,10 +1,29 @@
-"""Reasons as the sentences they are printed as."""
+"""Reasons as the sentences they are printed as, and those within others."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import fields, is_dataclass
+from typing import TypeVar
+
+R = TypeVar("R")
 
 
 def as_text(reasons: Iterable[object]) -> tuple[str, ...]:
     """The sentence of each reason."""
     return tuple(str(reason) for reason in reasons)
+
+
+def within(kind: type[R], *reasons: object) -> tuple[R, ...]:
+    """The reasons of a class among these, and among those that they hold."""
+    return tuple(one for one in _all(reasons) if isinstance(one, kind))
+
+
+def _all(found: object) -> Iterator[object]:
+    if isinstance(found, tuple):
+        for one in found:
+            yield from _all(one)
+    elif is_dataclass(found):
+        yield found
+        for field in fields(found):
+            yield from _all(getattr(found, field.name))

@@ -20,6 +20,7 @@ from closed_forms import (
     wire_bits,
 )
 from laboratory import RATE, Device, Found, measure
+from netdyno.methods.reasons.common import LostOf
 
 pytest.importorskip("netdyno._engine", reason="the engine is not built")
 
@@ -322,7 +323,8 @@ def test_corrupted_frames_are_lost_for_samples_and_verdict_alike(
     assert stream.corrupted == math.ceil(stream.offered / 20) or stream.corrupted == stream.offered // 20
     end = found.value("loss at the end", "sum")
     assert abs(end.number - Fraction(1, 20)) < Fraction(1, 500)
-    assert str(end.note).endswith("lost or corrupted")
+    assert isinstance(end.note, LostOf)
+    assert end.note.is_corrupted
     assert found.value("knee", "sum").number is not None
     verdict = found.case.verdict("sum")
     assert verdict is not None

@@ -11,8 +11,10 @@ from pydantic import Field
 from netdyno.errors import Problem, counted
 from netdyno.methods.parts import rows
 from netdyno.methods.parts.bursts import Bursts
-from netdyno.methods.parts.procedure import Parameters, Procedure, constant, milliseconds
+from netdyno.methods.parts.procedure import Parameters, Procedure, constant
 from netdyno.methods.parts.rules import deviations
+from netdyno.methods.reasons.bursts import BufferAtMost, BufferUnknown, NoBurstPassed
+from netdyno.methods.reasons.common import LineRateForwarded, NotApplicable, Taken
 from netdyno.methods.throughput import (
     WAIT,
     Known,
@@ -24,7 +26,7 @@ from netdyno.methods.throughput import (
 )
 from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.load import Trial
-from netdyno.values.reason import Text, text, texts
+from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
 from netdyno.values.units import PositiveDuration
 
@@ -81,12 +83,8 @@ def measured(parameters: BackToBackSettings, situation: Situation, known: Known,
     """
     line, fps = situation.line_fps, known.fps
     if not fps or fps >= line:
-        why = (
-            f"{none_found(known)}, and there is no throughput"
-            if not fps
-            else "the device forwards at the line's rate, so its buffer never fills (RFC 9004 section 6.1)"
-        )
-        return _result(parameters, situation, known, [], (), f"not applicable: {why}"), first
+        why = LineRateForwarded("buffer") if fps else none_found(known)
+        return _result(parameters, situation, known, [], (), NotApplicable(why)), first
 
     def burst(steps: int) -> Trial:
         frames = steps * parameters.step
@@ -100,14 +98,14 @@ def measured(parameters: BackToBackSettings, situation: Situation, known: Known,
     most = int(parameters.longest.ns * line / 10**9) // parameters.step
     bursts = Bursts(most, burst, first)
     yield from bursts.search(parameters.repeats)
-    note = bursts.why_none(parameters.repeats, str(parameters.longest))
+    note = bursts.why_none(parameters.repeats, parameters.longest)
     lengths = [n * parameters.step for n in bursts.lengths]
     if bursts.unlimited:
         least = Fraction(sum(lengths), len(lengths))
         result = _result(parameters, situation, known, [], bursts.resting, note, least)
     else:
         if lengths and not any(lengths):
-            note = "not even the shortest burst passed"
+            note = NoBurstPassed()
         result = _result(parameters, situation, known, lengths, bursts.resting, note)
     if bursts.unlimited:
         again, _ = deviations(f"{METHOD.name}, no limit", parameters, situation)
@@ -121,7 +119,7 @@ def _result(
     known: Known,
     lengths: list[int],
     trials: tuple[int, ...],
-    note: str,
+    note: Reason | None,
     least: Fraction | None = None,
 ) -> Result:
     """lengths: of the bursts found; least: what their mean is at least, where one of them has no limit."""
@@ -129,9 +127,8 @@ def _result(
     mean = Fraction(sum(lengths), len(lengths)) if lengths else None
     implied = None if mean is None else mean / line * 10**9
     corrected = None if implied is None or known.fps is None else implied * (1 - known.fps / line)
-    how = "corrected, RFC 9004 section 6.4"
     # A device that passes more than is known emptied its buffer faster, which is that much smaller.
-    at_most = f"at most this, {how}: the throughput may be higher ({known.bound})" if known.bound else ""
+    at_most = None if known.bound is None else BufferAtMost(known.bound)
     spread = Fraction(stdev(lengths)) if len(lengths) > 1 else None
     ends = (Fraction(min(lengths)), Fraction(max(lengths))) if lengths else (None, None)
     cells: tuple[Cell, ...] = (
@@ -145,22 +142,21 @@ def _result(
         Fraction(len(lengths)),
         Fraction(parameters.step),
     )
-    unknown = ""
-    if at_most and corrected is not None:
-        most = milliseconds(corrected, "at most")
-        unknown = f"the corrected buffer time is not known but to be at most {most}: {known.bound}"
+    notes: list[Reason] = [] if note is None else [note]
+    if known.bound is not None and corrected is not None:
+        notes.append(BufferUnknown(corrected, known.bound))
     values = []
     for scope in (*situation.streams, "sum"):
         # A buffer holds all frames of a burst, those that a modifier puts among the test frames, too.
         times = situation.share(scope) / (1 - situation.beside)
         number, low, high = (None if one is None else one * times for one in (mean, *ends))
         low = least * times if least is not None else low
-        values.append(Value(NAME, scope, number, "frames", low, high, text(note)))
+        values.append(Value(NAME, scope, number, "frames", low, high, note))
         if corrected is not None:
             values.append(
-                Value(BUFFER, scope, None, "ns", high=corrected, note=text(at_most))
+                Value(BUFFER, scope, None, "ns", high=corrected, note=at_most)
                 if at_most
-                else Value(BUFFER, scope, corrected, "ns", note=Text(how))
+                else Value(BUFFER, scope, corrected, "ns", note=Taken("corrected"))
             )
     required, recommended = deviations(METHOD.name, parameters, situation)
     return Result(
@@ -169,7 +165,7 @@ def _result(
         trials=trials,
         compliance=required,
         recommended=recommended,
-        notes=texts(f"back-to-back: {one}" for one in (note, unknown) if one),
+        notes=tuple(About("back-to-back", one) for one in notes),
         standard=METHOD.standard,
         headlines=HEADLINE,
         tables=(

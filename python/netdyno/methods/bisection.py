@@ -14,24 +14,32 @@ from typing import Literal
 
 from pydantic import Field
 
-from netdyno.errors import counted
 from netdyno.methods.parts.kept import in_all, kept, unharmed
 from netdyno.methods.parts.procedure import (
     Parameters,
     Procedure,
     frames_per_second,
-    rounded,
     starved,
-    worded,
 )
 from netdyno.methods.parts.queued import Queued, longer_may_lose, queued
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.parts.search import find_bracket
+from netdyno.methods.reasons.searches import (
+    Between,
+    LostOnce,
+    MoreArrived,
+    NonePassed,
+    PassedAt,
+    PassedHighest,
+    TesterBound,
+    TrialsAtLoads,
+    UnknownAtAll,
+)
 from netdyno.values.finding import Column, Figure, Result, Table, Value
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
-from netdyno.values.reason import text, texts
+from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
 from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad
 
@@ -79,7 +87,7 @@ class _Tried:
     verdict: Literal["passed", "failed", "short", "made"]
     decisive: tuple[int, ...]
     """Numbers of the trials that say so."""
-    short: str
+    short: Reason | None
     """Why the tester fell short, if it did."""
     waiting: tuple[Queued, ...]
     """What queues held at the end of the one that passed."""
@@ -110,7 +118,7 @@ class _Bisection:
         counts: list[tuple[int, int]] = []
         verdict: Literal["passed", "failed", "short", "made"] = "short"
         decisive: list[int] = []
-        short = ""
+        short: Reason | None = None
         waiting: tuple[Queued, ...] = ()
         clean: list[tuple[str, ...]] = []
         for again in range(self.repeats + 1):
@@ -123,7 +131,7 @@ class _Bisection:
             if any(stream.lost < 0 for stream in outcome.streams):
                 verdict, decisive = "made", numbers[-1:]
                 break
-            why = worded(starved(outcome, self.duration.ns))
+            why = starved(outcome, self.duration.ns)
             if why is not None:
                 # No evidence against the device: the next one may be.
                 short = why
@@ -174,20 +182,21 @@ def _result(
     low: Fraction | None = number
     high = None if failed is None else failed.fps
     answer: Fraction | None = number
+    note: Reason
     if failed is None:
-        note = f"no loss at the highest load tried, {rounded(number)} fps"
+        note = PassedHighest(number)
     elif failed.verdict == "made":
         answer = low = high = None
-        note = f"at {rounded(failed.fps)} fps more frames came than were sent"
-    elif failed.verdict == "short":
-        high, note = None, f"a lower bound: at {rounded(failed.fps)} fps {failed.short}"
+        note = MoreArrived(failed.fps, 1)
+    elif failed.short is not None and failed.verdict == "short":
+        high, note = None, TesterBound(failed.short, failed.fps)
         if passed is None:
             answer = low = None
-            note = f"at every load tried the tester fell short; at the lowest {failed.short}"
+            note = UnknownAtAll(failed.short)
     elif passed is None:
-        note = f"no load passed, down to {rounded(failed.fps)} fps"
+        note = NonePassed(failed.fps)
     else:
-        note = f"between {rounded(number)} and {rounded(failed.fps)} fps"
+        note = Between(number, failed.fps)
     values = []
     for scope in situation.scopes:
         times = situation.share(scope)
@@ -197,7 +206,7 @@ def _result(
             *(None if answer is None else answer * times, "fps"),
             low=None if low is None else low * times,
             high=None if high is None else high * times,
-            note=text(note),
+            note=note,
             searched=True,
         )
         others = failed is not None and high is not None and scope in failed.unharmed
@@ -209,7 +218,7 @@ def _result(
         METHOD.name,
         tuple(values),
         resting,
-        notes=texts(_notes(search, passed)),
+        notes=tuple(_notes(search, passed)),
         tables=(_table(search),),
         compliance=required,
         recommended=recommended,
@@ -217,18 +226,14 @@ def _result(
     )
 
 
-def _notes(search: _Bisection, passed: _Tried | None) -> Iterator[str]:
-    held = "" if passed is None else longer_may_lose(passed.waiting, search.situation, search.step, "load")
-    if passed is not None and held:
-        yield f"the trial that passed at {rounded(passed.fps)} fps: {held}"
+def _notes(search: _Bisection, passed: _Tried | None) -> Iterator[Reason]:
+    held = None if passed is None else longer_may_lose(passed.waiting, search.situation, search.step, "load")
+    if passed is not None and held is not None:
+        yield PassedAt(passed.fps, held)
     if passed is not None and len(passed.numbers) > 1:
         bad, sent = passed.counts[0]
-        yield (
-            f"at {rounded(passed.fps)} fps {bad} of {sent} frames were missing in the first trial, and none"
-            f" in the last of {len(passed.numbers)}"
-        )
-    more = search.count - len(search.tried)
-    yield f"{counted(search.count, 'trial')} at {counted(len(search.tried), 'load')}, {more} of them repeated"
+        yield LostOnce(passed.fps, bad, sent, len(passed.numbers))
+    yield TrialsAtLoads(search.count, len(search.tried))
 
 
 def _table(search: _Bisection) -> Table:

@@ -13,17 +13,17 @@ from netdyno.methods.parts.procedure import (
     Procedure,
     constant,
     frames_per_second,
-    rounded,
     starved,
-    worded,
 )
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.parts.search import find_bracket
+from netdyno.methods.reasons.common import NothingCame, Taken
+from netdyno.methods.reasons.searches import Between, PassedHighest, TesterBound, UnknownAtAll
 from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
-from netdyno.values.reason import Text, text
+from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
 from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad
 
@@ -80,14 +80,14 @@ def broadcast(parameters: BroadcastParameters, situation: Situation) -> Method:
     table: list[tuple[Cell, ...]] = []
     passed: int | None = None
     failed: int | None = None
-    short: str | None = None
+    short: Reason | None = None
 
     def passes(step: int) -> Generator[Trial, Outcome, bool]:
         nonlocal passed, failed, short
         fps = maximum * step / steps
         outcome = yield constant(f"search {len(outcomes) + 1}", fps, duration_ns)
         outcomes.append(outcome)
-        fell_short = worded(starved(outcome, duration_ns))
+        fell_short = starved(outcome, duration_ns)
         rows = tuple(_rows(situation, outcome, fps / situation.line_fps, duration_ns))
         table.extend(rows)
         clean = fell_short is None and not any(row[_LOST] for row in rows) and not _spoiled(outcome)
@@ -101,19 +101,18 @@ def broadcast(parameters: BroadcastParameters, situation: Situation) -> Method:
     lower, upper = found.lower, found.upper
     number: Fraction | None = maximum * lower / steps
     high: Fraction | None = maximum * upper / steps
-    note = f"between {rounded(maximum * lower / steps)} and {rounded(maximum * upper / steps)} fps"
+    note: Reason = Between(maximum * lower / steps, maximum * upper / steps)
     if failed is None:
-        high, note = None, "no loss at the highest load tried"
+        high, note = None, PassedHighest(maximum * lower / steps)
     elif short is not None:
-        high, note = None, f"a lower bound: above it {short}"
-        number = number or None
+        high, note = None, TesterBound(short, maximum * upper / steps)
+        if not lower:
+            number, note = None, UnknownAtAll(short)
     alone = yield _one_by_one(situation)
     timed = tuple(_timed(situation, alone))
-    values = [Value(NAME, "sum", number, "fps", low=number, high=high, note=text(note), searched=True)]
+    values = [Value(NAME, "sum", number, "fps", low=number, high=high, note=note, searched=True)]
     values += [
-        Value(
-            LATENCY, one.name, number, "ns", note=Text("of a single frame" if number else "it did not come")
-        )
+        Value(LATENCY, one.name, number, "ns", note=Taken("single-frame") if number else NothingCame())
         for one, (_, number) in zip(alone.streams, timed, strict=True)
     ]
     required, recommended = deviations(METHOD.name, parameters, situation)

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from pydantic import Field
 
-from netdyno.methods.forwarding import EDGE, TOO_SHORT, forwarding_rate
+from netdyno.methods.forwarding import EDGE, forwarding_rate
 from netdyno.methods.parts import rows
 from netdyno.methods.parts.procedure import (
     Parameters,
@@ -19,11 +19,11 @@ from netdyno.methods.parts.procedure import (
 )
 from netdyno.methods.parts.rows import lost
 from netdyno.methods.parts.rules import deviations
+from netdyno.methods.reasons.tester import OfOffered, SamplesTooLong
 from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome, StreamResult
-from netdyno.values.reason import Text, text
 from netdyno.values.situation import Situation
 from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad, decimal
 
@@ -69,7 +69,7 @@ def congestion(parameters: CongestionParameters, situation: Situation) -> Method
     fps = frames_per_second(parameters.load, situation)
     duration_ns = parameters.duration.ns
     outcome = yield Trial("congestion", Frames((Segment("traffic", duration_ns, fps, fps),)))
-    short = worded(starved(outcome, duration_ns))
+    short = starved(outcome, duration_ns)
     free, full = _ports(situation, outcome)
     ports = [
         _Port(
@@ -89,7 +89,7 @@ def congestion(parameters: CongestionParameters, situation: Situation) -> Method
             port.loss if short is None else None,
             "ratio",
             *rows.loss_bounds(port.loss if short is None else None, port.sent),
-            text(short),
+            short,
             of_frames=port.sent,
         )
         for name, port, scope in (
@@ -103,7 +103,7 @@ def congestion(parameters: CongestionParameters, situation: Situation) -> Method
         values=tuple(values),
         trials=(0,),
         standard=METHOD.standard,
-        notes=() if short is None else (Text(f"{short}; what is shown is of the load that was offered"),),
+        notes=() if short is None else (OfOffered(short),),
         compliance=required,
         recommended=recommended,
         headlines={
@@ -119,7 +119,7 @@ def congestion(parameters: CongestionParameters, situation: Situation) -> Method
                 "RFC 2889 section 5.5: the first port sends one half to a port of its own and one half to one"
                 " that the second port fills. Forwarded is what came while traffic lasted.",
             ),
-            Table("Findings on congestion", FINDINGS, tuple(_findings(ports, outcome, short))),
+            Table("Findings on congestion", FINDINGS, tuple(_findings(ports, outcome, worded(short)))),
         ),
     )
 
@@ -185,7 +185,7 @@ def _findings(ports: Sequence[_Port], outcome: Outcome, short: str | None) -> It
     )
     yield (
         "rate at the uncongested port",
-        f"not known: {TOO_SHORT}"
+        f"not known: {SamplesTooLong()}"
         if free.forwarded is None
         else f"{rounded(free.forwarded)} of {rounded(free.offered)} fps offered,"
         f" {_share(free.forwarded, free.line)} of its line",
@@ -197,7 +197,7 @@ def _nothing_congested(full: _Port) -> str | None:
     if full.offered <= full.line:
         return "the load did not fill the congested port"
     if full.forwarded is None:
-        return TOO_SHORT
+        return str(SamplesTooLong())
     if full.held:
         return None
     return (

@@ -8,8 +8,10 @@ from fractions import Fraction
 from pydantic import Field
 
 from netdyno.methods.parts import rows
-from netdyno.methods.parts.procedure import COUNTS, Procedure, starved, worded
+from netdyno.methods.parts.procedure import COUNTS, Procedure, starved
 from netdyno.methods.parts.rules import deviations
+from netdyno.methods.reasons.common import Taken, TooFewCame
+from netdyno.methods.reasons.tester import Unpaired
 from netdyno.methods.throughput import (
     WAIT,
     Known,
@@ -24,7 +26,7 @@ from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
 from netdyno.values.load import Frames, Observe, Segment, Trial
 from netdyno.values.offer import Offer
 from netdyno.values.outcome import Outcome, StreamResult
-from netdyno.values.reason import Text, text, texts
+from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
 from netdyno.values.units import PositiveDuration
 
@@ -35,7 +37,6 @@ STREAM_NS = 60 * 10**9
 
 PDV = "PDV"
 IPDV = ("IPDV, least", "IPDV, median", "IPDV, most")
-UNKNOWN = "too few frames came back, or beyond what is measured"
 
 
 class VariationParameters(OnThroughput):
@@ -88,24 +89,22 @@ def measured(parameters: VariationParameters, situation: Situation, known: Known
                 )
             )
         )
-    shorts = [worded(starved(outcome, length)) for outcome in outcomes]
-    notes = [f"variation {number}: {short}" for number, short in enumerate(shorts, 1) if short is not None]
+    shorts = [starved(outcome, length) for outcome in outcomes]
+    notes: list[Reason] = [
+        About(f"variation {number}", short) for number, short in enumerate(shorts, 1) if short is not None
+    ]
     if not fps:
-        notes.append(f"delay variation: {none_found(known)}, and there is none to measure it at")
+        notes.append(About("delay variation", none_found(known)))
     apart = [unpaired(one) for outcome in outcomes for one in outcome.streams]
     if any(apart):
-        notes.append(
-            f"delay variation: {sum(apart)} differences of frames sent one after the other are not among the"
-            " IPDV: the two came in on different workers, each of which sees its own alone, or too far from"
-            " each other; RFC 8219 section 7.3.2 has all of them, and one worker sees them"
-        )
+        notes.append(About("delay variation", Unpaired(sum(apart))))
     values: list[Value] = []
     table: list[tuple[Cell, ...]] = []
     for place, name in enumerate(situation.streams):
         trials = [outcome.streams[place] for outcome in outcomes]
         each = [_figures(one) for one in trials]
         over = [rows.over([one[at] for one in each]) for at in range(1 + len(IPDV))]
-        unknown = UNKNOWN if fps else notes[-1]
+        unknown = TooFewCame() if fps else notes[-1]
         values += [_value(what, name, found, unknown) for what, found in zip((PDV, *IPDV), over, strict=True)]
         if fps:
             pdv, *ipdv = over
@@ -121,7 +120,7 @@ def measured(parameters: VariationParameters, situation: Situation, known: Known
         trials=tuple(range(first, first + len(outcomes))),
         compliance=required,
         recommended=recommended,
-        notes=texts(notes),
+        notes=tuple(notes),
         headlines={PDV: "the 99.9th percentile of delay less the least, the median of all streams"},
         tables=tuple(_tables(situation, outcomes, shorts, table)),
     )
@@ -147,15 +146,14 @@ def unpaired(one: StreamResult) -> int:
 
 
 def _value(
-    name: str, scope: str, found: tuple[Fraction | None, Fraction | None, Fraction | None], unknown: str
+    name: str, scope: str, found: tuple[Fraction | None, Fraction | None, Fraction | None], unknown: Reason
 ) -> Value:
     """A figure of a stream: the median of its trials, and between which percentiles they are."""
     middle, low, high = found
     if middle is None:
-        return Value(name, scope, None, "ns", note=text(unknown))
-    what = "99.9th percentile less the least delay, RFC 8219 section 7.3.1"
-    note = what if name == PDV else "RFC 8219 section 7.3.2"
-    return Value(name, scope, middle, "ns", low, high, Text(f"{note}; the median"))
+        return Value(name, scope, None, "ns", note=unknown)
+    note = Taken("pdv-median" if name == PDV else "ipdv-median")
+    return Value(name, scope, middle, "ns", low, high, note)
 
 
 def _worst(each: Sequence[Value]) -> Value:
@@ -163,13 +161,13 @@ def _worst(each: Sequence[Value]) -> Value:
     known = [one.number for one in each if one.number is not None]
     if len(known) < len(each):
         return Value(PDV, "sum", None, "ns", note=next(one.note for one in each if one.number is None))
-    return Value(PDV, "sum", max(known), "ns", note=Text("the greatest of all streams"))
+    return Value(PDV, "sum", max(known), "ns", note=Taken("greatest-of-streams"))
 
 
 def _tables(
     situation: Situation,
     outcomes: Sequence[Outcome],
-    shorts: Sequence[str | None],
+    shorts: Sequence[Reason | None],
     table: Sequence[tuple[Cell, ...]],
 ) -> Iterator[Table]:
     yield Table(
@@ -202,14 +200,14 @@ def _tables(
     )
 
 
-def _each(number: int, one: StreamResult, short: str | None) -> tuple[Cell, ...]:
+def _each(number: int, one: StreamResult, short: Reason | None) -> tuple[Cell, ...]:
     pdv, *ipdv = _figures(one)
     ends: tuple[int | None, int | None] = (None, None)
     if one.latency is not None and one.latency.count:
         ends = (one.latency.min_ns, one.latency.max_ns - one.latency.min_ns)
     cells = (ends[0], pdv, ends[1], *ipdv)
     times = (None if cell is None else Fraction(cell) for cell in cells)
-    return Fraction(number), one.name, Fraction(one.received), *times, short or ""
+    return Fraction(number), one.name, Fraction(one.received), *times, str(short or "")
 
 
 def _distribution(name: str, trials: Sequence[StreamResult]) -> Iterator[tuple[Cell, ...]]:

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from pydantic import Field
 
-from netdyno.errors import Problem, counted
+from netdyno.errors import Problem
 from netdyno.methods.parts import rows
 from netdyno.methods.parts.procedure import (
     Parameters,
@@ -22,12 +22,14 @@ from netdyno.methods.parts.procedure import (
     starved,
 )
 from netdyno.methods.parts.rules import deviations
+from netdyno.methods.reasons.common import NothingSent, Several
 from netdyno.methods.reasons.deviations import NotTested
+from netdyno.methods.reasons.services import CameOut, ControlAt
 from netdyno.values.finding import NOT_RUN as LEFT_OUT
 from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome, StreamResult
-from netdyno.values.reason import Text, texts
+from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
 from netdyno.values.units import FrameSize, Load, Percent, PositiveDuration, PositiveLoad
 
@@ -90,7 +92,7 @@ def errored_frames(parameters: ErroredParameters, situation: Situation) -> Metho
     outcomes: list[Outcome] = []
     counting: dict[int, Fraction] = {}
     table: list[tuple[Cell, ...]] = []
-    notes: list[str] = []
+    notes: list[Reason] = []
     for load in parameters.at:
         fps = frames_per_second(load, situation)
         outcome = yield constant(str(load), fps, duration_ns)
@@ -104,7 +106,7 @@ def errored_frames(parameters: ErroredParameters, situation: Situation) -> Metho
         if told == "fail" and not over and received + elsewhere:
             told = "forwarded in part"
         if short is not None:
-            notes.append(f"at {load} {short}")
+            notes.append(About(str(load), short))
         else:
             counting[len(outcomes) - 1] = fps
         counts = (Fraction(offered), Fraction(received), Fraction(elsewhere))
@@ -119,7 +121,7 @@ def errored_frames(parameters: ErroredParameters, situation: Situation) -> Metho
     name = NAME if over else LEGAL
     judged = tuple(counting) if over else tuple(sorted(counting, key=counting.__getitem__)[:1])
     if not over and judged and len(outcomes) > 1:
-        notes.append(f"the control is judged at the lowest load, {parameters.at[judged[0]]}")
+        notes.append(ControlAt(str(parameters.at[judged[0]])))
     return Result(
         method=METHOD.name,
         values=tuple(
@@ -134,7 +136,7 @@ def errored_frames(parameters: ErroredParameters, situation: Situation) -> Metho
         trials=judged or tuple(range(len(outcomes))),
         compliance=required,
         recommended=recommended,
-        notes=texts(notes),
+        notes=tuple(notes),
         headlines={
             name: "the share of frames that came out of any port; of those that are too long none should"
             " (RFC 2889 section 5.9.3)"
@@ -153,16 +155,15 @@ def errored_frames(parameters: ErroredParameters, situation: Situation) -> Metho
     )
 
 
-def _forwarded(name: str, scope: str, streams: Sequence[StreamResult], notes: Sequence[str]) -> Value:
+def _forwarded(name: str, scope: str, streams: Sequence[StreamResult], notes: Sequence[Reason]) -> Value:
     """The share of a scope's frames that came out of any port, over the loads judged: the tester fell short
     of nothing there. notes: of which it did. A frame that came out of several ports is one."""
     sent = sum(one.offered for one in streams)
     came = sum(min(one.received + one.elsewhere, one.offered) for one in streams)
     share = Fraction(came, sent) if sent else None
     flooded = sum(one.elsewhere for one in streams)
-    also = f", and {counted(flooded, 'time')} out of a port it was not meant for" if flooded else ""
-    note = "; ".join((f"{came} of {sent}{also}", *notes)) if sent else "; ".join(notes)
-    return Value(name, scope, share, "share", note=Text(note or "no frame was sent"))
+    said = (CameOut(came, sent, flooded), *notes) if sent else tuple(notes) or (NothingSent(),)
+    return Value(name, scope, share, "share", note=said[0] if len(said) == 1 else Several(said))
 
 
 def _fits(parameters: ErroredParameters, situation: Situation) -> Problem | None:

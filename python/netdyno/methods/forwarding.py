@@ -8,12 +8,14 @@ from fractions import Fraction
 from pydantic import Field, model_validator
 
 from netdyno.errors import Problem
-from netdyno.methods.parts.procedure import Procedure, constant, frames_per_second, starved, worded
+from netdyno.methods.parts.procedure import Procedure, constant, frames_per_second, starved
 from netdyno.methods.parts.rules import deviations
+from netdyno.methods.reasons.services import NoForwardPressure
+from netdyno.methods.reasons.tester import SamplesTooLong
 from netdyno.methods.throughput import Known, Measured, OnThroughput, at_the_throughput, searching
 from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
 from netdyno.values.outcome import StreamResult
-from netdyno.values.reason import text, texts
+from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
 from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad
 
@@ -32,7 +34,6 @@ TABLE = (
 )
 
 
-TOO_SHORT = "the trial is too short for its samples: give a longer one, or a shorter `sample`"
 EDGE = 2
 """Frames by which a count in a window of time may be off: one at either end."""
 
@@ -104,7 +105,7 @@ def measured(parameters: ForwardingParameters, situation: Situation, known: Know
     maximum, duration_ns = frames_per_second(parameters.maximum, situation), parameters.duration.ns
     table: list[tuple[Cell, ...]] = []
     rates: dict[int, dict[str, Fraction | None]] = {}
-    short: dict[int, str] = {}
+    short: dict[int, Reason] = {}
     loads = list(_loads(known.fps or Fraction(0), maximum, maximum * parameters.step.amount))
     for number, fps in enumerate(loads, first):
         outcome = yield constant(f"load {number - first + 1}", fps, duration_ns)
@@ -113,13 +114,13 @@ def measured(parameters: ForwardingParameters, situation: Situation, known: Know
             one.name: forwarding_rate((one,), (asked[one.name],), duration_ns, outcome.sample_ns)
             for one in outcome.streams
         } | {"sum": forwarding_rate(outcome.streams, tuple(asked.values()), duration_ns, outcome.sample_ns)}
-        fell_short = worded(starved(outcome, duration_ns)) or (TOO_SHORT if rate["sum"] is None else None)
+        fell_short = starved(outcome, duration_ns) or (SamplesTooLong() if rate["sum"] is None else None)
         if fell_short is None:
             rates[number] = rate
         else:
             short[number] = fell_short
         offered = Fraction(sum(one.offered for one in outcome.streams) * 10**9, duration_ns)
-        table.append((fps / situation.line_fps, offered, rate["sum"], fell_short or ""))
+        table.append((fps / situation.line_fps, offered, rate["sum"], str(fell_short or "")))
     best = max(rates, key=lambda number: rates[number]["sum"] or 0, default=None)
     last = first + len(loads) - 1
     required, recommended = deviations(METHOD.name, parameters, situation)
@@ -131,19 +132,16 @@ def measured(parameters: ForwardingParameters, situation: Situation, known: Know
                 scope,
                 rates[number][scope] if number in rates else None,
                 "fps",
-                note=text(short.get(last, "")),
+                note=short.get(last),
             )
             for name, number in ((MFR, best), (FRMOL, last))
             for scope in (*situation.streams, "sum")
         ),
         trials=tuple(dict.fromkeys(number for number in (best, last) if number is not None)),
         standard=METHOD.standard,
-        notes=texts(
-            (
-                "Forward pressure was not tested: it wants frames closer together than the shortest legal gap"
-                " (88 bits, RFC 2889 section 5.6.3), which no port of this tester sends.",
-                *(f"load {number - first + 1}: {why}" for number, why in short.items()),
-            )
+        notes=(
+            NoForwardPressure(),
+            *(About(f"load {number - first + 1}", why) for number, why in short.items()),
         ),
         compliance=required,
         recommended=recommended,

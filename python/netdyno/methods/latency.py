@@ -11,6 +11,8 @@ from netdyno.errors import Problem
 from netdyno.methods.parts import rows
 from netdyno.methods.parts.procedure import COUNTS, Parameters, Procedure, starved
 from netdyno.methods.parts.rules import deviations
+from netdyno.methods.reasons.common import Taken
+from netdyno.methods.reasons.loss import Untimed
 from netdyno.methods.throughput import (
     WAIT,
     Known,
@@ -25,7 +27,7 @@ from netdyno.values.load import Frames, Observe, Segment, Trial
 from netdyno.values.offer import Offer
 from netdyno.values.outcome import Outcome
 from netdyno.values.rates import WIRE_OVERHEAD
-from netdyno.values.reason import Text, texts
+from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
 from netdyno.values.units import Duration, PositiveDuration
 
@@ -97,9 +99,9 @@ def measured(parameters: LatencySettings, situation: Situation, known: Known, fi
     """
     fps, duration_ns = known.fps, parameters.duration.ns
     outcomes: list[Outcome] = []
-    notes: list[str] = []
+    notes: list[Reason] = []
     if not fps:
-        notes.append(f"latency: {none_found(known)}, and there is none to measure it at")
+        notes.append(About("latency", none_found(known)))
     for number in range(parameters.repeats if fps else 0):
         assert fps is not None
         outcome = yield Trial(
@@ -110,16 +112,16 @@ def measured(parameters: LatencySettings, situation: Situation, known: Known, fi
         outcomes.append(outcome)
         short = starved(outcome, duration_ns)
         if short is not None:
-            notes.append(f"latency {number + 1}: {short}")
+            notes.append(About(f"latency {number + 1}", short))
     values, table = [], []
     for scope, cells, mean in _rows(situation, fps, outcomes):
-        values.append(Value(NAME, scope, mean, "ns", note=Text("mean of all streams, FILO")))
+        values.append(Value(NAME, scope, mean, "ns", note=Taken("mean-of-streams")))
         table.append(cells)
     if not outcomes:
-        values = [Value(NAME, scope, None, "ns", note=Text(notes[0])) for scope in situation.scopes]
+        values = [Value(NAME, scope, None, "ns", note=notes[0]) for scope in situation.scopes]
     lost = sum(rows.lost(outcome.streams) for outcome in outcomes)
     if lost:
-        notes.append(f"latency: {lost} frames were lost at that load, and have none")
+        notes.append(About("latency", Untimed(lost)))
     required, recommended = deviations(METHOD.name, parameters, situation, outcomes)
     result = Result(
         method=METHOD.name,
@@ -127,7 +129,7 @@ def measured(parameters: LatencySettings, situation: Situation, known: Known, fi
         trials=tuple(range(first, first + len(outcomes))),
         compliance=required,
         recommended=recommended,
-        notes=texts(notes),
+        notes=tuple(notes),
         standard=METHOD.standard,
         headlines=HEADLINE,
         tables=(

@@ -17,11 +17,14 @@ from netdyno.methods.parts.procedure import (
     starved,
 )
 from netdyno.methods.parts.rules import deviations
+from netdyno.methods.reasons.common import AtLoad
+from netdyno.methods.reasons.loss import Copied
+from netdyno.methods.reasons.tester import OfOffered
 from netdyno.methods.throughput import WAIT
 from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
-from netdyno.values.reason import Text, texts
+from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
 from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad
 
@@ -85,7 +88,7 @@ def frame_loss(parameters: LossParameters, situation: Situation) -> Method:
     duration_ns = parameters.duration.ns
     outcomes: list[Outcome] = []
     table: list[tuple[Cell, ...]] = []
-    notes: list[str] = []
+    notes: list[Reason] = []
     load, clean = Fraction(1), 0
     while load > 0 and clean < CLEAN:
         fps, name = maximum * load, f"{float(100 * load):g} %"
@@ -93,7 +96,7 @@ def frame_loss(parameters: LossParameters, situation: Situation) -> Method:
         outcomes.append(outcome)
         short = starved(outcome, duration_ns)
         if short is not None:
-            notes.append(f"loss at {name}: {short}; what is shown is of the load that was offered")
+            notes.append(About(f"loss at {name}", OfOffered(short)))
         for scope, streams in rows.scopes(outcome, situation):
             asked = fps * situation.share(scope)
             share = fps / situation.line_fps
@@ -102,17 +105,17 @@ def frame_loss(parameters: LossParameters, situation: Situation) -> Method:
             )
         copies = sum(one.duplicates for one in outcome.streams)
         if copies:
-            notes.append(f"loss at {name}: {copies} frames came more than once, which is no loss")
+            notes.append(About(f"loss at {name}", Copied(copies)))
         clean = clean + 1 if short is None and rows.clean(outcome.streams) else 0
         load -= parameters.step.amount
-    at = f"at {parameters.maximum} of the line" if _is_share(parameters) else f"at {parameters.maximum}"
+    at = AtLoad(str(parameters.maximum), _is_share(parameters))
     values = []
     for scope, streams in rows.scopes(outcomes[0], situation):
         # A tester that did not offer the load has not shown what is lost at it.
         number = None if starved(outcomes[0], duration_ns) else rows.loss(streams)
         sent = sum(one.offered for one in streams)
         least, most = rows.loss_bounds(number, sent)
-        values.append(Value(NAME, scope, number, "ratio", least, most, Text(at), of_frames=sent))
+        values.append(Value(NAME, scope, number, "ratio", least, most, at, of_frames=sent))
     required, recommended = deviations(METHOD.name, parameters, situation, outcomes)
     return Result(
         method=METHOD.name,
@@ -120,7 +123,7 @@ def frame_loss(parameters: LossParameters, situation: Situation) -> Method:
         trials=(0,),
         compliance=required,
         recommended=recommended,
-        notes=texts(notes),
+        notes=tuple(notes),
         standard=METHOD.standard,
         headlines=HEADLINE,
         tables=(

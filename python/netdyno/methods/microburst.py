@@ -13,11 +13,13 @@ from netdyno.methods.parts import rows
 from netdyno.methods.parts.bursts import Bursts
 from netdyno.methods.parts.procedure import Parameters, Procedure
 from netdyno.methods.parts.rules import deviations
+from netdyno.methods.reasons.bursts import NoBurstPassed, Unsteady
+from netdyno.methods.reasons.common import AtPort, Taken
 from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import StreamResult
-from netdyno.values.reason import Text, texts
+from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
 from netdyno.values.units import Percent, PositiveDuration
 
@@ -168,14 +170,14 @@ TABLE = (
 
 
 def _result(parameters: MicroburstParameters, situation: Situation, bursts: Bursts) -> Result:
-    note = bursts.why_none(parameters.repeats, str(parameters.longest))
+    note = bursts.why_none(parameters.repeats, parameters.longest)
     lengths = [] if bursts.unlimited else bursts.lengths
     if lengths and not any(lengths):
-        note = "not even one frame of each port passed"
+        note = NoBurstPassed()
     outcomes = [bursts.outcomes[bursts.passing[length]] for length in lengths if length]
     values: list[Value] = []
     table: list[tuple[Cell, ...]] = []
-    notes = [note] if note else []
+    notes: list[Reason] = [] if note is None else [note]
     for numbers in _meeting(situation):
         found = [
             _held(situation, [outcome.streams[number] for number in numbers], length)
@@ -185,13 +187,13 @@ def _result(parameters: MicroburstParameters, situation: Situation, bursts: Burs
         port = _receiver([situation.streams[number] for number in numbers])
         row, unsteady = _row(situation, port, len(numbers), found, lengths)
         table.append(row)
-        if unsteady:
-            notes.append(f"at `{port}` {unsteady}")
+        if unsteady is not None:
+            notes.append(unsteady)
         held = [Fraction(one.held) for one in found]
         number = mean(held) if held else None
         low, high = (min(held), max(held)) if held else (None, None)
         values += [
-            Value(NAME, situation.streams[one], number, "frames", low, high, Text(note or f"at `{port}`"))
+            Value(NAME, situation.streams[one], number, "frames", low, high, note or AtPort(port))
             for one in numbers
         ]
         values.append(
@@ -200,7 +202,7 @@ def _result(parameters: MicroburstParameters, situation: Situation, bursts: Burs
                 first,
                 None if number is None else number * situation.mean_size,
                 "B",
-                note=Text("frames held, of this size with FCS; a device may count in cells"),
+                note=Taken("frames-by-size"),
             )
         )
     who = "all at the line's rate"
@@ -213,7 +215,7 @@ def _result(parameters: MicroburstParameters, situation: Situation, bursts: Burs
         method=METHOD.name,
         values=tuple(values),
         trials=bursts.resting,
-        notes=texts(notes),
+        notes=tuple(notes),
         compliance=required,
         recommended=recommended,
         headlines={NAME: "frames that a port held of the longest bursts which came back whole, the mean"},
@@ -245,19 +247,17 @@ def _least(value: Value) -> tuple[bool, Fraction]:
 
 def _row(
     situation: Situation, port: str, senders: int, found: list[_Held], lengths: list[int]
-) -> tuple[tuple[Cell, ...], str]:
+) -> tuple[tuple[Cell, ...], Unsteady | None]:
     """The row of a port, and why its results are unsteady, if they are."""
     if not found:
         empty: tuple[Cell, ...] = (None,) * (len(TABLE) - 4)
         head = (rows.frame_size(situation), port, Fraction(senders))
-        return (*head, *empty, Fraction(len(lengths))), ""
+        return (*head, *empty, Fraction(len(lengths))), None
     bursts, held = [one.burst for one in found], [Fraction(one.held) for one in found]
     average = mean(held)
     spread = Fraction(stdev(held)) / average if len(held) > 1 else None
     waits = [one.latency_ns for one in found if one.latency_ns is not None]
-    unsteady = ""
-    if spread is not None and spread > STEADY:
-        unsteady = "what was held varies by more than 10 % (RFC 8239 section 1.2): unstable"
+    unsteady = None if spread is None or spread <= STEADY else Unsteady(port, spread)
     return (
         rows.frame_size(situation),
         port,

@@ -9,13 +9,15 @@ from pydantic import Field
 
 from netdyno.methods.parts import rows
 from netdyno.methods.parts.procedure import COUNTS, Parameters, Procedure, frames_per_second, starved
+from netdyno.methods.reasons.common import NothingCame, OfReceived, Taken
+from netdyno.methods.reasons.tester import OrderUnknown
 from netdyno.stats.histogram import decode, merge
 from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
 from netdyno.values.load import Frames, Observe, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.offer import Offer
 from netdyno.values.outcome import Outcome, StreamResult
-from netdyno.values.reason import Text, texts
+from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
 from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad
 
@@ -81,17 +83,16 @@ def order(parameters: OrderParameters, situation: Situation) -> Method:
             Value(one.name, "sum", one.number, one.unit, one.low, one.high, one.note) for one in values
         ]
     apart = sum(outcome.health.split_flows for outcome in outcomes)
-    notes = [f"trial {number}: {short}" for number, short in enumerate(shorts, 1) if short is not None]
+    notes: list[Reason] = [
+        About(f"trial {number}", short) for number, short in enumerate(shorts, 1) if short is not None
+    ]
     if apart:
-        notes.append(
-            f"{apart} flows came in on more than one worker: their order from one to the other is unknown:"
-            " rerun with `workers: 1`"
-        )
+        notes.append(OrderUnknown(apart))
     return Result(
         method=METHOD.name,
         values=tuple(values),
         trials=tuple(range(len(outcomes))),
-        notes=texts(notes),
+        notes=tuple(notes),
         headlines={
             RATIO: "the share of received frames that a later one of their flow overtook (RFC 4737, 4.1)"
         },
@@ -103,13 +104,13 @@ def _share(name: str, scope: str, trials: Sequence[StreamResult]) -> Value:
     counted = sum(one.out_of_order if name == RATIO else one.duplicates for one in trials)
     received = sum(one.received for one in trials)
     if not received:
-        return Value(name, scope, None, "share", note=Text("no frame came back"))
+        return Value(name, scope, None, "share", note=NothingCame())
     return Value(
         name,
         scope,
         Fraction(counted, received),
         "share",
-        note=Text(f"{counted} of {received} received frames"),
+        note=OfReceived(counted, received),
     )
 
 
@@ -117,7 +118,7 @@ def _values(scope: str, trials: Sequence[StreamResult]) -> Iterator[Value]:
     yield _share(RATIO, scope, trials)
     yield _share(COPIES, scope, trials)
     most = max((one.order.extent_max for one in trials if one.order is not None), default=0)
-    yield Value("extent, most", scope, Fraction(most), "frames", note=Text("RFC 4737 section 4.2"))
+    yield Value("extent, most", scope, Fraction(most), "frames", note=Taken("extent"))
 
 
 def _tables(streams: dict[str, list[StreamResult]]) -> Iterator[Table]:

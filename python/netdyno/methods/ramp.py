@@ -12,11 +12,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from netdyno.errors import Problem, counted
+from netdyno.errors import Problem
 from netdyno.methods.ndr import METHOD as NDR
 from netdyno.methods.ndr import NdrParameters, knees, no_room, search
 from netdyno.methods.parts import rows
@@ -26,20 +26,37 @@ from netdyno.methods.parts.procedure import (
     Procedure,
     Shape,
     frames_per_second,
-    milliseconds,
-    rounded,
     starved,
 )
 from netdyno.methods.parts.samples import Sample, inside, kept_up, on_schedule, scopes, windows
-from netdyno.methods.reasons.ramps import CorruptedAsLost, RampPreempted, RampShort, ShortRamp, Survey
+from netdyno.methods.reasons.common import LostOf, NothingSent
+from netdyno.methods.reasons.ramps import (
+    BehindThroughout,
+    BestWindow,
+    CorruptedAsLost,
+    FullestWindow,
+    HoldReceived,
+    KeptUp,
+    Knee,
+    KneeAtStart,
+    NoHold,
+    NoKnee,
+    NoKneeUpTo,
+    RampPreempted,
+    RampShort,
+    RampTooShort,
+    SecondRamp,
+    ShortRamp,
+    Survey,
+)
 from netdyno.values.finding import Result, Value
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
 from netdyno.values.rates import WIRE_OVERHEAD
-from netdyno.values.reason import Reason, Text, text
+from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
-from netdyno.values.units import FrameRate, Load, Percent, PositiveDuration, UnitError, decimal
+from netdyno.values.units import FrameRate, Load, Percent, PositiveDuration, UnitError
 
 MAX_RX_SHARE = 120
 """The best rate is taken over this part of the ramp-up."""
@@ -279,7 +296,8 @@ def _refined(
         closer = _knee(scope, kept, (), parameters.threshold.amount, outcome.sample_ns)
         place = next(n for n, one in enumerate(values) if (one.name, one.scope) == ("knee", scope))
         if closer.number and _span(closer) < _span(values[place]):
-            values[place] = replace(closer, note=Text(f"{closer.note}; from a second ramp across the knee"))
+            note = None if closer.note is None else SecondRamp(closer.note)
+            values[place] = replace(closer, note=note)
     return replace(result, values=tuple(values))
 
 
@@ -298,11 +316,11 @@ def _held_back(rise_fps: Fraction, rise_ns: int) -> Fraction:
 def _kept_up_to(scope: str, kept: Sequence[Sample], samples: int, sample_ns: int) -> Value:
     """The load up to which the tester kept its schedule; what lies above says nothing of the device."""
     if not kept:
-        return Value("kept up to", scope, Fraction(0), "fps", note=Text("the tester was behind all the time"))
+        return Value("kept up to", scope, Fraction(0), "fps", note=KeptUp("never"))
     if len(kept) == samples:
-        return Value("kept up to", scope, kept[-1].peak, "fps", note=Text("to the end of the ramp"))
+        return Value("kept up to", scope, kept[-1].peak, "fps", note=KeptUp("end"))
     load = _fps(kept[-1].intended, sample_ns)
-    return Value("kept up to", scope, load, "fps", note=Text("then the tester fell behind for good"))
+    return Value("kept up to", scope, load, "fps", note=KeptUp("load"))
 
 
 def _window(scope: str, sample_ns: int, rise_ns: int, situation: Situation) -> int:
@@ -347,9 +365,7 @@ def _max_rx(
     edge = streams * (LONGEST_FRAME / (situation.mean_size + WIRE_OVERHEAD) if mixed else Fraction(1))
     edge = max(edge, Fraction(streams * situation.burst))
     if all(len(part) < width for part in parts):
-        return Value(
-            "ramp max Rx", scope, None, "fps", note=Text(f"the ramp is shorter than {width} whole samples")
-        )
+        return Value("ramp max Rx", scope, None, "fps", note=RampTooShort(width))
     # Rise and hold are straight: they are highest at an end.
     asked_fps = max(edge.peak for part in parts if part for edge in (part[0], part[-1]))
     runs = [run for part in parts for run in on_schedule(part)]
@@ -368,10 +384,9 @@ def _max_rx(
     full = not mixed and whole and line - streams < best and asked >= line
     if near and ((line < best and (whole or not mixed)) or full):
         best = line
-    note = f"best {milliseconds(length)} of {sum(len(run) for run in runs)} samples"
-    if asked < best and asked * latest_ns >= length:
+    is_capped = asked < best and asked * latest_ns >= length
+    if is_capped:
         best, high = asked, asked + edge
-        note += "; the tester caught up, more than was asked for is not counted"
     return Value(
         "ramp max Rx",
         scope,
@@ -379,7 +394,7 @@ def _max_rx(
         "fps",
         _fps(min(low, best), length),
         _fps(high, length),
-        text(note),
+        BestWindow(length, sum(len(run) for run in runs), is_capped),
     )
 
 
@@ -387,8 +402,7 @@ def _mean_rx(scope: str, parts: Sequence[Sequence[Sample]], sample_ns: int, aske
     """The best rate where the tester was late in every window: over the whole rise or hold, and no more than
     the load asked for."""
     best = max(_fps(sum(one.rx for one in part), len(part) * sample_ns) for part in parts if part)
-    note = "the tester was behind its schedule in every window: the mean over the whole rise or hold"
-    return Value("ramp max Rx", scope, min(best, asked_fps), "fps", note=text(note))
+    return Value("ramp max Rx", scope, min(best, asked_fps), "fps", note=BehindThroughout())
 
 
 def _received(parts: Sequence[Sequence[Sample]], width: int) -> list[tuple[int, bool, int]]:
@@ -420,7 +434,7 @@ def _line_utilisation(
             scope,
             None,
             "ratio",
-            note=Text(f"the ramp is shorter than {width} whole samples"),
+            note=RampTooShort(width),
         )
     length = width * sample_ns
     streams = len(situation.members(scope))
@@ -429,8 +443,7 @@ def _line_utilisation(
     # A window may hold one frame more than its time has room for.
     if most - streams * LONGEST_FRAME <= line < most:
         most = line
-    note = f"fullest {milliseconds(length)}, by the sizes received"
-    return Value("line utilisation", scope, most / line, "ratio", note=text(note))
+    return Value("line utilisation", scope, most / line, "ratio", note=FullestWindow(length))
 
 
 def _knee(
@@ -452,20 +465,17 @@ def _knee(
     nothing: in a pause too few frames come to lose any, in the burst after it too many.
     """
     sent = [sample for sample in rise if sample.tx > 0 and not sample.late]
-    share = f"{decimal(threshold * 100)} %"
     if any(sample.lost < 0 for sample in rise):
-        return Value("knee", scope, None, "fps", note=Text("no knee: more frames arrived than were sent"))
+        return Value("knee", scope, None, "fps", note=NoKnee("more-arrived"))
     if not sent:
-        what = "the tester was late all the time" if any(one.tx for one in rise) else "nothing was sent"
-        return Value("knee", scope, None, "fps", note=Text(f"no knee: {what} in the ramp"))
+        cause: Literal["late", "nothing-sent"] = "late" if any(one.tx for one in rise) else "nothing-sent"
+        return Value("knee", scope, None, "fps", note=NoKnee(cause))
     bad = [sample.loses(threshold) for sample in sent]
     first = len(sent)
     while first > 0 and bad[first - 1]:
         first -= 1
     earlier = next((sent[place] for place in range(first) if bad[place]), None)
-    before = ""
-    if earlier is not None:
-        before = f"; loss above {share} also passed at {rounded(_fps(earlier.intended, sample_ns))} fps"
+    earlier_pps = None if earlier is None else _fps(earlier.intended, sample_ns)
     if first == len(sent):
         held = [sample for sample in hold if not sample.late]
         in_hold = sum(sample.loses(threshold) for sample in held)
@@ -473,23 +483,18 @@ def _knee(
         # The end itself was offered for an instant only, unless it was held.
         stood = any(sample.tx for sample in held) and all(sample.lost == 0 for sample in held)
         low = held[-1].peak if stood else mean
-        note = f"no knee: loss did not stay above {share} up to {rounded(max(low, end))} fps"
-        if in_hold:
-            note += f"; but {in_hold} of {len(hold)} samples of the hold lost more"
-        if low < end:
-            note += f"; the last sample's mean is {rounded(mean)} fps, and nothing more is certain"
-        return Value("knee", scope, None, "fps", low=low, note=text(note + before))
+        note = NoKneeUpTo(
+            threshold, max(low, end), in_hold, len(hold), mean if low < end else None, earlier_pps
+        )
+        return Value("knee", scope, None, "fps", low=low, note=note)
     high = sent[first].peak
     if first == 0:
-        note = f"loss above {share} from the first sample of the ramp on"
-        return Value("knee", scope, Fraction(0), "fps", low=Fraction(0), high=high, note=text(note))
+        start = KneeAtStart(threshold)
+        return Value("knee", scope, Fraction(0), "fps", low=Fraction(0), high=high, note=start)
     low = _fps(sent[first - 1].intended, sample_ns)
     mean = _fps(sent[first].intended, sample_ns)
-    width = mean - low
     late = sum(sample.late and low < _fps(sample.intended, sample_ns) < mean for sample in rise)
-    step = "one step of the ramp is" if not late else f"the tester was late in the {late} samples before:"
-    note = f"loss stays above {share} from here on; {step} {rounded(width)} fps"
-    return Value("knee", scope, low, "fps", low, high, Text(note + before))
+    return Value("knee", scope, low, "fps", low, high, Knee(threshold, mean - low, late, earlier_pps))
 
 
 def _loss_at_the_end(scope: str, samples: Sequence[Sample], corrupted: bool) -> Value:
@@ -500,12 +505,12 @@ def _loss_at_the_end(scope: str, samples: Sequence[Sample], corrupted: bool) -> 
     samples = [sample for sample in samples if not sample.late] or samples
     sent = sum(sample.tx for sample in samples)
     if not sent:
-        return Value("loss at the end", scope, None, "ratio", note=Text("nothing was sent at the end"))
+        return Value("loss at the end", scope, None, "ratio", note=NothingSent())
     lost = sum(sample.lost for sample in samples)
-    note = f"{lost} of {sent} frames{' lost or corrupted' if corrupted else ''}"
+    note = LostOf(lost, sent, corrupted)
     ratio = Fraction(lost, sent)
     return Value(
-        "loss at the end", scope, ratio, "ratio", *rows.loss_bounds(ratio, sent), text(note), of_frames=sent
+        "loss at the end", scope, ratio, "ratio", *rows.loss_bounds(ratio, sent), note, of_frames=sent
     )
 
 
@@ -517,16 +522,14 @@ def _hold_rate(scope: str, hold: Sequence[Sample], sample_ns: int, latest_ns: in
     queue of the device that empties.
     """
     if not hold:
-        return Value("hold rate", scope, None, "fps", note=Text("no hold"))
+        return Value("hold rate", scope, None, "fps", note=NoHold())
     length = sample_ns * len(hold)
     received, asked = sum(sample.rx for sample in hold), hold[-1].due - hold[0].due + hold[0].intended
-    note = f"{counted(received, 'frame')} in {milliseconds(length)}"
     # Late by the time from one frame to the next, or more. Of a load that is no whole number of frames in
     # that time the next whole one is no more than was asked for.
-    if received >= asked + 1 and asked * latest_ns >= length:
-        note += "; the tester caught up, more than was asked for is not counted"
-        return Value("hold rate", scope, _fps(asked, length), "fps", note=text(note))
-    return Value("hold rate", scope, _fps(received, length), "fps", note=text(note))
+    is_capped = received >= asked + 1 and asked * latest_ns >= length
+    number = _fps(asked if is_capped else received, length)
+    return Value("hold rate", scope, number, "fps", note=HoldReceived(received, length, is_capped))
 
 
 def _fps(frames: Fraction | int, ns: int) -> Fraction:

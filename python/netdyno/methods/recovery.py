@@ -8,8 +8,10 @@ from pydantic import Field, model_validator
 
 from netdyno.errors import Problem
 from netdyno.methods.parts import rows
-from netdyno.methods.parts.procedure import Parameters, Procedure, rounded, starved
+from netdyno.methods.parts.procedure import Parameters, Procedure, starved
 from netdyno.methods.parts.rules import deviations
+from netdyno.methods.reasons.common import LineRateForwarded, NotApplicable
+from netdyno.methods.reasons.outages import NoOverload
 from netdyno.methods.throughput import (
     WAIT,
     Known,
@@ -22,7 +24,7 @@ from netdyno.methods.throughput import (
 from netdyno.values.finding import Column, Result, Table, Value
 from netdyno.values.load import Frames, Observe, Segment, Trial
 from netdyno.values.outcome import Outcome
-from netdyno.values.reason import text, texts
+from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
 from netdyno.values.units import Percent, PositiveDuration
 
@@ -92,11 +94,10 @@ def measured(parameters: RecoverySettings, situation: Situation, known: Known, f
     """
     fps = known.fps
     if not fps:
-        note = f"{none_found(known)}: there is no throughput to overload"
-        return _result(parameters, situation, [], [note], None, first), first
+        return _result(parameters, situation, [], [none_found(known)], None, first), first
     high = min(fps * parameters.share.amount, situation.line_fps)
     if high <= fps:
-        note = "not applicable: the throughput is the line's rate, and more cannot be offered"
+        note = NotApplicable(LineRateForwarded("overload"))
         return _result(parameters, situation, [], [note], None, first), first
     low = high * AFTER
     segments = (
@@ -104,19 +105,16 @@ def measured(parameters: RecoverySettings, situation: Situation, known: Known, f
         Segment("recovery", parameters.watch.ns, low, low),
     )
     outcomes: list[Outcome] = []
-    notes: list[str] = []
+    notes: list[Reason] = []
     for number in range(1, parameters.repeats + 1):
         outcome = yield Trial(f"recovery {number}", Frames(segments), observe=Observe(gaps=GAPS))
         short = starved(outcome, parameters.overload.ns + parameters.watch.ns)
         # A tester that fell short did not overload it as asked, and may have lost its last frames itself; and
         # from what was no overload nothing recovers.
         if short is not None:
-            notes.append(f"overload {number}: {short}")
+            notes.append(About(f"overload {number}", short))
         elif not rows.lost(outcome.streams):
-            notes.append(
-                f"not applicable: nothing was lost at {rounded(high)} fps, {parameters.share} of the"
-                " throughput, so that was no overload"
-            )
+            notes.append(NotApplicable(NoOverload(high, parameters.share.amount)))
         outcomes.append(outcome)
     notes = list(dict.fromkeys(notes))
     return _result(parameters, situation, outcomes, notes, (high, low), first), first + len(outcomes)
@@ -126,14 +124,14 @@ def _result(
     parameters: RecoverySettings,
     situation: Situation,
     outcomes: list[Outcome],
-    notes: list[str],
+    notes: list[Reason],
     loads: tuple[Fraction, Fraction] | None,
     first: int,
 ) -> Result:
     values, table = [], []
     a_ns, end_ns = parameters.overload.ns, parameters.overload.ns + parameters.watch.ns
     # One result of all overloads, or none: some that the tester spoiled are not left out.
-    note = notes[0] if notes else ""
+    note = notes[0] if notes else None
     for place, name in enumerate(situation.streams):
         streams = [outcome.streams[place] for outcome in outcomes]
         times = [] if notes else [Fraction(max((one.last_loss_ns or 0) - a_ns, 0)) for one in streams]
@@ -144,7 +142,7 @@ def _result(
             values.append(Value(NAME, name, None, "ns", mean, None, rows.STILL))
             mean, ends = None, (ends[0], None)
         else:
-            values.append(Value(NAME, name, mean, "ns", *ends, text(note)))
+            values.append(Value(NAME, name, mean, "ns", *ends, note))
         if loads is None:
             continue
         high, low = (load * situation.share(name) for load in loads)
@@ -165,7 +163,7 @@ def _result(
         )
     values.append(rows.longest(values, NAME))
     if values[-1].note == rows.STILL:
-        notes = [*notes, str(rows.STILL)]
+        notes = [*notes, rows.STILL]
     required, recommended = deviations(METHOD.name, parameters, situation, outcomes)
     return Result(
         method=METHOD.name,
@@ -173,7 +171,7 @@ def _result(
         trials=tuple(range(first, first + len(outcomes))),
         compliance=required,
         recommended=recommended,
-        notes=texts(f"system recovery: {one}" for one in notes),
+        notes=tuple(About("system recovery", one) for one in notes),
         standard=METHOD.standard,
         headlines=HEADLINE,
         tables=(

@@ -8,10 +8,12 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from netdyno.errors import Problem, counted
+from netdyno.errors import Problem
 from netdyno.methods.parts import rows
 from netdyno.methods.parts.procedure import COUNTS, Parameters, Procedure, starved
 from netdyno.methods.parts.rules import deviations
+from netdyno.methods.reasons.common import NotCounted
+from netdyno.methods.reasons.outages import LostBefore, NoneCounts, NotReset, ResetEarly
 from netdyno.methods.throughput import (
     WAIT,
     Known,
@@ -25,7 +27,7 @@ from netdyno.values.finding import Column, Result, Table, Value
 from netdyno.values.load import Event, Frames, Observe, Segment, Trial
 from netdyno.values.offer import Offer
 from netdyno.values.outcome import Outcome, StreamResult
-from netdyno.values.reason import Text, text, texts
+from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
 from netdyno.values.units import PositiveDuration
 
@@ -36,7 +38,6 @@ GAPS = 64
 
 NAME = "reset time"
 HEADLINE = {NAME: "how long frames were lost, by their number over the offered rate, the mean"}
-NO_THROUGHPUT = "the device loses at this load without a reset, which is to be its throughput"
 
 
 class ResetSettings(Parameters):
@@ -112,10 +113,10 @@ def measured(parameters: ResetSettings, situation: Situation, known: Known, firs
     fps = known.fps
     outcomes: list[Outcome] = []
     counting: list[int] = []
-    notes: list[str] = []
+    notes: list[Reason] = []
     total_ns = parameters.before.ns + parameters.watch.ns
     if not fps:
-        notes.append(f"reset: {none_found(known)}, and there is none to reset it under")
+        notes.append(About("reset", none_found(known)))
     for number in range(parameters.repeats if fps else 0):
         assert fps is not None
         by_hand = f", by hand after {parameters.before}" if parameters.kind == "by-hand" else ""
@@ -128,18 +129,18 @@ def measured(parameters: ResetSettings, situation: Situation, known: Known, firs
         outcomes.append(outcome)
         short = starved(outcome, total_ns)
         if short is not None:
-            notes.append(f"reset {number + 1}: {short}, so it does not count")
+            notes.append(About(f"reset {number + 1}", NotCounted(short)))
             continue
         missed = _missed(outcome, parameters) if by_hand else None
         if missed is not None:
-            notes.append(f"reset {number + 1}: {missed}, so it does not count")
+            notes.append(About(f"reset {number + 1}", NotCounted(missed)))
             continue
         counting.append(number)
         if any(rows.still_losing(outcome, parameters.before.ns, total_ns)):
-            notes.append(f"reset {number + 1}: {rows.STILL}")
+            notes.append(About(f"reset {number + 1}", rows.STILL))
         before = sum(_lost_before(one, parameters.before.ns) for one in outcome.streams)
         if before:
-            notes.append(f"reset {number + 1}: {counted(before, 'frame')} lost before it: {NO_THROUGHPUT}")
+            notes.append(About(f"reset {number + 1}", LostBefore(before)))
     resting = tuple(first + number for number in counting or range(len(outcomes)))
     used = [outcomes[number] for number in counting]
     return _result(parameters, situation, fps, used, notes, resting), first + len(outcomes)
@@ -153,13 +154,13 @@ def _events(parameters: ResetSettings) -> Iterator[Event]:
         yield Event(parameters.before.ns + parameters.down.ns, "link-up")
 
 
-def _missed(outcome: Outcome, parameters: ResetSettings) -> str | None:
+def _missed(outcome: Outcome, parameters: ResetSettings) -> Reason | None:
     """Why a trial shows no reset by hand, if it shows none: when that came, only the frames can tell."""
     if not any(stream.missing for stream in outcome.streams):
-        return "nothing was lost, so it was not reset, or forwards meanwhile"
+        return NotReset()
     gaps = [gap for stream in outcome.streams if stream.gaps is not None for gap in stream.gaps.gaps]
     if any(gap.first_ns < parameters.before.ns for gap in gaps):
-        return f"frames were lost before {parameters.before} of traffic: reset too early, or {NO_THROUGHPUT}"
+        return ResetEarly(parameters.before.ns)
     return None
 
 
@@ -178,7 +179,7 @@ def _result(
     situation: Situation,
     fps: Fraction | None,
     outcomes: list[Outcome],
-    notes: list[str],
+    notes: list[Reason],
     resting: tuple[int, ...],
 ) -> Result:
     """outcomes: of the resets that count; resting: their numbers."""
@@ -195,17 +196,15 @@ def _result(
         by_time = [Fraction(one.until_ns - one.from_ns) for one in silences]
         mean = sum(by_loss, Fraction(0)) / len(by_loss) if by_loss else None
         ends = (min(by_loss, default=None), max(by_loss, default=None))
-        note = "" if by_loss else (notes[0] if notes else "nothing was measured")
-        value = Value(NAME, name, mean, "ns", *ends, text(note))
+        note = None if by_loss else notes[0] if notes else NoneCounts()
+        value = Value(NAME, name, mean, "ns", *ends, note)
         if any(rows.still_losing(one, before_ns, end_ns)[place] for one in outcomes):
             # What did not end took no less than was seen; leaving it out would praise the device for it.
             # Where it loses at that load anyway, not all of that is the reset's, and there is no bound.
             value = Value(NAME, name, None, "ns", None if any(earlier) else mean, None, rows.STILL)
         elif any(earlier):
             # What it loses at that load anyway goes on behind the reset, and is in the time.
-            value = Value(
-                NAME, name, None, "ns", None, mean, Text(f"frames were lost before it: {NO_THROUGHPUT}")
-            )
+            value = Value(NAME, name, None, "ns", None, mean, LostBefore())
         values.append(value)
         mean, ends = value.number, ends if value.number is not None else (value.low, value.high)
         lost = sum(missing)
@@ -220,7 +219,7 @@ def _result(
         trials=resting,
         compliance=required,
         recommended=recommended,
-        notes=texts(notes),
+        notes=tuple(notes),
         standard=METHOD.standard,
         headlines=HEADLINE,
         tables=(

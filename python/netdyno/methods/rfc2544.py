@@ -28,7 +28,7 @@ from netdyno.values.load import Trial
 from netdyno.values.method import Method
 from netdyno.values.offer import Offer
 from netdyno.values.outcome import Outcome
-from netdyno.values.reason import About, Reason, texts
+from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
 from netdyno.values.units import Load, PositiveDuration
 from netdyno.values.unmeasured import NotMeasuredError
@@ -128,7 +128,7 @@ def suite(parameters: SuiteParameters, situation: Situation) -> Method:
         values=tuple(value for result in results for value in result.values),
         compliance=tuple(required),
         recommended=tuple(one for result in results for one in result.recommended),
-        notes=texts(dict.fromkeys(text for result in results for text in result.notes)),
+        notes=tuple(dict.fromkeys(note for result in results for note in result.notes)),
         tables=tuple(table for result in results for table in result.tables),
         standard=METHOD.standard,
         headlines={name: what for result in results for name, what in result.headlines.items()},

@@ -21,7 +21,15 @@ from netdyno.methods.parts.procedure import (
     frames_per_second,
     milliseconds,
     starved,
-    worded,
+)
+from netdyno.methods.reasons.common import LostOf
+from netdyno.methods.reasons.outages import (
+    EventsCut,
+    MorePartsShort,
+    PartsPreempted,
+    SoakClean,
+    SoakPaused,
+    Undated,
 )
 from netdyno.stats.intervals import loss_bound
 from netdyno.stats.losses import LossEvent, events
@@ -29,7 +37,7 @@ from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.load import Frames, Observe, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Gap, Outcome, StreamResult
-from netdyno.values.reason import Text, texts
+from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
 from netdyno.values.units import Duration, Load, Percent, PositiveDuration, PositiveLoad
 
@@ -39,6 +47,8 @@ MOST_EVENTS = 1000
 MOST_ROWS = 10_000
 """Rows of a table up to which each stream has its own; above, one row is of all together."""
 MOST_PARTS = 10_000
+MOST_SHORT = 10
+"""Parts in which the tester fell short that are noted one by one; the further ones are counted."""
 GAPS = 1000
 """Gaps of a stream that are dated in a part; those nearer to each other than an event's are one."""
 
@@ -135,7 +145,7 @@ class _Part:
     number: int
     begin_ns: int
     outcome: Outcome
-    short: str | None
+    short: Reason | None
     paused_ns: int | None
     """How long no load was offered before it; None: the first one, or unknown."""
 
@@ -149,7 +159,7 @@ class _Part:
     def remark(self) -> str:
         """What the tester did not do as it should."""
         paused = f"the tester paused for {milliseconds(self.pause_ns)}" if self.pause_ns else ""
-        return "; ".join(filter(None, (self.short, paused)))
+        return "; ".join(map(str, filter(None, (self.short, paused))))
 
     def clock(self, at_ns: int) -> str | None:
         """The time of day, UTC, `at_ns` after this part's load began; None in virtual time."""
@@ -176,7 +186,7 @@ def soak(parameters: SoakParameters, situation: Situation) -> Method:
             stands=True,
         )
         paused = _paused(parts[-1].outcome, outcome) if parts else None
-        parts.append(_Part(number, begin, outcome, worded(starved(outcome, length)), paused))
+        parts.append(_Part(number, begin, outcome, starved(outcome, length), paused))
     return _result(parameters, situation, parts, lengths)
 
 
@@ -226,7 +236,7 @@ def _result(
         method=METHOD.name,
         values=tuple(values),
         trials=tuple(range(len(parts))),
-        notes=texts(_notes(parameters, parts, count, undated)),
+        notes=tuple(_notes(parameters, parts, count, undated)),
         headlines={NAME: "the share of all frames of the soak that did not come back intact"},
         tables=(
             Table(
@@ -254,10 +264,8 @@ def _result(
 def _ratio(scope: str, streams: Sequence[StreamResult]) -> Value:
     sent, lost, ratio = sum(one.offered for one in streams), rows.lost(streams), rows.loss(streams)
     bound = _bound(streams)
-    note = f"{lost} of {sent} frames"
-    return Value(
-        NAME, scope, ratio, "share", ratio, ratio if bound is None else bound, Text(note), of_frames=sent
-    )
+    note = LostOf(lost, sent)
+    return Value(NAME, scope, ratio, "share", ratio, ratio if bound is None else bound, note, of_frames=sent)
 
 
 def _bound(streams: Sequence[StreamResult]) -> Fraction | None:
@@ -385,35 +393,25 @@ def _parts(
             yield (*head, scope, *rows.counted(streams, length), *worst, part.remark)
 
 
-def _notes(parameters: SoakParameters, parts: Sequence[_Part], count: int, undated: int) -> Iterator[str]:
+def _notes(parameters: SoakParameters, parts: Sequence[_Part], count: int, undated: int) -> Iterator[Reason]:
     if len(parts) > 1:
         pauses = [part.paused_ns for part in parts[1:] if part.paused_ns is not None]
-        longest = f"up to {milliseconds(max(pauses))}, {milliseconds(sum(pauses))} in all" if pauses else ""
         unknown = len(parts) - 1 - len(pauses)
-        if unknown:
-            longest += f"{', and ' if longest else ''}{unknown} of them for a time that is not known"
-        yield (
-            f"the soak has {len(parts)} parts, and between two of them the load paused: {longest};"
-            " no frame of these times is missing, for none was sent"
-        )
+        yield SoakPaused(len(parts), max(pauses, default=0), sum(pauses), unknown)
     if count > MOST_EVENTS:
-        yield f"{count} loss events, of which the first {MOST_EVENTS} are shown"
+        yield EventsCut(count, MOST_EVENTS)
     if undated:
-        yield f"{undated} lost frames are in no event: more gaps than are dated in one part ({GAPS} a stream)"
-    short = [part for part in parts if part.short is not None]
-    for part in short[:10]:
-        yield f"part {part.number}: {part.short}"
-    if len(short) > 10:
-        yield f"{len(short) - 10} more parts in which the tester fell short"
+        yield Undated(undated, GAPS)
+    short = [(part.number, part.short) for part in parts if part.short is not None]
+    for number, why in short[:MOST_SHORT]:
+        yield About(f"part {number}", why)
+    if len(short) > MOST_SHORT:
+        yield MorePartsShort(len(short) - MOST_SHORT)
     paused = [part.pause_ns for part in parts if part.pause_ns]
     if paused:
-        yield (
-            f"the tester itself paused for more than {milliseconds(PAUSE_NS)} in {len(paused)} of"
-            f" {len(parts)} parts, for up to {milliseconds(max(paused))}: what was lost right behind such a"
-            " pause may have been lost in the burst that made up for it"
-        )
+        yield PartsPreempted(len(paused), len(parts), PAUSE_NS, max(paused))
     if not rows.lost([stream for part in parts for stream in part.outcome.streams]):
-        yield f"no frame was lost in {parameters.duration} of load"
+        yield SoakClean(parameters.duration.ns)
 
 
 METHOD = Procedure(

@@ -25,15 +25,22 @@ from netdyno.methods.parts.procedure import (
     constant,
     frames_per_second,
     part,
-    rounded,
     starved,
-    worded,
+)
+from netdyno.methods.reasons.common import AtLoad, Taken
+from netdyno.methods.reasons.searches import (
+    NoLoadHeld,
+    NotHeld,
+    NotWhole,
+    PassedHighest,
+    SharesOfBound,
+    TesterBound,
 )
 from netdyno.methods.throughput import of_a_port
 from netdyno.values.finding import Cell, Column, Figure, Result, Table, Value
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
-from netdyno.values.reason import Reason, Text, text, texts
+from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
 from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad, UnitError
 
@@ -256,7 +263,7 @@ class _Held:
     point: str
     fps: Fraction
     outcome: Outcome
-    short: str | None
+    short: Reason | None
     """Why the tester fell short, if it did."""
 
     @property
@@ -277,23 +284,22 @@ def sweep(parameters: SweepParameters, situation: Situation) -> Method:
         searched, first = yield from part("search", NDR.start(parameters.search, situation), 0)
         known = {name: of_a_port(searched, situation, name) for name in parameters.search.goals}
     duration_ns = parameters.duration.ns
-    notes: list[str | Reason] = [] if searched is None else list(searched.notes)
+    notes: list[Reason] = [] if searched is None else list(searched.notes)
     least = {} if searched is None else dict(_lower_bounds(parameters, searched, situation))
-    notes += [f"loads in shares of {name} are of what it is at least: {why}" for name, why in least.items()]
+    notes += [SharesOfBound(name, why) for name, why in least.items()]
     held: list[_Held] = []
     for point in parameters.asked:
         fps = _load(point, parameters, situation, known)
         if fps is None or fps > situation.line_fps:
-            why = "the search found none" if fps is None else "it is more than the line carries"
-            notes.append(f"{point} was not held: {why}")
+            notes.append(NotHeld(str(point), is_above_line=fps is not None))
             continue
         outcome = yield constant(str(point), fps, duration_ns)
-        held.append(_Held(str(point), fps, outcome, worded(starved(outcome, duration_ns))))
+        held.append(_Held(str(point), fps, outcome, starved(outcome, duration_ns)))
     table: list[tuple[Cell, ...]] = []
     tail: list[tuple[Cell, ...]] = []
     for one in held:
         if one.short is not None:
-            notes.append(f"at {one.point} {one.short}")
+            notes.append(About(one.point, one.short))
         for scope, streams in rows.scopes(one.outcome, situation):
             wanted = one.fps * situation.share(scope)
             rate, sent, received, _, loss = rows.counted(streams, duration_ns)
@@ -311,7 +317,7 @@ def sweep(parameters: SweepParameters, situation: Situation) -> Method:
         method=METHOD.name,
         values=(*_values(situation, held), *(() if searched is None else searched.values)),
         trials=tuple(first + place for place in _border(held) if place is not None),
-        notes=texts(notes),
+        notes=tuple(notes),
         headlines={
             LOSS_FREE: "the highest of the loads tried at which, and below which, nothing was lost",
             **({} if searched is None else searched.headlines),
@@ -381,20 +387,22 @@ def _values(situation: Situation, held: list[_Held]) -> Iterator[Value]:
     best, worst = _border(held)
     low = None if best is None else held[best].fps
     high = None if worst is None or held[worst].short is not None else held[worst].fps
+    note: Reason
+    short = None if worst is None else held[worst].short
     if not held:
-        note = "no load was held"
+        note = NoLoadHeld()
     elif best is None:
         assert worst is not None  # There is at least one load.
-        note = held[worst].short or "not every frame came back once at the lowest load"
+        note = short or NotWhole(held[worst].fps, is_lowest=True)
     elif worst is None:
-        note = "nothing was lost at any load"
-    elif high is None:
-        note = f"a lower bound: above it {held[worst].short}"
+        note = PassedHighest(held[best].fps)
+    elif short is not None:
+        note = TesterBound(short, held[worst].fps)
     else:
-        note = f"not every frame came back once at {rounded(high)} fps"
+        note = NotWhole(held[worst].fps, is_lowest=False)
     for scope in situation.scopes:
         number, upper = (None if one is None else one * situation.share(scope) for one in (low, high))
-        yield Value(LOSS_FREE, scope, number, "fps", low=number, high=upper, note=text(note), searched=True)
+        yield Value(LOSS_FREE, scope, number, "fps", low=number, high=upper, note=note, searched=True)
     if held:
         yield from _at_most(situation, max(held, key=lambda one: one.fps))
     if best is None:
@@ -402,7 +410,7 @@ def _values(situation: Situation, held: list[_Held]) -> Iterator[Value]:
     for scope, streams in rows.scopes(held[best].outcome, situation):
         times = rows.Times.of(streams)
         if times is not None:
-            yield Value("latency mean", scope, times.mean_ns, "ns", note=Text("at the loss-free load"))
+            yield Value("latency mean", scope, times.mean_ns, "ns", note=Taken("loss-free-load"))
 
 
 def _at_most(situation: Situation, highest: _Held) -> Iterator[Value]:
@@ -411,7 +419,7 @@ def _at_most(situation: Situation, highest: _Held) -> Iterator[Value]:
         # A tester that did not offer the load has not shown what is lost at it.
         ratio, sent = None if highest.short else rows.loss(streams), sum(one.offered for one in streams)
         bounds = rows.loss_bounds(ratio, sent)
-        yield Value(LOSS_RATE, scope, ratio, "ratio", *bounds, Text(f"at {highest.point}"), of_frames=sent)
+        yield Value(LOSS_RATE, scope, ratio, "ratio", *bounds, AtLoad(highest.point), of_frames=sent)
 
 
 def _seconds(parameters: SweepParameters) -> Fraction:

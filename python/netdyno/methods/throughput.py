@@ -18,18 +18,28 @@ from netdyno.methods.parts.procedure import (
     constant,
     frames_per_second,
     part,
-    rounded,
     starved,
-    worded,
 )
 from netdyno.methods.parts.queued import longer_may_lose, queued
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.parts.search import find_bracket
+from netdyno.methods.reasons.common import Taken
+from netdyno.methods.reasons.searches import (
+    Between,
+    FailedAt,
+    NonePassed,
+    NoThroughput,
+    PassedAt,
+    PassedHighest,
+    StreamFailed,
+    TesterBound,
+    UnknownAtAll,
+)
 from netdyno.values.finding import HEADLINES, Column, Figure, Result, Table, Value
 from netdyno.values.load import Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome
-from netdyno.values.reason import About, Reason, Text, text, texts
+from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
 from netdyno.values.units import Duration, Load, Percent, PositiveDuration, PositiveLoad
 
@@ -98,7 +108,7 @@ class _Seen:
         self.passing: dict[int, int] = {}
         self.failing: dict[int, int] = {}
         self.outcomes: dict[int, Outcome] = {}
-        self.short: dict[int, str] = {}
+        self.short: dict[int, Reason] = {}
         """Why the tester fell short, of the trials in which it did."""
 
     def trials(
@@ -122,7 +132,7 @@ class _Seen:
         number = self.count
         self.count += 1
         self.outcomes[number] = outcome
-        short = worded(starved(outcome, planned.ns))
+        short = starved(outcome, planned.ns)
         if short is not None:
             self.short[number] = short
         clean = short is None and rows.clean(outcome.streams)
@@ -140,24 +150,21 @@ def _result(
 ) -> Result:
     failed = seen.failing.get(upper)
     passed = seen.passing.get(lower)
-    notes: list[str] = []
+    notes: list[Reason] = []
     high: Fraction | None = upper * step
     number: Fraction | None = lower * step
-    note = f"between {rounded(lower * step)} and {rounded(upper * step)} fps"
+    note: Reason = Between(lower * step, upper * step)
     if failed is None:
-        high, note = None, f"no loss at the highest load tried, {rounded(lower * step)} fps"
+        high, note = None, PassedHighest(lower * step)
     elif (reason := seen.short.get(failed)) is not None:
         # The upper bound is the tester's: what the device does there is not known.
-        high, note = None, f"a lower bound: at {rounded(upper * step)} fps {reason}"
+        high, note = None, TesterBound(reason, upper * step)
         if lower == 0:
-            number, note = (
-                None,
-                f"at every load tried the tester fell short; at the lowest {reason}",
-            )
+            number, note = None, UnknownAtAll(reason)
     else:
         notes.append(_why_failed(upper * step, seen.outcomes[failed]))
         if lower == 0:
-            note = f"no load passed, down to {rounded(step)} fps"
+            note = NonePassed(step)
     others = unharmed(situation, seen.outcomes[failed]) if failed is not None and high is not None else ()
     values = []
     for scope in situation.scopes:
@@ -169,26 +176,26 @@ def _result(
             "fps",
             low=lower * step * times,
             high=None if high is None else high * times,
-            note=text(note),
+            note=note,
             searched=True,
         )
         values.append(kept(value, upper * step * times) if scope in others else value)
-    held = ""
+    held = None
     if passed is not None:
         waiting = queued(situation, seen.outcomes[passed])
         held = longer_may_lose(waiting, situation, step, "throughput")
-    if held:
-        notes.append(f"the trial that passed at {rounded(lower * step)} fps: {held}")
+    if held is not None:
+        notes.append(PassedAt(lower * step, held))
     # The one that passed first: it is the one the number is of.
     trials = tuple(place for place in (passed, failed) if place is not None)
     rested = () if passed is None else (seen.outcomes[passed],)
-    required, recommended = deviations(METHOD.name, parameters, situation, rested, text(held))
+    required, recommended = deviations(METHOD.name, parameters, situation, rested, held)
     return Result(
         method=METHOD.name,
         values=tuple(values),
         trials=trials,
         compliance=required,
-        notes=texts(notes),
+        notes=tuple(notes),
         recommended=recommended,
         headlines={NAME: HEADLINES[NAME]},
         tables=(_table(values, situation),),
@@ -224,24 +231,19 @@ def _table(values: list[Value], situation: Situation) -> Table:
     )
 
 
-def _why_failed(fps: Fraction, outcome: Outcome) -> str:
-    parts = []
-    for stream in outcome.streams:
-        what = [
-            f"{count} {word}"
-            for count, word in (
-                (max(stream.lost, 0), "lost"),
-                (max(-stream.lost, 0), "more received than sent"),
-                (stream.corrupted, "corrupted"),
-                (stream.duplicates, "duplicated"),
-            )
-            if count
-        ]
-        if stream.offered == 0:
-            parts.append(f"no frame of `{stream.name}` fell into the trial")
-        elif what:
-            parts.append(f"{' and '.join(what)} of {stream.offered} frames of `{stream.name}`")
-    return f"at {rounded(fps)} fps: {', '.join(parts)}"
+def _why_failed(fps: Fraction, outcome: Outcome) -> FailedAt:
+    failed = (
+        StreamFailed(
+            stream.name,
+            stream.offered,
+            lost=max(stream.lost, 0),
+            beyond=max(-stream.lost, 0),
+            corrupted=stream.corrupted,
+            duplicated=stream.duplicates,
+        )
+        for stream in outcome.streams
+    )
+    return FailedAt(fps, tuple(one for one in failed if not one.is_clean))
 
 
 def _traffic_seconds(parameters: ThroughputParameters) -> Fraction:
@@ -268,9 +270,7 @@ class Known:
         result = Result(
             method=METHOD.name,
             values=tuple(
-                Value(
-                    GIVEN, scope, fps * situation.share(scope), "fps", note=Text("by the plan, not measured")
-                )
+                Value(GIVEN, scope, fps * situation.share(scope), "fps", note=Taken("given"))
                 for scope in situation.scopes
             ),
             trials=(),
@@ -315,9 +315,9 @@ def of_a_port(found: Result, situation: Situation, name: str = NAME) -> Fraction
     return None if value is None or value.number is None else value.number / situation.share(scope)
 
 
-def none_found(known: Known) -> str:
-    """Why there is no throughput to measure anything at, a clause."""
-    return "no load passed" if known.fps is not None else "at every load tried the tester fell short"
+def none_found(known: Known) -> NoThroughput:
+    """Why there is no throughput to measure anything at."""
+    return NoThroughput(is_testers=known.fps is None)
 
 
 class OnThroughput(Parameters):

@@ -1,7 +1,7 @@
 """Service activation as ITU-T Y.1564 has it: each service's rates step by step, then all services together.
 
 What is written here of the Recommendation is from descriptions of it; what these leave open or disagree on is
-in `UNSURE`, and every report says so.
+in `ASSUMPTIONS`, and every report says so.
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ from netdyno.methods.loss import NAME as LOSS_RATE
 from netdyno.methods.parts import rows
 from netdyno.methods.parts.acceptance import RATES, Checks, Service, accept, cells_of, fdv, ftd
 from netdyno.methods.parts.availability import available
-from netdyno.methods.parts.procedure import Parameters, Procedure, frames_per_second, starved, worded
+from netdyno.methods.parts.procedure import Parameters, Procedure, frames_per_second, starved
 from netdyno.methods.parts.rules import deviations
+from netdyno.methods.reasons.common import Taken
+from netdyno.methods.reasons.services import ASSUMPTIONS, Assumed, StepNotRun, StepsPassed
 from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome, StreamResult
-from netdyno.values.reason import Text, text, texts
+from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
 from netdyno.values.units import (
     Duration,
@@ -46,16 +48,6 @@ SURE = 3
 LITTLE = Fraction(1, 5)
 """An EIR below this share of the CIR: the policing step exceeds the CIR by a quarter, and not the EIR."""
 BEYOND = Fraction(5, 4)
-
-UNSURE = (
-    "the policing rule (CIR + 1.25 EIR, or 1.25 CIR + EIR if EIR is less than 20 % of CIR, and the margin M"
-    " by which the rate may exceed CIR + EIR) is from descriptions of ITU-T Y.1564, not from its text",
-    "FTD is judged by its mean and FDV by the 99.9th percentile less the least; contracts may have others",
-    "a burst of CBS is CBS * line / (line - CIR) bytes long, as its bucket fills meanwhile; that of CBS + EBS"
-    " is three frames shorter than both buckets pass, so an EBS that is too small by as much is not found",
-    "availability: a second with more than 50 % loss is severely errored, ten of them in a row begin a time"
-    " that is unavailable and ten others in a row end it; not from the text of ITU-T Y.1563",
-)
 
 NAME = "steps passed"
 
@@ -376,15 +368,13 @@ class _Tally:
         of = [self.verdicts.get(scope, [])] if scope != "sum" else self.verdicts.values()
         found = [verdict for one in of for verdict in one]
         if not found:
-            return Value(NAME, scope, None, "share", note=Text("no step was run"))
+            return Value(NAME, scope, None, "share", note=StepsPassed(0, 0, 0))
         run, passed, unknown = len(found), found.count("pass"), found.count("not known")
-        note = f"{passed} of {run} steps"
+        note = StepsPassed(passed, run, unknown)
         least, most = Fraction(passed, run), Fraction(passed + unknown, run)
         if unknown:
-            return Value(
-                NAME, scope, None, "share", least, most, Text(f"{note}, and of {unknown} it is not known")
-            )
-        return Value(NAME, scope, least, "share", note=text(note))
+            return Value(NAME, scope, None, "share", least, most, note)
+        return Value(NAME, scope, least, "share", note=note)
 
 
 def _result(
@@ -395,23 +385,23 @@ def _result(
     outcomes: Sequence[Outcome],
     performed: Outcome | None,
 ) -> Result:
-    tally, notes, table = _Tally(), [], []
+    tally, table = _Tally(), []
+    notes: list[Reason] = []
     for step in steps:
         shares = dict(_shares(situation, streams[step.service]))
         if step.trial is None:
-            share = decimal(100 * step.offered / situation.line_fps, 1)
-            notes.append(f"`{step.service}`, {step.name}: not run, it is {share} % of the line")
+            notes.append(StepNotRun(step.service, step.name, step.offered / situation.line_fps))
             continue
         outcome = outcomes[step.trial]
         line = situation.line_fps
         length = parameters.step.ns if step.burst is None else _burst_ns(step.burst, line)
-        short = worded(starved(outcome, _planned_ns(parameters, situation, step)))
+        short = starved(outcome, _planned_ns(parameters, situation, step))
         for one in outcome.streams:
             if one.name not in shares:
                 continue
             checks = _judge(parameters, situation, step, one, shares[one.name])
             if short is not None:
-                checks = Checks(unknown=[short])
+                checks = Checks(unknown=[str(short)])
             tally.count(one.name, checks)
             ends = (
                 None if end is None else end * shares[one.name] * situation.mean_size * 8
@@ -441,7 +431,7 @@ def _result(
         trials=tuple(range(len(outcomes))),
         compliance=required,
         recommended=recommended,
-        notes=texts((*notes, *(f"not sure: {one}" for one in UNSURE))),
+        notes=(*notes, *map(Assumed, ASSUMPTIONS)),
         headlines={NAME: "the share of the steps of configuration and performance that were passed"},
         tables=tuple(tables),
     )
@@ -456,7 +446,7 @@ def _performance(
     values: list[Value],
 ) -> Table:
     table: list[tuple[Cell, ...]] = []
-    short = worded(starved(performed, parameters.performance.ns))
+    short = starved(performed, parameters.performance.ns)
     for name, service in parameters.services.items():
         for one in performed.streams:
             if one.name not in streams[name]:
@@ -470,20 +460,16 @@ def _performance(
             if wanted is not None and share is None:
                 checks.unknown.append("availability: no whole second was measured")
             if short is not None:
-                checks = Checks(unknown=[short])
+                checks = Checks(unknown=[str(short)])
             tally.count(one.name, checks)
             cells = cells_of(one, parameters.performance.ns)
             table.append((name, one.name, *cells, share, checks.verdict, checks.why))
             ratio = None if short is not None else rows.loss((one,))
             bounds = rows.loss_bounds(ratio, one.offered)
-            note = short or "in the performance test"
-            values.append(
-                Value(LOSS_RATE, one.name, ratio, "ratio", *bounds, text(note), of_frames=one.offered)
-            )
-            values.append(Value("FTD", one.name, ftd(one), "ns", note=Text("mean, in the performance test")))
-            values.append(
-                Value("FDV", one.name, fdv(one), "ns", note=Text("99.9 %, in the performance test"))
-            )
+            note = short or Taken("performance")
+            values.append(Value(LOSS_RATE, one.name, ratio, "ratio", *bounds, note, of_frames=one.offered))
+            values.append(Value("FTD", one.name, ftd(one), "ns", note=Taken("performance-mean")))
+            values.append(Value("FDV", one.name, fdv(one), "ns", note=Taken("performance-percentile")))
     return Table(
         "Service performance",
         PERFORMANCE,

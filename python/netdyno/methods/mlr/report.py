@@ -6,15 +6,28 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from netdyno.errors import counted
 from netdyno.methods.mlr.goals import Shot, Target
 from netdyno.methods.mlr.presets import Goal
 from netdyno.methods.mlr.shooting import Shooting
 from netdyno.methods.parts.kept import in_all, kept
-from netdyno.methods.parts.procedure import rounded
 from netdyno.methods.parts.queued import longer_may_lose
+from netdyno.methods.reasons.searches import (
+    Between,
+    Conditional,
+    EndedEarly,
+    NonePassed,
+    NoRfc2544,
+    PassedAt,
+    PassedHighest,
+    ShortWaits,
+    StillQueued,
+    TesterBound,
+    TrafficSent,
+    TrialsShort,
+    UnknownAtAll,
+)
 from netdyno.values.finding import Column, Figure, Result, Table, Value
-from netdyno.values.reason import text, texts
+from netdyno.values.reason import About, Reason
 from netdyno.values.situation import Situation
 from netdyno.values.units import decimal
 
@@ -75,7 +88,7 @@ def result(method: str, goals: Mapping[str, Goal], situation: Situation, shootin
         method,
         tuple(value for one in found for value in _values(one, situation, shooting)),
         _resting(judged, shooting),
-        notes=texts((*_beside_rfc2544(found, shooting), *_notes(found, shooting))),
+        notes=(*_beside_rfc2544(found, shooting), *_notes(found, shooting)),
         tables=(_goals_table(found, situation, shooting), _trials_table(shooting)),
         standard=STANDARD,
         headlines={one.name: _what(one) for one in sorted(found, key=lambda one: one is not judged)},
@@ -108,16 +121,14 @@ def _values(found: _Found, situation: Situation, shooting: Shooting) -> Iterator
     for scope in situation.scopes:
         times = situation.share(scope)
         each = [None if one is None else one * times for one in (number, low, high)]
-        value = Value(
-            found.name, scope, each[0], "fps", low=each[1], high=each[2], note=text(note), searched=True
-        )
+        value = Value(found.name, scope, each[0], "fps", low=each[1], high=each[2], note=note, searched=True)
         yield kept(value, each[2]) if each[2] is not None and scope in others else value
 
 
 def _bounds(
     found: _Found, shooting: Shooting
-) -> tuple[Fraction | None, Fraction | None, Fraction | None, str]:
-    """The number, what it is at least and below, and in words how that is to be taken."""
+) -> tuple[Fraction | None, Fraction | None, Fraction | None, Reason]:
+    """The number, what it is at least and below, and how that is to be taken."""
     grid = shooting.grid
     low = None if found.lower is None else grid.fps(found.lower)
     high = None if found.upper is None or found.ceiling else grid.fps(found.upper)
@@ -125,28 +136,20 @@ def _bounds(
         return None, None, None, shooting.senseless
     if found.upper is None and found.lower == grid.steps:
         assert low is not None
-        return low, low, None, f">= the highest load, {rounded(low)} fps: an irregular result (RFC 9971)"
+        return low, low, None, PassedHighest(low, is_irregular=True)
     apart = None if found.lower is None or found.upper is None else found.upper - found.lower
     if found.ceiling and found.upper is not None and (apart is None or apart <= found.target.width):
-        short = f"at {rounded(grid.fps(found.upper))} fps {shooting.short}"
+        assert shooting.short is not None
         if low is None:
-            return None, None, None, f"at every load tried the tester fell short; {short}"
-        return low, low, None, f"a lower bound: {short}"
+            return None, None, None, UnknownAtAll(shooting.short)
+        return low, low, None, TesterBound(shooting.short, grid.fps(found.upper))
     if found.lower is None and found.upper == 0:
-        return (
-            Fraction(0),
-            Fraction(0),
-            high,
-            f"no load passed, down to the lowest, {rounded(grid.lowest)} fps",
-        )
+        return Fraction(0), Fraction(0), high, NonePassed(grid.lowest)
     if apart is not None and apart <= found.target.width:
         assert low is not None
         assert high is not None
-        return low, low, high, f"between {rounded(low)} and {rounded(high)} fps"
-    span = f"above {rounded(low or Fraction(0))} fps"
-    if high is not None:
-        span += f" and below {rounded(high, 'at most')} fps"
-    return None, low, high, f"{shooting.spent or 'the search ended early'}; known is only that it is {span}"
+        return low, low, high, Between(low, high)
+    return None, low, high, EndedEarly(shooting.spent, low or Fraction(0), high)
 
 
 def _conditional(found: _Found, shooting: Shooting) -> tuple[Fraction, Fraction] | None:
@@ -165,52 +168,41 @@ def _what(found: _Found) -> str:
     return f"the highest load with {loss} in trials of {goal.duration}{bad}, by {goal.sum} of them (RFC 9971)"
 
 
-def _beside_rfc2544(found: list[_Found], shooting: Shooting) -> Iterator[str]:
+def _beside_rfc2544(found: list[_Found], shooting: Shooting) -> Iterator[Reason]:
     """Where a goal is not the throughput of RFC 2544, and the waits are not its. No deviation from RFC 9971,
     which wants it told."""
     for one in found:
         goal = one.goal
-        apart = []
-        if goal.loss.amount:
-            apart.append(f"{goal.loss} of the frames may be missing (RFC 2544 section 26.1: none)")
-        if goal.exceed.amount:
-            apart.append(f"{goal.exceed} of the time may be of bad trials (RFC 2544 section 26.1: none)")
-        if goal.duration.ns < RFC_TRIAL_NS:
-            apart.append(f"trials last {goal.duration} (RFC 2544 section 24: at least 60 s)")
-        if apart:
-            yield f"{one.name} is no throughput of RFC 2544: {'; '.join(apart)}"
-    waits = [(name, shooting.waits_ns.get(name, 0)) for name in ("settle", "drain")]
-    if any(ns < RFC_WAIT_NS for _, ns in waits):
-        told = " and ".join(f"{name} {decimal(Fraction(ns, 10**9), 3)} s" for name, ns in waits)
-        yield f"the waits around each trial were {told} (RFC 2544 section 23: 2 s each)"
+        trial_ns = goal.duration.ns if goal.duration.ns < RFC_TRIAL_NS else None
+        if goal.loss.amount or goal.exceed.amount or trial_ns is not None:
+            yield NoRfc2544(one.name, goal.loss.amount, goal.exceed.amount, trial_ns)
+    settle_ns, drain_ns = (shooting.waits_ns.get(name, 0) for name in ("settle", "drain"))
+    if min(settle_ns, drain_ns) < RFC_WAIT_NS:
+        yield ShortWaits(settle_ns, drain_ns)
 
 
-def _notes(found: list[_Found], shooting: Shooting) -> Iterator[str]:
+def _notes(found: list[_Found], shooting: Shooting) -> Iterator[Reason]:
     for one in found:
         conditional = _conditional(one, shooting)
         if conditional is not None and conditional[1]:
-            rate, loss = conditional
-            yield (
-                f"{one.name}: conditional throughput {rounded(rate)} fps of each sending port, its load less"
-                f" {decimal(loss * 100, 4)} % of loss"
-            )
+            yield About(one.name, Conditional(*conditional))
         held = _held(one, shooting)
-        if held:
-            yield f"{one.name}: a trial that passed: {held}"
+        if held is not None:
+            assert one.lower is not None
+            yield About(one.name, PassedAt(shooting.grid.fps(one.lower), held))
     uses = [made.use for made in shooting.made]
     short = uses.count("the tester fell short")
     if short:
-        yield f"{counted(short, 'trial')} in which the tester fell short did not count against the device"
-    seconds = decimal(Fraction(shooting.traffic_ns, 10**9), 3)
-    yield f"{counted(len(uses), 'trial')} with {seconds} s of traffic"
+        yield TrialsShort(short)
+    yield TrafficSent(len(uses), shooting.traffic_ns)
     if shooting.spent is not None:
-        yield f"the search ended early: {shooting.spent}"
+        yield EndedEarly(shooting.spent)
 
 
-def _held(found: _Found, shooting: Shooting) -> str:
+def _held(found: _Found, shooting: Shooting) -> StillQueued | None:
     """What queues held of the longest trials at the lower bound, where that is more than the goal's width."""
     if found.lower is None or shooting.senseless is not None:
-        return ""
+        return None
     longest = max((shot.duration_ns for shot in found.good), default=0)
     numbers = [shot.number for shot in found.good if shot.duration_ns == longest]
     step = shooting.grid.fps(found.lower) * found.goal.width.amount
@@ -218,7 +210,7 @@ def _held(found: _Found, shooting: Shooting) -> str:
         longer_may_lose(shooting.waiting.get(number, ()), shooting.situation, step, "load")
         for number in numbers
     )
-    return next(filter(None, told), "")
+    return next(filter(None, told), None)
 
 
 def _goals_table(found: list[_Found], situation: Situation, shooting: Shooting) -> Table:
@@ -241,7 +233,7 @@ def _goals_table(found: list[_Found], situation: Situation, shooting: Shooting) 
                 None if conditional is None else conditional[0],
                 None if conditional is None else conditional[1],
                 f"{len(at[0])} and {len(at[1])}",
-                note,
+                str(note),
             )
         )
     together = situation.share("sum")

@@ -11,16 +11,17 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
-from netdyno.errors import counted
 from netdyno.methods.mlr.controller import Ask, Search
 from netdyno.methods.mlr.goals import Evidence, Shot
 from netdyno.methods.mlr.grid import Grid
 from netdyno.methods.parts.kept import unharmed
-from netdyno.methods.parts.procedure import rounded, starved, worded
+from netdyno.methods.parts.procedure import starved
 from netdyno.methods.parts.queued import Queued, queued
+from netdyno.methods.reasons.searches import BudgetSpent, MoreArrived
 from netdyno.methods.wrap.late import came_late
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.outcome import Outcome
+from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
 from netdyno.values.units import PositiveDuration
 
@@ -64,11 +65,11 @@ class Shooting:
     """Trials of the case so far, and so the number of the next one."""
     made: list[Made] = field(default_factory=list)
     traffic_ns: int = 0
-    spent: str | None = None
+    spent: Reason | None = None
     """Why it ended before the goals were reached: the budget is used up."""
-    senseless: str | None = None
+    senseless: Reason | None = None
     """Why its counts say nothing of the device: no number can be given."""
-    short: str | None = None
+    short: Reason | None = None
     """Why the tester fell short at the ceiling."""
     waits_ns: dict[str, int] = field(default_factory=dict)
     """The phases around the traffic of the last trial, by name."""
@@ -131,25 +132,23 @@ class Shooting:
                 return share
             (negative if use == "more came than was sent" else unsent).append(number)
             if len(negative) > self.budget.repeats:
-                self.senseless = (
-                    f"at {rounded(fps)} fps more frames came than were sent, {counted(len(negative), 'time')}"
-                )
+                self.senseless = MoreArrived(fps, len(negative))
                 self.at_fault = negative
                 return None
             if len(unsent) > self.budget.repeats:
                 # The tester's bound: what the device does from here on is not known.
                 ceiling = self.evidence.ceiling
                 self.evidence.ceiling = ask.load if ceiling is None else min(ceiling, ask.load)
-                self.short = worded(starved(outcome, ask.duration_ns))
+                self.short = starved(outcome, ask.duration_ns)
                 self.at_fault = unsent[-1:]
                 return share
 
     def _affordable(self, duration_ns: int) -> bool:
         budget = self.budget
         if len(self.made) >= budget.trials:
-            self.spent = f"all {budget.trials} trials it may make are made"
+            self.spent = BudgetSpent(trials=budget.trials)
         elif self.traffic_ns + duration_ns > budget.time.ns:
-            self.spent = f"the next trial would exceed the {budget.time} of traffic it may make"
+            self.spent = BudgetSpent(traffic_ns=budget.time.ns)
         return self.spent is None
 
     def _took(self, duration_ns: int) -> int:
@@ -169,7 +168,7 @@ class Shooting:
         late = None if self._last is None else came_late(self._last, outcome)
         self._last = outcome
         if late is not None:
-            self.senseless = str(late)
+            self.senseless = late
             self.at_fault = [number - 1, number] if number else [number]
         return late is not None
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
 
-from netdyno.errors import counted
 from netdyno.methods.parts.procedure import starved
 from netdyno.methods.parts.search import find_bracket
+from netdyno.methods.reasons.bursts import BurstCopied, BurstsUnsent, NoBurstLimit, SearchesEnded
 from netdyno.values.load import Trial
 from netdyno.values.outcome import Outcome
+from netdyno.values.reason import Reason
+from netdyno.values.units import PositiveDuration
 
 GUESS = 1024
 """Steps of the first burst: what many devices' buffers hold."""
@@ -38,8 +40,8 @@ class Bursts:
     """Of those that passed, by trial."""
     lengths: list[int] = field(default_factory=list)
     """What each search found; fewer than there were to be if one showed nothing, or found no limit."""
-    useless: str | None = None
-    """Why a burst shows nothing of a buffer, a clause."""
+    useless: Reason | None = None
+    """Why a burst shows nothing of a buffer."""
 
     def search(self, repeats: int) -> Generator[Trial, Outcome, None]:
         """So many searches, each from what the one before it found."""
@@ -52,14 +54,11 @@ class Bursts:
             if found == self.most:
                 return
 
-    def why_none(self, repeats: int, longest: str) -> str:
-        """Why there is no length, or not of all searches; empty if there is one of each."""
+    def why_none(self, repeats: int, longest: PositiveDuration) -> Reason | None:
+        """Why there is no length, or not of all searches; None if there is one of each."""
         if self.useless is not None:
-            done = f"of {len(self.lengths)} of {repeats} searches: then " if self.lengths else ""
-            return f"{done}{self.useless}"
-        if self.unlimited:
-            return f"the longest burst that was tried, {longest}, passed: no limit was found"
-        return ""
+            return SearchesEnded(len(self.lengths), repeats, self.useless)
+        return NoBurstLimit(longest.ns) if self.unlimited else None
 
     @property
     def unlimited(self) -> bool:
@@ -82,13 +81,15 @@ class Bursts:
     def _passes(self, name: str, steps: int) -> Generator[Trial, Outcome, bool | None]:
         """Whether a burst comes back whole; None if it shows nothing."""
         burst = self.burst(steps)
+        short: Reason | None = None
         for _ in range(TRIES):
             outcome = yield replace(burst, name=f"{name}: {burst.name}")
             trial, self.count = self.first + self.count, self.count + 1
             short = starved(outcome, burst.duration_ns)
             if short is None:
                 return self._judged(steps, trial, outcome)
-        self.useless = f"the tester could not send such bursts: {short}"
+        assert short is not None  # Every try fell short.
+        self.useless = BurstsUnsent(short)
         return None
 
     def _judged(self, steps: int, trial: int, outcome: Outcome) -> bool | None:
@@ -98,7 +99,7 @@ class Bursts:
             # What makes copies is no full buffer, and a burst without them may have passed.
             sent = sum(one.offered for one in outcome.streams)
             self.limit = (self.limit[0], trial)
-            self.useless = f"of a burst of {counted(sent, 'frame')} none was lost, and {copies} came twice"
+            self.useless = BurstCopied(sent, copies)
             return None
         # Lengths close in on the limit from both sides: of either kind the last one is the nearest.
         if whole:

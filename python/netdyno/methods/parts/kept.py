@@ -7,10 +7,9 @@ from dataclasses import replace
 from fractions import Fraction
 
 from netdyno.methods.parts import rows
-from netdyno.methods.parts.procedure import rounded
+from netdyno.methods.reasons.searches import EndedByOthers
 from netdyno.values.finding import Value
 from netdyno.values.outcome import Outcome
-from netdyno.values.reason import text
 from netdyno.values.situation import Situation
 
 
@@ -33,6 +32,4 @@ def in_all(each: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
 
 def kept(value: Value, fps: Fraction) -> Value:
     """The value of a group or stream that lost nothing at the load of its that ended the search."""
-    ended = f"a lower bound: other groups ended the search, at {rounded(fps)} fps of it"
-    note = f"{ended} it lost none of its frames"
-    return replace(value, number=value.number or None, high=None, note=text(note))
+    return replace(value, number=value.number or None, high=None, note=EndedByOthers(fps))

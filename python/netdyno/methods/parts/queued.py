@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Literal
 
-from netdyno.errors import counted
-from netdyno.methods.parts.procedure import rounded, sending_ns
+from netdyno.methods.parts.procedure import sending_ns
+from netdyno.methods.reasons.searches import StillQueued
 from netdyno.values.outcome import Outcome
 from netdyno.values.situation import Situation
 
@@ -44,18 +45,16 @@ def queued(situation: Situation, trial: Outcome) -> tuple[Queued, ...]:
     return tuple(found)
 
 
-def longer_may_lose(found: Iterable[Queued], situation: Situation, step: Fraction, rate: str) -> str:
-    """A clause on what was held; empty if that is no more than a trial of this length can tell of a load.
+def longer_may_lose(
+    found: Iterable[Queued], situation: Situation, step: Fraction, of: Literal["throughput", "load"]
+) -> StillQueued | None:
+    """What was held; None if that is no more than a trial of this length can tell of a load.
 
-    step: what the load is known to, frames per second. rate: what it is called, `throughput`.
+    step: what the load is known to, frames per second. of: what it is called.
     """
     more = [one for one in found if one.frames > step * one.took_ns / 10**9 * situation.share(one.stream)]
     if not more:
-        return ""
+        return None
     most = max(more, key=lambda one: one.frames)
-    part = rounded(most.frames * 10**9 / most.took_ns)
-    also = f", and of {counted(len(more) - 1, 'stream')} more" if len(more) > 1 else ""
-    return (
-        f"{rounded(most.frames)} of {most.offered} frames of `{most.stream}` came only when all had left"
-        f"{also}; frames still queued are {part} fps of that {rate}, and a longer trial may lose them"
-    )
+    pps = most.frames * 10**9 / most.took_ns
+    return StillQueued(most.stream, most.frames, most.offered, pps, len(more) - 1, of)

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from statistics import median
 
+from netdyno.methods.reasons.common import Taken
 from netdyno.methods.reasons.loss import StillLosing
 from netdyno.stats.delay_variation import PDV_SHARE
 from netdyno.stats.histogram import Histogram, decode, merge
 from netdyno.stats.intervals import loss_bound, percentile
 from netdyno.values.finding import Cell, Column, Value
 from netdyno.values.outcome import Outcome, StreamResult
-from netdyno.values.reason import Text
 from netdyno.values.situation import Situation
 
 STREAM = Column("stream")
@@ -102,7 +102,7 @@ def longest(values: Sequence[Value], name: str) -> Value:
             "sum",
             max(value.number or Fraction(0) for value in values),
             "ns",
-            note=Text("the longest of all"),
+            note=Taken("longest-of-streams"),
         )
     least = max(
         (end for value in values for end in (value.number, value.low) if end is not None), default=None

@@ -10,13 +10,15 @@ from fractions import Fraction
 from pydantic import Field
 
 from netdyno.errors import Problem
-from netdyno.methods.parts.procedure import Parameters, frames_per_second, starved, worded
+from netdyno.methods.parts.procedure import Parameters, frames_per_second, starved
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.parts.search import find_bracket
+from netdyno.methods.reasons.searches import TesterBound, UnknownAtAll
+from netdyno.methods.reasons.stations import AllKnown, Flooded, StationsUnsent, TestFramesLost
 from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.load import Event, Frames, Segment, Trial
 from netdyno.values.outcome import Outcome, StreamResult
-from netdyno.values.reason import text
+from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
 from netdyno.values.units import FrameRate, Load, PositiveDuration, decimal
 
@@ -113,10 +115,10 @@ class Tries:
     count: int = 0
     passing: dict[int, int] = field(default_factory=dict)
     failing: dict[int, int] = field(default_factory=dict)
-    doubtful: dict[int, str] = field(default_factory=dict)
+    doubtful: dict[int, Reason] = field(default_factory=dict)
     """Of the steps that show nothing of what is known, why: the tester did not send what it was to, or test
     frames were lost that nobody flooded."""
-    why: dict[int, str] = field(default_factory=dict)
+    why: dict[int, Flooded] = field(default_factory=dict)
     rows: list[tuple[Cell, ...]] = field(default_factory=list)
 
     def add(self, step: int, stations: int, learning: Fraction, trial: Trial, outcome: Outcome) -> bool:
@@ -124,22 +126,16 @@ class Tries:
         number, self.count = self.count, self.count + 1
         learned, tested = outcome.streams
         back = not tested.elsewhere and not tested.missing and not tested.duplicates
-        short = _unsent(stations, learned, tested)
+        short: Reason | None = _unsent(stations, learned, tested)
         if short is None and not (back and self.at_any_rate):
-            short = worded(starved(outcome, trial.duration_ns))
+            short = starved(outcome, trial.duration_ns)
         if short is not None:
             self.doubtful[step] = short
         elif tested.missing > 0 and not tested.elsewhere:
-            self.doubtful[step] = (
-                f"{tested.missing} of {tested.offered} test frames did not come back and none was flooded:"
-                " these were lost, and whether their addresses were known does not show"
-            )
+            self.doubtful[step] = TestFramesLost(tested.missing, tested.offered)
         known = short is None and back
         (self.passing if known else self.failing)[step] = number
-        self.why[step] = (
-            f"{tested.elsewhere} of {tested.offered} test frames were flooded to other ports and"
-            f" {max(tested.missing, 0)} did not come back"
-        )
+        self.why[step] = Flooded(tested.elsewhere, max(tested.missing, 0), tested.offered)
         self.rows.append(
             (
                 Fraction(stations),
@@ -153,10 +149,10 @@ class Tries:
         return known
 
 
-def _unsent(stations: int, learned: StreamResult, tested: StreamResult) -> str | None:
+def _unsent(stations: int, learned: StreamResult, tested: StreamResult) -> StationsUnsent | None:
     if min(learned.offered, tested.offered) >= stations:
         return None
-    return f"the tester sent {learned.offered} learning and {tested.offered} test frames of {stations}"
+    return StationsUnsent(learned.offered, tested.offered, stations)
 
 
 @dataclass(frozen=True)
@@ -165,7 +161,7 @@ class Found:
 
     lower: int
     upper: int | None
-    note: str
+    note: Reason
     trials: tuple[int, ...]
     tries: Tries
 
@@ -194,11 +190,11 @@ def search(
     failed = tries.failing.get(upper)
     trials = tuple(number for number in (tries.passing.get(lower), failed) if number is not None)
     if failed is None:
-        return Found(lower, None, "a lower bound: all were known at the most that was tried", trials, tries)
+        return Found(lower, None, AllKnown(), trials, tries)
     if upper in tries.doubtful:
-        bound = "a lower bound: above it" if lower else "at every step tried down to the lowest"
-        return Found(lower, None, f"{bound} {tries.doubtful[upper]}", trials, tries)
-    return Found(lower, upper, f"above it {tries.why[upper]}", trials, tries)
+        why = tries.doubtful[upper]
+        return Found(lower, None, TesterBound(why) if lower else UnknownAtAll(why), trials, tries)
+    return Found(lower, upper, tries.why[upper], trials, tries)
 
 
 def result(
@@ -216,7 +212,7 @@ def result(
     required, recommended = deviations(method, parameters)
     return Result(
         method=method,
-        values=(Value(name, "sum", low, unit, low=low, high=high, note=text(found.note)),),
+        values=(Value(name, "sum", low, unit, low=low, high=high, note=found.note),),
         trials=found.trials,
         standard=standard,
         compliance=required,

@@ -2,8 +2,32 @@
 
 from __future__ import annotations
 
-from netdyno.methods.reasons import deviations, loss, ramps, routes, tester
+from netdyno.methods.reasons import (
+    bursts,
+    common,
+    deviations,
+    loss,
+    outages,
+    ramps,
+    routes,
+    searches,
+    services,
+    stations,
+    tester,
+)
 from netdyno.values.reason import Codes, join
 
-REASONS: Codes = join(deviations.REASONS, loss.REASONS, ramps.REASONS, routes.REASONS, tester.REASONS)
+REASONS: Codes = join(
+    bursts.REASONS,
+    common.REASONS,
+    deviations.REASONS,
+    loss.REASONS,
+    outages.REASONS,
+    ramps.REASONS,
+    routes.REASONS,
+    searches.REASONS,
+    services.REASONS,
+    stations.REASONS,
+    tester.REASONS,
+)
 """The table of all reasons of methods."""

@@ -108,4 +108,26 @@ class NotMeasured(Reason):
         return f"not measured: {self.cause}"
 
 
+@dataclass(frozen=True)
+class Untimed(Reason):
+    """Frames lost at the load of a latency, which have none."""
+
+    code: ClassVar[str] = "untimed"
+    lost: int
+
+    def __str__(self) -> str:
+        return f"{counted(self.lost, 'frame')} were lost at that load, and have none"
+
+
+@dataclass(frozen=True)
+class Copied(Reason):
+    """Frames that came more than once."""
+
+    code: ClassVar[str] = "copied"
+    copies: int
+
+    def __str__(self) -> str:
+        return f"{counted(self.copies, 'frame')} came more than once, which is no loss"
+
+
 REASONS: Codes = declared(globals())

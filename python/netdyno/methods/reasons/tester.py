@@ -70,4 +70,51 @@ class ShortAfterPause(Reason):
         return f"{self.short}, after a pause of {duration(self.pause_ns)}"
 
 
+@dataclass(frozen=True)
+class OfOffered(Reason):
+    """A number is of the load that was offered, not of the one asked for. cause: why."""
+
+    code: ClassVar[str] = "of-offered"
+    cause: Reason
+
+    def __str__(self) -> str:
+        return f"{self.cause}; what is shown is of the load that was offered"
+
+
+@dataclass(frozen=True)
+class SamplesTooLong(Reason):
+    """No whole sample lies in a trial."""
+
+    code: ClassVar[str] = "samples-too-long"
+
+    def __str__(self) -> str:
+        return "the trial is too short for its samples. Use a longer trial or a shorter `sample`"
+
+
+@dataclass(frozen=True)
+class OrderUnknown(Reason):
+    """Flows that arrived on several workers, which cannot see each other's order."""
+
+    code: ClassVar[str] = "order-unknown"
+    flows: int
+
+    def __str__(self) -> str:
+        flows = f"{counted(self.flows, 'flow')} arrived on several workers"
+        return f"{flows}: their order across workers is unknown. Rerun with `workers: 1`"
+
+
+@dataclass(frozen=True)
+class Unpaired(Reason):
+    """Differences of neighbouring frames that are missing in the IPDV."""
+
+    code: ClassVar[str] = "unpaired"
+    pairs: int
+
+    def __str__(self) -> str:
+        return (
+            f"{count(self.pairs)} differences of neighbouring frames are not in the IPDV: the two arrived on"
+            " several workers, or too far apart. RFC 8219 section 7.3.2 has all: rerun with `workers: 1`"
+        )
+
+
 REASONS: Codes = declared(globals())

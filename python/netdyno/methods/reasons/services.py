@@ -1,0 +1,110 @@
+"""What is said of services and of single kinds of frames: Y.1564, and RFC 2889 beside its searches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, Literal, TypeAlias
+
+from netdyno.errors import counted
+from netdyno.values.number import count, share
+from netdyno.values.reason import Codes, Reason, declared
+
+Assumption: TypeAlias = Literal["policing", "criteria", "bursts", "availability"]
+
+ASSUMPTIONS: Mapping[Assumption, str] = {
+    "policing": "the policing rule (CIR + 1.25 EIR, or 1.25 CIR + EIR if EIR is less than 20 % of CIR, and"
+    " the margin M by which the rate may exceed CIR + EIR) is from descriptions of ITU-T Y.1564, not from its"
+    " text",
+    "criteria": "FTD is judged by its mean and FDV by the 99.9th percentile less the least; contracts may"
+    " have others",
+    "bursts": "a burst of CBS is CBS * line / (line - CIR) bytes long, as its bucket fills meanwhile; that of"
+    " CBS + EBS is three frames shorter than both buckets pass, so an EBS that is too small by as much is not"
+    " found",
+    "availability": "availability: a second with more than 50 % loss is severely errored, ten of them in a"
+    " row begin a time that is unavailable and ten others in a row end it; not from the text of ITU-T Y.1563",
+}
+
+
+@dataclass(frozen=True)
+class Assumed(Reason):
+    """What descriptions of ITU-T Y.1564 leave open, and how netdyno takes it."""
+
+    code: ClassVar[str] = "assumed"
+    what: Assumption
+
+    def __str__(self) -> str:
+        return f"not sure: {ASSUMPTIONS[self.what]}"
+
+
+@dataclass(frozen=True)
+class StepNotRun(Reason):
+    """A step of a service that exceeds the line. share: of it."""
+
+    code: ClassVar[str] = "step-not-run"
+    service: str
+    step: str
+    of_line: Fraction
+
+    def __str__(self) -> str:
+        return f"`{self.service}`, {self.step}: not run, it is {share(self.of_line)} of the line"
+
+
+@dataclass(frozen=True)
+class StepsPassed(Reason):
+    """Steps that passed. unknown: steps of which that is unknown."""
+
+    code: ClassVar[str] = "steps-passed"
+    passed: int
+    run: int
+    unknown: int
+
+    def __str__(self) -> str:
+        if not self.run:
+            return "no step was run"
+        unknown = f", {count(self.unknown)} unknown" if self.unknown else ""
+        return f"{count(self.passed)} of {counted(self.run, 'step')}{unknown}"
+
+
+@dataclass(frozen=True)
+class CameOut(Reason):
+    """Frames that came out of any port. flooded: how often out of a port they were not meant for."""
+
+    code: ClassVar[str] = "came-out"
+    frames: int
+    sent: int
+    flooded: int
+
+    def __str__(self) -> str:
+        times = (
+            f", {counted(self.flooded, 'time')} out of a port it was not meant for" if self.flooded else ""
+        )
+        return f"{count(self.frames)} of {counted(self.sent, 'frame')}{times}"
+
+
+@dataclass(frozen=True)
+class ControlAt(Reason):
+    """The load at which the control is judged, as the plan writes it."""
+
+    code: ClassVar[str] = "control-at"
+    load: str
+
+    def __str__(self) -> str:
+        return f"the control is judged at the lowest load, {self.load}"
+
+
+@dataclass(frozen=True)
+class NoForwardPressure(Reason):
+    """Forward pressure is not tested, as no port of netdyno can."""
+
+    code: ClassVar[str] = "no-forward-pressure"
+
+    def __str__(self) -> str:
+        return (
+            "forward pressure was not tested: it needs frames closer together than the shortest legal gap (88"
+            " bits, RFC 2889 section 5.6.3), which no port of this tester sends"
+        )
+
+
+REASONS: Codes = declared(globals())
