@@ -9,7 +9,7 @@ pub(crate) fn hits(seed: u64, index: u64, parts: u64, of: u64) -> bool {
     ((u128::from(draw(seed, index)) * u128::from(of)) >> 64) < u128::from(parts)
 }
 
-/// Output `index` (from 0) of SplitMix64 seeded with `seed`.
+/// Returns output `index` (from 0) of SplitMix64 seeded with `seed`.
 pub(crate) fn draw(seed: u64, index: u64) -> u64 {
     let mut z = seed.wrapping_add((index.wrapping_add(1)).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -87,7 +87,7 @@ impl Device {
         self.set_alarm();
     }
 
-    /// Does what is due by itself at `t`.
+    /// Does what the device does by itself at `t`.
     #[cold]
     pub(crate) fn ring(&mut self, t: u64) {
         for out in 0..self.outputs.len() {

@@ -117,7 +117,7 @@ impl Node for Device {
         while self.timeline.next <= now.ps {
             let at = self.timeline.next;
             self.advance(Instant { ps: at });
-            self.happen(at);
+            self.carry_out_events(at);
         }
         self.advance(now);
     }

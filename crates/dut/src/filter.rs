@@ -65,7 +65,7 @@ pub(crate) enum Fate {
 }
 
 impl Processor {
-    /// That of a port, if it has more to do than to forward.
+    /// Builds the filter of a port; `None` if the port only forwards.
     pub(crate) fn new(index: usize, port: &DevicePortSpec, own: &[u32]) -> Result<Option<Self>, DeviceError> {
         if port.filter.is_empty() && port.group_ns == 0 && port.query_ns == 0 && port.route_ns == 0 {
             return Ok(None);

@@ -27,7 +27,7 @@ impl Frame {
         Self(u64::from(slot) | u64::from(len) << 32)
     }
 
-    /// Its slot in the pool.
+    /// Returns the frame's slot in the pool.
     #[inline(always)]
     pub(crate) fn slot(self) -> u32 {
         self.0 as u32

@@ -15,7 +15,7 @@ impl Device {
     ///
     /// # Errors
     /// If there is no such port.
-    pub fn happens(&mut self, events: &[(Instant, EventKind, Option<usize>)]) -> Result<(), DeviceError> {
+    pub fn set_events(&mut self, events: &[(Instant, EventKind, Option<usize>)]) -> Result<(), DeviceError> {
         let ports = self.ports.len();
         if let Some(port) = events.iter().filter_map(|event| event.2).find(|port| *port >= ports) {
             return Err(DeviceError::new(
@@ -33,9 +33,9 @@ impl Device {
         Ok(())
     }
 
-    /// What is to happen at `t`, all before it having been done.
+    /// Carries out the events due at `t`, after all earlier ones.
     #[cold]
-    pub(crate) fn happen(&mut self, t: u64) {
+    pub(crate) fn carry_out_events(&mut self, t: u64) {
         while let Some(&(_, what)) = self.timeline.to_come.front().filter(|first| first.0 <= t) {
             self.timeline.to_come.pop_front();
             match what {

@@ -16,7 +16,7 @@ pub(crate) fn be16(bytes: &[u8], at: usize) -> u16 {
     u16::from_be_bytes(*bytes[at..].first_chunk().expect("two bytes"))
 }
 
-/// Four bytes in network order.
+/// Reads four bytes at `at` in network order.
 #[inline(always)]
 pub(crate) fn be32(bytes: &[u8], at: usize) -> u32 {
     u32::from_be_bytes(*bytes[at..].first_chunk().expect("four bytes"))

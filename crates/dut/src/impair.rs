@@ -174,7 +174,7 @@ impl Impair {
         self.faults.iter().any(|(fault, _)| *fault == Fault::Corrupt)
     }
 
-    /// What meets the next frame, which comes at `t`.
+    /// Returns what the faults do to the next frame, which comes at `t`.
     pub(crate) fn next(&mut self, t: u64) -> Hit {
         let frame = self.count;
         self.count += 1;

@@ -7,7 +7,7 @@ use crate::spec::{DeviceCounters, DevicePortCounters};
 use netdyno_io::reason::Reason;
 
 impl Device {
-    /// What the device has counted since it was built or [`Self::reset_counters`] was called.
+    /// Returns the counts since the device was built or [`Self::reset_counters`] was called.
     #[must_use]
     pub fn counters(&self) -> DeviceCounters {
         let count = &self.core.count;

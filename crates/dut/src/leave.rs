@@ -6,7 +6,7 @@ use crate::flight::Flight;
 use crate::impair::{self, HOLD_PS};
 
 impl Device {
-    /// To all ports but one.
+    /// Sends a frame to all ports but `port`.
     #[cold]
     pub(crate) fn flood(&mut self, port: usize, flight: Flight) {
         let others: Vec<usize> = (0..self.ports.len()).filter(|out| *out != port).collect();
@@ -111,7 +111,7 @@ impl Device {
         }
     }
 
-    /// Behind delay and faults: the choice of a member, then its shared server or its line.
+    /// Sends a frame on after delay and faults: chooses a member, then its shared server or its line.
     #[inline(always)]
     pub(crate) fn depart(&mut self, out: usize, flight: Flight) {
         let output = &mut self.outputs[out];

@@ -84,7 +84,7 @@ impl<const N: usize> Trie<N> {
         node
     }
 
-    /// What the longest matching prefix leads to.
+    /// Returns the value of the longest prefix that matches; `None` if none does.
     #[inline]
     pub(crate) fn lookup(&self, address: &[u8; N]) -> Option<u32> {
         let mut entry = self.root[usize::from(u16::from_be_bytes([address[0], address[1]]))];

@@ -25,7 +25,7 @@ enum Rhythm {
 }
 
 impl Pauses {
-    /// Those of egress port `port`.
+    /// Returns the pauses of egress port `port`.
     pub(crate) fn of(all: &[Impairment], port: usize) -> Vec<Self> {
         let ours = all.iter().filter(|impairment| impairment.port.is_none_or(|at| at == port));
         ours.filter_map(|impairment| Self::new(impairment.fault, &impairment.when))

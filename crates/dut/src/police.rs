@@ -59,7 +59,7 @@ impl Bucket {
         self.tokens >= self.cost(len)
     }
 
-    /// From when on the bucket holds enough for a frame of `len` bytes.
+    /// Returns the time at which the bucket holds enough for a frame of `len` bytes, ps.
     pub(crate) fn ready_at(&self, len: u64) -> u64 {
         let missing = self.cost(len).saturating_sub(self.tokens);
         self.at

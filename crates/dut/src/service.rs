@@ -121,7 +121,7 @@ pub(crate) struct Passage {
     pub(crate) last_bit: u64,
 }
 
-/// Preamble 8, FCS 4 and gap 12 bytes, beyond those in a slot; shorter frames are padded to 60.
+/// Returns the bytes on the wire: preamble 8, FCS 4 and gap 12 beyond the slot; short frames are padded to 60.
 #[inline]
 pub(crate) fn wire_bytes(len: u16) -> u64 {
     u64::from(len).max(netdyno_io::port::MIN_SLOT_BYTES) + netdyno_io::port::WIRE_OVERHEAD_BYTES

@@ -18,7 +18,7 @@ pub(crate) fn outs(core: &Core, outputs: &[Output], holding: bool) -> Vec<Option
 }
 
 impl Device {
-    /// Passes on what is ready on its way straight to one output.
+    /// Passes on the frames that are ready and go straight to one output.
     pub(crate) fn switch_straight(&mut self, port: usize, out: usize, until: u64) {
         let first = self.inputs[port].first_input;
         if !self.inputs[port].partner.single {

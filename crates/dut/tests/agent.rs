@@ -174,7 +174,7 @@ fn a_reset_starts_its_clock_and_counters_again() {
     spec.reset_ns = 1_000_000;
     let mut rig = Rig::new(spec);
     let at = netdyno_io::time::Instant { ps: SECOND };
-    rig.device.happens(&[(at, EventKind::Reset, None)]).unwrap();
+    rig.device.set_events(&[(at, EventKind::Reset, None)]).unwrap();
     let received = rig.run(&[query(1500 * MS, &get(1, b"public", &NAMES))], QUANTUM, 2 * SECOND);
     let bytes = &received.iter().find(|frame| frame.port == 0).expect("answered").bytes;
     // 499 ms since the reset was over; only the query came in since.

@@ -28,7 +28,7 @@ fn rig(spec: DeviceSpec, events: &[Event]) -> Rig {
     let mut rig = Rig::new(spec);
     let ps = |us: u64| Instant { ps: us * MICROSECOND };
     let events: Vec<_> = events.iter().map(|(at, kind, port)| (ps(*at), *kind, *port)).collect();
-    rig.device.happens(&events).unwrap();
+    rig.device.set_events(&events).unwrap();
     rig
 }
 
@@ -158,7 +158,7 @@ fn a_router_that_was_reset_asks_for_its_neighbours_again() {
 #[test]
 fn there_must_be_such_a_port() {
     let mut rig = Rig::new(cross_connect());
-    let error = rig.device.happens(&[(Instant::ZERO, EventKind::LinkDown, Some(2))]).unwrap_err();
+    let error = rig.device.set_events(&[(Instant::ZERO, EventKind::LinkDown, Some(2))]).unwrap_err();
     assert!(error.to_string().contains("there is no port 2"), "{error}");
 }
 

@@ -272,7 +272,7 @@ proptest! {
         let frames = timed(&frames, &spec);
         let outcome = |quantum: u64| {
             let mut rig = Rig::new(spec.clone());
-            rig.device.happens(&events).unwrap();
+            rig.device.set_events(&events).unwrap();
             let received = rig.run(&frames, quantum, UNTIL);
             rig.assert_conserved();
             (received, rig.device.counters())

@@ -224,7 +224,7 @@ fn a_reset_and_a_link_that_goes_down_take_what_was_learned() {
         let mut rig = Rig::new(listening());
         let at = |ps| Instant { ps };
         let events = [(at(SECOND), kind, port), (at(2 * SECOND), EventKind::LinkUp, port)];
-        rig.device.happens(&events[..if port.is_some() { 2 } else { 1 }]).unwrap();
+        rig.device.set_events(&events[..if port.is_some() { 2 } else { 1 }]).unwrap();
         let found = rig.run(&[update(0, &message(7)), to(3 * SECOND, [192, 0, 2, 1])], QUANTUM, 4 * SECOND);
         let reached = found.iter().filter(|frame| frame.port == 0 && frame.bytes.len() == 60).count();
         assert_eq!(reached, usize::from(port == Some(1)), "{kind:?} {port:?}");

@@ -77,19 +77,19 @@ impl Arp {
         }
     }
 
-    /// Somebody asks.
+    /// Whether the message asks for an address.
     #[must_use]
     pub const fn is_request(&self) -> bool {
         self.operation == 1
     }
 
-    /// Somebody answers.
+    /// Whether the message answers a request.
     #[must_use]
     pub const fn is_reply(&self) -> bool {
         self.operation == 2
     }
 
-    /// Somebody announces its own address.
+    /// Whether the message announces the sender's own address.
     #[must_use]
     pub fn is_gratuitous(&self) -> bool {
         self.sender_ip == self.target_ip

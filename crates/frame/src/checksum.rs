@@ -56,7 +56,7 @@ pub(crate) const fn add_halves(a: u32, b: u32) -> u32 {
     total + carry as u32
 }
 
-/// As [`finish`], of 32 bits.
+/// Folds a 32-bit partial sum into the checksum, as [`finish`].
 #[inline]
 pub(crate) const fn finish_half(partial: u32) -> u16 {
     !((partial.wrapping_add(partial.rotate_left(16)) >> 16) as u16)

@@ -140,7 +140,7 @@ impl Neighbour {
         }
     }
 
-    /// Somebody asks.
+    /// Whether the message asks for an address.
     #[must_use]
     pub const fn is_solicitation(&self) -> bool {
         matches!(self.message, Message::Solicitation)

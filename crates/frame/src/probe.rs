@@ -53,7 +53,7 @@ impl Probe {
     pub(crate) fn put(&self, bytes: &mut [u8], at: usize) {
         let bytes = &mut bytes[at..at + PROBE_BYTES];
         put(bytes, 0, self.check().to_be_bytes());
-        put(bytes, 2, self.who().to_be_bytes());
+        put(bytes, 2, self.flow_and_sequence().to_be_bytes());
         put(bytes, 10, self.departure_ps.to_be_bytes());
     }
 
@@ -72,18 +72,18 @@ impl Probe {
         (be16(bytes, 0)? == probe.check()).then_some(probe)
     }
 
-    /// Flow and sequence in one word.
+    /// Returns flow and sequence in one word.
     #[inline]
-    pub(crate) const fn who(self) -> u64 {
+    pub(crate) const fn flow_and_sequence(self) -> u64 {
         (self.flow as u64) << 32 | self.sequence as u64
     }
 
-    /// What makes the words sum to [`MAGIC`].
+    /// Returns the word that makes the sum of all words [`MAGIC`].
     #[inline]
     pub(crate) const fn check(self) -> u16 {
         // The sum of 64-bit words, folded, is the sum of their 16-bit words (RFC 1071 section 2 C); the complement
         // is the negative.
-        fold(!add_words(add_words(self.who(), self.departure_ps), !MAGIC as u64))
+        fold(!add_words(add_words(self.flow_and_sequence(), self.departure_ps), !MAGIC as u64))
     }
 }
 

@@ -97,7 +97,7 @@ pub(crate) struct Stack {
     pub echo_sequence: Option<usize>,
 }
 
-/// Size (FCS counted) of the smallest frame with these headers and a probe.
+/// Returns the size (FCS counted) of the smallest frame with these headers and a probe.
 pub(crate) fn minimum_size(headers: &[Header]) -> u32 {
     let bytes: usize = headers.iter().map(header_bytes).sum();
     (bytes as u32 + PROBE_BYTES as u32 + FCS_BYTES).max(MINIMUM_SIZE)

@@ -80,7 +80,7 @@ pub struct ThreadHealth {
 }
 
 impl ThreadHealth {
-    /// Share of the core the thread got while it wanted it: 1 when never interrupted; sleep is not wanted time.
+    /// Returns the share of the core the thread got while it wanted it: 1 when never interrupted; sleep is not wanted time.
     #[must_use]
     pub fn cpu_share(&self) -> f64 {
         let wanted = self.elapsed.ps.saturating_sub(self.slept.ps);
@@ -168,7 +168,7 @@ pub fn pin_to_core(core: usize) -> Result<(), PortError> {
     let available = available_cores()?;
     let refused = |source| {
         let what = format!("pinning a thread to core {core} (available: {available:?})");
-        PortError::hinted(
+        PortError::with_hint(
             what,
             source,
             Some("name one of the available cores, or none: the system then chooses"),

@@ -25,7 +25,7 @@ impl FullTime {
         }
     }
 
-    /// That look found the ring full, at `end`, which is not before its time.
+    /// Notes that the last look found the ring full, at `end`, which is not before its time.
     pub fn full(&mut self, end: Instant) {
         let from = self.before.max(self.added_to);
         self.total_ps += end.saturating_since(from).ps;

@@ -65,7 +65,7 @@ pub fn numa_node(cores: &[usize]) -> Option<u32> {
     nodes.all(|node| node == Some(first)).then_some(first)
 }
 
-/// Spins on `core` for `seconds` and says what happened to it.
+/// Spins on `core` for `seconds` and returns the interruptions seen.
 ///
 /// # Errors
 /// If the thread may not run there or cannot be started.

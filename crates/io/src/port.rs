@@ -51,7 +51,7 @@ impl<'a> Burst<'a> {
         self.slots.len()
     }
 
-    /// No slots at all.
+    /// Whether there are no slots at all.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.slots.is_empty()
@@ -84,7 +84,7 @@ impl<'a> Burst<'a> {
         &self.memory[slot.offset as usize..][..slot.len as usize]
     }
 
-    /// As [`Self::frame`], to write into.
+    /// Returns the room of frame `index` to write into.
     #[inline]
     #[must_use]
     pub fn frame_mut(&mut self, index: usize) -> &mut [u8] {
@@ -108,7 +108,7 @@ impl<'a> Burst<'a> {
         }
     }
 
-    /// Says how long the written frame is and when it departs.
+    /// Sets length and departure of the written frame.
     #[inline]
     pub fn set(&mut self, index: usize, len: usize, at: Instant) {
         let slot = &mut self.slots[index];
@@ -188,7 +188,7 @@ pub struct PortCounters {
 }
 
 impl PortCounters {
-    /// What was counted since `before`.
+    /// Returns the counts since `before`.
     #[must_use]
     pub fn since(&self, before: &Self) -> Self {
         Self {
@@ -459,7 +459,7 @@ impl PortError {
     }
 
     /// The same, with what helps.
-    pub(crate) fn hinted(what: impl Into<String>, source: std::io::Error, hint: Option<&str>) -> Self {
+    pub(crate) fn with_hint(what: impl Into<String>, source: std::io::Error, hint: Option<&str>) -> Self {
         Self::System {
             what: what.into(),
             source,
@@ -539,7 +539,7 @@ pub trait Port: Send {
     fn counters(&self) -> PortCounters;
 }
 
-/// What a port answers when frame `index` of a burst has a length that cannot be sent.
+/// Returns the error for frame `index` of a burst with a length that cannot be sent.
 #[cold]
 pub(crate) fn refuse_length(info: &PortInfo, index: usize, len: u32) -> PortError {
     PortError::Unfit {
@@ -551,7 +551,7 @@ pub(crate) fn refuse_length(info: &PortInfo, index: usize, len: u32) -> PortErro
     }
 }
 
-/// What a port answers when `fill` says it wrote more frames than there were slots.
+/// Returns the error for a `fill` that wrote more frames than there were slots.
 #[cold]
 pub(crate) fn refuse_count(info: &PortInfo, wrote: usize, lent: usize) -> PortError {
     PortError::Unfit {

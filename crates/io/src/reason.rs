@@ -101,7 +101,7 @@ macro_rules! reasons {
                 }, )+
             ];
 
-            /// Which of the codes it has.
+            /// Returns the reason's code.
             #[must_use]
             pub const fn code(&self) -> &'static str {
                 match self {

@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 /// Bytes in a cache line of every machine netdyno is built for.
 pub const CACHE_LINE: usize = 64;
 
-/// Distance between slots that hold `bytes` each.
+/// Returns the distance between slots that hold `bytes` each.
 ///
 /// A whole number of cache lines. From three lines on an odd number: the first lines of neighbouring
 /// slots then fall into different sets of the level-1 cache (64 sets of 64 bytes repeat every 4096

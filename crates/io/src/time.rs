@@ -70,7 +70,7 @@ impl Duration {
         Self { ps: s * 1_000_000_000_000 }
     }
 
-    /// In seconds, for people; a result is never computed from it.
+    /// Returns the time in seconds, for people; a result is never computed from it.
     #[must_use]
     pub fn as_secs_f64(self) -> f64 {
         self.ps as f64 / 1e12
@@ -181,7 +181,7 @@ impl Clock {
         self.now()
     }
 
-    /// What it reads: `tsc` or `clock_monotonic_raw`.
+    /// Returns what the clock reads: `tsc` or `clock_monotonic_raw`.
     #[must_use]
     pub const fn source(&self) -> &'static str {
         match self.source {
@@ -190,7 +190,7 @@ impl Clock {
         }
     }
 
-    /// Ticks of [`ticks`] in a second, to state costs in ticks per frame.
+    /// Returns ticks of [`ticks`] in a second, to state costs in ticks per frame.
     #[must_use]
     pub fn ticks_per_second(&self) -> f64 {
         match self.source {
@@ -211,7 +211,7 @@ pub fn ticks() -> u64 {
     read_ns(libc::CLOCK_MONOTONIC_RAW)
 }
 
-/// Processor time this thread has used. Against elapsed time it is the thread's share of its core.
+/// Returns the processor time this thread has used. Against elapsed time it is the thread's share of its core.
 #[must_use]
 pub fn thread_cpu_time() -> Duration {
     Duration::from_ns(read_ns(libc::CLOCK_THREAD_CPUTIME_ID))

@@ -113,7 +113,7 @@ impl Running {
         }
     }
 
-    /// What the ports turned out to be, as JSON.
+    /// Returns the opened ports, as JSON.
     pub fn ports(&self) -> Result<String, SessionError> {
         let Some(session) = &self.session else {
             let refused = if self.thread.is_some() {
@@ -149,7 +149,7 @@ impl Running {
         }
     }
 
-    /// What the last trial found, as JSON.
+    /// Returns the result of the last trial, as JSON.
     pub fn result(&mut self) -> Result<String, SessionError> {
         self.join();
         match &self.outcome {
@@ -177,7 +177,7 @@ fn error(refusal: Refusal, hint: &str) -> SessionError {
     SessionError::from(refusal).hint(hint)
 }
 
-/// As text for Python.
+/// Renders `value` as JSON text for Python.
 pub fn json(value: &impl serde::Serialize) -> Result<String, SessionError> {
     serde_json::to_string(value).map_err(|why| {
         let (what, why) = ("the result cannot be written".to_owned(), why.to_string());

@@ -131,7 +131,7 @@ impl Session {
         })
     }
 
-    /// What the tester's ports turned out to be, in the order of the spec.
+    /// Returns the tester's opened ports, in the order of the spec.
     #[must_use]
     pub fn ports(&self) -> &[PortInfo] {
         &self.ports
@@ -143,7 +143,7 @@ impl Session {
         (self.quantum, self.is_told) = (quantum.min(LONGEST_QUANTUM), true);
     }
 
-    /// In how many rounds the last trial in virtual time was run.
+    /// Returns how many rounds the last trial in virtual time took.
     #[must_use]
     pub fn rounds(&self) -> u64 {
         self.rounds
@@ -378,7 +378,7 @@ fn hand_over(devices: &mut [Device], begin: Instant, happens: Vec<Vec<Happens>>)
             ps: begin.ps.saturating_add(ns.saturating_mul(1000)),
         };
         let its: Vec<_> = its.into_iter().map(|(ns, kind, port)| (at(ns), kind, port)).collect();
-        let known = device.happens(&its);
+        let known = device.set_events(&its);
         debug_assert!(known.is_ok(), "ports of links are the device's: {known:?}");
     }
 }

@@ -138,7 +138,7 @@ impl Port for Spaced {
     }
 }
 
-/// What was noted since the last call.
+/// Returns the spacing noted since the last call.
 pub fn take(seen: &Seen) -> Spacing {
     std::mem::take(&mut *seen.lock().unwrap_or_else(PoisonError::into_inner))
 }

@@ -76,7 +76,7 @@ impl Stride {
         }
     }
 
-    /// Rounds of `quantum`.
+    /// Returns a stride whose rounds all are `quantum`.
     pub(crate) fn always(quantum: Duration) -> Self {
         Self {
             is_told: true,

@@ -47,7 +47,7 @@ pub struct StreamTruth {
     pub latency_max_ns: Option<u64>,
 }
 
-/// What a perfect tester finds when it runs `trial` on `device` as `session` joins them.
+/// Returns what a perfect tester finds when it runs `trial` on `device` as `session` joins them.
 ///
 /// # Errors
 /// If there is no closed form for it: why.

@@ -235,7 +235,7 @@ impl Router {
         }
     }
 
-    /// New MAC addresses, one hop less. The frame has been checked.
+    /// Writes new MAC addresses and one hop less into a frame that was checked.
     #[inline]
     pub(crate) fn rewrite(&self, frame: &mut [u8], out: usize, neighbour: u64) {
         let Some(frame) = frame.first_chunk_mut::<26>() else { return };
@@ -347,7 +347,7 @@ impl Router {
         }
     }
 
-    /// Routes that nobody told again by `t` are none.
+    /// Removes the routes that no update confirmed by `t`.
     pub(crate) fn expire(&mut self, t: u64) {
         if self.rip.as_mut().is_some_and(|rip| rip.expire(t)) {
             self.route();

@@ -159,7 +159,7 @@ impl Neighbours {
         self.all[index].fixed = true;
     }
 
-    /// Somebody said that the neighbour has this MAC address: the frames that waited for it.
+    /// Sets the MAC address of a neighbour; returns the frames that waited for it.
     pub(crate) fn learn(&mut self, index: usize, mac: u64) -> VecDeque<Frame> {
         let neighbour = &mut self.all[index];
         if neighbour.fixed {
@@ -230,7 +230,7 @@ impl Neighbours {
             .unwrap_or(u64::MAX);
     }
 
-    /// What is due at `t`; call until there is nothing more.
+    /// Returns what is due at `t`; call until there is nothing more.
     pub(crate) fn due(&mut self, t: u64) -> Option<Due> {
         let index = *self.asked.iter().find(|index| self.all[**index].next_request <= t)?;
         let at = self.all[index].next_request;

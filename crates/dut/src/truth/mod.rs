@@ -39,7 +39,7 @@ pub use stream::{Departures, Expected, Flow, NoClosedForm, Offered, frames_offer
 use crate::spec::DeviceSpec;
 use path::Path;
 
-/// What a perfect tester finds, per stream. All streams begin at the same time.
+/// Returns what a perfect tester finds, per stream. All streams begin at the same time.
 ///
 /// The device knows the way (neighbours and addresses are learned) and carries nothing but these streams.
 ///

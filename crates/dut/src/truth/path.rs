@@ -189,7 +189,7 @@ fn exact(bytes: u64, rate_bps: u64) -> Result<u64, NoClosedForm> {
     Ok((bits / rate) as u64)
 }
 
-/// For each stream whether it meets another one on its way. Refuses if they could lose frames together.
+/// Returns for each stream whether it meets another one. Refuses if they could lose frames together.
 pub(crate) fn check_sharing(paths: &[Path], streams: &[Offered]) -> Result<Vec<bool>, NoClosedForm> {
     // Rates are compared as frames in about 11 days.
     const SCALE: u128 = 1_000_000 * SECOND;

@@ -11,7 +11,7 @@ pub(crate) struct Ratio {
 }
 
 impl Ratio {
-    /// In lowest terms, so that products stay far from 128 bits.
+    /// Returns the ratio in lowest terms, so that products stay far from 128 bits.
     pub(crate) fn new(over: u128, under: u128) -> Self {
         let (mut a, mut b) = (over, under);
         while b != 0 {
@@ -46,7 +46,7 @@ impl Ratio {
         whole * self.under / self.over
     }
 
-    /// Least count with `floor(self * count) >= whole`.
+    /// Returns the least count with `floor(self * count) >= whole`.
     pub(crate) fn reaches(self, whole: u128) -> u128 {
         (whole * self.under).div_ceil(self.over)
     }
@@ -60,12 +60,12 @@ impl Ratio {
         self.ceil() * other.under <= other.over
     }
 
-    /// Numerator and denominator, in lowest terms.
+    /// Returns numerator and denominator, in lowest terms.
     pub(crate) fn parts(self) -> (u128, u128) {
         (self.over, self.under)
     }
 
-    /// Events per picosecond, scaled: `floor(scale / self)` and `ceil(scale / self)`.
+    /// Returns events per picosecond, scaled: `floor(scale / self)` and `ceil(scale / self)`.
     pub(crate) fn rate(self, scale: u128) -> (u128, u128) {
         (scale * self.under / self.over, (scale * self.under).div_ceil(self.over))
     }

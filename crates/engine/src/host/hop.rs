@@ -68,8 +68,8 @@ impl NextHop {
         }
     }
 
-    /// It is resolved, and polled every `every_ps` from `at_ps` on; never if that is 0.
-    pub fn keep(&mut self, at_ps: u64, every_ps: u64) {
+    /// Marks the hop resolved and polls it every `every_ps` from `at_ps` on; never if that is 0.
+    pub fn poll_from(&mut self, at_ps: u64, every_ps: u64) {
         self.due_ps = if every_ps == 0 { u64::MAX } else { at_ps.saturating_add(every_ps) };
     }
 
@@ -109,7 +109,7 @@ impl NextHop {
             *until = Some(at_ps);
         }
         if self.due_ps != u64::MAX {
-            self.keep(at_ps, every_ps);
+            self.poll_from(at_ps, every_ps);
         }
         let to = mac.filter(|&mac| self.mac != Some(mac))?;
         let from = self.mac.replace(to)?;
@@ -132,7 +132,7 @@ mod tests {
     fn known(mac: u8) -> NextHop {
         let mut hop = NextHop::new(&[], "192.0.2.1".parse().unwrap());
         assert_eq!(hop.hear(Some(Mac([2, 0, 0, 0, 0, mac])), 0, EVERY), None);
-        hop.keep(0, EVERY);
+        hop.poll_from(0, EVERY);
         hop
     }
 
@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn polling_switched_off_polls_no_next_hop() {
         let mut hop = known(1);
-        hop.keep(0, 0);
+        hop.poll_from(0, 0);
         assert_eq!(hop.poll(u64::MAX - 1), None);
     }
 }

@@ -65,7 +65,7 @@ impl Host {
         })
     }
 
-    /// Its MAC address.
+    /// Returns the host's MAC address.
     #[must_use]
     pub fn mac(&self) -> Mac {
         self.mac
@@ -108,18 +108,18 @@ impl Host {
         &self.hops
     }
 
-    /// Boxes that claim an address of this host.
+    /// Returns the hosts that claim an address of this one.
     #[must_use]
     pub fn conflicts(&self) -> &[Conflict] {
         &self.conflicts
     }
 
-    /// Next hops that have not answered yet.
+    /// Returns the next hops that have not answered yet.
     pub fn unanswered(&self) -> impl Iterator<Item = IpAddr> {
         self.hops.iter().filter(|hop| hop.mac.is_none()).map(|hop| hop.address)
     }
 
-    /// Next hops that have, with their MAC addresses.
+    /// Returns the next hops that answered, with their MAC addresses.
     pub fn answered(&self) -> impl Iterator<Item = (IpAddr, Mac)> {
         self.hops.iter().filter_map(|hop| hop.mac.map(|mac| (hop.address, mac)))
     }
@@ -131,10 +131,10 @@ impl Host {
         open.map(|hop| self.ask(hop, Question::All)).collect()
     }
 
-    /// Next hops are resolved: from `at_ps` on they are polled.
-    pub fn keep(&mut self, at_ps: u64) {
+    /// Marks all next hops resolved; from `at_ps` on they are polled.
+    pub fn poll_from(&mut self, at_ps: u64) {
         for hop in &mut self.hops {
-            hop.keep(at_ps, self.poll_ps);
+            hop.poll_from(at_ps, self.poll_ps);
         }
     }
 
@@ -290,7 +290,7 @@ impl Host {
         }
     }
 
-    /// Next hops whose MAC address has changed since this was asked last: VLAN, address, new MAC address.
+    /// Returns the next hops whose MAC address changed since the last call: VLAN, address, new MAC address.
     pub fn take_changed(&mut self) -> impl Iterator<Item = (&[Tag], IpAddr, Mac)> {
         let hops = &self.hops;
         self.changed

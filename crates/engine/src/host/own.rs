@@ -82,7 +82,7 @@ impl Own {
         })
     }
 
-    /// Who the port is on the VLAN of `tags`.
+    /// Returns the port's addresses on the VLAN of `tags`.
     pub fn on(&self, tags: &[Tag]) -> &Addresses {
         let own = self.vlans.iter().find(|(known, _)| same_vlans(known, tags));
         own.map_or(&self.plain, |(_, addresses)| addresses)
@@ -114,7 +114,7 @@ pub fn tag(spec: &TagSpec) -> Result<Tag, String> {
     })
 }
 
-/// Tags of the same VLANs; priorities may differ in an answer.
+/// Whether the tags are of the same VLANs; priorities may differ in an answer.
 pub fn same_vlans(a: &[Tag], b: &[Tag]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.tpid == b.tpid && a.vid() == b.vid())
 }

@@ -69,7 +69,7 @@ impl Network {
 }
 
 impl Post {
-    /// Of datagrams to these UDP ports of the tester port, and of hosts in the networks `behind` it.
+    /// Keeps datagrams to these UDP ports of the tester port and to hosts in the networks `behind` it.
     ///
     /// # Errors
     /// If one of them is no IPv4 network: which one.
@@ -83,8 +83,8 @@ impl Post {
         })
     }
 
-    /// In order of arrival.
-    pub fn kept(&self) -> &[Datagram] {
+    /// Returns the datagrams in order of arrival.
+    pub fn datagrams(&self) -> &[Datagram] {
         &self.kept
     }
 

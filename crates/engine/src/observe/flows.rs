@@ -84,7 +84,7 @@ struct Broken {
 }
 
 impl Flows {
-    /// State for `count` flows.
+    /// Returns the state of `count` flows.
     #[must_use]
     pub fn new(count: usize) -> Self {
         let share = WINDOW_BITS / count.max(1);
@@ -114,13 +114,13 @@ impl Flows {
         self.flows.len()
     }
 
-    /// Distinct frames received of flow `flow` that were not broken.
+    /// Returns the distinct intact frames received of flow `flow`.
     #[must_use]
     pub fn received(&self, flow: usize) -> u32 {
         self.flows[flow].received - self.broken.get(flow).map_or(0, |broken| broken.count)
     }
 
-    /// Flow `flow`, if there is one, is about to be looked at.
+    /// Fetches flow `flow` into the cache, if there is one: it is about to be looked at.
     #[inline]
     pub fn expect(&self, flow: usize) {
         if let Some(state) = self.flows.get(flow) {

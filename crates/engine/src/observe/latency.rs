@@ -173,7 +173,7 @@ impl Timing {
         (histogram, over)
     }
 
-    /// What was found; `None` if no frame was timed, not even a negative one.
+    /// Returns the latency found; `None` if no frame was timed, not even a negative one.
     #[must_use]
     pub fn finish(self) -> Option<Latency> {
         if self.count == 0 && self.negative == 0 {

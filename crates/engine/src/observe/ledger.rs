@@ -163,9 +163,9 @@ impl Pages {
         }
     }
 
-    /// Frame `number` of the stream has arrived.
+    /// Notes that frame `number` of the stream has arrived.
     #[inline]
-    pub fn mark(&mut self, number: u64) {
+    pub fn mark_arrived(&mut self, number: u64) {
         let place = (number / PAGE) as usize % OPEN;
         if self.open[place].number != number / PAGE {
             // Said when a page begins: it is handed over, and others are closed by it, when this worker is far past it.
@@ -293,7 +293,7 @@ mod tests {
             let mut pages: Vec<Pages> = (0..workers).map(|_| Pages::new(&ledger)).collect();
             for (_, number) in order {
                 let worker = random(workers);
-                pages[worker].mark(number as u64);
+                pages[worker].mark_arrived(number as u64);
                 pages[random(workers)].tend();
             }
             let (lead, others) = pages.split_first_mut().expect("a worker");
@@ -313,9 +313,9 @@ mod tests {
         let ledger = Arc::new(Mutex::new(Ledger::new(1, Losses::new(10, 0))));
         let mut pages = Pages::new(&ledger);
         let hours = 12 * 3600 * 14_880_952_u64;
-        pages.mark(0);
+        pages.mark_arrived(0);
         for number in hours..hours + 20 * PAGE {
-            pages.mark(number);
+            pages.mark_arrived(number);
         }
         let losses = pages.finish(hours + 30 * PAGE, hours + 30 * PAGE, |_| false);
         assert_eq!(found(&losses), [(1, hours - 1), (hours + 20 * PAGE, hours + 30 * PAGE - 1)]);
@@ -327,9 +327,9 @@ mod tests {
         let mut pages = Pages::new(&ledger);
         let sent = 100 * PAGE;
         for number in (0..sent).filter(|number| ![5, 6, 900].contains(number)) {
-            pages.mark(number);
+            pages.mark_arrived(number);
         }
-        pages.mark(5);
+        pages.mark_arrived(5);
         let losses = pages.finish(sent, sent, |_| false);
         assert_eq!(found(&losses), [(6, 6), (900, 900)]);
     }

@@ -64,7 +64,7 @@ impl Losses {
         }
     }
 
-    /// Frame `number`, which was taken for missing, is not.
+    /// Takes back frame `number`, which was taken for missing.
     #[cold]
     pub fn find(&mut self, number: u64) {
         let place = self.kept.partition_point(|gap| gap.last < number);

@@ -47,7 +47,7 @@ impl Observer {
         }
     }
 
-    /// Traffic begins at `start_ps`.
+    /// Starts to observe: traffic begins at `start_ps`.
     pub fn begin(&mut self, start_ps: u64) {
         self.timed_from_ps = start_ps + self.timed_from_ns * 1000;
     }
@@ -71,20 +71,20 @@ impl Observer {
     #[inline]
     pub fn came_late(&mut self, flows: &Flows, probe: Probe) {
         if let Some(order) = &mut self.order {
-            order.overtaken(probe.flow, probe.sequence, flows.received(probe.flow as usize));
+            order.record_overtaken(probe.flow, probe.sequence, flows.received(probe.flow as usize));
         }
     }
 
     /// A frame arrived intact at the intended port, for the first time.
     #[inline]
-    pub fn arrived(&mut self, probe: Probe, arrival_ps: u64) {
+    pub fn record_arrival(&mut self, probe: Probe, arrival_ps: u64) {
         let number = u64::from(probe.sequence) * self.flows + u64::from(probe.flow - self.first_flow);
         if let Some((pages, silences)) = &mut self.arrived {
-            pages.mark(number);
-            silences.arrived(arrival_ps);
+            pages.mark_arrived(number);
+            silences.record_arrival(arrival_ps);
         }
         if let Some(variation) = self.variation.as_mut().filter(|_| probe.departure_ps >= self.timed_from_ps) {
-            variation.arrived(number, arrival_ps as i64 - probe.departure_ps as i64);
+            variation.record_arrival(number, arrival_ps as i64 - probe.departure_ps as i64);
         }
     }
 

@@ -81,9 +81,9 @@ impl Reordering {
         self.flows.entry(flow).or_default().skips.push_back(Skip { missing, arrival });
     }
 
-    /// Frame `sequence` of `flow` is its `arrival`-th that arrived, and was overtaken.
+    /// Notes that frame `sequence` of `flow`, its `arrival`-th to arrive, was overtaken.
     #[cold]
-    pub fn overtaken(&mut self, flow: u32, sequence: u32, arrival: u32) {
+    pub fn record_overtaken(&mut self, flow: u32, sequence: u32, arrival: u32) {
         let Some(state) = self.flows.get_mut(&flow) else {
             self.unplaced += 1;
             return;
@@ -120,7 +120,7 @@ impl Reordering {
         }
     }
 
-    /// What was found.
+    /// Returns the reordering found.
     #[must_use]
     pub fn finish(&self) -> result::Reordering {
         let extents = self.extents.clone().finish().unwrap_or_default();

@@ -23,7 +23,7 @@ pub struct Silences {
 impl Silences {
     /// A frame arrived. Arrivals ascend.
     #[inline]
-    pub fn arrived(&mut self, at_ps: u64) {
+    pub fn record_arrival(&mut self, at_ps: u64) {
         match &mut self.ends {
             Some((_, last)) => {
                 let before = std::mem::replace(last, at_ps.max(*last));
@@ -111,7 +111,7 @@ mod tests {
 
     fn heard(arrivals: &[u64]) -> Silences {
         let mut silences = Silences::default();
-        arrivals.iter().for_each(|&at| silences.arrived(at));
+        arrivals.iter().for_each(|&at| silences.record_arrival(at));
         silences
     }
 

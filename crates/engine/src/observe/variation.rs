@@ -39,9 +39,9 @@ impl Variation {
         }
     }
 
-    /// Frame `number` of the stream arrived, which took `delay_ps`.
+    /// Notes that frame `number` of the stream arrived after `delay_ps`.
     #[inline]
-    pub fn arrived(&mut self, number: u64, delay_ps: i64) {
+    pub fn record_arrival(&mut self, number: u64, delay_ps: i64) {
         let last = self.recent.len() - 1;
         let at = |number: u64| number as usize & last;
         let (before, behind) = (number.wrapping_sub(1), number + 1);
@@ -70,7 +70,7 @@ impl Variation {
         self.below.absorb(&other.below);
     }
 
-    /// What was found; `None` without a pair.
+    /// Returns the variation found; `None` without a pair.
     #[must_use]
     pub fn finish(&self) -> Option<result::Variation> {
         let (above, below) = (self.above.clone().finish(), self.below.clone().finish());

@@ -156,7 +156,7 @@ impl Receiver {
         }
         if OBSERVED && let Some(observer) = &mut stream.observer {
             for lane in (0..count).filter(|lane| again >> lane & 1 == 0) {
-                observer.arrived(probes.probe(lane), arrivals[lane]);
+                observer.record_arrival(probes.probe(lane), arrivals[lane]);
             }
         }
         if again != 0 {
@@ -240,7 +240,7 @@ impl Receiver {
                 continue;
             }
             if OBSERVED && let Some(observer) = &mut stream.observer {
-                observer.arrived(probe, at);
+                observer.record_arrival(probe, at);
             }
             stream.take_new::<OBSERVED>(&[probe.departure_ps], std::slice::from_ref(slot), 0);
         }
@@ -260,13 +260,13 @@ impl Receiver {
         }
     }
 
-    /// Flows of stream `index` of which a frame arrived intact.
+    /// Returns how many flows of stream `index` had an intact frame.
     #[must_use]
     pub fn flows_received(&self, index: usize) -> u64 {
         self.flow_range(index).filter(|&flow| self.flows.received(flow) > 0).count() as u64
     }
 
-    /// Numbers of the flows of stream `index`.
+    /// Returns the numbers of the flows of stream `index`.
     pub fn flow_range(&self, index: usize) -> std::ops::Range<usize> {
         let from = if index == 0 { 0 } else { self.streams[index - 1].end };
         from as usize..self.streams[index].end as usize

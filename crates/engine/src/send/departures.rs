@@ -41,7 +41,7 @@ impl Schedule {
         Departures::new(self.clone(), None)
     }
 
-    /// Those of the frames of `share`.
+    /// Returns the departures of the frames of `flow_runs`.
     #[must_use]
     pub(super) fn departures_of(&self, flow_runs: FlowRuns) -> Departures {
         Departures::new(self.clone(), (!flow_runs.is_all()).then(|| Walk::new(flow_runs)))
@@ -88,7 +88,7 @@ impl Departures {
         departures
     }
 
-    /// None at all.
+    /// Returns departures of no frame.
     pub(super) fn none() -> Self {
         Self::new(Schedule::new(&[], &[], &[]), None)
     }
@@ -107,7 +107,7 @@ impl Departures {
         usize::from(self.sizes[self.head])
     }
 
-    /// Computed departures and size indices, at least one unless the schedule has ended.
+    /// Returns computed departures and size indices, at least one unless the schedule has ended.
     /// They stay until [`Self::advance`] goes past them, so frames that could not be sent stand here still.
     #[inline]
     #[must_use]
@@ -115,7 +115,7 @@ impl Departures {
         (&self.times[self.head..self.len], &self.sizes[self.head..self.len])
     }
 
-    /// Goes past `count` frames of the block.
+    /// Skips `count` frames of the block.
     #[inline]
     pub fn advance(&mut self, count: usize) {
         self.head += count;

@@ -98,7 +98,7 @@ pub struct Walk {
 }
 
 impl Walk {
-    /// At the first frame of `share`.
+    /// Begins at the first frame of `flow_runs`.
     #[must_use]
     pub fn new(flow_runs: FlowRuns) -> Self {
         let mut walk = Self {
@@ -150,7 +150,7 @@ impl Walk {
         true
     }
 
-    /// Goes past `count` frames, however many runs that are.
+    /// Skips `count` frames, however many runs that are.
     #[inline]
     pub fn advance(&mut self, mut count: u64) {
         while count > 0 {
@@ -160,7 +160,7 @@ impl Walk {
         }
     }
 
-    /// Of flow `flow`, how many frames it has passed; `None` if the flow is not in the share.
+    /// Returns how many frames of flow `flow` were passed; `None` if this worker does not send the flow.
     #[must_use]
     pub fn passed(&self, flow: u32) -> Option<u64> {
         let flows = u64::from(self.flow_runs.flows);

@@ -73,7 +73,7 @@ impl Lag {
         self.limit_ps = self.limit_ps.max(other.limit_ps);
     }
 
-    /// What was found; `None` if nothing was sent.
+    /// Returns the lag found; `None` if nothing was sent.
     #[must_use]
     pub fn finish(&self) -> Option<Found> {
         let lag = self.timing.clone().finish()?;

@@ -151,7 +151,7 @@ impl Lane {
         }
     }
 
-    /// Goes past a frame just written.
+    /// Goes on to the next frame, one having been written.
     #[inline]
     pub(super) fn pass(&mut self) {
         if self.ahead.pass(1) {
@@ -182,7 +182,7 @@ impl Lane {
         }
     }
 
-    /// Its part of the load of its port.
+    /// Returns the lane's part of the load of its port.
     pub(super) fn part(&self) -> Part<'_> {
         let next_ps = self.departures.peek();
         Part {
@@ -193,7 +193,7 @@ impl Lane {
         }
     }
 
-    /// Its load over time.
+    /// Returns the lane's load over time.
     #[must_use]
     pub fn schedule(&self) -> &Schedule {
         &self.schedule

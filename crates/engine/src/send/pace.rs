@@ -163,9 +163,9 @@ impl Pace {
         self.found.absorb(&other.found);
     }
 
-    /// What was found.
+    /// Returns how far the sender caught up.
     #[must_use]
-    pub fn found(&self) -> &CatchUp {
+    pub fn catch_up(&self) -> &CatchUp {
         &self.found
     }
 }
@@ -238,7 +238,7 @@ mod tests {
         assert_eq!(sent[0], 512);
         assert!(sent[1..].iter().all(|&frames| frames <= 2), "two in each microsecond");
         assert_eq!(sent.len() as u64, 1 + 89_488);
-        let found = pace.found();
+        let found = pace.catch_up();
         assert_eq!(
             (found.pauses, found.frames, found.longest_run),
             (1, 90_000 + 89_488, 90_000 + 89_488)
@@ -246,7 +246,7 @@ mod tests {
         assert_eq!((found.longest_ns, found.most_in_round, found.percent), (89_999_000, 512, 200));
         // On time again, nothing is held back or counted.
         assert_eq!(pace.leave(next, next, next, || load(US)).until_ps, next);
-        assert_eq!(pace.found().pauses, 1);
+        assert_eq!(pace.catch_up().pauses, 1);
     }
 
     /// Few frames a second, and no more than a millisecond of them at once: that is less than one, so one leaves, and the
@@ -262,7 +262,7 @@ mod tests {
         // Half as far apart as they were due, but the first two: a millisecond of them may leave at once.
         assert_eq!(at[..2], [0, 1]);
         assert!(at[1..].windows(2).all(|pair| pair[1] - pair[0] == 500), "{at:?}");
-        assert_eq!(pace.found().frames, sent.iter().sum());
+        assert_eq!(pace.catch_up().frames, sent.iter().sum());
     }
 
     /// Where the load must not be exceeded at all a pause is never made up for: the schedule goes on late.
@@ -279,7 +279,7 @@ mod tests {
         }
         assert_eq!(total, 512 + 9_999, "one each microsecond after those at once");
         // The others were late, but at no other load.
-        assert_eq!((pace.found().frames, pace.found().longest_run), (512, 512));
+        assert_eq!((pace.catch_up().frames, pace.catch_up().longest_run), (512, 512));
     }
 
     #[test]
@@ -287,8 +287,8 @@ mod tests {
         // A round of 0.5 ms at 1,000,000 frames a second: what a round hands over.
         let mut pace = pace(200, US);
         assert_eq!(pace.leave(512 * US, 0, 0, || load(US)).until_ps, 512 * US);
-        assert_eq!(pace.found().pauses, 0);
+        assert_eq!(pace.catch_up().pauses, 0);
         assert!(pace.leave(513 * US, 0, 0, || load(US)).until_ps < 513 * US);
-        assert_eq!(pace.found().pauses, 1);
+        assert_eq!(pace.catch_up().pauses, 1);
     }
 }

@@ -137,7 +137,7 @@ impl Schedule {
         self.bursts.map_or(0, |bursts| bursts.frames * bursts.frame_ps)
     }
 
-    /// Length of all segments together.
+    /// Returns the length of all segments together, ps.
     #[must_use]
     pub fn duration_ps(&self) -> u64 {
         self.stretches.iter().map(|stretch| stretch.duration_ps).sum()
@@ -247,7 +247,7 @@ impl Schedule {
         None
     }
 
-    /// Units of load of `count` frames from place `place` of the order on.
+    /// Returns the units of load of `count` frames from place `place` of the order on.
     pub(super) fn units_from(&self, place: usize, count: u64) -> u128 {
         let cycle = self.order.len() as u64;
         let by = |number: u64| {

@@ -16,7 +16,7 @@ impl Trial {
 
     /// Next hops are resolved at `at`, and polled from now on.
     pub(super) fn keep_next_hops(&mut self, at: u64) {
-        self.hosts.iter_mut().for_each(|host| host.keep(at));
+        self.hosts.iter_mut().for_each(|host| host.poll_from(at));
         self.plan_polls();
     }
 

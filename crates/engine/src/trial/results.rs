@@ -81,7 +81,7 @@ fn said(trial: &Trial) -> Vec<SaidResult> {
 
 fn heard(trial: &Trial) -> Vec<HeardResult> {
     let kept = trial.hosts.iter().enumerate();
-    kept.flat_map(|(port, host)| host.post.kept().iter().map(move |datagram| (port, datagram)))
+    kept.flat_map(|(port, host)| host.post.datagrams().iter().map(move |datagram| (port, datagram)))
         .map(|(port, datagram)| HeardResult {
             port,
             at_ns: since_traffic(trial, datagram.at_ps),

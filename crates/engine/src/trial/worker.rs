@@ -153,7 +153,7 @@ impl Worker {
         self.senders.iter().all(Sender::done)
     }
 
-    /// Departure of the last test frame; 0 if there was none.
+    /// Returns the departure of the last test frame; 0 if there was none.
     #[must_use]
     pub fn last_departure_ps(&self) -> u64 {
         self.senders.iter().map(|sender| sender.last_departure_ps).max().unwrap_or(0)
@@ -166,7 +166,7 @@ impl Worker {
         [sender.frames, sender.bytes, arrivals.frames, arrivals.bytes]
     }
 
-    /// What port `index` itself has counted since traffic began.
+    /// Returns what port `index` itself has counted since traffic began.
     #[must_use]
     pub fn counted(&self, index: usize) -> PortCounters {
         self.ports[index].counters().since(&self.before[index])

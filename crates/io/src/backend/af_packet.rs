@@ -124,7 +124,7 @@ impl AfPacketPort {
             for port in &mut ports {
                 let joined = port.socket.fan_out(group).map_err(|source| {
                     let hint = Some("several workers on packet sockets need Linux 5.10: take one worker");
-                    PortError::hinted(format!("PACKET_FANOUT on interface `{interface}`"), source, hint)
+                    PortError::with_hint(format!("PACKET_FANOUT on interface `{interface}`"), source, hint)
                 })?;
                 group = Some(joined);
                 port.info.detail = format!("{queues} sockets, PACKET_FANOUT_HASH");

@@ -43,7 +43,7 @@ pub struct Entry {
 }
 
 impl BackendSpec {
-    /// Its line in the table.
+    /// Returns the backend's line in the table.
     #[must_use]
     pub fn entry(&self) -> &'static Entry {
         by_name(self.kind()).expect("every backend has its line in BACKENDS")

@@ -129,7 +129,7 @@ impl Sender {
     /// How it made up for pauses; nobody keeps it from sending in virtual time.
     #[must_use]
     pub fn catch_up(&self) -> Option<&CatchUp> {
-        (!self.exact).then(|| self.pace.found())
+        (!self.exact).then(|| self.pace.catch_up())
     }
 
     /// Adds what another worker sent on the same port.

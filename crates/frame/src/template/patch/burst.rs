@@ -265,7 +265,7 @@ impl Plan {
                 {
                     let probe = numbers.probe(lane, asked.flows, times.at[lane]);
                     payload[0..2].copy_from_slice(&checks[lane].to_be_bytes());
-                    payload[2..10].copy_from_slice(&probe.who().to_be_bytes());
+                    payload[2..10].copy_from_slice(&probe.flow_and_sequence().to_be_bytes());
                     payload[10..18].copy_from_slice(&probe.departure_ps.to_be_bytes());
                 }
                 image.len

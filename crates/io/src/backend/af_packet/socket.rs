@@ -36,7 +36,7 @@ impl PacketSocket {
                 Some(libc::EPERM | libc::EACCES) => Some("packet sockets need CAP_NET_RAW: run as root, or grant it to this process"),
                 _ => None,
             };
-            PortError::hinted(format!("{call} on interface `{interface}`"), source, hint)
+            PortError::with_hint(format!("{call} on interface `{interface}`"), source, hint)
         };
         // Protocol 0: nothing comes in, from any interface, before it is bound.
         // SAFETY: no memory is passed.
@@ -99,7 +99,7 @@ impl PacketSocket {
         }
     }
 
-    /// Throws away what has come in so far.
+    /// Throws away the frames that came in so far.
     pub fn flush(&self) {
         let mut byte = 0_u8;
         // SAFETY: `byte` is valid for writes of its length; the rest of a frame is cut off by the kernel.
@@ -143,7 +143,7 @@ impl PacketSocket {
         }
     }
 
-    /// Receives into these messages without waiting; how many came.
+    /// Receives into these messages without waiting; returns how many came.
     pub fn receive(&self, messages: &mut [libc::mmsghdr]) -> io::Result<usize> {
         let count = messages.len() as libc::c_uint;
         let flags = libc::MSG_DONTWAIT as _;

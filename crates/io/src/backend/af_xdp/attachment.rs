@@ -148,7 +148,7 @@ fn refused(what: &str, interface: &str, error: io::Error) -> PortError {
         Some(libc::ENOSYS) => Some("this kernel has no bpf(2): use `backend: af_packet`"),
         _ => None,
     };
-    PortError::hinted(format!("{what} on interface `{interface}`"), error, hint)
+    PortError::with_hint(format!("{what} on interface `{interface}`"), error, hint)
 }
 
 fn is_occupied(error: &io::Error) -> bool {

@@ -166,7 +166,7 @@ impl SocketMap {
         unsafe { bpf(MAP_UPDATE_ELEMENT, &mut attributes) }.map(|_| ())
     }
 
-    /// As programs name it.
+    /// Returns the descriptor by which programs name the map.
     pub fn descriptor(&self) -> i32 {
         self.0.as_raw_fd()
     }

@@ -59,7 +59,7 @@ fn with_memory(interface: &str, chunk: u32) -> Result<(XdpSocket, Frames), PortE
         Some(libc::EPERM | libc::EACCES) => Some("AF_XDP sockets need CAP_NET_RAW: run as root, or grant it to this process"),
         _ => None,
     };
-    Err(PortError::hinted(format!("{what} for interface `{interface}`"), source, hint))
+    Err(PortError::with_hint(format!("{what} for interface `{interface}`"), source, hint))
 }
 
 /// A socket with its memory, bound to a queue; without copying where that is asked for and can be.
@@ -113,7 +113,7 @@ pub(super) fn queue(
     })
 }
 
-/// What it turned out to be, for people.
+/// Describes for people how the port was attached.
 pub(super) fn detail(zero_copy: bool, native: bool, frames: Frames) -> String {
     let copy = if zero_copy { "zero-copy" } else { "copy" };
     let attach = if native { "native" } else { "generic" };

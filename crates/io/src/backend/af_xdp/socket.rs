@@ -132,7 +132,7 @@ impl XdpSocket {
         Ok(options.flags & libc::XDP_OPTIONS_ZEROCOPY != 0)
     }
 
-    /// What was dropped since the socket was made.
+    /// Returns what was dropped since the socket was made.
     pub fn dropped(&self) -> Dropped {
         get::<libc::xdp_statistics>(&self.socket, libc::XDP_STATISTICS).map_or_else(
             |_| Dropped::default(),

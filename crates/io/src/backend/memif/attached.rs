@@ -40,7 +40,7 @@ impl Attached {
         Ok(attached)
     }
 
-    /// What its queues ask and tell.
+    /// Returns the connection that its queues ask and pass messages to.
     #[inline]
     pub fn connection(&self) -> &Connection {
         &self.connection

@@ -91,7 +91,7 @@ impl Connection {
         self.finished.store(true, Ordering::Release);
     }
 
-    /// Has its thread end. Whether it did within [`FAREWELL`].
+    /// Ends the connection's thread. Whether it ended within [`FAREWELL`].
     pub fn stop(&self) -> bool {
         self.stop.store(true, Ordering::Release);
         self.bell.ring();
@@ -102,7 +102,7 @@ impl Connection {
         self.finished.load(Ordering::Acquire)
     }
 
-    /// Changes with every connection made or lost.
+    /// Returns a number that changes with every connection made or lost.
     #[inline]
     pub fn epoch(&self) -> u64 {
         self.epoch.load(Ordering::Relaxed)
@@ -121,8 +121,8 @@ impl Connection {
         self.state().absence.clone()
     }
 
-    /// What ended the last connection.
-    pub fn ended(&self) -> String {
+    /// Describes what ended the last connection.
+    pub fn last_end(&self) -> String {
         self.state().ended.clone()
     }
 
@@ -132,7 +132,7 @@ impl Connection {
         self.bell.ring();
     }
 
-    /// Has the peer's reader of `queue` woken.
+    /// Wakes the peer's reader of `queue`.
     pub fn wake(&self, queue: usize) {
         let bit = 1 << queue;
         if self.wake.fetch_or(bit, Ordering::AcqRel) & bit == 0 {
@@ -192,7 +192,7 @@ impl Connection {
         }
     }
 
-    /// Of a server: who is connected, or about to be.
+    /// Returns the client that is connected to this server, or about to be.
     pub fn peer(&self) -> Option<String> {
         self.state().peer.clone()
     }

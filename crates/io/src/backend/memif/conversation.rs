@@ -35,8 +35,8 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// It has so much time from its begin.
-    pub const fn has(&mut self, time: Duration) {
+    /// Limits the conversation to `time` from its begin.
+    pub const fn limit_time(&mut self, time: Duration) {
         self.has = time;
     }
 }

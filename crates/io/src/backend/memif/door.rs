@@ -134,7 +134,7 @@ impl Inside {
         let servers = lock(&self.servers).clone();
         let most = servers.iter().map(|server| server.interface.queues).max().unwrap_or(1);
         let mut talk = Conversation::new(&self.stop, &self.bell, &channel);
-        talk.has(FIRST_WORD);
+        talk.limit_time(FIRST_WORD);
         let refuse = |why: Refusal| {
             let _ = channel.send(&Message::disconnect(&why.text), None);
             why
@@ -146,7 +146,7 @@ impl Inside {
             let why = format!("no interface {} here; there is {}", init.id, there.join(", "));
             return Err((servers.clone(), refuse(why.into())));
         };
-        talk.has(DIALOGUE);
+        talk.limit_time(DIALOGUE);
         // Before anything is said of who is there: that is nothing to a stranger.
         handshake::check_init(&init, &server.interface).map_err(|why| (vec![Arc::clone(server)], refuse(why.into())))?;
         let clock = Clock::start();

@@ -361,7 +361,7 @@ impl Receiver {
     /// # Errors
     /// If that is impossible.
     #[inline]
-    pub fn has(&mut self, wanted: usize, now: Instant, time: impl FnOnce() -> Instant) -> Result<bool, Violation> {
+    pub fn has_frames(&mut self, wanted: usize, now: Instant, time: impl FnOnce() -> Instant) -> Result<bool, Violation> {
         // Now and then in any case, so that what came since the last look tells whether the ring was full.
         if usize::from(self.available()) < wanted || self.own.wrapping_sub(self.looked) >= self.ring.size() / 4 {
             self.full_time.look(now);

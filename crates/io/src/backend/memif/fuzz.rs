@@ -227,7 +227,7 @@ fn rings_full_of_lies_are_read_and_written_within_their_bounds() {
                     for round in 0..3 {
                         // What comes now was not there when it was set up.
                         write(&input[..input.len().min(RING)]);
-                        if let Err(why) = receiver.has(round, Instant::ZERO, || Instant::ZERO) {
+                        if let Err(why) = receiver.has_frames(round, Instant::ZERO, || Instant::ZERO) {
                             note(complaint(&why));
                             break;
                         }

@@ -322,7 +322,7 @@ pub fn admit(talk: &mut dyn Talk, init: &Init, interface: &Interface) -> Result<
     }
 }
 
-/// What a server says last.
+/// Builds the last message of a server.
 pub fn connected(interface: &Interface) -> Message {
     Message::Connected(Text::new(&interface.name))
 }

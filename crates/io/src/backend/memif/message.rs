@@ -146,7 +146,7 @@ impl Message {
         Self::Disconnect(0, Text::new(why))
     }
 
-    /// Its name, for people.
+    /// Returns the message's name, for people.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {

@@ -154,7 +154,7 @@ pub fn open(name: &str, spec: &Memif, max_frame: u32, queues: usize) -> Result<V
             }
             _ => None,
         };
-        PortError::hinted(format!("port `{name}`: opening memif socket `{}`", spec.socket), source, hint)
+        PortError::with_hint(format!("port `{name}`: opening memif socket `{}`", spec.socket), source, hint)
     })?;
     let attached = Arc::new(attached);
     let role = match spec.role {

@@ -110,7 +110,7 @@ impl MemifPort {
         if self.ends.is_some() {
             self.away_since = None;
         }
-        before.map(|_| self.attached.connection().ended())
+        before.map(|_| self.attached.connection().last_end())
     }
 
     /// Looks at the link if something has changed. A port whose peer went is gone, unless it waits for ever.
@@ -250,7 +250,7 @@ impl Port for MemifPort {
             return self.away();
         };
         loop {
-            match ends.receiver.has(wanted, now, || self.clock.map_or(now, |clock| clock.now())) {
+            match ends.receiver.has_frames(wanted, now, || self.clock.map_or(now, |clock| clock.now())) {
                 Ok(true) => {}
                 Ok(false) => return Ok(0),
                 Err(violation) => return self.broken(violation),

@@ -135,7 +135,7 @@ impl Ring {
         }
     }
 
-    /// Tells the writer that the reader, this end, is not to be woken.
+    /// Asks the writer not to wake the reader, this end.
     pub fn announce_polling(&self) {
         self.memory().u16(self.at + FLAGS_AT).store(POLLED, Ordering::Release);
     }
@@ -151,7 +151,7 @@ impl Ring {
         &self.regions[self.region]
     }
 
-    /// Descriptors.
+    /// Returns the number of descriptors.
     #[inline]
     #[must_use]
     pub const fn size(&self) -> u16 {

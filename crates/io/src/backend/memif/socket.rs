@@ -172,7 +172,7 @@ impl From<OwnedFd> for Channel {
 }
 
 impl Channel {
-    /// For tests: what is under it.
+    /// Returns the socket below, for tests.
     #[cfg(test)]
     pub fn socket(&self) -> &OwnedFd {
         &self.0
