@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from campaigns import ENVIRONMENT, SEARCH, finish, is_gone, start, wait_for, write_plan
+from campaigns import ENVIRONMENT, SEARCH, TWO, finish, is_gone, start, wait_for, write_plan
 from netdyno.campaign.reasons import REASONS
 from netdyno.methods.reasons.deviations import OutsideRule
 from netdyno.methods.reasons.tester import Preempted
@@ -208,7 +208,7 @@ def test_engine_error_is_reported_in_its_own_words(tmp_path: Path) -> None:
 
 
 def test_a_crash_of_the_engine_fails_the_case_and_not_the_run(tmp_path: Path) -> None:
-    code, folder, err = finish("run", write_plan(tmp_path), tmp_path, FAKE_CRASH="1")
+    code, folder, err = finish("run", write_plan(tmp_path, TWO), tmp_path, FAKE_CRASH="1")
     assert code == 3
     with open_run(folder, REASONS) as run:
         assert run.state == "failed"

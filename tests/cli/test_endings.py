@@ -14,7 +14,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from campaigns import ENVIRONMENT, SEARCH, TWO, is_gone, wait_for, write_plan
+from campaigns import ENVIRONMENT, ONE, SEARCH, TWO, is_gone, wait_for, write_plan
 from netdyno.store import FILE, open_run
 
 COMMAND = [sys.executable, "-m", "netdyno"]
@@ -141,7 +141,7 @@ def test_run_first_worker_is_shielded_from_ctrl_c_from_its_start(
 @pytest.mark.parametrize("reader", ["| true", "| head -1", "| head -c 1"])
 def test_run_without_a_reader_ends_as_with_one(reader: str, tmp_path: Path) -> None:
     """The reader of stdout is gone before anything is printed, or after the first line."""
-    plan = write_plan(tmp_path)
+    plan = write_plan(tmp_path, ONE)
     done = shell(f"$netdyno run {plan} --out {tmp_path}/runs --report csv {reader}")
     assert done.returncode == 0, done.stderr
     assert (the_run(tmp_path / "runs") / "report.csv").stat().st_size > 0
@@ -149,7 +149,7 @@ def test_run_without_a_reader_ends_as_with_one(reader: str, tmp_path: Path) -> N
 
 
 def test_run_without_a_reader_of_any_stream_measures_all(tmp_path: Path) -> None:
-    plan = write_plan(tmp_path)
+    plan = write_plan(tmp_path, ONE)
     done = shell(f"$netdyno run {plan} --out {tmp_path}/runs --report csv 2>&1 | true")
     assert done.returncode == 0
     folder = the_run(tmp_path / "runs")
@@ -161,7 +161,7 @@ def test_run_without_a_reader_of_any_stream_measures_all(tmp_path: Path) -> None
 @pytest.mark.parametrize("streams", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
 def test_run_with_closed_streams_measures_all(streams: str, tmp_path: Path) -> None:
     """The descriptors 0 to 2 are closed: no file of the run may take their numbers."""
-    plan = write_plan(tmp_path)
+    plan = write_plan(tmp_path, ONE)
     done = shell(f"$netdyno run {plan} --out {tmp_path}/runs --report csv {streams}")
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
@@ -172,7 +172,7 @@ def test_run_with_closed_streams_measures_all(streams: str, tmp_path: Path) -> N
 
 
 def test_run_on_a_full_stdout_keeps_its_exit_code_and_report(tmp_path: Path) -> None:
-    plan = write_plan(tmp_path)
+    plan = write_plan(tmp_path, ONE)
     done = shell(f"$netdyno run {plan} --out {tmp_path}/runs --report csv > /dev/full")
     assert done.returncode == 0
     assert (the_run(tmp_path / "runs") / "report.csv").exists()
@@ -188,7 +188,7 @@ def test_list_on_a_full_stdout_fails_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize("encoding", ["latin-1", "ascii"])
 def test_run_on_a_narrow_stdout_shows_no_traceback(encoding: str, tmp_path: Path) -> None:
     """A title that Latin-1 does not have is printed with escapes; the report has it as it is."""
-    plan = write_plan(tmp_path, SEARCH.replace("A small search", "Łódź → 東京"))
+    plan = write_plan(tmp_path, ONE.replace("A small search", "Łódź → 東京"))
     done = subprocess.run(
         [*COMMAND, "run", str(plan), "--out", str(tmp_path / "runs"), "--report", "markdown"],
         env={**ENVIRONMENT, "PYTHONIOENCODING": encoding},
@@ -205,7 +205,7 @@ def test_run_on_a_narrow_stdout_shows_no_traceback(encoding: str, tmp_path: Path
 
 def test_run_writes_its_reports_before_it_prints_the_summary(tmp_path: Path) -> None:
     """The first byte on stdout is read slowly: by then the report is there."""
-    plan = write_plan(tmp_path)
+    plan = write_plan(tmp_path, ONE)
     reader = f"(head -c 1 > /dev/null; ls {tmp_path}/runs/*/report.csv > {tmp_path}/seen)"
     shell(f"$netdyno run {plan} --out {tmp_path}/runs --report csv | {reader}")
     assert (tmp_path / "seen").read_text().strip().endswith("report.csv")
