@@ -15,7 +15,6 @@ from netdyno.methods.parts.procedure import (
     frames_per_second,
     rounded,
     starved,
-    worded,
 )
 from netdyno.methods.parts.rows import lost
 from netdyno.methods.parts.rules import deviations
@@ -24,6 +23,7 @@ from netdyno.values.finding import Cell, Column, Result, Table, Value
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.method import Method
 from netdyno.values.outcome import Outcome, StreamResult
+from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
 from netdyno.values.units import Load, Percent, PositiveDuration, PositiveLoad, decimal
 
@@ -119,7 +119,7 @@ def congestion(parameters: CongestionParameters, situation: Situation) -> Method
                 "RFC 2889 section 5.5: the first port sends one half to a port of its own and one half to one"
                 " that the second port fills. Forwarded is what came while traffic lasted.",
             ),
-            Table("Findings on congestion", FINDINGS, tuple(_findings(ports, outcome, worded(short)))),
+            Table("Findings on congestion", FINDINGS, tuple(_findings(ports, outcome, short))),
         ),
     )
 
@@ -172,10 +172,10 @@ class _Port:
         )  # fmt: skip
 
 
-def _findings(ports: Sequence[_Port], outcome: Outcome, short: str | None) -> Iterator[tuple[Cell, ...]]:
+def _findings(ports: Sequence[_Port], outcome: Outcome, short: Reason | None) -> Iterator[tuple[Cell, ...]]:
     """The sentences that RFC 2889 section 5.5.5 asks for."""
     free, full = ports
-    unclear = short or _nothing_congested(full)
+    unclear = _nothing_congested(full) if short is None else str(short)
     yield "head-of-line blocking", _blocking(free, outcome, short, unclear)
     yield "back pressure", _pressure(full, outcome, unclear)
     yield (
@@ -206,7 +206,7 @@ def _nothing_congested(full: _Port) -> str | None:
     )
 
 
-def _blocking(free: _Port, outcome: Outcome, short: str | None, unclear: str | None) -> str:
+def _blocking(free: _Port, outcome: Outcome, short: Reason | None, unclear: str | None) -> str:
     """Whether the uncongested port lost what it has room for."""
     of_sent = f"{free.lost} of {free.sent} frames to the uncongested port were lost"
     if not free.lost:

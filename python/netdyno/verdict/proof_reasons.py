@@ -7,9 +7,9 @@ from fractions import Fraction
 from typing import ClassVar
 
 from netdyno.errors import counted
-from netdyno.values.number import bits, count, duration
+from netdyno.values.number import bits, duration
 from netdyno.values.reason import Codes, Reason, declared
-from netdyno.verdict.saying import Reached, VerdictReason, below, part, pps, printed_size
+from netdyno.verdict.saying import Reached, VerdictReason, below, first_ones, part, pps, printed_size
 
 
 @dataclass(frozen=True)
@@ -180,8 +180,7 @@ class ByDirection(VerdictReason):
     further: int
 
     def say(self, where: str = "") -> str:
-        told = [f"{scope}: {reason}" for scope, reason in self.reasons]
-        return "; ".join([*told, *([f"and {count(self.further)} more"] if self.further else [])])
+        return first_ones(self.reasons, self.further)
 
 
 @dataclass(frozen=True)
@@ -193,8 +192,7 @@ class GoalStreams(Reason):
     further: int
 
     def __str__(self) -> str:
-        told = [f"{stream}: {text}" for stream, text in self.streams]
-        return "; ".join([*told, *([f"and {count(self.further)} more"] if self.further else [])])
+        return first_ones(self.streams, self.further)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -109,6 +110,12 @@ class RoundFigure(Reason):
             f"{bits(self.bps)} {self.layer} is a round number: rerun with another frame size to rule out a"
             " licence or policer"
         )
+
+
+def first_ones(pairs: Iterable[tuple[str, object]], further: int) -> str:
+    """`west-east: clean; and 3 more`: names and what is said of each, the first ones of several."""
+    said = [f"{name}: {text}" for name, text in pairs]
+    return "; ".join([*said, *([f"and {count(further)} more"] if further else [])])
 
 
 def printed_size(size: Fraction) -> str:

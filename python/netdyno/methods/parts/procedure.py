@@ -195,11 +195,6 @@ def starved(result: Outcome, planned_ns: int | None) -> Reason | None:
     return next((reason for _, reason in shortfalls(result, planned_ns)), None)
 
 
-def worded(reason: Reason | None) -> str | None:
-    """The sentence of a reason that may be missing."""
-    return None if reason is None else str(reason)
-
-
 def shortfalls(result: Outcome, planned_ns: int | None) -> Iterator[tuple[str, Reason]]:
     """Each stream of which the tester did not offer what was asked, as `starved` has it, with why."""
     for stream in result.streams:

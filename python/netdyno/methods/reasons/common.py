@@ -117,7 +117,7 @@ class TooFewCame(Reason):
     code: ClassVar[str] = "too-few-came"
 
     def __str__(self) -> str:
-        return "too few frames came back, or beyond what is measured"
+        return "too few frames came back, or their times exceed what is measured"
 
 
 @dataclass(frozen=True)

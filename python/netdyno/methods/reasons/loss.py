@@ -116,7 +116,7 @@ class Untimed(Reason):
     lost: int
 
     def __str__(self) -> str:
-        return f"{counted(self.lost, 'frame')} were lost at that load, and have none"
+        return f"{counted(self.lost, 'frame')} lost at that load, without a latency"
 
 
 @dataclass(frozen=True)

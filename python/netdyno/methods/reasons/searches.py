@@ -157,7 +157,7 @@ class StillQueued(Reason):
         also = f", and so did frames of {counted(self.further, 'more stream')}" if self.further else ""
         frames = f"{count(to_whole(self.frames, 'at least'))} of {counted(self.offered, 'frame')}"
         return (
-            f"{frames} of `{self.stream}` came only when all had left{also}; frames still queued are"
+            f"{frames} of `{self.stream}` arrived after the last was sent{also}; frames still queued are"
             f" {rate(self.rate_pps, 'pps')} of that {self.of}, and a longer trial may lose them"
         )
 

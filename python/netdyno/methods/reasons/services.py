@@ -14,16 +14,13 @@ from netdyno.values.reason import Codes, Reason, declared
 Assumption: TypeAlias = Literal["policing", "criteria", "bursts", "availability"]
 
 ASSUMPTIONS: Mapping[Assumption, str] = {
-    "policing": "the policing rule (CIR + 1.25 EIR, or 1.25 CIR + EIR if EIR is less than 20 % of CIR, and"
-    " the margin M by which the rate may exceed CIR + EIR) is from descriptions of ITU-T Y.1564, not from its"
-    " text",
-    "criteria": "FTD is judged by its mean and FDV by the 99.9th percentile less the least; contracts may"
-    " have others",
-    "bursts": "a burst of CBS is CBS * line / (line - CIR) bytes long, as its bucket fills meanwhile; that of"
-    " CBS + EBS is three frames shorter than both buckets pass, so an EBS that is too small by as much is not"
-    " found",
-    "availability": "availability: a second with more than 50 % loss is severely errored, ten of them in a"
-    " row begin a time that is unavailable and ten others in a row end it; not from the text of ITU-T Y.1563",
+    "policing": "the policing rule (CIR + 1.25 EIR, or 1.25 CIR + EIR if EIR is below 20 % of CIR) and the"
+    " margin M follow descriptions of ITU-T Y.1564, not its text",
+    "criteria": "FTD is the mean, FDV the 99.9th percentile less the minimum; contracts may define others",
+    "bursts": "a burst of CBS is CBS * line / (line - CIR) bytes long; one of CBS + EBS is three frames"
+    " shorter, so an EBS too small by that is not found",
+    "availability": "ten seconds in a row with over 50 % loss begin unavailable time, ten others end it: not"
+    " from the text of ITU-T Y.1563",
 }
 
 
@@ -35,7 +32,7 @@ class Assumed(Reason):
     what: Assumption
 
     def __str__(self) -> str:
-        return f"not sure: {ASSUMPTIONS[self.what]}"
+        return f"assumed: {ASSUMPTIONS[self.what]}"
 
 
 @dataclass(frozen=True)
