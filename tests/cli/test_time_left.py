@@ -96,6 +96,30 @@ def test_time_left_after_the_first_trial_is_within_a_quarter(name: str, setup_s:
     assert 0.5 <= min(seen) <= max(seen) <= 1.5
 
 
+SEARCH_TRIALS, SEARCH_TRIAL_S, WAIT_S = 11, 60.0, 50.0
+"""As many trials as a search for the throughput is planned with; each waits long before and after its traffic."""
+
+
+def test_time_left_of_a_search_with_long_waits_is_within_a_quarter() -> None:
+    now = 1000.0
+    view = PlainView(io.StringIO(), clock=lambda: now)
+    trial = f"settle: {WAIT_S / 2:g}s, drain: {WAIT_S / 2:g}s"
+    plan = parse(methodlab.text(f"throughput: {{duration: {SEARCH_TRIAL_S:g}s}}", trial=trial))
+    (case, *_) = cases = list(Selection().cases(plan))
+    view.begin(plan, cases, 0)
+    wiring = CaseWiring("real", Situation((), Fraction(1), Fraction(64)), False, (), "{}")  # type: ignore[arg-type]
+    view.event(Wired(case.number, wiring))
+    whole_s = SEARCH_TRIAL_S + WAIT_S
+    for number in range(SEARCH_TRIALS - 2):
+        view.event(Looked(case.number, "t", number, Progress("traffic", 0, int(whole_s * 1e9))))
+        now += whole_s
+        view.event(ended(case.number, number, "done"))
+        left = view.left_s()
+        assert left is not None
+        to_come = (SEARCH_TRIALS - 1 - number) + SEARCH_TRIALS * (len(cases) - 1)
+        assert 0.75 <= left / (to_come * whole_s) <= 1.25
+
+
 def test_time_left_before_the_first_trial_is_the_plans() -> None:
     now = 1000.0
     view = PlainView(io.StringIO(), clock=lambda: now)

@@ -408,8 +408,8 @@ def _head(plan: Plan, case: Case) -> CaseHead:
 def traffic_seconds(plan: Plan, count: int) -> Fraction:
     """About how long so many cases take in real time, settling and draining included."""
     method = METHODS[plan.method]
-    trials = 1 if method.trials is None else method.trials(plan.parameters)
-    around = trials * (plan.trial.settle.amount + plan.trial.drain.amount)
+    trials = None if method.trials is None else method.trials(plan.parameters)
+    around = (trials or 1) * (plan.trial.settle.amount + plan.trial.drain.amount)
     return count * (method.traffic_seconds(plan.parameters) + around)
 
 

@@ -160,12 +160,12 @@ class PlainView:
 
     def begin(self, plan: Plan, cases: Sequence[Case], already: int) -> None:
         """The run begins; so many cases were done before."""
-        from netdyno.campaign.run import traffic_seconds
-
         self.plan = plan
-        count = METHODS[plan.method].trials
-        trials = None if count is None else count(plan.parameters)
-        self.left = TimeLeft(len(cases), float(traffic_seconds(plan, 1)), trials, self.clock)
+        method = METHODS[plan.method]
+        trials = None if method.trials is None else method.trials(plan.parameters)
+        traffic_s = float(method.traffic_seconds(plan.parameters))
+        around_s = float(plan.trial.settle.amount + plan.trial.drain.amount)
+        self.left = TimeLeft(len(cases), traffic_s, trials, self.clock, around_s=around_s)
         self.cases = {case.number: case for case in cases}
         self.total, self.ended = len(cases) + already, already
         self.began = self.told = self.clock()

@@ -38,10 +38,22 @@ class TimeLeft:
     Cases that run at once share the time: what each takes is its part of the time that passes.
     """
 
-    def __init__(self, cases: int, planned_s: float, trials: int | None, clock: Callable[[], float]) -> None:
-        """planned_s: of a case in real time. trials: in each case, None if unknown. clock: in seconds."""
+    def __init__(
+        self,
+        cases: int,
+        traffic_s: float,
+        trials: int | None,
+        clock: Callable[[], float],
+        *,
+        around_s: float = 0.0,
+    ) -> None:
+        """traffic_s: of a case in real time. trials: in each case, None if unknown. clock: in seconds.
+
+        around_s: before and after the traffic of each trial.
+        """
         self._waiting = cases
-        self._planned_s = max(planned_s, 1e-9)
+        self._traffic_s = max(traffic_s, 1e-9)
+        self._around_s = around_s
         self._trials = trials
         self._clock = clock
         self._began = self._last = clock()
@@ -73,7 +85,9 @@ class TimeLeft:
         if number > one.number and one.attempt_s and one.made is not None:
             self.end_attempt(case, one.number, counts=True)
         self._reach(one, number)
-        one.trial_share = total_ns / 1e9 / self._planned_s if self._trials is None else 1 / self._trials
+        # How often there is a wait around traffic is unknown where the number of trials is: shares are of traffic.
+        traffic_s = max(total_ns / 1e9 - self._around_s, 0.0)
+        one.trial_share = traffic_s / self._traffic_s if self._trials is None else 1 / self._trials
         one.progress = min(elapsed_ns / total_ns, 1.0) if total_ns else 0.0
 
     def end_attempt(self, case: int, number: int, *, counts: bool) -> None:
@@ -117,7 +131,8 @@ class TimeLeft:
             passed = sum(min(one.attempt_s, each * one.trial_share) for one in cases)
             return max(each * retries * rest - passed, 0.0) + self._setups_s()
         if self._real:
-            return max(self._planned_s * (rest - now), 0.0) + self._setups_s()
+            planned_s = self._traffic_s + self._around_s * (self._trials or 1)
+            return max(planned_s * (rest - now), 0.0) + self._setups_s()
         if now:
             return sum(one.attempt_s for one in cases) / now * (rest - now)
         return self._setups_s() if self._setup_s and not self._cases else None

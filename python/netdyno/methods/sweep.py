@@ -427,6 +427,10 @@ def _seconds(parameters: SweepParameters) -> Fraction:
     return search + parameters.duration.amount * len(parameters.asked)
 
 
+def _trials(parameters: SweepParameters) -> int | None:
+    return None if parameters.searches else len(parameters.asked)
+
+
 def _fits(parameters: SweepParameters, situation: Situation) -> Problem | None:
     problem = no_room(parameters.search, situation) if parameters.searches else None
     return problem and problem.below("search")
@@ -442,5 +446,6 @@ METHOD = Procedure(
     groups=True,
     start=sweep,
     traffic_seconds=_seconds,
+    trials=_trials,
     fits=_fits,
 )

@@ -81,8 +81,8 @@ class Procedure(Generic[P]):
     traffic_seconds: Callable[[P], Fraction]
     pattern: str | None = None
     """The only pattern of traffic (patterns.py) it is for, which a plan need not name; None: any."""
-    trials: Callable[[P], int] | None = None
-    """How many trials a case has, all about as long, where that is known beforehand."""
+    trials: Callable[[P], int | None] | None = None
+    """How many trials a case has, all about as long; None: unknown beforehand."""
     groups: bool = False
     """Whether it measures several port groups at once, at the same share of their lines."""
     fits: Callable[[P, Situation], Problem | None] | None = None
