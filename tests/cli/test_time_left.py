@@ -97,7 +97,7 @@ def test_time_left_after_the_first_trial_is_within_a_quarter(name: str, setup_s:
 
 
 SEARCH_TRIALS, SEARCH_TRIAL_S, WAIT_S = 11, 60.0, 50.0
-"""As many trials as a search for the throughput is planned with; each waits long before and after its traffic."""
+"""As many trials as a search for the throughput is planned with; each waits long around its traffic."""
 
 
 def test_time_left_of_a_search_with_long_waits_is_within_a_quarter() -> None:

@@ -9,7 +9,10 @@ from typing import Any
 
 import pytest
 from netdyno.methods import METHODS
+from netdyno.methods.reasons.bursts import BurstsUnsent, SearchesEnded
+from netdyno.methods.reasons.outages import NoOverload
 from strangers import ASKED, Outcome, every, loses_between, measure_stranger, starves_from
+from words import within
 
 pytest.importorskip("netdyno._engine", reason="the engine is not built")
 
@@ -259,11 +262,15 @@ def test_what_was_no_overload_is_not_recovered_from() -> None:
     """The throughput is found in steps of 5 % of the line, and a tenth more is still below the capacity."""
     outcome = measure_stranger("recovery", held)
     assert numbers(outcome)["recovery time"] == {None}
-    assert any("nothing was lost at 49107 fps, 110% of the throughput" in text for text in outcome.texts)
+    found = {(int(one.rate_pps), one.share) for one in within(NoOverload, outcome.result.notes)}
+    assert found == {(49_107, Fraction(11, 10))}
     assert limits(outcome, "recovery time") == {"inconclusive"}
 
 
 def test_burst_search_starved_halfway_reports_how_many_bursts_it_found() -> None:
     """The first search takes three trials: 1024 frames pass, 1025 do not."""
     outcome = measure_stranger("microburst", spoil=starves_from(2))
-    assert any("of 1 of 2 searches: then the tester could not send" in text for text in outcome.texts)
+    notes = tuple(value.note for value in outcome.result.values)
+    ended = within(SearchesEnded, notes)
+    assert {(one.done, one.searches) for one in ended} == {(1, 2)}
+    assert all(within(BurstsUnsent, one.cause) for one in ended)

@@ -85,7 +85,7 @@ class TimeLeft:
         if number > one.number and one.attempt_s and one.made is not None:
             self.end_attempt(case, one.number, counts=True)
         self._reach(one, number)
-        # How often there is a wait around traffic is unknown where the number of trials is: shares are of traffic.
+        # Where the number of trials is unknown, so is that of waits: shares are of the traffic alone.
         traffic_s = max(total_ns / 1e9 - self._around_s, 0.0)
         one.trial_share = traffic_s / self._traffic_s if self._trials is None else 1 / self._trials
         one.progress = min(elapsed_ns / total_ns, 1.0) if total_ns else 0.0

@@ -41,6 +41,8 @@ class Reason:
     """
 
     code: ClassVar[str]
+    is_detail: ClassVar[bool] = False
+    """Evidence behind a number: reports have it, first screens leave it out."""
 
     def fields(self) -> dict[str, Any]:
         """Its fields as JSON has them: fractions as text, reasons as `{"code": ..., "fields": ...}`."""

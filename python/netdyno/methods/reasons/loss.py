@@ -18,7 +18,7 @@ class StillLosing(Reason):
     code: ClassVar[str] = "still-losing"
 
     def __str__(self) -> str:
-        return "frames were still lost at the end: watch it for longer"
+        return "frames were still lost when the trial ended. Use a longer `watch`"
 
 
 @dataclass(frozen=True)
@@ -39,13 +39,15 @@ class LostAtThroughput(Reason):
     dropped: int
 
     def __str__(self) -> str:
-        several = f"{counted(self.trials, 'trial')}, first in " if self.trials > 1 else ""
+        several = f"{counted(self.trials, 'later trial')}, first " if self.trials > 1 else ""
         counts = [f"{count(self.lost)} of {counted(self.sent, 'frame')}"] if self._is_lost else []
         counts += [f"{count(self.beyond)} more received than sent"] if self.beyond else []
         counts += [f"{count(self.copies)} duplicated"] if self.copies else []
         counts += [f"{count(self.dropped)} dropped by the tester itself"] if self.dropped else []
         at = rate(self.rate_pps, "pps", "at least")
-        return f"frames were lost at it or below in {several}`{self.first}` at {at}: {', '.join(counts)}"
+        return (
+            f"frames were lost at this load or below in {several}`{self.first}` at {at}: {', '.join(counts)}"
+        )
 
     @property
     def _is_lost(self) -> bool:

@@ -149,6 +149,7 @@ class SoakClean(Reason):
     """No frame of a soak was lost."""
 
     code: ClassVar[str] = "soak-clean"
+    is_detail: ClassVar[bool] = True
     load_ns: int
 
     def __str__(self) -> str:

@@ -131,6 +131,7 @@ class FailedAt(Reason):
     """The lowest load that did not pass, and what was wrong with its streams."""
 
     code: ClassVar[str] = "failed-at"
+    is_detail: ClassVar[bool] = True
     rate_pps: Fraction
     streams: tuple[StreamFailed, ...]
 
@@ -154,24 +155,24 @@ class StillQueued(Reason):
     of: Literal["throughput", "load"]
 
     def __str__(self) -> str:
-        also = f", and so did frames of {counted(self.further, 'more stream')}" if self.further else ""
+        also = f" and of {counted(self.further, 'more stream')}" if self.further else ""
         frames = f"{count(to_whole(self.frames, 'at least'))} of {counted(self.offered, 'frame')}"
         return (
-            f"{frames} of `{self.stream}` arrived after the last was sent{also}; frames still queued are"
-            f" {rate(self.rate_pps, 'pps')} of that {self.of}, and a longer trial may lose them"
+            f"{frames} of `{self.stream}`{also} were still queued when sending ended, so a longer trial may"
+            f" lose frames; they are {rate(self.rate_pps, 'pps')} of that {self.of}"
         )
 
 
 @dataclass(frozen=True)
 class PassedAt(Reason):
-    """Something of the trial that passed at a load."""
+    """Something that weakens the trial that passed at a load."""
 
     code: ClassVar[str] = "passed-at"
     rate_pps: Fraction
     reason: Reason
 
     def __str__(self) -> str:
-        return f"the trial that passed at {rate(self.rate_pps, 'pps', 'at least')}: {self.reason}"
+        return f"passed at {rate(self.rate_pps, 'pps', 'at least')}, but {self.reason}"
 
 
 @dataclass(frozen=True)
@@ -206,6 +207,7 @@ class TrialsAtLoads(Reason):
     """How many trials a search made, and at how many loads."""
 
     code: ClassVar[str] = "trials-at-loads"
+    is_detail: ClassVar[bool] = True
     trials: int
     loads: int
 
@@ -312,6 +314,7 @@ class TrafficSent(Reason):
     """What a search cost."""
 
     code: ClassVar[str] = "traffic-sent"
+    is_detail: ClassVar[bool] = True
     trials: int
     traffic_ns: int
 

@@ -29,6 +29,7 @@ class Assumed(Reason):
     """What descriptions of ITU-T Y.1564 leave open, and how netdyno takes it."""
 
     code: ClassVar[str] = "assumed"
+    is_detail: ClassVar[bool] = True
     what: Assumption
 
     def __str__(self) -> str:

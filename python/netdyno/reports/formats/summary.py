@@ -104,8 +104,11 @@ def _path(label: str, path: str) -> str:
 
 def _heading(text: str, width: int) -> tuple[str, ...]:
     """A heading in lines no wider than its column, where its words allow that."""
-    lines_ = [line for part in text.split(" / ") for line in textwrap.wrap(part, max(width, 8)) or [""]]
-    return tuple(lines_)
+    return tuple(
+        line
+        for part in text.split(" / ")
+        for line in textwrap.wrap(part, max(width, 8), break_long_words=False) or [""]
+    )
 
 
 def _grid(grid: Grid, width: int, room: int) -> Iterator[str]:

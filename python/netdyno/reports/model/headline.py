@@ -15,6 +15,7 @@ from netdyno.reports.model import compliance, families, reasons
 from netdyno.reports.model.families import Grid, Number
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values import number as printed
+from netdyno.values.reason import About, Reason
 
 NOTES = 3
 """Caveats that a terminal prints; reports have all of them."""
@@ -251,18 +252,22 @@ def _caveats(run: RunView) -> Iterator[str]:
 
 
 def _remarks(run: RunView) -> Iterator[str]:
-    """What methods remarked, what is true of most cases first."""
-    found: dict[str, list[CaseView]] = {}
+    """What methods remarked: a line for each code, what is true of most cases first."""
+    found: dict[str, list[tuple[CaseView, Reason]]] = {}
     for case in run.cases:
         for reason in case.result.notes if case.result else ():
-            found.setdefault(str(reason), []).append(case)
-    for note, cases in sorted(found.items(), key=lambda one: -len(one[1])):
-        if len(cases) == len(run.cases):
-            yield _sentence(note)
-        elif len(cases) == 1:
-            yield f"{cases[0].name}: {note}."
-        else:
-            yield f"{_sentence(note).removesuffix('.')} (in {len(cases)} of {len(run.cases)})."
+            inner = reason.reason if isinstance(reason, About) else reason
+            if not inner.is_detail:
+                found.setdefault(inner.code, []).append((case, reason))
+    cases_of = {code: len({case.number for case, _ in several}) for code, several in found.items()}
+    for code, several in sorted(found.items(), key=lambda one: -cases_of[one[0]]):
+        case, first = several[0]
+        others = len({reason for _, reason in several}) - 1
+        many, all_ = cases_of[code], len(run.cases)
+        text = f"{case.name}: {first}" if many == 1 and all_ > 1 else _sentence(str(first))
+        where = [f"in {many} of {all_}"] if 1 < many < all_ else []
+        where += [counted(others, "similar note")] if others else []
+        yield f"{text.removesuffix('.')} ({'; '.join(where)})." if where else _sentence(text)
 
 
 def _sentence(text: str) -> str:
