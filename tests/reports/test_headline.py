@@ -11,6 +11,9 @@ from netdyno.campaign import run as runner
 from netdyno.campaign.reasons import REASONS
 from netdyno.campaign.run import Selection
 from netdyno.cli.live import watcher
+from netdyno.methods.reasons.loss import StillLosing
+from netdyno.methods.reasons.ramps import ShortRamp
+from netdyno.methods.reasons.searches import FailedAt
 from netdyno.plan import load
 from netdyno.reports.formats import summary
 from netdyno.reports.model.families import is_bound
@@ -18,6 +21,7 @@ from netdyno.reports.model.from_store import view
 from netdyno.reports.model.headline import Limit, headline
 from netdyno.reports.model.view import RunView
 from netdyno.store import open_run
+from netdyno.values.reason import About, Reason
 from netdyno.values.verdict import Verdict
 from report_sample import SMALL, article, write
 
@@ -145,3 +149,33 @@ def test_hostile_title_and_long_names_keep_to_the_width(tmp_path: Path) -> None:
     lines = summary.lines(headline(replace(run, cases=(case, *run.cases[1:]))))
     assert max(map(len, lines)) <= summary.WIDTH
     assert "\x1b" not in "".join(lines)
+
+
+def caveats_with(folder: Path, *notes: tuple[Reason, ...]) -> tuple[str, ...]:
+    """What a run is to be read with whose cases have these notes and no others."""
+    folder.mkdir(exist_ok=True)
+    run = small(folder)
+    case = next(one for one in run.cases if one.result is not None)
+    cases = tuple(
+        replace(case, number=number, profile=f"size {number}", result=replace(case.result, notes=own))  # type: ignore[type-var]
+        for number, own in enumerate(notes)
+    )
+    return headline(replace(run, cases=cases)).caveats
+
+
+def test_notes_of_one_code_in_several_cases_are_one_line(tmp_path: Path) -> None:
+    short, shorter = ShortRamp(1000, Fraction(2)), ShortRamp(2000, Fraction(2))
+    assert short.code == shorter.code
+    found = caveats_with(tmp_path, (short,), (shorter,), ())
+    assert len([one for one in found if "ramp" in one]) == 1
+    assert any("in 2 of 3; 1 similar note" in one for one in found)
+
+
+def test_note_of_one_case_of_several_names_the_case(tmp_path: Path) -> None:
+    found = caveats_with(tmp_path, (), (About("latency", StillLosing()),))
+    assert any("size 1" in one.split(": ")[0] and ": latency: " in one for one in found)
+
+
+def test_evidence_behind_a_number_is_no_caveat(tmp_path: Path) -> None:
+    assert FailedAt.is_detail
+    assert caveats_with(tmp_path, (FailedAt(Fraction(10), ()),)) == caveats_with(tmp_path / "bare", ())
