@@ -8,6 +8,7 @@ around a contract.
 from __future__ import annotations
 
 import ast
+import shutil
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
@@ -58,7 +59,6 @@ ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     # A module of somebody else's, or of Python's: the packages that may import it.
     "sqlite3": ("store",),
     "ruamel": ("plan",),
-    "altair": ("reports",),
     "vl_convert": ("reports",),
     "jinja2": ("reports",),
     "click": ("cli",),
@@ -78,10 +78,13 @@ LOADS_BY_NAME = (
 """Where a table of names is loaded; each name in it is a string, and so counted."""
 
 LOADERS = (
-    *("import_module", "__import__", "exec", "eval", "spec_from_file_location"),
-    *("load_entry", "load_table"),
+    *("import_module", "__import__", "exec", "eval", "spec_from_file_location", "find_spec"),
+    *("resolve_name", "run_module", "run_path", "load_entry"),
 )
-"""What loads a module by its name. Nobody imports one of them under another name."""
+"""What loads a module by its name: only the files of `LOADS_BY_NAME` mention one of them, under any name."""
+
+TABLE = "load_table"
+"""Loads the modules in a package's own table: everybody may call it, with names that can be read."""
 
 
 def modules(package: Path) -> dict[str, Path]:
@@ -131,7 +134,7 @@ def imported(module: str, path: Path, known: Mapping[str, Path]) -> Iterator[tup
     """Line and dotted name of every module that a file imports, names in a string, or has in a table."""
     tree = ast.parse(path.read_text())
     for name, call in calls(tree):
-        if name == "load_table":
+        if name == TABLE:
             yield from ((line, f"{module}.{one}") for line, one in listed(tree, call) or ())
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -149,20 +152,44 @@ def imported(module: str, path: Path, known: Mapping[str, Path]) -> Iterator[tup
             first = node.values[0]
             if isinstance(first, ast.Constant) and str(first.value).startswith("netdyno."):
                 yield node.lineno, str(first.value).rstrip(".")
+        elif isinstance(node, ast.Attribute):
+            # `import netdyno.errors` binds `netdyno`, and with it every package that is loaded.
+            whole = ast.unparse(node)
+            if whole.startswith("netdyno.") and (whole in known or whole == ENGINE):
+                yield node.lineno, whole
+
+
+def mentions(tree: ast.AST) -> Iterator[tuple[ast.AST, str]]:
+    """Every name in a file: of a variable, an attribute, an import, or a whole string."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Constant(value=str(name)):
+                yield node, name
+            case ast.ImportFrom(names=several):
+                yield from ((node, one.name) for one in several)
 
 
 def loads_by_name(path: Path) -> Iterator[int]:
-    """Lines of a file that load a module whose name is computed, or that hide what loads it."""
+    """Lines of a file that load a module by its name, or that hide what does."""
     tree = ast.parse(path.read_text())
+    called = set()
     for name, call in calls(tree):
-        if name == "load_table":
+        if name == TABLE:
+            called.add(call.func)
             if listed(tree, call) is None:
                 yield call.lineno
-        elif name in LOADERS and not (call.args and isinstance(call.args[0], ast.Constant)):
-            yield call.lineno
+    for node, name in mentions(tree):
+        is_import = isinstance(node, ast.ImportFrom)
+        if name in LOADERS or (name == TABLE and node not in called and not is_import):
+            yield getattr(node, "lineno", 0)
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom):
-            yield from (node.lineno for one in node.names if one.name in LOADERS and one.asname)
+        match node:
+            case ast.ImportFrom(names=several):
+                yield from (node.lineno for one in several if one.name == TABLE and one.asname)
+            case ast.Import(names=several):
+                yield from (node.lineno for one in several if one.name == "netdyno" and one.asname)
+            case ast.Attribute(value=ast.Name(id="sys"), attr="modules"):
+                yield node.lineno
 
 
 def layer(module: str) -> str:
@@ -193,7 +220,7 @@ def violations(package: Path) -> list[str]:
             elif top in ELSEWHERE and own not in ELSEWHERE[top]:
                 found.append(told)
         if str(where) not in LOADS_BY_NAME:
-            found += [f"{where}:{line}: loads a module by a computed name" for line in loads_by_name(path)]
+            found += [f"{where}:{line}: loads a module by its name" for line in loads_by_name(path)]
     return found
 
 
@@ -202,16 +229,55 @@ def test_every_layer_is_there_and_nothing_else() -> None:
     assert here - {"__pycache__", "_engine", "_engine.abi3"} == {*LAYERS, "__init__", "__main__", "py"}
 
 
-def test_every_contract_matches_a_file() -> None:
-    known = modules(PACKAGE)
-    for name in LAYERS:
-        assert any(layer(module) == name for module in known), name
-    assert {LOADER, ITS_TESTER} <= set(known)
-    assert set(DRIVES_IT) <= set(LAYERS)
-    for packages in (*ELSEWHERE.values(), *NOT.values(), NOT):
-        assert set(packages) <= set(LAYERS)
+def named() -> Iterator[str]:
+    """Every module of the package that a contract names."""
+    packages = (LAYERS, DRIVES_IT, NOT, *NOT.values(), *ELSEWHERE.values())
+    yield from (f"netdyno.{one}" for several in packages for one in several)
+    yield from (LOADER, ITS_TESTER)
     for name in LOADS_BY_NAME:
-        assert (PACKAGE / name).is_file(), name
+        yield "netdyno." + name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def unmatched(package: Path) -> list[str]:
+    """What contracts name and the package does not have: such a contract keeps nothing."""
+    known = modules(package)
+    used = {name.split(".")[0] for one, path in known.items() for _, name in imported(one, path, known)}
+    engine = [] if package.joinpath("_engine.pyi").is_file() else [ENGINE]
+    missing = [name for name in named() if name not in known]
+    return [*engine, *dict.fromkeys(missing), *(name for name in ELSEWHERE if name not in used)]
+
+
+def test_every_contract_matches_a_file() -> None:
+    assert unmatched(PACKAGE) == []
+
+
+@pytest.mark.parametrize(
+    ("contract", "names_a_missing_module"),
+    [
+        ("LAYERS", (*LAYERS, "gone")),
+        ("NOT", {**NOT, "gone": ("values",)}),
+        ("NOT", {**NOT, "stats": ("gone",)}),
+        ("DRIVES_IT", (*DRIVES_IT, "gone")),
+        ("ELSEWHERE", {**ELSEWHERE, "click": ("gone",)}),
+        ("ELSEWHERE", {**ELSEWHERE, "gone": ("cli",)}),
+        ("LOADER", "netdyno.gone"),
+        ("ITS_TESTER", "netdyno.testers.gone"),
+        ("LOADS_BY_NAME", (*LOADS_BY_NAME, "gone/__init__.py")),
+    ],
+)
+def test_a_contract_that_names_a_missing_module_is_found(
+    contract: str, names_a_missing_module: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(globals(), contract, names_a_missing_module)
+    assert [name.split(".")[-1] for name in unmatched(PACKAGE)] == ["gone"]
+
+
+def test_a_package_that_was_moved_away_is_found(tmp_path: Path) -> None:
+    planted(tmp_path, "cli", "")
+    package = tmp_path / "netdyno"
+    before = unmatched(package)
+    shutil.rmtree(package / "stats")
+    assert set(unmatched(package)) - set(before) == {"netdyno.stats"}
 
 
 TABLES = {
@@ -239,13 +305,29 @@ def test_no_module_breaks_a_contract() -> None:
 
 WAYS = (
     "import {module}",
+    "import {module} as other",
     "from {module} import name",
     "def late() -> None:\n    import {module}",
     "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from {module} import name",
+    "import netdyno.errors\nNAME = {module}.name",
+    "import netdyno as other\nNAME = other.name",
     "from importlib import import_module\nimport_module('{module}')",
     "from importlib import import_module\nNAME = '{module}'\nimport_module(NAME)",
+    "from importlib import import_module as other\nother('{module}'.lower())",
+    "import importlib\nimportlib.import_module('.' + '{module}'[8:], 'netdyno')",
+    "import importlib\ngetattr(importlib, 'import_module')(NAME)",
+    "import importlib\nload = importlib.import_module\nload(NAME)",
+    "__import__('{module}')",
+    "__import__('netdyno', fromlist=[NAME])",
+    "import builtins\ngetattr(builtins, '__import__')(NAME)",
+    "exec('import ' + NAME)",
+    "import sys\nsys.modules[NAME]",
+    "import pkgutil\npkgutil.resolve_name(NAME)",
+    "import runpy\nrunpy.run_module(NAME)",
+    "import importlib.util\nimportlib.util.find_spec(NAME)",
     "from netdyno.values.table import load_entry\nload_entry('{module}', 'ENTRY', int)",
     "from netdyno.values.table import load_table\nload_table('{module}', 'ENTRY', int, ('one',))",
+    "from netdyno.values.table import load_table\nfetch = load_table\nfetch('{module}', 'ENTRY', int, ())",
 )
 """How a module may be imported, plainly or in disguise."""
 
@@ -317,5 +399,7 @@ def test_an_import_of_the_engines_tester_is_found(owner: str, way: str, tmp_path
 def test_an_import_of_somebody_elses_module_is_found(module: str, tmp_path: Path) -> None:
     owner = next(name for name in LAYERS if name not in ELSEWHERE[module])
     assert planted(tmp_path, owner, f"import {module}")
+    assert planted(tmp_path / "late", owner, f"def late() -> None:\n    from {module} import name")
+    assert planted(tmp_path / "by-name", owner, f"__import__('{module}')")
     allowed = ELSEWHERE[module][0]
     assert not planted(tmp_path / "allowed", allowed, f"import {module}")
