@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -102,6 +103,26 @@ def test_structure_in_the_design_is_the_one_of_the_package() -> None:
     package = ROOT / "python" / "netdyno"
     there = {path.stem if path.is_file() else path.name for path in package.iterdir()}
     assert there - {"__pycache__", "_engine", "_engine.abi3", "py", "__init__", "__main__"} == set(drawn)
+
+
+def test_first_run_in_the_readme_prints_what_the_page_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    block = re.search(
+        r"\n    netdyno (run .*)\n\n((?:(?:    .*)?\n)+)", page("README.md").split("## First run")[1]
+    )
+    assert block
+    asked = [str(ROOT / word) if word.endswith(".yaml") else word for word in shlex.split(block[1])]
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(cli, asked)
+    assert done.exit_code == 0, done.output
+
+    def steady(text: str) -> str:
+        """Without what differs from run to run: the time it took, and the name of its folder."""
+        return re.sub(r"runs/\S+", "runs/", re.sub(r" in \d+:\d+ ", " ", text)).strip()
+
+    assert steady(done.stdout) == steady(textwrap.dedent(block[2]))
 
 
 def test_readme_is_short() -> None:
