@@ -27,6 +27,7 @@ from netdyno.errors import CODES
 from netdyno.methods import METHODS
 from netdyno.modifiers import MODIFIERS
 from netdyno.plan.patterns import PATTERNS
+from netdyno.ports.backends import AUTO, BACKENDS, options_of
 from netdyno.reports import FORMATS
 from netdyno.testers import TESTERS
 from netdyno.values.engine_reason import EngineReason
@@ -98,11 +99,26 @@ def option(one: click.Option) -> tuple[str, str]:
 
 
 def meaning(one: type[Reason]) -> str:
-    """The first sentence of a reason's docstring; without one its name in words."""
-    written = sentence(inspect.getdoc(one))
-    if written.startswith(f"{one.__name__}("):
-        return re.sub(r"(?<!^)([A-Z])", r" \1", one.__name__).capitalize()
-    return written.partition(". ")[0].rstrip(".")
+    """The first sentence of a reason's docstring."""
+    return sentence(inspect.getdoc(one)).partition(". ")[0].rstrip(".")
+
+
+def settings() -> Iterator[tuple[str, str, str]]:
+    """Each setting of the kinds of devices, of which kinds, and its values; the same ones share a row."""
+    rows: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for kind in KINDS.values():
+        for name, values in kind.settings.items():
+            rows.setdefault((name, values), []).append(f"`{kind.name}`")
+    for (name, values), of in rows.items():
+        yield (
+            f"`{name}`",
+            ", ".join(of),
+            ", ".join(f"`{one}`" for one in values) or SET_BY.get(name, "a number"),
+        )
+
+
+SET_BY = {"routes": "a number: the axis `routes`", "filters": "a number: set by the axis `modifier`"}
+"""Settings whose values are no list."""
 
 
 def page() -> str:
@@ -165,9 +181,34 @@ def page() -> str:
             for kind in KINDS.values()
         ],
     )
+    lines += ["[Labs](labs.md) explains the settings; the first value is the default.", ""]
+    lines += table(["setting", "of", "values"], settings())
     lines += table(["driver", "reads"], [(f"`{one.name}`", one.title) for one in DRIVERS.values()])
-    lines += [f"Testers: {', '.join(f'`{name}`' for name in TESTERS)} ([plans](plan.md)).", ""]
-    lines += ["[Labs](labs.md) has their settings.", "", "## Patterns and modifiers", ""]
+    lines += table(
+        ["tester", "offers"],
+        [(f"`{name}`", ", ".join(sorted(one.offers))) for name, one in TESTERS.items()],
+    )
+    lines += [
+        "## Backends",
+        "",
+        "What a link's `backend` can be ([ports](ports.md)), and the options it brings.",
+        "",
+    ]
+    lines += table(
+        ["backend", "what a port is", "kinds", "options"],
+        [
+            (
+                f"`{name}`",
+                BACKENDS[name].noun
+                if name in BACKENDS
+                else "the one of those on interfaces that carries the load",
+                ", ".join(f"`{kind.name}`" for kind in KINDS.values() if name in kind.backends),
+                ", ".join(f"`{one}`" for one in sorted(options_of(name))) or "none",
+            )
+            for name in (AUTO, *BACKENDS)
+        ],
+    )
+    lines += ["## Patterns and modifiers", ""]
     lines += [f"Patterns: {', '.join(f'`{name}`' for name in PATTERNS)} ([plans](plan.md#pattern)).", ""]
     lines += [f"Modifiers: {', '.join(f'`{name}`' for name in MODIFIERS)} ([plans](plan.md#modifier)).", ""]
     lines += ["## Reports", ""]
@@ -181,7 +222,11 @@ def page() -> str:
     lines += table(
         ["code", "fields", "meaning"],
         [
-            (f"`{code}`", ", ".join(f"`{field.name}`" for field in dataclasses.fields(one)), meaning(one))
+            (
+                f"`{code}`",
+                ", ".join(f"`{field.name}`" for field in dataclasses.fields(one)) or "none",
+                meaning(one),
+            )
             for code, one in sorted(REASONS.items())
             if one is not EngineReason
         ],

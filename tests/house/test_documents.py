@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 import shlex
 import subprocess
@@ -14,7 +15,23 @@ from types import ModuleType
 
 import pytest
 from click.testing import CliRunner
+from netdyno import _engine
+from netdyno.campaign.reasons import REASONS
 from netdyno.cli.app import cli
+from netdyno.cli.catalogue import parameters
+from netdyno.cli.codes import MEANINGS
+from netdyno.devices import KINDS
+from netdyno.devices.drivers import DRIVERS
+from netdyno.errors import CODES
+from netdyno.methods import METHODS
+from netdyno.modifiers import MODIFIERS
+from netdyno.plan.models import GOALS
+from netdyno.plan.patterns import PATTERNS
+from netdyno.ports.backends import BACKENDS, OPTIONS
+from netdyno.reports import FORMATS
+from netdyno.testers import TESTERS
+from netdyno.values.engine_reason import EngineReason
+from netdyno.values.reason import Reason
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -132,6 +149,44 @@ def test_readme_is_short() -> None:
 def test_reference_is_what_the_program_says() -> None:
     tool = load("tools/reference_page.py")
     assert tool.PAGE.read_text() == tool.page(), "run `.venv/bin/python tools/reference_page.py`"
+
+
+def named() -> Iterator[tuple[str, str]]:
+    """What a user or a program can name, with what it is, from the tables of the program."""
+    tables = {
+        "method": METHODS,
+        "goal": GOALS,
+        "modifier": MODIFIERS,
+        "pattern": PATTERNS,
+        "kind": KINDS,
+        "setting": [name for kind in KINDS.values() for name in kind.settings],
+        "driver": DRIVERS,
+        "tester": TESTERS,
+        "backend": BACKENDS,
+        "option of a link": OPTIONS,
+        "report": FORMATS,
+        "reason": set(REASONS) - {EngineReason.code},
+        "error": CODES,
+        "engine's reason": [one["code"] for one in json.loads(_engine.reasons())],
+    }
+    yield from ((what, f"`{name}`") for what, names in tables.items() for name in names)
+    yield from (("parameter", f"| `{one.name}` | {one.kind} |".replace("||", "|")) for one in parameters())
+    yield from (("exit code", f"| {code} | ") for code in MEANINGS)
+    for name, command in load("tools/reference_page.py").commands():
+        yield "command", f"| `{name}"
+        for one in command.params:
+            yield from (("option", f"`{flag}`") for flag in one.opts if flag.startswith("-"))
+
+
+def test_reference_names_everything_there_is_to_name() -> None:
+    text = page("reference.md")
+    assert not [(what, name) for what, name in named() if name not in text]
+
+
+@pytest.mark.parametrize("reason", REASONS.values(), ids=REASONS)
+def test_reason_in_the_reference_has_a_meaning(reason: type[Reason]) -> None:
+    # A dataclass without a docstring is given its signature for one.
+    assert not (reason.__doc__ or f"{reason.__name__}(").startswith(f"{reason.__name__}(")
 
 
 def test_change_log_is_short() -> None:

@@ -17,7 +17,7 @@ from netdyno.plan.groups import Group
 from netdyno.plan.lab import Lab
 from netdyno.plan.models import Goal, Repeat, TrialSettings
 from netdyno.plan.traffic import Profile
-from netdyno.values.offer import EVERY_OFFER, Offer
+from netdyno.values.offer import ENGINE_OFFERS, Offer
 
 if TYPE_CHECKING:
     from netdyno.devices.drivers import Driver
@@ -44,7 +44,7 @@ class Tables:
 
     kinds: Mapping[str, Device]
     methods: Mapping[str, Any]
-    testers: Mapping[str, frozenset[Offer]] = field(default_factory=lambda: {"netdyno": EVERY_OFFER})
+    testers: Mapping[str, frozenset[Offer]] = field(default_factory=lambda: {"netdyno": ENGINE_OFFERS})
     """The engine alone, unless whoever runs plans hands in all (`testers.tables`)."""
     drivers: Mapping[str, Driver] = field(default_factory=dict)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from netdyno.values.offer import EVERY_OFFER, Offer
+from netdyno.values.offer import ENGINE_OFFERS, Offer
 from netdyno.values.table import load_entry
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class TesterEntry:
 
 
 _ALL = (
-    TesterEntry("netdyno", EVERY_OFFER, "netdyno.testers.netdyno"),
+    TesterEntry("netdyno", ENGINE_OFFERS, "netdyno.testers.netdyno"),
 )  # fmt: skip
 TESTERS: Mapping[str, TesterEntry] = {tester.name: tester for tester in _ALL}
 """Every tester, by the name a plan uses."""

@@ -18,3 +18,5 @@ class Offer(StrEnum):
 
 
 EVERY_OFFER = frozenset(Offer)
+ENGINE_OFFERS = EVERY_OFFER - {Offer.CONNECTIONS}
+"""Of the engine, which sends frames and opens no connections."""

@@ -14,6 +14,8 @@ from netdyno.verdict.saying import Reached, VerdictReason, below, first_ones, pa
 
 @dataclass(frozen=True)
 class NotCalibrated(Reason):
+    """No calibration of these ports and this traffic exists."""
+
     code: ClassVar[str] = "not-calibrated"
 
     def __str__(self) -> str:
@@ -22,6 +24,8 @@ class NotCalibrated(Reason):
 
 @dataclass(frozen=True)
 class CalibrationExpired(Reason):
+    """A calibration holds no longer. why: what changed."""
+
     code: ClassVar[str] = "calibration-expired"
     calibration: str
     why: str
@@ -32,6 +36,8 @@ class CalibrationExpired(Reason):
 
 @dataclass(frozen=True)
 class CalibrationEmpty(Reason):
+    """A calibration found no load that the tester passes without loss."""
+
     code: ClassVar[str] = "calibration-empty"
     calibration: str
 
@@ -56,6 +62,8 @@ class LossUnproven(VerdictReason):
 
 @dataclass(frozen=True)
 class ProofTooLow(VerdictReason):
+    """The tester is calibrated for less than a limit of the device needs."""
+
     code: ClassVar[str] = "proof-too-low"
     reached: Reached
     proven_pps: Fraction
@@ -70,6 +78,8 @@ class ProofTooLow(VerdictReason):
 
 @dataclass(frozen=True)
 class NearProof(VerdictReason):
+    """The rate is near the most that the tester is calibrated for: a lower bound."""
+
     code: ClassVar[str] = "near-proof"
     rate_pps: Fraction
     proven_pps: Fraction
@@ -98,6 +108,8 @@ class OwnPartUnproven(VerdictReason):
 
 @dataclass(frozen=True)
 class LoadUnproven(VerdictReason):
+    """The load is above the most that the tester is calibrated for."""
+
     code: ClassVar[str] = "load-unproven"
     sent_pps: Fraction
     proven_pps: Fraction
@@ -111,6 +123,8 @@ class LoadUnproven(VerdictReason):
 
 @dataclass(frozen=True)
 class NoOwnLatency(VerdictReason):
+    """A calibration has no latency of the tester's own."""
+
     code: ClassVar[str] = "no-own-latency"
     calibration: str
 
@@ -123,6 +137,8 @@ class NoOwnLatency(VerdictReason):
 
 @dataclass(frozen=True)
 class OwnLatency(VerdictReason):
+    """The time is no longer than the tester's own latency."""
+
     code: ClassVar[str] = "own-latency"
     own_ns: int
 
@@ -152,6 +168,8 @@ class SameBits(VerdictReason):
 
 @dataclass(frozen=True)
 class NoDirection(VerdictReason):
+    """No direction of a case was measured."""
+
     code: ClassVar[str] = "no-direction"
 
     def say(self, where: str = "") -> str:
@@ -197,6 +215,8 @@ class GoalStreams(Reason):
 
 @dataclass(frozen=True)
 class AddressClaimed(Reason):
+    """Another host claims an address of the tester."""
+
     code: ClassVar[str] = "address-claimed"
     mac: str
     address: str

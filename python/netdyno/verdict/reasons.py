@@ -29,6 +29,8 @@ from netdyno.verdict.saying import (
 
 @dataclass(frozen=True)
 class NothingMeasured(VerdictReason):
+    """No trial of a value was measured."""
+
     code: ClassVar[str] = "nothing-measured"
 
     def say(self, where: str = "") -> str:
@@ -37,6 +39,8 @@ class NothingMeasured(VerdictReason):
 
 @dataclass(frozen=True)
 class NoValue(VerdictReason):
+    """The trials of a case gave no value."""
+
     code: ClassVar[str] = "no-value"
 
     def say(self, where: str = "") -> str:
@@ -56,6 +60,8 @@ class Incomplete(VerdictReason):
 
 @dataclass(frozen=True)
 class FramesMade(VerdictReason):
+    """More frames arrived than were sent."""
+
     code: ClassVar[str] = "frames-made"
     frames: int
 
@@ -68,6 +74,8 @@ class FramesMade(VerdictReason):
 
 @dataclass(frozen=True)
 class SentNone(VerdictReason):
+    """The tester sent none of the frames it was asked to send."""
+
     code: ClassVar[str] = "sent-none"
     asked: int
 
@@ -80,6 +88,8 @@ class SentNone(VerdictReason):
 
 @dataclass(frozen=True)
 class NothingAsked(VerdictReason):
+    """The trials of a result asked for no frame."""
+
     code: ClassVar[str] = "nothing-asked"
 
     def say(self, where: str = "") -> str:
@@ -101,6 +111,8 @@ class NeighbourUnsettled(VerdictReason):
 
 @dataclass(frozen=True)
 class SplitFlows(VerdictReason):
+    """Flows arrived on several workers, which cannot detect each other's duplicates."""
+
     code: ClassVar[str] = "split-flows"
     flows: int
 
@@ -113,6 +125,8 @@ class SplitFlows(VerdictReason):
 
 @dataclass(frozen=True)
 class LineFull(VerdictReason):
+    """The rate is line rate. is_declared: by the plan, and nothing enforces it."""
+
     code: ClassVar[str] = "line-full"
     rate_pps: Fraction
     line_pps: Fraction
@@ -127,6 +141,8 @@ class LineFull(VerdictReason):
 
 @dataclass(frozen=True)
 class MemberFull(VerdictReason):
+    """A single flow fills the one member of a LAG that it may use."""
+
     code: ClassVar[str] = "member-full"
     rate_pps: Fraction
     member_pps: Fraction
@@ -141,6 +157,8 @@ class MemberFull(VerdictReason):
 
 @dataclass(frozen=True)
 class LineShared(VerdictReason):
+    """Several streams fill the one line that they leave by. share: of that line."""
+
     code: ClassVar[str] = "line-shared"
     rate_pps: Fraction
     failed_pps: Fraction
@@ -220,6 +238,8 @@ class DroppedReceiving(VerdictReason):
 
 @dataclass(frozen=True)
 class DroppedSending(VerdictReason):
+    """The tester's card, driver or kernel dropped frames before the wire."""
+
     code: ClassVar[str] = "dropped-sending"
     dropped: int
     missing: int
@@ -233,6 +253,8 @@ class DroppedSending(VerdictReason):
 
 @dataclass(frozen=True)
 class FramesJoined(VerdictReason):
+    """Frames longer than any that was sent arrived: several were joined on the way."""
+
     code: ClassVar[str] = "frames-joined"
     lost: int
     sent: int
@@ -269,6 +291,8 @@ class RingFull(VerdictReason):
 
 @dataclass(frozen=True)
 class LostCatchingUp(VerdictReason):
+    """No more was lost than the tester sent faster than intended, to make up for pauses."""
+
     code: ClassVar[str] = "lost-catching-up"
     lost: int
     sent: int
@@ -305,6 +329,8 @@ class LateBurst(VerdictReason):
 
 @dataclass(frozen=True)
 class LateFrames(VerdictReason):
+    """No more was lost than the tester sent late."""
+
     code: ClassVar[str] = "late-frames"
     lost: int
     sent: int
@@ -319,6 +345,8 @@ class LateFrames(VerdictReason):
 
 @dataclass(frozen=True)
 class LateTimes(VerdictReason):
+    """Times of frames that the tester sent late, so of another load."""
+
     code: ClassVar[str] = "late-times"
     late: int
     sent: int
@@ -332,6 +360,8 @@ class LateTimes(VerdictReason):
 
 @dataclass(frozen=True)
 class BeyondWindow(VerdictReason):
+    """No more was lost than arrived too late to tell from copies."""
+
     code: ClassVar[str] = "beyond-window"
     lost: int
     sent: int
@@ -346,6 +376,8 @@ class BeyondWindow(VerdictReason):
 
 @dataclass(frozen=True)
 class FarEndDropped(VerdictReason):
+    """The far-end switch of a LAG dropped frames before the device."""
+
     code: ClassVar[str] = "far-end-dropped"
     dropped: int
     missing: int
@@ -392,6 +424,8 @@ class DeviceLost(VerdictReason):
 
 @dataclass(frozen=True)
 class DeviceCopied(VerdictReason):
+    """The device lost no frame, and sent some more than once."""
+
     code: ClassVar[str] = "device-copied"
     reached: Reached
     copies: int
@@ -442,6 +476,8 @@ class DeviceMeasured(VerdictReason):
 
 @dataclass(frozen=True)
 class NothingLost(VerdictReason):
+    """No frame was lost."""
+
     code: ClassVar[str] = "nothing-lost"
     frames: int
     copies: int

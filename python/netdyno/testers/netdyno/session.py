@@ -15,7 +15,7 @@ from netdyno.testers.netdyno.engine import ENGINE, Opened, version
 from netdyno.testers.netdyno.spec import event_spec, read_result, scene, session_spec, trial_spec
 from netdyno.testers.tester import PortInfo, PortProgress, Progress, Stop, Watcher
 from netdyno.values.load import Happened, Observe, Trial
-from netdyno.values.offer import EVERY_OFFER, Offer
+from netdyno.values.offer import ENGINE_OFFERS, Offer
 from netdyno.values.outcome import Outcome
 from netdyno.values.reason import Reason
 
@@ -36,8 +36,8 @@ class Netdyno:
 
     @property
     def offers(self) -> frozenset[Offer]:
-        """All there is."""
-        return EVERY_OFFER
+        """Loads of frames and all that is measured of them; no connections."""
+        return ENGINE_OFFERS
 
     def versions(self) -> dict[str, str]:
         """The engine's version. Raises TesterMissingError."""
