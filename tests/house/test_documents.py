@@ -142,6 +142,15 @@ def test_first_run_in_the_readme_prints_what_the_page_shows(
     assert steady(done.stdout) == steady(textwrap.dedent(block[2]))
 
 
+@pytest.mark.parametrize("path", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda path: path.name)
+def test_paths_that_a_page_names_are_there(path: Path) -> None:
+    text = path.read_text()
+    # A name in capitals, or `x`, stands for one that a reader chooses.
+    for name in re.findall(r"`((?:tests|crates|python|tools|examples)/[\w./-]+)", text):
+        chosen = Path(name).stem in ("NAME", "x") or name == "tests/main.rs"
+        assert chosen or (ROOT / name).exists(), name
+
+
 def test_readme_is_short() -> None:
     assert len(page("README.md").splitlines()) <= 200
 

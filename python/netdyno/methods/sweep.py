@@ -190,7 +190,7 @@ class SweepParameters(Parameters):
         if twice is not None:
             raise Problem(
                 f"{told[twice]} is asked for twice",
-                "each load once; `repeats` of the matrix makes a load test again",
+                "each load once; the plan's `repeat` runs every case several times",
                 at=("loads", twice),
                 code="given-twice",
             )
