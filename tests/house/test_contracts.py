@@ -310,6 +310,11 @@ WAYS = (
     "def late() -> None:\n    import {module}",
     "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from {module} import name",
     "import netdyno.errors\nNAME = {module}.name",
+    "from importlib import import_module\nNAME = '{module}'\nimport_module(NAME)",
+)
+"""How a module may be imported where its name stands in the file."""
+
+DISGUISES = (
     "import netdyno as other\nNAME = other.name",
     "from importlib import import_module\nimport_module('{module}')",
     "from importlib import import_module\nNAME = '{module}'\nimport_module(NAME)",
@@ -329,7 +334,7 @@ WAYS = (
     "from netdyno.values.table import load_table\nload_table('{module}', 'ENTRY', int, ('one',))",
     "from netdyno.values.table import load_table\nfetch = load_table\nfetch('{module}', 'ENTRY', int, ())",
 )
-"""How a module may be imported, plainly or in disguise."""
+"""How a module may be loaded by a name: ruled out whatever the module is."""
 
 
 def planted(folder: Path, owner: str, text: str) -> list[str]:
@@ -348,6 +353,12 @@ def planted(folder: Path, owner: str, text: str) -> list[str]:
 @pytest.mark.parametrize(("owner", "above"), list(pairwise(LAYERS)))
 def test_an_import_of_the_layer_above_is_found(owner: str, above: str, way: str, tmp_path: Path) -> None:
     assert planted(tmp_path, owner, way.format(module=f"netdyno.{above}"))
+
+
+@pytest.mark.parametrize("way", DISGUISES)
+def test_a_load_by_a_name_is_found(way: str, tmp_path: Path) -> None:
+    assert planted(tmp_path, "plan", way.format(module="netdyno.cli"))
+    assert planted(tmp_path / "outside", "plan", way.format(module="sqlite3"))
 
 
 @pytest.mark.parametrize(
