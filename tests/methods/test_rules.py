@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from netdyno.campaign.reasons import REASONS
 from netdyno.methods import METHODS
-from netdyno.methods.parts.rules import RULES, Conditions, Rule, deviations
+from netdyno.methods.parts.rules import RULES, Conditions, Done, Rule, deviations
 from netdyno.methods.reasons.deviations import LeftOut, NotTested, OtherThanRule, OutsideRule, Rehearsal
 from netdyno.values.reason import Reason, decode, encode
 from netdyno.values.situation import Situation
@@ -160,6 +160,20 @@ def test_larger_frames_than_the_smallest_deviate_for_a_reset() -> None:
 
 def test_plan_with_all_conditions_deviates_in_nothing() -> None:
     assert deviations("RFC 2544", Conditions(5, (), True, 256, True, True)) == ((), ())
+
+
+@pytest.mark.parametrize(("has_cause", "cause"), [(True, LeftOut()), (False, None)])
+def test_deviation_names_what_was_seen_only_where_it_follows(has_cause: bool, cause: Reason | None) -> None:
+    done = Done(METHODS["throughput"].parameters(duration="1s"), LINE, (), LeftOut())
+    found = Rule("length", "duration", 60 * SECOND, "ns", "S", has_cause=has_cause).deviation(done)
+    assert isinstance(found, OutsideRule)
+    assert found.cause == cause
+
+
+def test_only_the_length_of_trials_is_explained_by_what_was_seen() -> None:
+    assert [
+        one.section for rules in RULES.values() for one in rules if isinstance(one, Rule) and one.has_cause
+    ] == ["RFC 2544 section 24"]
 
 
 def test_tests_left_out_of_the_suite_are_required() -> None:
