@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from netdyno.calibration.document import Check
 from netdyno.calibration.effort import Effort
-from netdyno.methods import rounded
 from netdyno.ports.threads import workers_of
 from netdyno.testers.netdyno import raw
 from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
 from netdyno.values.load import Frames, Segment, Trial
+from netdyno.values.number import rate
 from netdyno.values.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -73,8 +73,8 @@ def judge(fps: Fraction, duration_ns: int, sent: Outcome, heard: Outcome) -> Che
     out, came = sent.ports[0].tx_frames, heard.ports[0].rx_frames
     dropped = heard.health.rx_dropped
     value = (
-        f"{came} of {out} frames at {rounded(fps)} fps asked,"
-        f" {rounded(Fraction(out * 10**9, duration_ns))} sent; {dropped} dropped by the port"
+        f"{came} of {out} frames at {rate(fps, 'pps')} asked,"
+        f" {rate(Fraction(out * 10**9, duration_ns), 'pps')} sent; {dropped} dropped by the port"
     )
     if sent.invalid:
         return Check("C4", TITLE, "", value, RULE, "n/a", "; ".join(map(str, sent.invalid)))

@@ -14,10 +14,10 @@ from netdyno.calibration.effort import SHARES, Effort
 from netdyno.calibration.points import allowed_ppm, point
 from netdyno.calibration.search import Answer, most_without_loss
 from netdyno.errors import counted
-from netdyno.methods import rounded
 from netdyno.ports.nic import counters, netlink
 from netdyno.ports.threads import workers_of
 from netdyno.values.mixes import Mix
+from netdyno.values.number import rate
 from netdyno.values.rates import FCS, line_rate, wire_bits
 from netdyno.values.units import L1Rate
 
@@ -140,7 +140,7 @@ def measure(
         return _traffic(case, bench, None, line, []), checks
     points = []
     for share in SHARES:
-        say(f"{name}: {share} % of {rounded(most)} fps")
+        say(f"{name}: {share} % of {rate(most, 'pps')}")
         shot = bench.steadiest(case, max(most * share / 100, Fraction(1)), effort.trial_ns)
         points.append((point(share, shot, drift_ppm), shot))
     checks += [
@@ -185,14 +185,14 @@ def _most(
     while True:
         # A flood is to fail; what is asked of it is how much it sends.
         flood = line is None and asked.fps == nobody
-        say(f"{name}: {'as fast as it goes' if flood else rounded(asked.fps) + ' fps'}")
+        say(f"{name}: {'as fast as it goes' if flood else rate(asked.fps, 'pps')}")
         length = effort.confirm_ns if asked.confirming else effort.trial_ns
         shot = (bench.shoot if flood else bench.steadiest)(case, asked.fps, length)
         # What goes at all, if not without loss: the first load is the highest.
         flooded = flooded or shot.sent_fps
         if not shot.passed and not flood:
             again += shot.disturbed
-            refused = f"at {rounded(asked.fps)} fps {shot.shortfall}"
+            refused = f"at {rate(asked.fps, 'pps')} {shot.shortfall}"
         try:
             asked = search.send(Answer(shot.passed, shot.sent_fps))
         except StopIteration as stop:
@@ -223,14 +223,13 @@ def judge_most(
     bits = most * (case.profile.mix.mean + 20) * 8
     each = " each way" if case.direction == "bidir" else ""
     within = f"within {float(effort.resolution * 100):g} %"
-    value = f"{rounded(most)} fps{each} ({float(bits) / 1e9:.3g} Gbit/s L1), {within}"
+    value = f"{rate(most, 'pps', 'at least')}{each} ({float(bits) / 1e9:.3g} Gbit/s L1), {within}"
     if line is not None and most >= line:
         value += ", the full line"
     if again and most < flooded * FOUND:
         reason = (
-            f"{counted(again, 'load')} failed while the tester was preempted, and"
-            f" {rounded(flooded)} fps went"
-            " when it was asked for all it can: this is what the machine left it, and not what it can do"
+            f"{counted(again, 'load')} failed while the tester was preempted; it sends up to"
+            f" {rate(flooded, 'pps')}. The machine is busy: stop other work and calibrate again"
         )
         return Check("C3", title, name, value, rule, "fail", reason)
     if again:
@@ -303,7 +302,7 @@ def check_soak(
     name = traffic.name(case)
     if most is None:
         return Check("C5", "soak", name, "", "", "n/a", "nothing passed without loss, see C3")
-    say(f"{name}: soak at 99 % of {rounded(most)} fps, {effort.soak_ns / 1e9:g} s")
+    say(f"{name}: soak at 99 % of {rate(most, 'pps')}, {effort.soak_ns / 1e9:g} s")
     return judge_soak(name, bench.steadiest(case, most * 99 / 100, effort.soak_ns))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from netdyno.calibration import shelf
 from netdyno.calibration.checks import MARKS, format_title
 from netdyno.calibration.document import Calibration
-from netdyno.methods import rounded
+from netdyno.values.number import rate
 from netdyno.values.printable import printable
 
 
@@ -23,7 +23,7 @@ def lines(calibration: Calibration, width: int) -> Iterator[str]:
         rows.append(
             (
                 printable(one.name),
-                "not found" if one.max_fps is None else f"{rounded(one.max_fps)} fps",
+                "not found" if one.max_fps is None else rate(one.max_fps, "pps", "at least"),
                 _us(one.latency_floor_ns),
                 _us(one.latency_noise_ns),
                 "" if one.rate_error_ppm is None else f"{float(one.rate_error_ppm):.1f} ppm",
