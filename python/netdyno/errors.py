@@ -135,9 +135,6 @@ class PlanError:
 MOST_ALIKE = 3
 """The same mistake more often than this is reported once, with its first places."""
 
-_FOUND = re.compile(r", not `[^`]*`$")
-"""What a message ends with that was found in place of what is wanted: another one is no other mistake."""
-
 
 def _once(errors: Sequence[PlanError]) -> Iterator[PlanError]:
     """The mistakes, each that was made many times over at its first place, with how often that was."""
@@ -157,7 +154,9 @@ def _once(errors: Sequence[PlanError]) -> Iterator[PlanError]:
 
 
 def _mistake(error: PlanError) -> tuple[object, ...]:
-    return error.file, _FOUND.sub("", error.message), error.hint
+    """The key of one mistake: a value of a wrong type is the same mistake under the same name."""
+    name = re.sub(r"\[[0-9]+\]", "", error.path.rpartition(".")[2])
+    return error.file, error.code, name if error.code == "wrong-type" else error.message, error.hint
 
 
 class PlanErrors(NetdynoError):  # noqa: N818, there are several

@@ -15,7 +15,9 @@ from netdyno.cli.live import PlainView
 from netdyno.cli.merged import Merged
 from netdyno.methods.reasons.tester import Preempted
 from netdyno.plan import parse
-from netdyno.values.reason import EXAMPLES, Reason, Text, in_short
+from netdyno.values.engine_reason import EngineReason
+from netdyno.values.reason import EXAMPLES, Reason, in_short
+from words import said
 
 PLAN = methodlab.text("order: {repeats: 2, duration: 10ms}")
 CASES = 48
@@ -108,11 +110,12 @@ def test_reasons_of_a_silent_device_are_three_examples_and_a_count() -> None:
 @pytest.mark.parametrize(
     ("reasons", "shown", "count"),
     [
-        ([Text("a")], 1, None),
-        ([Text("a")] * 7, 1, "7"),
-        ([Text(one) for one in "abcde"], 5, None),
+        ([said("a")], 1, None),
+        ([said("a")] * 7, 1, "7"),
+        ([said(one) for one in "abc"], 3, None),
+        ([EngineReason.of(one, one, {}) for one in "abcde"], 5, None),
         ([Silent(1), Silent(2)], 2, None),
-        ([Silent(1), Text("a"), Silent(1)], 2, "2"),
+        ([Silent(1), said("a"), Silent(1)], 2, "2"),
     ],
 )
 def test_reasons_in_short_show_each_once(reasons: list[Reason], shown: int, count: str | None) -> None:

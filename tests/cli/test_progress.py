@@ -9,10 +9,10 @@ import pytest
 from netdyno.campaign.attempts import ATTEMPTS
 from netdyno.cli.live import Now
 from netdyno.methods.reasons.tester import Preempted
-from netdyno.values.reason import Text
+from words import said
 
 PAUSE = Preempted(72_000_000)
-LINK = Text("the link went down")
+LINK = said("the link went down")
 
 
 def invalid(reason: object, name: str = "search-1") -> Any:

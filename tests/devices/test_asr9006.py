@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from memory import peak_of
 from netdyno.campaign.reasons import REASONS
+from netdyno.devices.reasons import EmulatedDevice
 from netdyno.store import StoredCase, open_run
-from words import as_text
 
 pytest.importorskip("netdyno._engine", reason="the engine is not built")
 
@@ -106,4 +106,4 @@ def test_a_report_on_it_says_that_it_is_emulated(measured: Mapping[tuple[str, ..
         assert case.head.emulated
         assert case.wiring is not None
         assert case.wiring.clock == "virtual"
-        assert any("emulated" in note for note in as_text(case.wiring.notes))
+        assert EmulatedDevice() in case.wiring.notes

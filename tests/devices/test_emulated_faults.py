@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from methodlab import measure_plan, run_here, text
 from netdyno.campaign.reasons import REASONS
+from netdyno.devices.reasons import DeviceSetTo
 from netdyno.errors import PlanErrors
 from netdyno.plan import parse
 from netdyno.store import open_run
 from netdyno.values.outcome import StreamResult
-from words import as_text
 
 pytest.importorskip("netdyno._engine", reason="the engine is not built")
 
@@ -103,4 +103,4 @@ def test_its_throughput_is_none_and_the_report_says_what_the_device_is(tmp_path:
         assert value is not None
         assert value.number == 0
         assert case.wiring is not None
-        assert "The device is as the plan says: `loses: 1/100`." in as_text(case.wiring.notes)
+        assert DeviceSetTo((("loses", "1/100"),)) in case.wiring.notes

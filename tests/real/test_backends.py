@@ -14,12 +14,14 @@ import pytest
 from click.testing import CliRunner
 from netdyno.calibration import Proven, ports
 from netdyno.campaign import backend as choose
+from netdyno.campaign.lab_reasons import BackendChosen
 from netdyno.cli.app import cli
 from netdyno.devices import Wiring
 from netdyno.devices.linux import device, namespaces
 from netdyno.errors import PlanErrors
 from netdyno.plan import parse
 from netdyno.plan.matrix import cases
+from words import within
 
 needs_root = pytest.mark.skipif(
     os.getuid() != 0 or shutil.which("ip", path=device.SEARCH) is None,
@@ -165,7 +167,7 @@ def lab() -> Iterator[None]:
 
 def chosen(
     text: str, proven: Mapping[str, int] | None = None, direction: str = "uni"
-) -> tuple[list[str], list[str]]:
+) -> tuple[list[str], tuple[BackendChosen, ...]]:
     """The backends a case gets and the notes of it, with what a calibration proved of each backend."""
     read = parse(text)
     (case,) = [case for case in cases(read) if case.direction == direction]
@@ -176,7 +178,7 @@ def chosen(
         return None if found is None else Proven("c", datetime(2026, 1, 1, tzinfo=UTC), Fraction(found))
 
     wiring = choose.choose_backends(read, case, read.kind.wire(read.lab.links, {}), known)
-    return [port["backend"]["kind"] for port in wiring.session["ports"]], list(wiring.notes)
+    return [port["backend"]["kind"] for port in wiring.session["ports"]], within(BackendChosen, wiring.notes)
 
 
 def asking(load: str, west: str = "backend: auto", east: str = "backend: auto") -> str:
@@ -187,17 +189,16 @@ def asking(load: str, west: str = "backend: auto", east: str = "backend: auto") 
 def test_packet_sockets_are_chosen_where_they_are_enough(lab: None) -> None:
     kinds, (note,) = chosen(asking("10kpps"))
     assert kinds == ["af_packet", "af_packet"]
-    assert note.startswith(
-        "`backend: auto` is `af_packet`: 10.0 kpps a direction are needed, not proven here"
-    )
-    assert not note.endswith("lower bound.")
+    assert (note.backend, note.needed_pps, note.proven) == ("af_packet", 10_000, False)
+    assert note.is_enough
 
 
 @needs_root
 def test_af_xdp_is_chosen_for_what_packet_sockets_do_not_carry(lab: None) -> None:
     kinds, (note,) = chosen(asking("800kpps"), {"af_packet": 400_000, "af_xdp": 900_000})
     assert kinds == ["af_xdp", "af_xdp"]
-    assert "800 kpps a direction are needed, proven 900 kpps here." in note
+    assert (note.needed_pps, note.carried_pps, note.proven) == (800_000, 900_000, True)
+    assert note.is_enough
 
 
 @needs_root
@@ -205,16 +206,15 @@ def test_what_is_asked_for_beyond_all_is_a_lower_bound(lab: None) -> None:
     kinds, (note,) = chosen(asking("100%"), {"af_packet": 400_000, "af_xdp": 520_000})
     assert kinds == ["af_xdp", "af_xdp"]
     # RFC 2544 appendix: 14,880,952 frames of 64 bytes a second at 10 Gbit/s.
-    assert note.endswith(
-        "14.88 Mpps a direction are needed, proven 520 kpps here: the result may be a lower bound."
-    )
+    assert round(note.needed_pps) == 14_880_952
+    assert (note.carried_pps, note.proven, note.is_enough) == (520_000, True, False)
 
 
 @needs_root
 def test_backend_calibrated_as_faster_is_taken_over_the_usual_one(lab: None) -> None:
     kinds, (note,) = chosen(asking("100%"), {"af_packet": 700_000, "af_xdp": 520_000})
     assert kinds == ["af_packet", "af_packet"]
-    assert "proven 700 kpps here" in note
+    assert (note.carried_pps, note.proven) == (700_000, True)
 
 
 @needs_root
@@ -222,20 +222,22 @@ def test_only_what_is_left_to_netdyno_is_chosen(lab: None) -> None:
     kinds, _ = chosen(asking("100%", east='backend: memif, socket: "@dut"'))
     assert kinds == ["af_xdp", "memif"]
     kinds, notes = chosen(asking("100%", "backend: af_packet", "backend: af_xdp"))
-    assert (kinds, notes) == (["af_packet", "af_xdp"], [])
+    assert (kinds, notes) == (["af_packet", "af_xdp"], ())
 
 
 @needs_root
 def test_frames_too_long_for_af_xdp_go_by_packet_sockets(lab: None) -> None:
     kinds, (note,) = chosen(asking("100%").replace("64B", "9000B"), {"af_packet": 1000})
     assert kinds == ["af_packet", "af_packet"]
-    assert "`af_xdp` cannot be: frames of 8996 bytes without FCS" in note
+    (refused,) = note.refused
+    assert refused.backend == "af_xdp"
+    assert "8996 bytes" in refused.why
 
 
 @needs_root
 def test_missing_interface_is_reported_when_it_is_opened(lab: None) -> None:
     kinds, notes = chosen(asking("100%", "backend: auto, interface: eth77"))
-    assert (kinds, notes) == (["af_packet", "af_packet"], [])
+    assert (kinds, notes) == (["af_packet", "af_packet"], ())
 
 
 def test_a_calibration_takes_one_backend_in_the_place_of_auto(tmp_path: Path) -> None:

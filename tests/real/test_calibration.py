@@ -22,14 +22,17 @@ from netdyno.calibration import Calibration, CalibrationError, shelf
 from netdyno.calibration.document import Check, Traffic
 from netdyno.calibration.effort import QUICK
 from netdyno.calibration.ports import default_plan
+from netdyno.calibration.reasons import CalibrationOld
 from netdyno.calibration.search import Answer, Ask, most_without_loss
 from netdyno.calibration.traffic import key, pick_distinct
+from netdyno.campaign.lab_reasons import CalibrationInvalid, PortsNotCalibrated
 from netdyno.campaign.reasons import REASONS
 from netdyno.cli.app import cli
 from netdyno.plan import parse
 from netdyno.plan.matrix import cases
 from netdyno.store import StoredCase, open_run
 from netdyno.verdict.reasons import TesterShort
+from words import within
 
 ROOT = Path(__file__).parents[2]
 
@@ -108,9 +111,7 @@ def test_a_calibration_is_read_as_it_was_written_and_appears_whole(tmp_path: Pat
     (file.parent / "newer.json").write_text(file.read_text().replace('"format": 2', '"format": 99'))
     found, wrong = shelf.load(tmp_path)
     assert found == [calibration()]
-    assert len(wrong) == 2
-    assert "newer netdyno" in wrong[0]
-    assert "not a calibration" in wrong[1]
+    assert [one.cause for one in wrong] == ["newer-calibration", "not-a-calibration"]
 
 
 @pytest.mark.parametrize(
@@ -156,7 +157,7 @@ def test_an_old_one_is_said_to_be_old() -> None:
     assert proven is not None
     made = calibration().made_at
     assert shelf.age_note(proven, made + timedelta(days=30)) is None
-    assert "31 days old" in (shelf.age_note(proven, made + timedelta(days=31)) or "")
+    assert shelf.age_note(proven, made + timedelta(days=31)) == CalibrationOld(proven.id, 31)
 
 
 # Which traffic is the same work.
@@ -492,7 +493,7 @@ def test_plan_above_its_calibration_has_a_lower_bound(tmp_path: Path) -> None:
     if proven.expired is not None and failed:
         pytest.skip(f"the machine was too busy for a proof: {'; '.join(failed)}")
     assert (proven.id, proven.expired, proven.max_fps) == (found.id, None, found.traffic[0].max_fps)
-    assert not any("Not calibrated" in str(note) for note in case.wiring.notes)
+    assert not within(PortsNotCalibrated, case.wiring.notes)
     # Whatever came of it: 14 Mpps is beyond a veth pair by far, and no device is blamed for that.
     for verdict in case.verdicts:
         assert verdict.limit in ("tester", "receiver", "inconclusive"), verdict
@@ -517,7 +518,7 @@ def test_plan_above_its_calibration_has_a_lower_bound(tmp_path: Path) -> None:
     assert case.wiring.proven is not None
     changed = f"kernel is now {found.basis['kernel']}, it was 2.6.32"
     assert case.wiring.proven.expired == changed
-    assert any(found.id in str(note) and changed in str(note) for note in case.wiring.notes)
+    assert CalibrationInvalid(found.id, changed, f"netdyno calibrate {plan}") in case.wiring.notes
 
 
 @needs_root
@@ -527,8 +528,7 @@ def test_a_run_without_a_calibration_says_so_once(tmp_path: Path) -> None:
     case = ran(plan, runs)
     assert case.wiring is not None
     assert case.wiring.proven is None
-    (note,) = (str(note) for note in case.wiring.notes if "calibrate" in str(note))
-    assert f"netdyno calibrate {plan}" in note
+    assert within(PortsNotCalibrated, case.wiring.notes) == (PortsNotCalibrated(f"netdyno calibrate {plan}"),)
     assert {verdict.limit for verdict in case.verdicts} <= {"none", "inconclusive", "tester", "receiver"}
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from netdyno.campaign import run as runner
+from netdyno.campaign.lab_reasons import PortsNotCalibrated
 from netdyno.campaign.reasons import REASONS
 from netdyno.cli.live import watcher
 from netdyno.devices import addresses
@@ -24,7 +25,7 @@ from netdyno.plan import parse
 from netdyno.store import open_run
 from netdyno.testers.netdyno.spec import read_result
 from netdyno.values.outcome import Outcome
-from words import as_text
+from words import within
 
 pytestmark = pytest.mark.skipif(
     os.getuid() != 0 or shutil.which("ip", path=dut.SEARCH) is None,
@@ -233,6 +234,4 @@ trial: {{settle: 100ms, drain: 500ms, sample: 50ms}}
     assert len(trial.result.ports) == 1
     assert addresses.device(0) in dict(trial.result.resolved)
     assert case.wiring is not None
-    assert any(
-        note.startswith("Not calibrated:") and "calibrate" in note for note in as_text(case.wiring.notes)
-    )
+    assert within(PortsNotCalibrated, case.wiring.notes)

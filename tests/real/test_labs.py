@@ -18,8 +18,17 @@ from pathlib import Path
 import pytest
 from netdyno.devices import KINDS, LabError, LabLink, Preflight, Trait, Wiring
 from netdyno.devices.linux import device, leftovers, namespaces
+from netdyno.devices.reasons import (
+    DeviceOnOwnCore,
+    DeviceTakesIn,
+    EmulatedDevice,
+    HasOwnAddress,
+    HoldsDefaultRoute,
+    InterfaceWithoutLine,
+)
 from netdyno.ports import ethtool
 from netdyno.ports.threads import Threads
+from words import within
 
 TEN_GIGABIT = 10_000_000_000
 LINKS = (LabLink("west", "Te0/1/0/0", TEN_GIGABIT), LabLink("east", "Te0/2/0/0", TEN_GIGABIT))
@@ -133,11 +142,14 @@ def test_an_ideal_device_takes_a_capacity() -> None:
     assert wired("emulated/bridge").session["devices"][0]["ports"][0]["in_fps"] is None
 
 
-@pytest.mark.parametrize(("capacity", "shown"), [("5Mpps", "5 Mpps"), ("10kpps", "10 kpps")])
-def test_a_capacity_is_noted_in_an_engineers_unit(capacity: str, shown: str) -> None:
-    note = f"The device takes in {shown} on each port, as the plan says."
-    assert note in wired("emulated/bridge", capacity=capacity).notes
-    assert not any("takes in" in note for note in wired("emulated/bridge").notes)
+@pytest.mark.parametrize(
+    ("capacity", "rate_pps", "shown"), [("5Mpps", 5_000_000, "5 Mpps"), ("10kpps", 10_000, "10 kpps")]
+)
+def test_a_capacity_is_noted_in_an_engineers_unit(capacity: str, rate_pps: int, shown: str) -> None:
+    (note,) = within(DeviceTakesIn, wired("emulated/bridge", capacity=capacity).notes)
+    assert note == DeviceTakesIn(rate_pps, "port", (2,))
+    assert f" {shown} " in str(note)
+    assert not within(DeviceTakesIn, wired("emulated/bridge").notes)
 
 
 def test_emulated_devices_say_so() -> None:
@@ -145,7 +157,7 @@ def test_emulated_devices_say_so() -> None:
         if kind.emulated:
             assert kind.title.startswith("emulated ")
             links = LINKS * (kind.links[0] // 2 or 1)
-            assert any("emulated" in note for note in kind.wire(links, {}).notes)
+            assert EmulatedDevice() in kind.wire(links, {}).notes
 
 
 # An external device.
@@ -212,7 +224,7 @@ def test_nominal_speed_of_a_virtual_card_enforces_nothing(made: str) -> None:
         with kind.build(kind.wire(links, {})) as live:
             built = live.wiring
             assert not any(port.enforced_rate for port in built.ports)
-    assert any("has no line of its own" in note for note in built.notes)
+    assert within(InterfaceWithoutLine, built.notes)
 
 
 def test_card_on_a_bus_has_a_line_rate_and_a_virtual_card_has_none() -> None:
@@ -372,7 +384,7 @@ def test_the_first_namespace_is_untouched_and_returned_to() -> None:
         assert here()[0] != before[0]
         assert built.session["cores"] == sorted(os.sched_getaffinity(0))[:1]
         if len(os.sched_getaffinity(0)) > 1:
-            assert any(note.startswith("The device works on core") for note in built.notes)
+            assert within(DeviceOnOwnCore, built.notes)
     assert here() == before
 
 
@@ -447,8 +459,8 @@ def test_lab_that_fails_at_any_step_leaves_nothing(ending: str, tmp_path: Path) 
         process.send_signal(getattr(signal, ending))
     process.wait(timeout=20)
     process.stdout.close()
-    within(5, lambda: leftovers.read_start_time(int(pid_text)) is None)
-    within(5, lambda: namespace not in namespaces_in_use())
+    wait_until(5, lambda: leftovers.read_start_time(int(pid_text)) is None)
+    wait_until(5, lambda: namespace not in namespaces_in_use())
     notes = list((tmp_path / "netdyno-labs").iterdir())
     # Only a process that got no chance leaves its note; the next start takes it away.
     assert bool(notes) == (ending in ("SIGKILL", "SIGTERM"))
@@ -611,7 +623,7 @@ def namespaces_in_use() -> set[str]:
     return found
 
 
-def within(seconds: float, holds: object) -> None:
+def wait_until(seconds: float, holds: object) -> None:
     deadline = time.monotonic() + seconds
     assert callable(holds)
     while not holds():
@@ -636,11 +648,11 @@ def test_load_on_the_interface_of_the_machine_itself_is_warned_of() -> None:
         ):
             subprocess.run(["ip", *command.split()], env={"PATH": device.SEARCH}, check=True)
         (addressed,) = kind.preflight(links)
-        assert "`made` of `west` has the address 192.0.2.1/24 of this machine" in addressed
+        assert addressed == HasOwnAddress("west", "made", "192.0.2.1/24")
         default = "route add default via 192.0.2.2"
         subprocess.run(["ip", *default.split()], env={"PATH": device.SEARCH}, check=True)
         (routed,) = kind.preflight(links)
-        assert "`made` of `west` holds this machine's default route" in routed
+        assert routed == HoldsDefaultRoute("west", "made")
         assert kind.preflight(links[1:]) == ()
         with pytest.raises(LabError, match="interface `far` is of two links"):
             kind.preflight((links[1], LabLink("far", "3", 1)))

@@ -21,9 +21,9 @@ from netdyno.plan import load, parse
 from netdyno.store import CaseWiring, StoredTrial
 from netdyno.testers.tester import Progress
 from netdyno.values.finding import Value
-from netdyno.values.reason import texts
 from netdyno.values.situation import Situation
 from tendevices import measure, passes_everything
+from words import said_each
 
 ONE = Situation(("west-east",), Fraction(10_000_000), Fraction(64))
 
@@ -138,7 +138,7 @@ def test_attempts_that_do_not_count_are_one_line_a_trial(tmp_path: Path) -> None
                     state="invalid" if gap_ns else "done",
                     segments=(),
                     spec="{}",
-                    result=replace(outcome, health=health, invalid=texts(reasons)),
+                    result=replace(outcome, health=health, invalid=said_each(reasons)),
                     started=now,
                     ended=now,
                 ),

@@ -8,9 +8,11 @@ from typing import Literal, cast
 import pytest
 from netdyno.devices import KINDS, LabError, linux
 from netdyno.devices.linux import device
+from netdyno.devices.reasons import DeviceOnOwnCore, DeviceSharesCore
 from netdyno.devices.wiring import LabLink, Wiring
 from netdyno.plan import PlanErrors, parse
 from netdyno.ports.threads import Threads, cores_of
+from netdyno.values.reason import Reason
 
 PLAN = """\
 title: threads
@@ -91,18 +93,18 @@ def test_workers_get_the_named_cores_or_the_first_that_exist(
 
 
 @pytest.mark.parametrize(
-    ("session", "told"),
+    ("session", "core", "note"),
     [
-        ({}, "The device works on core 3, the tester on core 0."),
-        ({"workers": 2}, "The device works on core 3, the tester on cores 0 and 1."),
-        ({"workers": 3, "cores": [1, 2, 3]}, "The device works on core 0, the tester on cores 1, 2 and 3."),
-        ({"workers": 1, "cores": [2, 1]}, "The device works on core 1, the tester on core 2."),
-        ({"workers": 4}, "Worker 4 of the tester and the device share core 3:"),
-        ({"workers": 2, "cores": [0, 1, 1]}, "Worker 2 of the tester and the device share core 1:"),
+        ({}, 3, DeviceOnOwnCore(3, (0,))),
+        ({"workers": 2}, 3, DeviceOnOwnCore(3, (0, 1))),
+        ({"workers": 3, "cores": [1, 2, 3]}, 0, DeviceOnOwnCore(0, (1, 2, 3))),
+        ({"workers": 1, "cores": [2, 1]}, 1, DeviceOnOwnCore(1, (2,))),
+        ({"workers": 4}, 3, DeviceSharesCore(3, 4, 4)),
+        ({"workers": 2, "cores": [0, 1, 1]}, 1, DeviceSharesCore(1, 2, 2)),
     ],
 )
 def test_linux_lab_lists_the_core_of_each_thread_and_shared_cores(
-    session: dict[str, object], told: str, monkeypatch: pytest.MonkeyPatch
+    session: dict[str, object], core: int, note: Reason, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Four cores; the device is moved to one, which the test only notes."""
     moved: list[tuple[int, int, int]] = []
@@ -110,10 +112,10 @@ def test_linux_lab_lists_the_core_of_each_thread_and_shared_cores(
     monkeypatch.setattr(device, "isolate", lambda _, core, ports, queues: moved.append((core, ports, queues)))
     wired = linux.ROUTER.wire((LabLink("west", "p0", 10**10), LabLink("east", "p1", 10**10)), {})
     built = linux._as_built(replace(wired, session={**wired.session, **session}), cast("device.Device", None))
-    assert built.notes[-1].startswith(told)
+    assert built.notes[-1] == note
     workers = session.get("workers", 1)
     assert len(built.session["cores"]) == workers
-    assert moved == [(int(told.partition("core ")[2].partition(",")[0].rstrip(":")), 2, workers)]
+    assert moved == [(core, 2, workers)]
 
 
 def test_af_xdp_on_a_veth_with_several_queues_is_native_and_never_generic() -> None:

@@ -179,3 +179,7 @@ def test_note_of_one_case_of_several_names_the_case(tmp_path: Path) -> None:
 def test_evidence_behind_a_number_is_no_caveat(tmp_path: Path) -> None:
     assert FailedAt.is_detail
     assert caveats_with(tmp_path, (FailedAt(Fraction(10), ()),)) == caveats_with(tmp_path / "bare", ())
+
+
+def test_headline_note_code_of_an_emulated_device_is_its_reason() -> None:
+    assert headline.EMULATED == EmulatedDevice.code

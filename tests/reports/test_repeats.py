@@ -17,12 +17,12 @@ from netdyno.reports.model.from_store import view
 from netdyno.reports.model.joined import join_tables
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values.finding import Value
-from netdyno.values.reason import Text
 from netdyno.values.verdict import Verdict
 from pages import report_text
 from report_sample import SMALL, write
 from table_sample import SUITE
 from test_matrix import ARTICLE
+from words import said
 
 RATES = {
     # Two settings of one device, five repeats each, Mpps: with a mean of 5.00 and 5.20.
@@ -46,7 +46,7 @@ def found(case: CaseView, number: int, repeat: int, rate: int | None, limit: str
         number=number,
         repeat=repeat,
         result=replace(case.result, values=(value,)),
-        verdicts={"sum": Verdict(limit, Text("why"))},  # type: ignore[arg-type]
+        verdicts={"sum": Verdict(limit, said("why"))},  # type: ignore[arg-type]
     )
 
 
@@ -80,7 +80,7 @@ def test_a_table_has_the_mean_its_interval_and_how_many_it_is_of(small: RunView)
         assert "5.00 Mpps ± 0.20 % (5)" in report_text(name, run)
     (reason,) = reasons.of_run(run)
     assert reason.names == "l2-xconnect / plain / 64b-multi / uni, ipv4 / plain / 64b-multi / uni"
-    last = replace(run.cases[9], verdicts={"sum": Verdict("tester", Text("late"))})
+    last = replace(run.cases[9], verdicts={"sum": Verdict("tester", said("late"))})
     four, one = reasons.of_run(replace(run, cases=(*run.cases[:9], last)))
     assert [name.removeprefix("ipv4 / plain / ") for name, _ in four.told] == [
         "l2-xconnect / plain / 64b-multi / uni",
@@ -93,7 +93,7 @@ def test_repeats_without_a_value_and_with_other_limits_are_noted(small: RunView)
     run = repeated(small, {"ipv4": (5_000_000, None, 5_000_000)})
     first, second, third = run.cases
     run = replace(
-        run, cases=(first, second, replace(third, verdicts={"sum": Verdict("tester", Text("late"))}))
+        run, cases=(first, second, replace(third, verdicts={"sum": Verdict("tester", said("late"))}))
     )
     (cell,) = grid.tables(run)[0].rows[0].cells
     assert cell is not None
@@ -148,7 +148,7 @@ def limited(run: RunView, setting: str, *limits: str, **others: object) -> RunVi
     cases, left = [], list(limits)
     for case in run.cases:
         if case.settings["forwarding"] == setting and left:
-            case = replace(case, verdicts={"sum": Verdict(left.pop(0), Text("why"))}, **others)  # type: ignore[arg-type]
+            case = replace(case, verdicts={"sum": Verdict(left.pop(0), said("why"))}, **others)  # type: ignore[arg-type]
         cases.append(case)
     return replace(run, cases=tuple(cases))
 
@@ -251,7 +251,7 @@ def test_lower_bound_of_addresses_says_so_and_a_mean_has_no_bounds(
             replace(
                 one,
                 result=replace(one.result, values=(value,), headlines={value.name: ""}),
-                verdicts={"sum": Verdict(limit, Text("why"))},  # type: ignore[arg-type]
+                verdicts={"sum": Verdict(limit, said("why"))},  # type: ignore[arg-type]
             )
             for one in ones
             if one.result is not None

@@ -27,11 +27,11 @@ from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values import number as printed
 from netdyno.values.finding import Column, Table, Value
 from netdyno.values.outcome import Gap, Gaps, Reordering, Silence, Variation
-from netdyno.values.reason import Text, texts
 from netdyno.values.series import Series, Steps
 from netdyno.values.verdict import Verdict
 from pages import report_text
 from report_sample import PLAN, SMALL, Asked, Sample, article, axes, write
+from words import said, said_each
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -64,7 +64,7 @@ def test_a_fixed_run_renders_as_it_did(small: RunView, name: str) -> None:
 
 def judged(case: CaseView, **limits: tuple[str, str]) -> CaseView:
     """The case with these verdicts, by stream."""
-    verdicts = {scope.replace("_", "-"): Verdict(one[0], Text(one[1])) for scope, one in limits.items()}  # type: ignore[arg-type]
+    verdicts = {scope.replace("_", "-"): Verdict(one[0], said(one[1])) for scope, one in limits.items()}  # type: ignore[arg-type]
     return replace(case, verdicts=verdicts, streams=tuple(name for name in verdicts if name != "sum"))
 
 
@@ -170,7 +170,7 @@ def test_a_narrow_terminal_loses_l1_first_and_then_stacks_the_directions(small: 
 def test_nothing_of_a_plan_steers_the_terminal(tmp_path: Path) -> None:
     evil = "a\x1b[2J\x9b31m\rb\u202e"
     asked = Asked({"vlan": evil, "profile": evil, "direction": "uni"}, 20_000_000)
-    named = replace(SMALL, cases=(asked,), title=evil, device=evil, notes=texts((evil,)))
+    named = replace(SMALL, cases=(asked,), title=evil, device=evil, notes=said_each((evil,)))
     with write(
         tmp_path, replace(named, cases=(replace(asked, axes=asked.axes | {"profile": "imix"}),))
     ) as run:
@@ -317,7 +317,7 @@ def test_any_directions_stand_beside_each_other(tmp_path: Path) -> None:
 def test_what_is_about_the_tester_has_no_limit_and_is_no_result(small: RunView) -> None:
     case = small.cases[2]
     assert case.result is not None
-    kept = Value("kept up to", "sum", Fraction(1_000_000), "fps", note=Text("to the end of the ramp"))
+    kept = Value("kept up to", "sum", Fraction(1_000_000), "fps", note=said("to the end of the ramp"))
     known = replace(case, result=replace(case.result, values=(*case.result.values, kept)))
     run = replace(small, cases=(known,))
     for name in ("terminal", "markdown"):
@@ -351,7 +351,7 @@ def test_a_line_that_nothing_enforces_is_no_measure(small: RunView) -> None:
 def test_deviations_that_share_a_field_are_separable(small: RunView) -> None:
     case = small.cases[0]
     assert case.result is not None
-    bent = replace(case, result=replace(case.result, compliance=texts(("a trial of 1 s", "three sizes"))))
+    bent = replace(case, result=replace(case.result, compliance=said_each(("a trial of 1 s", "three sizes"))))
     (row, *_) = csv.DictReader(io.StringIO(report_text("csv", replace(small, cases=(bent,)))))
     assert row["deviations"] == "a trial of 1 s; three sizes"
 
@@ -421,7 +421,8 @@ def test_what_a_method_remarks_is_in_every_report_that_people_read(small: RunVie
     """Said of several cases it is said once in text; a terminal has the first of many."""
     with_one = tuple(
         replace(
-            case, result=replace(case.result, notes=texts(("the load was another one", f"of {case.number}")))
+            case,
+            result=replace(case.result, notes=said_each(("the load was another one", f"of {case.number}"))),
         )
         if case.result
         else case
@@ -434,7 +435,8 @@ def test_what_a_method_remarks_is_in_every_report_that_people_read(small: RunVie
     if name == "markdown":
         assert f"{results[-1].name}: of {results[-1].number}" in page
     many = replace(
-        results[0], result=replace(results[0].result, notes=texts(tuple(f"number {i}" for i in range(20))))
+        results[0],
+        result=replace(results[0].result, notes=said_each(f"number {i}" for i in range(20))),
     )  # type: ignore[arg-type]
     told = report_text("terminal", replace(small, cases=(many,)))
     assert "number 15" in told

@@ -24,9 +24,9 @@ from netdyno.store import StoredVerdict
 from netdyno.values.finding import Result, Value
 from netdyno.values.health import CatchUp, Health, WorkerHealth
 from netdyno.values.outcome import Lag, Outcome
-from netdyno.values.reason import Text
 from pages import report_text
 from report_sample import HISTOGRAM, SMALL, Sample, write
+from words import said
 
 ALONE = Health(
     0, 0, 12_000, 0, 0, 999_000, workers=(WorkerHealth(0, 999_000, 9, 12_000, 9, 450),), threads=1, cores=2
@@ -96,7 +96,7 @@ def test_what_was_made_up_for_after_pauses_is_said(tmp_path: Path, report: str) 
 
 def test_retried_trials_are_counted_by_reason() -> None:
     assert health.count_retries([]) is None
-    away, flap = (Preempted(25_000_000),), (Text("the link went down"),)
+    away, flap = (Preempted(25_000_000),), (said("the link went down"),)
     found = health.count_retries([away, away, flap])
     assert found is not None
     assert found.sentence == "3 trials were retried: tester preempted for 25 ms; the link went down"
@@ -272,7 +272,7 @@ def ended(tmp_path: Path, sample: Sample) -> list[str]:
     watching.event(TrialEnded(0, replace(trial, number=0)))
     rate = Value("throughput", "sum", Fraction(14_880_952), "fps")
     watching.event(
-        Measured(0, Result("throughput", (rate,), (0,)), (StoredVerdict("sum", "line", Text("full")),), ())
+        Measured(0, Result("throughput", (rate,), (0,)), (StoredVerdict("sum", "line", said("full")),), ())
     )
     return stream.getvalue().splitlines()
 

@@ -22,9 +22,9 @@ from netdyno.reports.formats import bundle
 from netdyno.reports.model.from_store import view
 from netdyno.reports.model.view import RunView
 from netdyno.store import open_run
-from netdyno.values.reason import texts
 from pages import report_text
 from report_sample import SMALL, Asked, Sample, article, write
+from words import said_each
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'&</title>"
 
@@ -226,7 +226,7 @@ def test_a_sentence_of_the_page_has_no_backticks(tmp_path: object) -> None:
     run, _ = rendered(tmp_path, SMALL)
     first, *others = run.cases
     assert first.result is not None
-    deviating = replace(first.result, compliance=texts(("the trial `latency 1` was one of its own",)))
+    deviating = replace(first.result, compliance=said_each(("the trial `latency 1` was one of its own",)))
     page = report_text("html", replace(run, cases=(replace(first, result=deviating), *others)))
     assert "<code>latency 1</code> was one of its own" in page
     assert "`latency 1`" not in page
@@ -240,7 +240,7 @@ def test_text_of_the_plan_cannot_become_markup(tmp_path: object) -> None:
         title=HOSTILE,
         device=HOSTILE,
         plan=HOSTILE,
-        notes=texts((HOSTILE,)),
+        notes=said_each((HOSTILE,)),
     )
     _, text = rendered(tmp_path, sample)
     page = Page(text)

@@ -19,10 +19,10 @@ from netdyno.reports.model.joined import Joined, Line, Point, join_tables, text
 from netdyno.reports.model.view import RunView
 from netdyno.values import number as printed
 from netdyno.values.finding import Column, Figure, Result, Table, Value
-from netdyno.values.reason import texts
 from pages import report_text
 from report_sample import Asked, Sample, write
 from table_sample import BYTES, SUITE, asked, line_fps
+from words import said_each
 
 
 @pytest.fixture(scope="module")
@@ -319,7 +319,7 @@ def test_compliance_is_stated_once_for_each_standard_with_every_deviation(suite:
 
 def test_a_run_agrees_with_a_standard_as_well_as_its_worst_case(suite: RunView) -> None:
     clean = result(suite, compliance=(), recommended=(), standard="RFC 2544")
-    short = replace(clean, recommended=texts(("short",)))
+    short = replace(clean, recommended=said_each(("short",)))
     assert [clean.conformity, short.conformity] == ["unconditional", "conditional"]
     (whole,) = compliance.statements(with_results(suite, clean, clean))
     assert whole.sentence == "Compliance with RFC 2544: unconditional, no deviation is known."
@@ -330,7 +330,7 @@ def test_a_run_agrees_with_a_standard_as_well_as_its_worst_case(suite: RunView) 
     assert none.conformity is None
     assert compliance.statements(with_results(suite, none)) == ()
     # A record of before results named their standard.
-    (old,) = compliance.statements(with_results(suite, replace(none, compliance=texts(("short",)))))
+    (old,) = compliance.statements(with_results(suite, replace(none, compliance=said_each(("short",)))))
     assert (old.sentence, old.deviations) == ("Deviations from the standard:", ("short",))
 
 

@@ -43,10 +43,11 @@ from netdyno.values.outcome import (
     Variation,
 )
 from netdyno.values.proven import Proven
-from netdyno.values.reason import About, Text
+from netdyno.values.reason import About
 from netdyno.values.records import CaseHead, CaseWiring, RunHead, StoredGoal, StoredVerdict
 from netdyno.values.series import Series, Steps
 from netdyno.values.situation import Place, Situation
+from words import said
 
 KINDS = {
     RunHead: bodies.RUN_HEAD,
@@ -97,7 +98,7 @@ OUTCOME = Outcome(
     ),
     (Phase("traffic", 5, 10),),
     resolved=(("100.64.0.1", "02:00:00:00:00:01"),),
-    invalid=(Text("link flap"),),
+    invalid=(said("link flap"),),
     devices=({"ports": [{"drops": 3, "share": 0.5, "note": None}]},),
     interfaces=(InterfaceResult("a", "eth1", {"x": 2**40}, {"y": 9}, {"not sent": {"y": 9}}, 2, 3),),
     next_hops=(
@@ -112,7 +113,7 @@ OUTCOME = Outcome(
         Series("device", "cpu", "temperature", "C", (1, 5, 2**40), (234, 235, 236), 1),
     ),
 )
-NOTE = About("voice", Text("why"))
+NOTE = About("voice", said("why"))
 SAMPLES: tuple[Any, ...] = (
     RunHead("n", "t\N{EM DASH}", "p", "q", "l", Fraction(7, 3), {"a": "b"}, 2**63, {"netdyno": "0.1.0"}),
     CaseHead(3, "n", {"a": "b"}, "k", "K", True, {"s": "1"}, "ramp", "{}", 7, 2),
@@ -124,7 +125,7 @@ SAMPLES: tuple[Any, ...] = (
             (Fraction(5),), False, (1, 2), False, False, 2, Fraction(1, 7),
         ),
         False,
-        (Text("a note"),),
+        (said("a note"),),
         "{}",
         Proven("id", NOW, Fraction(7, 3), Fraction(1, 3), 5, 6, Fraction(1, 9), "the kernel changed"),
     ),
@@ -132,12 +133,12 @@ SAMPLES: tuple[Any, ...] = (
         "ramp",
         (Value("knee", "sum", Fraction(7, 3), "fps", Fraction(1), Fraction(2), NOTE, True, NOTE, 70),),
         (0, 2),
-        (Text("a deviation"),),
-        (Text("a note"),),
+        (said("a deviation"),),
+        (said("a note"),),
         (
             Table("T", (Column("S", "B", True), Column("X")), ((Fraction(64), "7/3"), (None, "")), "caption"),
         ),
-        (Text("a shortcut"),),
+        (said("a shortcut"),),
         "RFC 2544",
         {"knee": "where loss begins"},
         {"knee": (1, 2)},

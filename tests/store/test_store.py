@@ -54,8 +54,8 @@ from netdyno.values.outcome import (
     StreamResult,
     Variation,
 )
-from netdyno.values.reason import Text, texts
 from netdyno.values.situation import Situation
+from words import said, said_each
 
 NOW = datetime(2026, 11, 21, 19, 12, 3, 123456, tzinfo=UTC)
 
@@ -87,7 +87,7 @@ WIRING = CaseWiring(
     clock="virtual",
     situation=Situation(("a-b", "b-a"), Fraction(312500000, 21), Fraction(64), Fraction(7, 3)),
     enforced_rate=True,
-    notes=texts(("The device is emulated.",)),
+    notes=said_each(("The device is emulated.",)),
     session='{"clock": "virtual"}',
 )
 
@@ -143,7 +143,7 @@ def trial(case: int = 3, number: int = 0, attempt: int = 0, state: str = "done")
         Health(1, 2, 3, 4, 5, 999_000, 6, (WORKER,), 2, 1, catch_up=CAUGHT_UP),
         (Phase("settle", 0, 5), Phase("ramp", 5, 10)),
         resolved=(("100.64.0.1", "02:00:00:00:00:01"),),
-        invalid=texts(("link flap",) if state == "invalid" else ()),
+        invalid=said_each(("link flap",) if state == "invalid" else ()),
         devices=({"ports": [{"partner_drops": 3}]},),
         interfaces=(
             InterfaceResult(
@@ -171,12 +171,12 @@ def trial(case: int = 3, number: int = 0, attempt: int = 0, state: str = "done")
 RESULT = Result(
     method="ramp",
     values=(
-        Value("ramp max Rx", "a-b", Fraction(7, 3), "fps", Fraction(2), Fraction(8, 3), Text("best")),
-        Value("knee", "sum", None, "fps", Fraction(1), None, Text("no knee")),
+        Value("ramp max Rx", "a-b", Fraction(7, 3), "fps", Fraction(2), Fraction(8, 3), said("best")),
+        Value("knee", "sum", None, "fps", Fraction(1), None, said("no knee")),
     ),
     trials=(0,),
-    compliance=texts(("a deviation",)),
-    notes=texts(("a note", "another")),
+    compliance=said_each(("a deviation",)),
+    notes=said_each(("a note", "another")),
     tables=(
         Table(
             "Loss",
@@ -194,7 +194,7 @@ RESULT = Result(
         ),
         Table("Nothing", (), ()),
     ),
-    recommended=texts(("a shortcut",)),
+    recommended=said_each(("a shortcut",)),
     standard="RFC 2544",
     headlines={"knee": "where loss begins"},
 )
@@ -210,11 +210,11 @@ def test_everything_written_comes_back(tmp_path: Path) -> None:
     writer.case_wired(3, WIRING, NOW)
     writer.add_trial(trial(attempt=0, state="invalid"))
     writer.add_trial(trial(attempt=1))
-    verdicts = [StoredVerdict("a-b", "device", Text("because")), StoredVerdict("sum", "line", Text("full"))]
+    verdicts = [StoredVerdict("a-b", "device", said("because")), StoredVerdict("sum", "line", said("full"))]
     goals = [
-        StoredGoal("g", True, Text("x")),
-        StoredGoal("h", None, Text("y")),
-        StoredGoal("i", False, Text("z")),
+        StoredGoal("g", True, said("x")),
+        StoredGoal("h", None, said("y")),
+        StoredGoal("i", False, said("z")),
     ]
     writer.case_done(3, RESULT, verdicts, goals, NOW)
     writer.run_ended("done", NOW)
@@ -551,8 +551,8 @@ def test_a_strangers_record_is_a_clear_error(sql: str, tmp_path: Path) -> None:
     with RunWriter.create(tmp_path, HEAD, [CASE], NOW) as writer:
         writer.case_wired(3, WIRING, NOW)
         writer.add_trial(trial())
-        goals = [StoredGoal("g", True, Text("x"))]
-        writer.case_done(3, RESULT, [StoredVerdict("sum", "line", Text("full"))], goals, NOW)
+        goals = [StoredGoal("g", True, said("x"))]
+        writer.case_done(3, RESULT, [StoredVerdict("sum", "line", said("full"))], goals, NOW)
         writer.run_ended("done", NOW)
     damage(tmp_path, sql)
     with pytest.raises(StoreError, match=r"the record is damaged|not a store of netdyno"):

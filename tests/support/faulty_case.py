@@ -169,7 +169,7 @@ def main() -> None:
                 result = trial.result
                 tell(
                     trial=trial.state,
-                    invalid=[str(one) for one in result.invalid],
+                    invalid=[one.full_code for one in result.invalid],
                     unsent=result.health.unsent,
                     dropped=result.health.rx_dropped,
                     lost=result.lost,

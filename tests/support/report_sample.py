@@ -12,6 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from netdyno.campaign.reasons import REASONS
+from netdyno.devices.reasons import EmulatedDevice
 from netdyno.store import (
     CaseHead,
     CaseWiring,
@@ -26,8 +27,9 @@ from netdyno.values.finding import Result, Value
 from netdyno.values.health import Health
 from netdyno.values.load import Segment
 from netdyno.values.outcome import FrameCounts, Lag, Latency, Outcome, Phase, PortResult, StreamResult
-from netdyno.values.reason import Text, texts
+from netdyno.values.reason import Reason
 from netdyno.values.situation import Situation
+from words import said
 
 BEGIN = datetime(2026, 11, 21, 19, 12, 0, tzinfo=UTC)
 SECOND = 10**9
@@ -77,7 +79,7 @@ class Sample:
     sample_ns: int = SECOND
     ramp: tuple[int, int, int] = (3, 12, 3)
     """Samples of warm-up, ramp and hold."""
-    notes: tuple[str, ...] = ("The device and the wire are emulated; time is virtual.",)
+    notes: tuple[Reason, ...] = (EmulatedDevice(),)
     goals: tuple[str, ...] = field(default=())
     health: Health = field(default=Health(0, 0, 0, 0, 0, None))
     lag: Lag | None = None
@@ -171,7 +173,7 @@ def _write_case(writer: RunWriter, number: int, asked: Asked, sample: Sample) ->
     line = Fraction(asked.rate_bps) / ((mean + 20) * 8)
     streams = ("west-east",) if asked.axes["direction"] == "uni" else ("west-east", "east-west")
     situation = Situation(streams=streams, line_fps=line, mean_size=mean)
-    writer.case_wired(number, CaseWiring("virtual", situation, True, texts(sample.notes), "{}"), now)
+    writer.case_wired(number, CaseWiring("virtual", situation, True, sample.notes, "{}"), now)
     found = tuple(_stream(name, asked.capacity_fps, line, mean, sample) for name in streams)
     warmup, ramp, hold = (n * sample.sample_ns for n in sample.ramp)
     segments = (
@@ -234,11 +236,11 @@ def _judge(
         )
         verdict = ("device", "frames were lost below line rate and the tester sent every frame in time")
     else:
-        values.append(Value("knee", "sum", None, "fps", note=Text("no loss up to line rate")))
+        values.append(Value("knee", "sum", None, "fps", note=said("no loss up to line rate")))
         verdict = ("line", "received at line rate without loss")
     result = Result("ramp", tuple(values), (0,))
     scopes = ["sum", *(stream.name for stream in streams)]
-    return result, [StoredVerdict(scope, verdict[0], Text(verdict[1])) for scope in scopes]  # type: ignore[arg-type]
+    return result, [StoredVerdict(scope, verdict[0], said(verdict[1])) for scope in scopes]  # type: ignore[arg-type]
 
 
 def _stream(name: str, capacity: int, line: Fraction, mean: Fraction, sample: Sample) -> StreamResult:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 from netdyno.values.finding import Column, Figure, Result, Table
-from netdyno.values.reason import texts
 from report_sample import Asked, Sample
+from words import said_each
 
 BYTES = (64, 128, 256, 512, 1024, 1280, 1518)
 CAPACITY = {"ipv4": 5_000_000, "l2-xconnect": 8_000_000}
@@ -108,8 +108,8 @@ def found(asked: Asked, result: Result) -> Result:
         result,
         method="rfc2544",
         standard="RFC 2544",
-        compliance=texts(("the settle phase lasted 0.02 s, RFC 2544 section 23 phase b asks for 2 s",)),
-        recommended=texts(("the final trial lasted 3s, RFC 2544 section 24 asks for at least 60 s",)),
+        compliance=said_each(("the settle phase lasted 0.02 s, RFC 2544 section 23 phase b asks for 2 s",)),
+        recommended=said_each(("the final trial lasted 3s, RFC 2544 section 24 asks for at least 60 s",)),
         tables=(*tables, events(asked)) if asked.axes["profile"] == "64b" else tables,
     )
 

@@ -6,7 +6,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from typing import TypeVar
 
+from netdyno.values.engine_reason import EngineReason
+from netdyno.values.reason import Reason
+
 R = TypeVar("R")
+
+
+def said(sentence: str) -> Reason:
+    """A reason that prints as this sentence, where a test needs any reason: every table of codes has it."""
+    return EngineReason.of(sentence, "said", {})
+
+
+def said_each(sentences: Iterable[str]) -> tuple[Reason, ...]:
+    """A reason for each sentence."""
+    return tuple(map(said, sentences))
 
 
 def as_text(reasons: Iterable[object]) -> tuple[str, ...]:

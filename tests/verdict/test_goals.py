@@ -17,13 +17,13 @@ from netdyno.reports.model.details import details
 from netdyno.reports.model.from_store import view
 from netdyno.store import open_run
 from netdyno.values.finding import Result, Value
-from netdyno.values.reason import Text
 from netdyno.values.situation import Place, Situation
 from netdyno.values.units import Load
 from netdyno.values.verdict import Verdict
 from netdyno.verdict import Evidence
 from netdyno.verdict.goals import judge_goal
 from pages import report_text
+from words import said
 
 MET, MISSED = 0, 1
 
@@ -66,9 +66,9 @@ def test_a_service_that_fails_a_step_fails_the_run(tmp_path: Path, cir: str, cod
 def test_a_share_that_misses_a_goal_is_neither_none_nor_all(lost: Fraction, told: str) -> None:
     """Three frames of ten thousand million miss a goal of no loss, and are no `0 %`."""
     situation = Situation(("a",), Fraction(10**6), Fraction(64))
-    value = Value("loss ratio", "a", lost, "share", note=Text("n"))
+    value = Value("loss ratio", "a", lost, "share", note=said("n"))
     goal = Goal("loss", "<=", Load.parse("0%"))
-    verdicts = {"a": Verdict("device", Text(""))}
+    verdicts = {"a": Verdict("device", said(""))}
     found = judge_goal(goal, Result("soak", (value,), ()), verdicts, Evidence(situation, "virtual", True, ()))
     assert (found.passed, str(found.reason)) == (False, f"a: {told} (n)")
 
@@ -112,10 +112,10 @@ def test_a_goal_for_a_share_is_in_per_cent(goal: str, told: str) -> None:
     [("5/6", "1", None), ("4/6", "5/6", False), ("1", "1", True)],
 )
 def test_steps_that_the_tester_did_not_offer_leave_bounds(low: str, high: str, expected: bool | None) -> None:
-    value = Value("steps passed", "a", None, "share", Fraction(low), Fraction(high), Text("5 of 6 steps"))
+    value = Value("steps passed", "a", None, "share", Fraction(low), Fraction(high), said("5 of 6 steps"))
     situation = Situation(("a",), Fraction(1000), Fraction(64))
     goal = Goal("steps passed", ">=", Load.parse("100%"))
-    verdicts = {"a": Verdict("device", Text("because"))}
+    verdicts = {"a": Verdict("device", said("because"))}
     given = Evidence(situation, "virtual", True, ())
     assert judge_goal(goal, Result("y1564", (value,), ()), verdicts, given).passed is expected
 
@@ -146,7 +146,7 @@ def test_a_goal_is_of_a_port_and_not_of_one_of_its_streams(goal: str, load: int,
         Value("throughput", name, load * place.share, "fps", load * place.share, searched=True)
         for name, place in zip(MESH.streams, MESH.places, strict=True)
     )
-    verdicts = {name: Verdict("device", Text("because")) for name in MESH.streams}
+    verdicts = {name: Verdict("device", said("because")) for name in MESH.streams}
     wanted = Goal("throughput", ">=", Load.parse(goal))
     found = judge_goal(
         wanted, Result("throughput", values, ()), verdicts, Evidence(MESH, "virtual", True, ())

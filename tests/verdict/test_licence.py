@@ -10,11 +10,11 @@ from fractions import Fraction
 import pytest
 from netdyno.store import CaseHead, CaseWiring, StoredCase, StoredVerdict
 from netdyno.values.finding import Result, Value
-from netdyno.values.reason import Text
 from netdyno.values.situation import Situation
 from netdyno.values.verdict import Limit
 from netdyno.verdict import across
 from netdyno.verdict.proof_reasons import SameBits
+from words import said
 
 GIGABIT = 10**9
 SIZES = (64, 128, 512, 1518)
@@ -40,7 +40,7 @@ def case(
     line = Fraction(GIGABIT, 8 * (size + 20))
     wiring = CaseWiring("real", Situation(streams, line, Fraction(size)), True, (), "{}")
     values = [Value(name, scope, fps, "fps") for scope in streams for name in ("ramp max Rx", "hold rate")]
-    verdicts = tuple(StoredVerdict(scope, limit, Text("because")) for scope in (*streams, "sum"))
+    verdicts = tuple(StoredVerdict(scope, limit, said("because")) for scope in (*streams, "sum"))
     return StoredCase(head, "done", wiring, Result("ramp", tuple(values), (0,)), verdicts)
 
 

@@ -16,12 +16,13 @@ from netdyno.methods.throughput import ThroughputParameters
 from netdyno.values.finding import Result, Value
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.outcome import Phase
-from netdyno.values.reason import Reason, Text
+from netdyno.values.reason import Reason
 from netdyno.verdict import Evidence, judge
 from netdyno.verdict.proof_reasons import NearProof
 from netdyno.verdict.reasons import OtherLoad
 from tendevices import measure, passes_everything, wall
 from test_verdict import LINE, UNI
+from words import said
 
 FIVE = 5_000_000
 
@@ -162,7 +163,7 @@ def timed(ns: int | None, given: Proven | None, *, clock: str = "real", unit: st
     """The verdict on a time measured at a full line that a device passes."""
     found = measure(Trial("t", Frames((Segment("traffic", 10**9, LINE, LINE),))), passes_everything(), UNI)
     exact = None if ns is None else Fraction(ns)
-    value = Value("latency", "west-east", exact, unit, note=Text("no frame was timed"))
+    value = Value("latency", "west-east", exact, unit, note=said("no frame was timed"))
     result = Result("m", (value,), (0,), headlines={"latency": "the median"})
     verdict = judge(result, Evidence(UNI, clock, True, (found,), (10**9,), given))  # type: ignore[arg-type]
     assert verdict.keys() == {"west-east"}

@@ -11,12 +11,12 @@ from typing import Literal
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from netdyno.values.reason import Text
 from netdyno.values.verdict import Limit, Verdict
 from netdyno.verdict.shared import Answer, Loaded, PortRate, apart, explain
+from words import said
 
-DEVICE = Verdict("device", Text("frames were lost"))
-LINE = Verdict("line", Text("it was full"))
+DEVICE = Verdict("device", said("frames were lost"))
+LINE = Verdict("line", said("it was full"))
 
 Ports = Mapping[str, tuple[str, int]]
 """Group to its card and what its one port passed."""
@@ -162,7 +162,7 @@ def test_a_search_holds_all_at_the_load_of_the_weakest() -> None:
 def test_the_device_is_not_blamed_where_the_tester_may_be_the_limit(limit: Limit, resource: str) -> None:
     together = case(
         {"a": ("1", 50), "b": ("1", 50), "c": ("2", 100)},
-        Verdict(limit, Text("not calibrated: unknown")),
+        Verdict(limit, said("not calibrated: unknown")),
     )
     found = answer(*alone(TWO_CARDS, 100), together)
     assert found.resource == resource

@@ -26,7 +26,6 @@ from netdyno.values.outcome import (
     NextHop,
     Outcome,
 )
-from netdyno.values.reason import Text
 from netdyno.values.situation import Place, Situation
 from netdyno.values.units import Load
 from netdyno.values.verdict import Verdict
@@ -43,6 +42,7 @@ from netdyno.verdict.reasons import (
 )
 from netdyno.verdict.saying import Reached
 from tendevices import behind_a_starved_tester, drive, measure, passes_everything, starved_tester, wall
+from words import said
 
 LINE = Fraction(10_000_000)
 UNI = Situation(("west-east",), LINE, Fraction(64))
@@ -501,7 +501,7 @@ def met(wanted: Goal, number: int | None, who: str, low: int | None = None) -> b
         searched=wanted.value == "throughput",
     )
     found = Result("throughput", (value,), (0,))
-    verdicts = {"west-east": Verdict(who, Text("because"))}  # type: ignore[arg-type]
+    verdicts = {"west-east": Verdict(who, said("because"))}  # type: ignore[arg-type]
     judged_ = judge_goal(wanted, found, verdicts, evidence(5_000_000))
     assert judged_.reason
     return judged_.passed
@@ -549,7 +549,7 @@ def test_a_goal_between_the_bounds_is_neither_met_nor_missed(
     low, high = Fraction(5_000_000), Fraction(5_500_000)
     value = Value(name, "west-east", low, "fps", low, high, searched=name != "knee")
     wanted = replace(wanted, value=name)  # type: ignore[arg-type]
-    verdicts = {"west-east": Verdict("device", Text("because"))}
+    verdicts = {"west-east": Verdict("device", said("because"))}
     judged_ = judge_goal(wanted, Result("m", (value,), (0,)), verdicts, evidence(5_000_000))
     assert judged_.passed is expected
     if expected is None:
@@ -574,7 +574,7 @@ def test_a_goal_within_the_frame_a_count_is_known_to_is_met(
     """500,000 frames in 100 ms are known to one of them, 10 fps. Never above the line, though."""
     rate, frame = Fraction(5_000_000), 10
     value = Value("ramp max Rx", "west-east", rate, "fps", rate - frame, rate + frame)
-    verdicts = {"west-east": Verdict("device", Text("because"))}
+    verdicts = {"west-east": Verdict("device", said("because"))}
     given = evidence(5_000_000)
     found = judge_goal(goal("ramp max Rx", operator, bound), Result("ramp", (value,), (0,)), verdicts, given)
     assert found.passed is expected
@@ -586,7 +586,7 @@ def test_a_goal_within_the_frame_a_count_is_known_to_is_met(
 
 
 def test_goal_that_cannot_be_judged_says_so() -> None:
-    verdicts = {"west-east": Verdict("inconclusive", Text("because"))}
+    verdicts = {"west-east": Verdict("inconclusive", said("because"))}
     found = Result("throughput", result(9_000_000, name="throughput").values, (0,))
     judged_ = judge_goal(goal("throughput", ">=", "95%"), found, verdicts, evidence(5_000_000))
     assert str(judged_.reason) == "west-east: 9.00 Mpps, 90 % of line rate; the limit is inconclusive"
@@ -600,7 +600,7 @@ def test_a_rate_limited_by_the_tester_meets_no_goal_for_less() -> None:
 def test_corrupted_frames_are_loss_for_a_goal_too() -> None:
     given = corrupting(0, 2_000_000)
     found = Result("throughput", result(5_000_000, name="throughput").values, (0,))
-    verdicts = {"west-east": Verdict("device", Text("because"))}
+    verdicts = {"west-east": Verdict("device", said("because"))}
     judged_ = judge_goal(goal("loss", "<=", "5%"), found, verdicts, given)
     assert judged_.passed is False
     assert "2,000,000 of 20,000,000 frames corrupted (10 %)" in str(judged_.reason)
@@ -621,7 +621,7 @@ def test_a_goal_for_loss_takes_the_trial_that_a_search_passed() -> None:
 
 
 def test_a_goal_for_loss_takes_the_end_of_the_ramp() -> None:
-    value = Value("loss at the end", "west-east", Fraction(1, 1000), "ratio", note=Text("1 of 1000 frames"))
+    value = Value("loss at the end", "west-east", Fraction(1, 1000), "ratio", note=said("1 of 1000 frames"))
     found = Result("ramp", (value, *result(9_990_000).values), (0,))
     given = evidence(9_990_000)
     verdicts = judge(found, given)
@@ -768,7 +768,7 @@ def test_a_sum_of_many_streams_tells_of_a_few() -> None:
 def test_knee_above_the_best_rate_of_its_scope_is_shown_as_that_rate() -> None:
     best = Value("ramp max Rx", "a", Fraction(514), "fps", Fraction(513), Fraction(515))
     for number, shown in ((Fraction(545), Fraction(514)), (Fraction(514), Fraction(514))):
-        knee = Value("knee", "a", number, "fps", number, number + 2, Text("one step"))
+        knee = Value("knee", "a", number, "fps", number, number + 2, said("one step"))
         found = with_capped_knees(Result("ramp", (best, knee), (0,))).value("knee", "a")
         assert found is not None
         assert found.number == shown

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from netdyno.calibration.document import CalibrationError
+from netdyno.calibration.reasons import RingLoop
 from netdyno.devices import KINDS, LabLink, Loopback, WiredPort, Wiring, addresses
 from netdyno.plan import Plan, parse
 from netdyno.ports import backends
@@ -133,10 +134,7 @@ def _ring(threads: Threads) -> Iterator[Wiring]:
         "ports": [{"name": name, "backend": {"kind": "ring"}} for name in names],
         "loops": [{"ports": [0, 1], "rate_bps": DEFAULT_BPS, "delay_ps": 0}],
     }
-    how = "One ring, its two ends in the tester's thread."
-    if threads.count > 1:
-        how = "A ring for each of the tester's threads, its two ends in that thread."
-    yield Wiring("real", ports, session, notes=(how,)).with_threads(threads)
+    yield Wiring("real", ports, session, notes=(RingLoop(threads.count),)).with_threads(threads)
 
 
 def _rate(interface: str) -> int:

@@ -10,6 +10,7 @@ from tempfile import TemporaryFile
 
 from netdyno.calibration import inventory
 from netdyno.calibration.document import Calibration, CalibrationError, Traffic
+from netdyno.calibration.reasons import CalibrationOld, CalibrationUnreadable
 from netdyno.values.proven import Proven
 
 FOLDER = "calibrations"
@@ -51,14 +52,15 @@ def save(runs: Path, calibration: Calibration) -> Path:
     return file
 
 
-def load(runs: Path) -> tuple[list[Calibration], list[str]]:
+def load(runs: Path) -> tuple[list[Calibration], list[CalibrationUnreadable]]:
     """The calibrations beside the runs, newest first, and an error for each unreadable one."""
     found, wrong = [], []
     for file in sorted((runs / FOLDER).glob("*.json")):
         try:
             found.append(Calibration.from_json(file.read_text(), str(file)))
         except (CalibrationError, OSError, UnicodeDecodeError) as error:
-            wrong.append(str(error))
+            cause = error.code if isinstance(error, CalibrationError) else "cannot-read"
+            wrong.append(CalibrationUnreadable(str(file), cause, str(error)))
     found.sort(key=lambda one: one.made_at, reverse=True)
     return found, wrong
 
@@ -134,9 +136,9 @@ def describe_changes(was: Mapping[str, str], now: Mapping[str, str]) -> str | No
     return "; ".join(changes) or None
 
 
-def age_note(one: Proven, now: datetime | None = None) -> str | None:
-    """A sentence where it is old."""
+def age_note(one: Proven, now: datetime | None = None) -> CalibrationOld | None:
+    """The note on a calibration that is older than `OLD`; None if it is not."""
     age = (now or datetime.now(UTC)) - one.made_at
     if age <= OLD:
         return None
-    return f"The calibration {one.id} is {age.days} days old; `netdyno calibrate` makes a new one."
+    return CalibrationOld(one.id, age.days)

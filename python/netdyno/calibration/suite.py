@@ -65,7 +65,7 @@ def calibrate(
     what the engine raises if they cannot be opened.
     """
     found = _Found(
-        basis=inventory.basis(wiring, versions), ports=inventory.ports(wiring), how=wiring.notes[0]
+        basis=inventory.basis(wiring, versions), ports=inventory.ports(wiring), how=str(wiring.notes[0])
     )
     now = datetime.now(UTC)
     with _interruptible(found, cases, say):

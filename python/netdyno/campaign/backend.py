@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from netdyno.campaign.lab_reasons import BackendChosen, BackendRefused
 from netdyno.plan.matrix import streams
 from netdyno.ports import backends, nic
 from netdyno.ports.nic import fit
-from netdyno.values.number import rate
 from netdyno.values.rates import FCS, load_fps
 from netdyno.values.units import L1Rate
 
@@ -36,12 +36,6 @@ class Candidate:
     def carries(self, need: Fraction) -> bool:
         """Whether it is enough, as far as anybody knows."""
         return self.fps is not None and self.fps >= need
-
-    def __str__(self) -> str:
-        if self.fps is None:
-            return "what it carries is not proven here"
-        known = rate(self.fps, "pps")
-        return f"proven {known} here" if self.proven else f"not proven here, {known} are usual"
 
 
 def choose_backends(
@@ -70,18 +64,21 @@ def choose_backends(
         if isinstance(candidate, Candidate):
             possible.append(candidate)
         else:
-            refusals.append(f"`{one.name}` cannot be: {candidate}")
+            refusals.append(BackendRefused(one.name, candidate))
     if not possible:
         # Opening it says what is wrong, with what helps.
         return wiring.settled()
     enough = [one for one in possible if one.carries(need)]
     chosen = enough[0] if enough else max(possible, key=_amount)
-    how = f" ({chosen.how})" if chosen.how else ""
-    wanted = rate(need, "pps")
-    note = f"`backend: auto` is `{chosen.kind}`{how}: {wanted} a direction are needed, {chosen}"
-    note += "." if enough else ": the result may be a lower bound."
-    if refusals and not enough:
-        note += f" {'; '.join(refusals)}."
+    note = BackendChosen(
+        chosen.kind,
+        chosen.how,
+        need,
+        chosen.fps,
+        chosen.proven,
+        bool(enough),
+        () if enough else tuple(refusals),
+    )
     settled = wiring.settled(chosen.kind)
     return replace(settled, notes=(*settled.notes, note))
 

@@ -32,7 +32,6 @@ from netdyno.methods import METHODS
 from netdyno.plan.matrix import cases, situation, wire_groups
 from netdyno.store import CaseWiring, StoredTrial, StoredVerdict
 from netdyno.testers import TesterEntry
-from netdyno.values.reason import texts
 from netdyno.values.situation import Situation
 from netdyno.verdict import Evidence, is_asked, judge, judge_goal
 
@@ -170,6 +169,6 @@ def _wired(wiring: Wiring, known: Situation, session: str) -> CaseWiring:
         clock=wiring.clock,
         situation=known,
         enforced_rate=all(port.enforced_rate for port in wiring.ports),
-        notes=texts(wiring.notes),
+        notes=wiring.notes,
         session=session,
     )

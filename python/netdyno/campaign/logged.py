@@ -7,7 +7,7 @@ import logging
 import sys
 
 from netdyno.values.printable import printable
-from netdyno.values.reason import Reason, text
+from netdyno.values.reason import Reason
 
 LOG = logging.getLogger("netdyno")
 LOG.addHandler(logging.NullHandler())
@@ -19,11 +19,9 @@ def log_event(level: int, event: str, **fields: object) -> None:
     LOG.log(level, "%s", " ".join((f"event={event}", *pairs)))
 
 
-def warn(what: str | Reason) -> None:
+def warn(reason: Reason) -> None:
     """Prints a warning on stderr, and logs it with the code of its reason."""
-    print(printable(f"warning: {what}"), file=sys.stderr)
-    reason = text(what)
-    assert reason is not None
+    print(printable(f"warning: {reason}"), file=sys.stderr)
     log_event(logging.WARNING, "warning", code=reason.code, text=reason)
 
 

@@ -1,17 +1,26 @@
-"""The table of all reasons, for whoever reads a run: each package exports its own."""
+"""The table of all reasons, for a reader of a run: each package exports its own."""
 
 from __future__ import annotations
 
 from netdyno import verdict
-from netdyno.campaign import busy
+from netdyno.calibration import reasons as calibration
+from netdyno.campaign import busy, lab_reasons
+from netdyno.devices import reasons as devices
 from netdyno.methods import reasons as methods
+from netdyno.modifiers import reasons as modifiers
+from netdyno.ports import reasons as ports
 from netdyno.values import engine_reason, reason, unmeasured
 
 REASONS: reason.Codes = reason.join(
     reason.REASONS,
     engine_reason.REASONS,
     unmeasured.REASONS,
+    ports.REASONS,
+    devices.REASONS,
+    modifiers.REASONS,
     methods.REASONS,
     verdict.REASONS,
+    calibration.REASONS,
     busy.REASONS,
+    lab_reasons.REASONS,
 )

@@ -13,11 +13,19 @@ from typing import Any
 from netdyno.devices import addresses, agent, filters, routes
 from netdyno.devices.drivers.driver import Driver, Reached
 from netdyno.devices.live import Inert, Live
+from netdyno.devices.reasons import (
+    CardSetting,
+    HasOwnAddress,
+    HoldsDefaultRoute,
+    InterfaceWithoutLine,
+    UserCable,
+)
 from netdyno.devices.wiring import LabError, LabLink, Trait, WiredPort, Wiring, in_words, loop_ports
 from netdyno.ports import backends, nic
 from netdyno.ports.backends import PortBackend
 from netdyno.ports.nic import advice, fit
 from netdyno.ports.threads import Threads
+from netdyno.values.reason import Reason
 
 DETACH_S = 2.0
 """An XDP program of somebody who is just ending is waited for this long."""
@@ -108,13 +116,13 @@ class External:
         """The same, read by a driver."""
         return replace(self, driver=driver, reached=reached)
 
-    def preflight(self, links: tuple[LabLink, ...]) -> tuple[str, ...]:
+    def preflight(self, links: tuple[LabLink, ...]) -> tuple[Reason, ...]:
         """That packet sockets may be opened, every interface is there, up, and of one link.
 
         Warns of one that carries this machine's own traffic.
         """
         faults: list[tuple[int, LabError]] = []
-        warnings: list[str] = []
+        warnings: list[Reason] = []
         taken: set[str] = set()
         may = fit.rights()
         for index, link in enumerate(links):
@@ -177,13 +185,8 @@ class External:
             )
         wiring = self.wire(links, {}).with_threads(threads)
         if not apart:
-            names = " and ".join(f"`{_interface(link)}`" for link in links)
-            how = (
-                f"What the user plugged in between {names}."
-                if len(links) > 1
-                else f"What the user plugged into {names}, which leads back into it what it sends."
-            )
-            yield loop_ports(_as_found(wiring).settled(), how)
+            cable = UserCable(tuple(map(_interface, links)))
+            yield loop_ports(_as_found(wiring).settled(), cable)
             return
         backend = backends.BACKENDS[apart[0]]
         if set(kinds) != {backend.name} or backend.loop is None:
@@ -220,18 +223,14 @@ def _as_found(wiring: Wiring) -> Wiring:
         enforced = card.card.has_line and card.card.speed_bps == port.rate_bps
         ports.append(replace(port, mac=card.link.mac, enforced_rate=enforced))
         if not card.card.has_line:
-            driver = f" (driver `{card.driver}`)" if card.driver else ""
-            notes.append(
-                f"Interface `{interface}`{driver} of `{port.name}` has no line of its own:"
-                " nothing is known to hold frames to the plan's rate."
-            )
+            notes.append(InterfaceWithoutLine(port.name, interface, card.driver or ""))
         carried = backends.BACKENDS.get(backend["kind"])
         restored = carried is not None and carried.restores_tags
         notes += _warnings(port, card, tagged=Trait.UNTAGGED not in wiring.traits and not restored)
     return replace(wiring, ports=tuple(ports), notes=tuple(notes))
 
 
-def _warnings(port: WiredPort, card: nic.Nic, *, tagged: bool) -> Iterator[str]:
+def _warnings(port: WiredPort, card: nic.Nic, *, tagged: bool) -> Iterator[Reason]:
     """Warnings about the card's settings, each with the command that changes it.
 
     tagged: what a card does to tags can reach the test. Packet sockets put back what it takes off.
@@ -240,22 +239,15 @@ def _warnings(port: WiredPort, card: nic.Nic, *, tagged: bool) -> Iterator[str]:
     for finding in advice.findings(card, rate_bps=port.rate_bps):
         if finding.tags and not tagged:
             continue
-        change = f" `{finding.command}` changes that." if finding.command else ""
-        yield f"Interface `{card.name}` of `{port.name}` {finding.what}.{change}"
+        yield CardSetting(port.name, card.name, finding.code, finding.effect, finding.what, finding.command)
 
 
-def _own_traffic(port: str, card: nic.Nic) -> Iterator[str]:
+def _own_traffic(port: str, card: nic.Nic) -> Iterator[Reason]:
     """Strongest for the default route: a load there takes this machine off its network."""
     if card.default_route:
-        yield (
-            f"Interface `{card.name}` of `{port}` holds this machine's default route: the test takes the"
-            " machine off its network while it runs, and what the machine sends disturbs the test."
-        )
+        yield HoldsDefaultRoute(port, card.name)
     elif card.addresses:
-        yield (
-            f"Interface `{card.name}` of `{port}` has the address {card.addresses[0]} of this machine: what"
-            " else uses it disturbs the test, and the test disturbs that."
-        )
+        yield HasOwnAddress(port, card.name, card.addresses[0])
 
 
 def _interface(link: LabLink) -> str:
@@ -287,7 +279,7 @@ def _card(interface: str, backend: str, may: fit.Rights) -> nic.Nic:
     return card
 
 
-def _notes(link: LabLink, opened: Any) -> Iterator[str]:
+def _notes(link: LabLink, opened: Any) -> Iterator[Reason]:
     """What a reader must know of a port that is no interface."""
     backend = backends.BACKENDS.get(link.backend.kind)
     if backend is not None and backend.note is not None:

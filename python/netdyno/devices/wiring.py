@@ -12,6 +12,7 @@ from netdyno.errors import NetdynoError
 from netdyno.ports import backends
 from netdyno.ports.backends import PortBackend
 from netdyno.ports.threads import Threads
+from netdyno.values.reason import Reason
 
 if TYPE_CHECKING:
     from netdyno.devices.drivers.driver import Driver, Reached
@@ -111,8 +112,8 @@ class Wiring:
     session: Mapping[str, Any]
     """The session spec of docs/interfaces.md."""
     traits: frozenset[Trait] = frozenset()
-    notes: tuple[str, ...] = ()
-    """What a reader of the report must know of this lab, one sentence each."""
+    notes: tuple[Reason, ...] = ()
+    """What a reader of the report must know of this lab."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """The device's, in this case."""
     routes: tuple[tuple[str, ...], ...] = ()
@@ -211,8 +212,8 @@ class Device(Protocol):
 class Preflight(Protocol):
     """A kind that can tell before a run begins that this machine cannot do it."""
 
-    def preflight(self, links: tuple[LabLink, ...]) -> tuple[str, ...]:
-        """Looks, once a run, and changes nothing. What to warn of, a sentence each. Raises `LabError`."""
+    def preflight(self, links: tuple[LabLink, ...]) -> tuple[Reason, ...]:
+        """Warnings about this machine, read once a run; changes nothing. Raises `LabError`."""
         ...
 
 
@@ -251,7 +252,7 @@ def in_words(links: range) -> str:
     return least if least == most else f"{least} to {most}"
 
 
-def loop_ports(wiring: Wiring, how: str) -> Wiring:
+def loop_ports(wiring: Wiring, how: Reason) -> Wiring:
     """A wiring whose ports are each other's far end: frames go to the peer, and nothing is resolved."""
     ports = tuple(
         replace(port, ipv4=None, ipv6=None, destination="peer", destination_ipv6=None, vlans=())

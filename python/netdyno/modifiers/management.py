@@ -18,9 +18,10 @@ from netdyno.devices import agent
 from netdyno.errors import Problem
 from netdyno.modifiers import datagram, snmp
 from netdyno.modifiers.modifier import Asked, Modifier, Scene, Words
+from netdyno.modifiers.reasons import QueriesUnanswered, WrongAnswers
 from netdyno.values.finding import Column, Result, Table
 from netdyno.values.outcome import Exchange, Heard, Outcome
-from netdyno.values.reason import texts
+from netdyno.values.reason import Reason
 
 if TYPE_CHECKING:
     from netdyno.devices.wiring import Wiring
@@ -291,20 +292,14 @@ def _with_table(result: Result, _wiring: Wiring, trials: Sequence[Outcome]) -> R
         " and what it was sent are test frames and queries of that time; an agent that looks at its counters"
         " every few seconds says less."
     )
-    notes = []
+    notes: list[Reason] = []
     if answered < sent:
-        notes.append(
-            f"The device answered {answered} of {sent} management queries."
-            + (f" Nothing was answered: is {COMMUNITY} its community?" if answered == 0 else "")
-        )
-    told = [finding for one in found for finding in one.findings]
-    if told:
-        more = f", and {wrong - FINDINGS} more" if wrong > FINDINGS else ""
-        notes.append(
-            f"Of answers to management queries {wrong} were wrong: {'; '.join(told[:FINDINGS])}{more}."
-        )
+        notes.append(QueriesUnanswered(answered, sent, COMMUNITY))
+    examples = tuple(finding for one in found for finding in one.findings)[:FINDINGS]
+    if examples:
+        notes.append(WrongAnswers(wrong, examples))
     table = Table("Management queries", COLUMNS, (row,), caption)
-    return replace(result, tables=(*result.tables, table), notes=(*result.notes, *texts(notes)))
+    return replace(result, tables=(*result.tables, table), notes=(*result.notes, *notes))
 
 
 MODIFIER = Modifier(

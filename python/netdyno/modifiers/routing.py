@@ -22,9 +22,10 @@ from netdyno.devices.wiring import Trait
 from netdyno.errors import Problem
 from netdyno.modifiers import datagram, rip
 from netdyno.modifiers.modifier import Asked, Modifier, Profile, Scene, Words
+from netdyno.modifiers.reasons import FollowingUnknown, UpdatesNotFollowed
 from netdyno.values.finding import Column, Result, Table
 from netdyno.values.outcome import Exchange, Outcome, Post
-from netdyno.values.reason import texts
+from netdyno.values.reason import Reason
 
 if TYPE_CHECKING:
     from netdyno.devices.wiring import LabLink, Wiring
@@ -296,24 +297,15 @@ def _with_table(result: Result, wiring: Wiring, trials: Sequence[Outcome]) -> Re
         " as its first frame, then the other one each 30 s. Followed: frames to those networks came to that"
         " port in state A, and did not in B."
     )
-    notes = []
+    notes: list[Reason] = []
     if wrong:
-        shown = [finding for one in found for finding in one.findings]
-        more = f", and {wrong - FINDINGS} more" if wrong > FINDINGS else ""
-        hint = ""
-        if followed == 0 and Trait.CAN_BE_ASKED not in wiring.traits:
-            hint = f" Does the device learn by RIP version 2 on its port at {found[0].port}?"
-        notes.append(
-            f"The device did not follow {wrong} of {sent} routing updates:"
-            f" {'; '.join(shown[:FINDINGS])}{more}.{hint}"
-        )
+        shown = tuple(finding for one in found for finding in one.findings)[:FINDINGS]
+        may_not_learn = followed == 0 and Trait.CAN_BE_ASKED not in wiring.traits
+        notes.append(UpdatesNotFollowed(wrong, sent, shown, found[0].port if may_not_learn else None))
     elif not followed:
-        notes.append(
-            f"That the device followed any of {sent} routing updates is not known: it had less than"
-            f" {FOLLOWS_NS // 10**9} s for each, or received no network before one was taken back."
-        )
+        notes.append(FollowingUnknown(sent, FOLLOWS_NS // 10**9))
     table = Table("Routing updates", COLUMNS, ((found[0].port, *counts),), caption)
-    return replace(result, tables=(*result.tables, table), notes=(*result.notes, *texts(notes)))
+    return replace(result, tables=(*result.tables, table), notes=(*result.notes, *notes))
 
 
 MODIFIER = Modifier(

@@ -5,13 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from netdyno.errors import NetdynoError
 from netdyno.ports import nic
 from netdyno.ports.nic import counters, netlink
+from netdyno.ports.reasons import (
+    DuplexChanged,
+    InterfaceGone,
+    InterfaceSwitchedOff,
+    LinkWentDown,
+    SpeedChanged,
+)
 from netdyno.values.outcome import InterfaceResult, Outcome
-from netdyno.values.reason import texts
+from netdyno.values.reason import Reason
 
 CARRIER_S = 30.0
 """How long a trial waits for the lines under its ports. A 10GBASE-T link takes some seconds to agree on a
@@ -118,37 +125,36 @@ class Watch:
             interfaces=tuple(
                 replace(interface, waited_ns=self._waited.get(interface.port, 0)) for interface, _ in found
             ),
-            invalid=(*result.invalid, *texts(reason for _, reasons in found for reason in reasons)),
+            invalid=(*result.invalid, *(reason for _, reasons in found for reason in reasons)),
         )
 
 
-def _compare(port: _Port) -> tuple[InterfaceResult, list[str]]:
+def _compare(port: _Port) -> tuple[InterfaceResult, list[Reason]]:
     before, after = port.before, nic.read(port.interface)
-    named = f"interface `{port.interface}` of `{port.name}`"
+    named = (port.name, port.interface)
     if before is None or after is None or before.link.index != after.link.index:
-        return InterfaceResult(port.name, port.interface), [f"{named} was taken away during the trial"]
+        return InterfaceResult(*named), [InterfaceGone(*named)]
     general = counters.difference(before.link.counters, after.link.counters)
     of_driver = counters.difference(port.of_driver, nic.driver_counters(port.interface))
-    reasons = []
+    reasons: list[Reason] = []
     downs = after.link.downs - before.link.downs
     if downs > 0:
-        times = "once" if downs == 1 else f"{downs} times"
-        reasons.append(f"the link of `{port.name}` (interface `{port.interface}`) went down {times}")
+        reasons.append(LinkWentDown(*named, downs))
     elif before.link.up and not after.link.up:
-        reasons.append(f"{named} was switched off")
-    for what, was, now in (
-        ("bit/s", before.card.speed_bps, after.card.speed_bps),
-        ("duplex", _duplex(before), _duplex(after)),
-    ):
-        # A link that is down has no speed; that it went down has been reported.
-        if was is not None and now is not None and was != now:
-            reasons.append(f"{named} runs at {now} {what} now, at the trial's beginning it was {was}")
+        reasons.append(InterfaceSwitchedOff(*named))
+    # A link that is down has no speed; that it went down has been reported.
+    was_bps, now_bps = before.card.speed_bps, after.card.speed_bps
+    if was_bps is not None and now_bps is not None and was_bps != now_bps:
+        reasons.append(SpeedChanged(*named, was_bps, now_bps))
+    was, now = _duplex(before), _duplex(after)
+    if was is not None and now is not None and was != now:
+        reasons.append(DuplexChanged(*named, was, now))
     kinds = counters.by_kind(general, of_driver)
     if after.link.kind in FAR_END and "not sent" in kinds:
         kinds["refused by the far end"] = kinds.pop("not sent")
-    return InterfaceResult(port.name, port.interface, general, of_driver, kinds, max(downs, 0)), reasons
+    return InterfaceResult(*named, general, of_driver, kinds, max(downs, 0)), reasons
 
 
-def _duplex(card: nic.Nic) -> str | None:
+def _duplex(card: nic.Nic) -> Literal["full", "half"] | None:
     full = card.card.full_duplex
     return None if full is None else "full" if full else "half"

@@ -33,6 +33,11 @@ class EngineReason(Reason):
         return cls.of(found["text"], found["code"], found["fields"])
 
     @property
+    def full_code(self) -> str:
+        """`engine` and the engine's code."""
+        return f"{self.code} {self.kind}"
+
+    @property
     def about(self) -> Mapping[str, Any]:
         """The engine's fields; empty if a record has something else there."""
         try:

@@ -44,23 +44,17 @@ class Reason:
     is_detail: ClassVar[bool] = False
     """Evidence behind a number: reports have it, first screens leave it out."""
 
+    @property
+    def full_code(self) -> str:
+        """Its code; of a reason that carries another program's code, that one beside it."""
+        return self.code
+
     def fields(self) -> dict[str, Any]:
         """Its fields as JSON has them: fractions as text, reasons as `{"code": ..., "fields": ...}`."""
         return {one.name: _plain(getattr(self, one.name)) for one in dataclass_fields(self)}
 
     def __str__(self) -> str:
         raise NotImplementedError(f"{type(self).__name__} has no wording")
-
-
-@dataclass(frozen=True)
-class Text(Reason):
-    """A sentence that has no class of its own yet."""
-
-    code: ClassVar[str] = "text"
-    text: str
-
-    def __str__(self) -> str:
-        return self.text
 
 
 @dataclass(frozen=True)
@@ -135,27 +129,14 @@ def join(*tables: Codes) -> dict[str, type[Reason]]:
     return by_code(*(one for table in tables for one in table.values()))
 
 
-REASONS: Codes = by_code(Text, About)
-
-
-def texts(sentences: Iterable[str | Reason]) -> tuple[Reason, ...]:
-    """Reasons, those that are sentences without a class of their own yet among them."""
-    return tuple(Text(one) if isinstance(one, str) else one for one in sentences)
-
-
-def text(sentence: str | Reason | None) -> Reason | None:
-    """A reason that may be a sentence without a class of its own yet; None of an empty one."""
-    return (Text(sentence) if isinstance(sentence, str) else sentence) if sentence else None
+REASONS: Codes = by_code(About)
 
 
 def in_short(reasons: Iterable[Reason]) -> str:
-    """Reasons in one line: equal ones once, at most `EXAMPLES` of a code, then their count.
-
-    Those without a class of their own are of one kind only if their texts are equal.
-    """
-    kinds: dict[object, list[Reason]] = {}
+    """Reasons in one line: equal ones once, at most `EXAMPLES` of a kind, then their count."""
+    kinds: dict[str, list[Reason]] = {}
     for reason in reasons:
-        kinds.setdefault(reason if isinstance(reason, Text) else reason.code, []).append(reason)
+        kinds.setdefault(reason.full_code, []).append(reason)
     return "; ".join(_kind_in_short(found) for found in kinds.values())
 
 

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 
 from netdyno.devices import addresses
 from netdyno.devices.emulated.model import Emulated, Model, fps
+from netdyno.devices.reasons import PublishedLatency
 from netdyno.devices.wiring import LabLink
 
 # Geometric means of the averages at 90 to 99 %: 256 B 50.248 and 73.196 us, 1518 B 99.23 and 114.08 us. Less
@@ -55,11 +56,7 @@ def _model(links: tuple[LabLink, ...], chosen: Mapping[str, str]) -> Model:
             "box_queue": QUEUE,
             "reset_ns": RESET_NS,
         },
-        notes=(
-            "Its latency is that of a published test: 256 B 50 to 73 us on average up to 99 % of two"
-            " 10 Gbit/s lines and 1,179 us at 100 %, 1518 B 99 to 114 us; the box forwards 11.36 Mpps and"
-            " 20 Gbit/s.",
-        ),
+        notes=(PublishedLatency(),),
     )
 
 

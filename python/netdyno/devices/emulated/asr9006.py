@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from netdyno.devices.emulated.model import Capacity, Emulated, Model, hashes
+from netdyno.devices.reasons import HashedMembers, PublishedCapacities, PublishedOneWay
 from netdyno.devices.wiring import LabLink
+from netdyno.values.reason import Reason
 
 # At most two capacities per forwarding type and port kind, each from the cells of the published load
 # test named beside it (test number, profile, direction). Where two cells measure the same resource and
@@ -70,13 +72,10 @@ def _at_once(links: tuple[LabLink, ...], _chosen: Mapping[str, str]) -> tuple[Mo
 def _model(links: tuple[LabLink, ...], chosen: Mapping[str, str]) -> Model:
     forwarding, members = chosen["forwarding"], MEMBERS if chosen["lag"] == "lacp" else 1
     capacity = ASR9006_CAPACITIES[forwarding, chosen["lag"]]
-    notes = [f"Its capacities: {capacity.source}."]
+    notes: list[Reason] = [PublishedCapacities(capacity.source)]
     if members > 1:
-        notes.append(
-            f"Each group has {members} members; the far end spreads frames by destination address"
-            " and hashes decide which member each direction of a single flow meets."
-        )
-    notes.append("The capacities come from a published test whose uni runs sent in one direction only.")
+        notes.append(HashedMembers(members))
+    notes.append(PublishedOneWay())
     ports = tuple({**capacity.of(index), **hashes(forwarding)} for index in range(len(links)))
     return Model(forwarding, members, ports, notes=tuple(notes))
 

@@ -10,17 +10,12 @@ from collections.abc import Mapping
 
 from netdyno.devices import addresses
 from netdyno.devices.emulated.model import Emulated, Model
+from netdyno.devices.reasons import NoPublishedLimit
 from netdyno.devices.wiring import LabLink
 
 
 def _model(_links: tuple[LabLink, ...], _chosen: Mapping[str, str]) -> Model:
-    return Model(
-        "ipv4",
-        notes=(
-            "Published of it is that eight ports of 10 Gbit/s were filled with long frames, and no limit but"
-            " theirs: what it does with short ones is not known, and the model passes them all.",
-        ),
-    )
+    return Model("ipv4", notes=(NoPublishedLimit(),))
 
 
 KIND = Emulated(

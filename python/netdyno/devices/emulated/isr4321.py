@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from netdyno.devices.emulated.model import Emulated, Model
+from netdyno.devices.reasons import DeviceLicence
 from netdyno.devices.wiring import LabLink
 
 LICENCES = {"performance": 100_000_000, "base": 50_000_000}
@@ -23,7 +24,7 @@ def _model(_links: tuple[LabLink, ...], chosen: Mapping[str, str]) -> Model:
     return Model(
         "ipv4",
         device={"box_bits": {"rate_bps": rate, "layer": "l2"}, "box_queue": QUEUE},
-        notes=(f"Its licence lets {rate // 1_000_000} Mbit/s through, both directions together.",),
+        notes=(DeviceLicence(rate),),
     )
 
 

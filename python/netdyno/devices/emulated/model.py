@@ -9,7 +9,9 @@ from typing import Any, Literal, TypeAlias
 
 from netdyno.devices import addresses, filters, routes
 from netdyno.devices.live import Inert, Live
+from netdyno.devices.reasons import EmulatedDevice
 from netdyno.devices.wiring import TWO_LINKS, LabLink, Trait, WiredPort, Wiring, in_words
+from netdyno.values.reason import Reason
 
 Forwarding: TypeAlias = Literal["l2-xconnect", "bridge-domain", "ipv4"]
 
@@ -37,7 +39,7 @@ class Model:
     """An emulated device of one case.
 
     ports: fields of each port (DevicePortSpec of crates/dut/src/spec.rs) beyond its name, addresses and
-    rate; none: plain ports. device: fields of the device (DeviceSpec) beyond those. notes: sentences for the
+    rate; none: plain ports. device: fields of the device (DeviceSpec) beyond those. notes: for the
     report.
     """
 
@@ -45,7 +47,7 @@ class Model:
     members: int = 1
     ports: tuple[Mapping[str, Any], ...] = ()
     device: Mapping[str, Any] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: tuple[Reason, ...] = ()
     bridge: Mapping[str, Any] = field(default_factory=dict)
     """Fields of a bridge's forwarding: its table, and how fast it learns."""
 
@@ -155,8 +157,7 @@ def _wire(
             for index, port in enumerate(ports)
         ],
     }
-    notes = ["The device is emulated, in virtual time: nothing here was measured on a real device."]
-    notes += dict.fromkeys(note for model in models for note in model.notes)
+    notes = (EmulatedDevice(), *dict.fromkeys(note for model in models for note in model.notes))
     forwards = {model.forwarding for model in models}
     traits = {Trait.CAN_BE_ASKED}
     traits |= {Trait.LEARNS} if "bridge-domain" in forwards else set()
@@ -166,7 +167,7 @@ def _wire(
         ports,
         session,
         frozenset(traits),
-        tuple(notes),
+        notes,
         routes=behind,
         filters=tuple(tuple(str(rule) for rule in of_port) for of_port in rules),
     )

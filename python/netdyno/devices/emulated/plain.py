@@ -8,7 +8,9 @@ from typing import Any
 
 from netdyno.devices import addresses, agent, filters, rip, routes
 from netdyno.devices.emulated.model import Emulated, Model, fps, hashes
+from netdyno.devices.reasons import DeviceSetTo, DeviceTakesIn
 from netdyno.devices.wiring import LabLink
+from netdyno.values.reason import Reason
 from netdyno.values.units import Duration, FrameRate, FrameSize
 
 MS = 1_000_000
@@ -132,13 +134,13 @@ def _model(forwarding: str, links: tuple[LabLink, ...], chosen: Mapping[str, str
     if "addresses" in chosen:
         rate = None if chosen["learns"] == "any" else fps(int(FrameRate.parse(chosen["learns"]).amount))
         bridge = {"table_limit": int(chosen["addresses"]), "learn_fps": rate}
-    changed = [
-        f"`{name}: {value}`"
+    changed = tuple(
+        (name, value)
         for name, value in chosen.items()
         if name not in _CAPACITY and value != {**_BRIDGE, **_ROUTER}[name][0]
-    ]
+    )
     if changed:
-        notes = (*notes, f"The device is as the plan says: {', '.join(changed)}.")
+        notes = (*notes, DeviceSetTo(changed))
     return Model(forwarding, 1, (port,) * len(links), device, notes, bridge)
 
 
@@ -163,17 +165,14 @@ def _costs(chosen: Mapping[str, str], port: Mapping[str, Any]) -> dict[str, Any]
 
 def _capacity(
     chosen: Mapping[str, str], cards: Sequence[Sequence[int]]
-) -> tuple[dict[str, Any], dict[str, Any], tuple[str, ...]]:
+) -> tuple[dict[str, Any], dict[str, Any], tuple[Reason, ...]]:
     """Fields of the device and of each port for what is taken in, and the note for a reader."""
     asked, shared = chosen["capacity"], chosen["shared"]
     if asked == "line":
         return {}, {"in_fps": None}, ()
-    rate = fps(int(FrameRate.parse(asked).amount))
-    shown = asked.replace("kpps", " kpps").replace("Mpps", " Mpps")
-    of = ", ".join(str(len(card)) for card in cards)
-    each = f"card of {of} ports" if len(cards) == 1 else f"of {len(cards)} cards with {of} ports"
-    told = {"port": "on each port", "card": f"on each {each}", "box": "on all ports together"}
-    notes = (f"The device takes in {shown} {told[shared]}, as the plan says.",)
+    rate_pps = int(FrameRate.parse(asked).amount)
+    rate = fps(rate_pps)
+    notes = (DeviceTakesIn(rate_pps, shared, tuple(map(len, cards))),)  # type: ignore[arg-type]
     if shared == "port":
         return {}, {"in_fps": rate}, notes
     if shared == "box":

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from netdyno.devices import addresses
 from netdyno.devices.emulated.model import Emulated, Model
+from netdyno.devices.reasons import TwoSwitches
 from netdyno.devices.wiring import LabLink
 
 TRUNK_BPS = 40_000_000_000
@@ -27,10 +28,8 @@ def _model(links: tuple[LabLink, ...], chosen: Mapping[str, str]) -> Model:
         "rate_bps": TRUNK_BPS,
         "more_bytes": TAG_BYTES if tagged else 0,
     }
-    note = "Two switches, joined by a trunk of 40 Gbit/s: every other port is on the second one."
-    if tagged:
-        note += " Each frame is 4 bytes longer on it (802.1ad)."
-    return Model("bridge-domain", device={"trunk": trunk}, notes=(note,))
+    notes = (TwoSwitches(TRUNK_BPS, TAG_BYTES if tagged else 0),)
+    return Model("bridge-domain", device={"trunk": trunk}, notes=notes)
 
 
 KIND = Emulated(

@@ -23,6 +23,14 @@ from netdyno.devices.linux import device as dut
 from netdyno.devices.linux.daemon import Daemon
 from netdyno.devices.linux.live import LinuxLive
 from netdyno.devices.live import Live
+from netdyno.devices.reasons import (
+    DeviceNotIsolated,
+    DeviceOnOwnCore,
+    DeviceSharesCore,
+    LeftoversEnded,
+    VethLoop,
+    VethPairs,
+)
 from netdyno.devices.wiring import (
     TWO_LINKS,
     LabError,
@@ -36,6 +44,7 @@ from netdyno.devices.wiring import (
 from netdyno.ports import backends
 from netdyno.ports.backends import PortBackend
 from netdyno.ports.threads import Threads, cores_of, workers_of
+from netdyno.values.reason import Reason
 
 INTERFACES = tuple(f"p{port}" for port in range(dut.MOST_PORTS))
 """Of the tester's ports, of which a lab has the first ones."""
@@ -153,9 +162,7 @@ class Linux:
                     wiring = replace(wiring, ports=numbered)
                 built = _as_built(wiring, device)
                 if ended:
-                    some = "a device's process" if len(ended) == 1 else f"{len(ended)} processes of devices"
-                    left = f"A run that was killed had left {some}, ended before this lab was built."
-                    built = replace(built, notes=(*built.notes, left))
+                    built = replace(built, notes=(*built.notes, LeftoversEnded(len(ended))))
                 yield LinuxLive(built, device, self.service, files, tuple(daemons))
             finally:
                 # A namespace is cleared away some time after its last process; the next lab of this
@@ -176,7 +183,7 @@ class Linux:
             )
         dut.tool("ip")
         asked = _queued(self.wire(links, {}).with_threads(threads))
-        wiring = loop_ports(asked, "One veth pair, from tester port to tester port.")
+        wiring = loop_ports(asked, VethLoop())
         wiring = replace(wiring, session={**wiring.session, "cores": _tester_cores(wiring)})
         with namespaces.tester_namespace():
             near, far = INTERFACES[:2]
@@ -267,39 +274,21 @@ def _join(device: dut.Device, mtu: int, workers: int, ports: int) -> None:
 
 def _as_built(wiring: Wiring, device: dut.Device) -> Wiring:
     cores = sorted(os.sched_getaffinity(0))
-    notes = [
-        *wiring.notes,
-        f"Real frames through Linux {platform.release()} over veth pairs, which pass frames as fast as the"
-        " CPU can: there is no line rate. The plan's `rate` is only what a load or a goal in per cent is"
-        " taken of.",
-    ]
     ours = _tester_cores(wiring)
     theirs = _device_core(wiring, ours)
     if len(cores) < 2:
-        reason: str | None = "this machine has one core"
+        failure: DeviceNotIsolated | None = DeviceNotIsolated("one-core")
     else:
-        reason = dut.isolate(device, theirs, len(wiring.ports), len(ours))
-    if reason is None:
-        notes.append(_places(ours, theirs))
-    else:
-        notes.append(
-            f"The device is not isolated: {reason}. Its work is done on the sender's core, so its limit"
-            " shows as a tester that cannot send faster, never as loss."
-        )
-    return replace(wiring, session={**wiring.session, "cores": ours}, notes=tuple(notes))
+        failure = dut.isolate(device, theirs, len(wiring.ports), len(ours))
+    notes = (*wiring.notes, VethPairs(platform.release()), failure or _describe_cores(ours, theirs))
+    return replace(wiring, session={**wiring.session, "cores": ours}, notes=notes)
 
 
-def _places(ours: list[int], theirs: int) -> str:
-    """Who works where, a sentence; and who takes whose time."""
+def _describe_cores(ours: list[int], theirs: int) -> Reason:
+    """The note on the cores of the tester's workers (`ours`) and of the device."""
     if theirs in ours:
-        worker = "The tester" if len(ours) == 1 else f"Worker {ours.index(theirs) + 1} of the tester"
-        return (
-            f"{worker} and the device share core {theirs}: each is away while the other has it, so what is"
-            " found is a limit of both. A device on this machine needs a core that no worker has."
-        )
-    own = [str(core) for core in ours]
-    cores = f"core {own[0]}" if len(own) == 1 else f"cores {', '.join(own[:-1])} and {own[-1]}"
-    return f"The device works on core {theirs}, the tester on {cores}."
+        return DeviceSharesCore(theirs, ours.index(theirs) + 1, len(ours))
+    return DeviceOnOwnCore(theirs, tuple(ours))
 
 
 def _ip(command: str) -> None:

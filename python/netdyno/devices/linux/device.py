@@ -14,6 +14,7 @@ from itertools import product
 
 from netdyno.devices import addresses
 from netdyno.devices.linux import leftovers, namespaces
+from netdyno.devices.reasons import DeviceNotIsolated
 from netdyno.devices.wiring import LabError
 
 # Debian gives plain users no sbin in their PATH; `ip` and `tc` live there.
@@ -33,8 +34,6 @@ MOST_PORTS = 8
 
 PORTS = tuple(f"d{port}" for port in range(MOST_PORTS))
 """Its ports, of which a lab has the first ones."""
-
-ONLY_ROOT = "only root of the machine may move its receive work to another core"
 
 
 def tool(name: str) -> str:
@@ -170,8 +169,8 @@ def _await_carrier(device: Device, names: Sequence[str], ready: str) -> None:
             time.sleep(0.02)
 
 
-def isolate(device: Device, core: int, ports: int, queues: int = 1) -> str | None:
-    """Moves the device's work, of so many ports and queues of each, to one core; None, or why that cannot be.
+def isolate(device: Device, core: int, ports: int, queues: int = 1) -> DeviceNotIsolated | None:
+    """Moves the device's work, of so many ports and queues of each, to one core; the failure, if it cannot.
 
     Without it a veth's far end is worked by whoever sends into it, in the sender's own core, and
     overload shows as a slow tester and never as loss.
@@ -180,18 +179,18 @@ def isolate(device: Device, core: int, ports: int, queues: int = 1) -> str | Non
     try:
         folder = namespaces.sysfs_of(device.pid)
     except PermissionError:
-        return ONLY_ROOT
+        return DeviceNotIsolated("only-root")
     except OSError as error:
-        return f"its interfaces' settings cannot be reached ({error.strerror})"
+        return DeviceNotIsolated("settings-unreachable", error.strerror or "")
     try:
         for port, number in product(PORTS[:ports], range(queues)):
             queue = os.open(f"class/net/{port}/queues/rx-{number}/rps_cpus", os.O_WRONLY, dir_fd=folder)
             with os.fdopen(queue, "wb", buffering=0) as file:
                 file.write(mask)
     except PermissionError:
-        return ONLY_ROOT
+        return DeviceNotIsolated("only-root")
     except OSError as error:
-        return f"its receive work cannot be steered to another core ({error.strerror})"
+        return DeviceNotIsolated("not-steerable", error.strerror or "")
     finally:
         os.close(folder)
     return None

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from netdyno.ports.nic import Nic
 from netdyno.ports.nic.fit import Fit, Rights
+from netdyno.values.reason import Reason
 
 
 class Options(BaseModel):
@@ -51,9 +52,9 @@ class Backend:
     """What no two links may have in common, by their options as written, and its name in words."""
     absent: Callable[[Any], tuple[str, str | None] | None] | None = None
     """Who is not there that a port needs before a run, by its options, and what to do; None: all are."""
-    note: Callable[[str, Mapping[str, Any]], str] | None = None
+    note: Callable[[str, Mapping[str, Any]], Reason] | None = None
     """What a reader must know of a port, by its name and its spec, where it is no interface."""
-    loop: Callable[[Any, str], tuple[Options, Options, str]] | None = None
+    loop: Callable[[Any, str], tuple[Options, Options, Reason]] | None = None
     """Options of two ports that are joined with each other, by those of one and a folder, and how."""
 
     @property

@@ -13,6 +13,7 @@ from pydantic import AfterValidator, Field, WithJsonSchema
 
 from netdyno.errors import Problem, as_written
 from netdyno.ports.backends.backend import Backend, Options
+from netdyno.ports.reasons import MemifLoop, SharedMemoryPort
 
 SERVER_S = 2.0
 """A memif's server that is being started at the same moment is waited for this long, once a run."""
@@ -92,17 +93,14 @@ def _nobody_at(place: str) -> tuple[str, str] | None:
     return None
 
 
-def _note(port: str, spec: Mapping[str, Any]) -> str:
-    return (
-        f"`{port}` is memory shared with the device (memif {spec['id']} at"
-        f" `{spec['socket']}`), which has no line: nothing holds frames to the plan's rate."
-    )
+def _note(port: str, spec: Mapping[str, Any]) -> SharedMemoryPort:
+    return SharedMemoryPort(port, spec["id"], spec["socket"])
 
 
-def _loop(own: MemifOptions, folder: str) -> tuple[MemifOptions, MemifOptions, str]:
+def _loop(own: MemifOptions, folder: str) -> tuple[MemifOptions, MemifOptions, MemifLoop]:
     place = {"socket": f"{folder}/loop.sock", "id": 0}
     near, far = (own.model_copy(update={**place, "role": role}) for role in ("server", "client"))
-    return near, far, "One memif, its client and its server both ours."
+    return near, far, MemifLoop()
 
 
 BACKEND = Backend(

@@ -15,13 +15,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Finding:
-    """Something to be changed before a test.
+    """A setting to be changed before a test.
 
-    effect: what suffers. `result`: a figure would be wrong, or somebody else's. `latency`, `capacity`: it
-    would be worse than the device's. what: a sentence without its subject, the interface. command: what
-    changes it.
+    code: names the setting. effect: what suffers. `result`: a figure would be wrong, or somebody else's.
+    `latency`, `capacity`: it would be worse than the device's. what: a sentence without its subject, the
+    interface. command: changes the setting.
     """
 
+    code: str
     effect: Literal["result", "latency", "capacity"]
     what: str
     command: str | None = None
@@ -41,26 +42,31 @@ def findings(nic: Nic, *, rate_bps: int | None = None, frame: int | None = None)
 def _line(nic: Nic, rate_bps: int | None, frame: int | None) -> Iterator[Finding]:
     link, card = nic.link, nic.card
     if not link.up:
-        yield Finding("result", "is down", f"ip link set {nic.name} up")
+        yield Finding("interface-down", "result", "is down", f"ip link set {nic.name} up")
     elif link.carrier is False:
-        yield Finding("result", "has no carrier: no cable, or nothing at its other end")
+        yield Finding("no-carrier", "result", "has no carrier: no cable, or nothing at its other end")
     if card.full_duplex is False:
         yield Finding(
+            "half-duplex",
             "result",
             "runs at half duplex: both ends in turn, with collisions",
             f"ethtool -s {nic.name} autoneg on",
         )
     if link.in_group:
         yield Finding(
+            "in-a-group",
             "result",
             "belongs to a bridge or a group, which takes its frames",
             f"ip link set {nic.name} nomaster",
         )
     if rate_bps is not None and card.has_line and card.speed_bps not in (None, rate_bps):
-        yield Finding("result", f"runs at {card.speed_bps} bit/s, and the plan gives it {rate_bps}")
+        yield Finding(
+            "other-rate", "result", f"runs at {card.speed_bps} bit/s, and the plan gives it {rate_bps}"
+        )
     # The MTU counts neither the Ethernet header (14 bytes) nor the FCS (4); a VLAN tag may come on top.
     if frame is not None and frame - 18 > link.mtu:
         yield Finding(
+            "mtu-too-small",
             "result",
             f"takes frames of up to {link.mtu + 18} bytes, and the plan sends {frame}",
             f"ip link set {nic.name} mtu {frame - 18}",
@@ -85,6 +91,7 @@ def _merging(nic: Nic) -> Iterator[Finding]:
     if on:
         names = ", ".join(short for _, short in on)
         yield Finding(
+            "merges-frames",
             "result",
             f"may merge received frames before netdyno sees them ({names} on): several count as one",
             f"ethtool -K {nic.name} {' '.join(f'{short} off' for short in free)}" if free else None,
@@ -93,6 +100,7 @@ def _merging(nic: Nic) -> Iterator[Finding]:
     if stripped:
         free = [short for name, short in _STRIP if _on(nic, name) and not nic.offloads[name].fixed]
         yield Finding(
+            "strips-tags",
             "result",
             f"takes the VLAN tag off what it receives ({', '.join(stripped)} on): packet sockets put it back,"
             " AF_XDP cannot",
@@ -114,13 +122,14 @@ def _flow_control(nic: Nic) -> Iterator[Finding]:
         (False, True): "sends pause frames: a tester that is full slows the device",
     }[pause.rx, pause.tx]
     autoneg = " autoneg off" if pause.negotiated else ""
-    yield Finding("result", what, f"ethtool -A {nic.name}{autoneg} rx off tx off")
+    yield Finding("pause-frames", "result", what, f"ethtool -A {nic.name}{autoneg} rx off tx off")
 
 
 def _speed(nic: Nic, rate_bps: int | None) -> Iterator[Finding]:
     if nic.rings is not None and nic.rings[0].now < nic.rings[0].most:
         receive = nic.rings[0]
         yield Finding(
+            "small-ring",
             "capacity",
             f"has a receive ring of {receive.now} frames of {receive.most} possible: short pauses of the"
             " tester lose frames",
@@ -130,6 +139,7 @@ def _speed(nic: Nic, rate_bps: int | None) -> Iterator[Finding]:
     carried = nic.slot.data_bps if nic.slot is not None else None
     if nic.slot is not None and carried is not None and wanted is not None and carried < wanted:
         yield Finding(
+            "slow-slot",
             "capacity",
             f"sits in a slot that carries {carried} bit/s ({nic.slot.speed} GT/s, {nic.slot.lanes} lanes),"
             f" less than its line's {wanted}",
@@ -137,6 +147,7 @@ def _speed(nic: Nic, rate_bps: int | None) -> Iterator[Finding]:
     if nic.coalescing is not None and (nic.coalescing.adaptive_rx or nic.coalescing.rx_us > _PROMPT_US):
         how = "by itself" if nic.coalescing.adaptive_rx else f"{nic.coalescing.rx_us} us"
         yield Finding(
+            "waits-to-report",
             "latency",
             f"waits before it reports frames ({how}), which counts as the device's latency",
             f"ethtool -C {nic.name} {'adaptive-rx off ' if nic.coalescing.adaptive_rx else ''}rx-usecs 0",

@@ -67,7 +67,7 @@ def _lines(run: RunView) -> Iterator[str]:
             if statement.deviations:
                 yield from ["", *(f"- {escape(deviation)}" for deviation in statement.deviations), ""]
     remarks = (
-        *(*run.notes, *special, *run.neighbours, *run.tester, *_too_late(run)),
+        *(*map(str, run.notes), *special, *run.neighbours, *run.tester, *_too_late(run)),
         *(*reasons.remarks(run), *reasons.errors(run)),
     )
     if remarks:

@@ -94,7 +94,7 @@ def _parts(run: RunView, width: int) -> Iterator[RenderableType]:
             f"{name.lower()} {cell}" for name, cell in zip(proof.COLUMNS[1:], row[1:], strict=True) if cell
         ]
         yield Text(printable(f"Tester alone, {row[0]}: {', '.join(told)}"))
-    for note in (*run.notes, *run.neighbours, *run.tester):
+    for note in (*map(str, run.notes), *run.neighbours, *run.tester):
         yield Text(f"Note: {printable(note)}")
     remarks = reasons.remarks(run)
     yield from (Text(f"Note: {printable(remark)}") for remark in remarks[:MOST_REMARKS])

@@ -72,7 +72,7 @@ def _case(case: StoredCase, trials: tuple[StoredTrial, ...], *, repeated: bool) 
         line_enforced=wiring.enforced_rate if wiring else True,
         goals=tuple((goal.name, goal.passed, str(goal.reason)) for goal in case.goals),
         error=". ".join(text for text in (case.error, case.hint) if text),
-        notes=tuple(map(str, wiring.notes)) if wiring else (),
+        notes=wiring.notes if wiring else (),
         headers=tuple(header.get("type", "") for header in stream.get("headers", ())),
         backends=_backends(wiring.session) if wiring else (),
         lines_bps=_lines(specs),

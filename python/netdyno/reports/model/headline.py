@@ -17,6 +17,9 @@ from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values import number as printed
 from netdyno.values.reason import About, Reason
 
+EMULATED = "emulated-device"
+"""Code of the note that the device is emulated: a sentence of this page says so already."""
+
 NOTES = 3
 """Caveats that a terminal prints; reports have all of them."""
 ORDER = (
@@ -243,12 +246,12 @@ def _caveats(run: RunView) -> Iterator[str]:
         yield f"A part of this run was resumed with other versions: {run.resumed}."
     yield from (_sentence(one) for one in run.tester)
     if not run.emulated:
-        yield from (_sentence(one) for one in run.notes)
+        yield from (_sentence(str(one)) for one in run.notes)
     yield from _remarks(run)
     yield from run.neighbours
     if run.emulated:
         yield "Emulated device: the numbers follow from a model and say nothing about real hardware."
-        yield from (_sentence(one) for one in run.notes if "emulated" not in one)
+        yield from (_sentence(str(one)) for one in run.notes if one.code != EMULATED)
 
 
 def _remarks(run: RunView) -> Iterator[str]:

@@ -19,6 +19,7 @@ from netdyno.values.load import Segment
 from netdyno.values.outcome import Outcome, StreamResult
 from netdyno.values.proven import Proven
 from netdyno.values.rates import wire_bits
+from netdyno.values.reason import Reason
 from netdyno.values.situation import Place, Situation
 from netdyno.values.verdict import Verdict
 from netdyno.verdict.neighbours import sentences
@@ -138,7 +139,7 @@ class CaseView:
     """Name, passed (None: could not be judged), reason."""
     error: str = ""
     """Why the case has no result, if it failed."""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Reason, ...] = ()
     repeat: int | None = None
     """From 1; None in a run that has each case once."""
     headers: tuple[str, ...] = ()
@@ -345,15 +346,15 @@ class RunView:
         return sum(case.result is not None for case in self.cases)
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """What a reader must know of the lab of every case, each sentence once."""
+    def notes(self) -> tuple[Reason, ...]:
+        """The notes on the labs that all cases have in common, each once."""
         wired = [case for case in self.cases if case.notes]
         every = dict.fromkeys(note for case in wired for note in case.notes)
         return tuple(note for note in every if all(note in case.notes for case in wired))
 
     @property
-    def special_notes(self) -> tuple[tuple[str, str], ...]:
-        """Settings and what must be known of their lab beyond `notes`, each pair once."""
+    def special_notes(self) -> tuple[tuple[str, Reason], ...]:
+        """Settings of a case and a note on its lab that is not one of `notes`, each pair once."""
         common = self.notes
         pairs = (
             (" / ".join(case.settings.values()), note)

@@ -1,0 +1,320 @@
+"""What labs say of themselves, for a reader of the report: the device, its cores, the interfaces."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from netdyno.values.reason import Codes, Reason, declared
+
+
+@dataclass(frozen=True)
+class EmulatedDevice(Reason):
+    """The device is a model in virtual time."""
+
+    code: ClassVar[str] = "emulated-device"
+
+    def __str__(self) -> str:
+        return "The device is emulated, in virtual time: nothing here was measured on a real device."
+
+
+@dataclass(frozen=True)
+class DeviceTakesIn(Reason):
+    """The plan limits the frames that an emulated device takes in, per port, card or for all ports.
+
+    cards: ports of each card.
+    """
+
+    code: ClassVar[str] = "device-takes-in"
+    rate_pps: int
+    per: Literal["port", "card", "box"]
+    cards: tuple[int, ...]
+
+    def __str__(self) -> str:
+        thousands, rest = divmod(self.rate_pps, 1000)
+        shown = f"{self.rate_pps} pps" if rest else f"{thousands} kpps"
+        if not self.rate_pps % 1_000_000:
+            shown = f"{self.rate_pps // 1_000_000} Mpps"
+        of = ", ".join(map(str, self.cards))
+        each = f"card of {of}" if len(self.cards) == 1 else f"of {len(self.cards)} cards with {of}"
+        where = {
+            "port": "on each port",
+            "card": f"on each {each} ports",
+            "box": "on all ports together",
+        }[self.per]
+        return f"The device takes in {shown} {where}, as the plan says."
+
+
+@dataclass(frozen=True)
+class DeviceSetTo(Reason):
+    """The plan sets these settings of an emulated device to other values than their defaults."""
+
+    code: ClassVar[str] = "device-set-to"
+    settings: tuple[tuple[str, str], ...]
+
+    def __str__(self) -> str:
+        settings = ", ".join(f"`{name}: {value}`" for name, value in self.settings)
+        return f"The device is as the plan says: {settings}."
+
+
+@dataclass(frozen=True)
+class PublishedCapacities(Reason):
+    """An emulated device has the capacities of a published test. source: the numbers and their cells."""
+
+    code: ClassVar[str] = "published-capacities"
+    source: str
+
+    def __str__(self) -> str:
+        return f"Its capacities: {self.source}."
+
+
+@dataclass(frozen=True)
+class PublishedOneWay(Reason):
+    """The published test behind an emulated device sent in one direction only in its uni runs."""
+
+    code: ClassVar[str] = "published-one-way"
+
+    def __str__(self) -> str:
+        return "The capacities come from a published test whose uni runs sent in one direction only."
+
+
+@dataclass(frozen=True)
+class HashedMembers(Reason):
+    """The port groups of an emulated device have members; hashes spread the flows over them."""
+
+    code: ClassVar[str] = "hashed-members"
+    members: int
+
+    def __str__(self) -> str:
+        return (
+            f"Each group has {self.members} members; the far end spreads frames by destination address"
+            " and hashes decide which member each direction of a single flow meets."
+        )
+
+
+@dataclass(frozen=True)
+class PublishedLatency(Reason):
+    """The emulated ASR1000 has the latency and the limits of a published test."""
+
+    code: ClassVar[str] = "published-latency"
+
+    def __str__(self) -> str:
+        return (
+            "Its latency is that of a published test: 256 B 50 to 73 us on average up to 99 % of two"
+            " 10 Gbit/s lines and 1,179 us at 100 %, 1518 B 99 to 114 us; the box forwards 11.36 Mpps and"
+            " 20 Gbit/s."
+        )
+
+
+@dataclass(frozen=True)
+class NoPublishedLimit(Reason):
+    """No limit of the emulated CCR1072 is published, so its model has none."""
+
+    code: ClassVar[str] = "no-published-limit"
+
+    def __str__(self) -> str:
+        return (
+            "A published test filled its eight 10 Gbit/s ports with long frames and found no other limit."
+            " Its limit for short frames is unknown; the model passes them all."
+        )
+
+
+@dataclass(frozen=True)
+class DeviceLicence(Reason):
+    """The licence of an emulated device limits both directions together."""
+
+    code: ClassVar[str] = "device-licence"
+    rate_bps: int
+
+    def __str__(self) -> str:
+        return f"Its licence lets {self.rate_bps // 1_000_000} Mbit/s through, both directions together."
+
+
+@dataclass(frozen=True)
+class TwoSwitches(Reason):
+    """The emulated device is two switches and a trunk. tag_bytes: added to each frame on the trunk."""
+
+    code: ClassVar[str] = "two-switches"
+    trunk_bps: int
+    tag_bytes: int
+
+    def __str__(self) -> str:
+        longer = f" Each frame is {self.tag_bytes} bytes longer on it (802.1ad)." if self.tag_bytes else ""
+        return (
+            f"Two switches, joined by a trunk of {self.trunk_bps // 10**9} Gbit/s: every other port is on"
+            f" the second one.{longer}"
+        )
+
+
+@dataclass(frozen=True)
+class VethPairs(Reason):
+    """The device is this machine's Linux kernel behind veth pairs, which have no line rate."""
+
+    code: ClassVar[str] = "veth-pairs"
+    kernel: str
+
+    def __str__(self) -> str:
+        return (
+            f"Real frames through Linux {self.kernel} over veth pairs, which pass frames as fast as the"
+            " CPU can: there is no line rate. The plan's `rate` is only what a load or a goal in per cent is"
+            " taken of."
+        )
+
+
+@dataclass(frozen=True)
+class DeviceOnOwnCore(Reason):
+    """The device works on one core and the tester's workers on others."""
+
+    code: ClassVar[str] = "device-on-own-core"
+    device_core: int
+    tester_cores: tuple[int, ...]
+
+    def __str__(self) -> str:
+        own = [str(core) for core in self.tester_cores]
+        cores = f"core {own[0]}" if len(own) == 1 else f"cores {', '.join(own[:-1])} and {own[-1]}"
+        return f"The device works on core {self.device_core}, the tester on {cores}."
+
+
+@dataclass(frozen=True)
+class DeviceSharesCore(Reason):
+    """The device and a worker of the tester share a core. worker: from 1, of all workers."""
+
+    code: ClassVar[str] = "device-shares-core"
+    core: int
+    worker: int
+    workers: int
+
+    def __str__(self) -> str:
+        worker = "The tester" if self.workers == 1 else f"Worker {self.worker} of the tester"
+        return (
+            f"{worker} and the device share core {self.core}: each is away while the other has it, so what is"
+            " found is a limit of both. A device on this machine needs a core that no worker has."
+        )
+
+
+@dataclass(frozen=True)
+class DeviceNotIsolated(Reason):
+    """The device's work could not be moved to a core of its own. detail: the system's message, if any."""
+
+    code: ClassVar[str] = "device-not-isolated"
+    cause: Literal["one-core", "only-root", "settings-unreachable", "not-steerable"]
+    detail: str = ""
+
+    def __str__(self) -> str:
+        cause = {
+            "one-core": "this machine has one core",
+            "only-root": "only root of the machine may move its receive work to another core",
+            "settings-unreachable": f"its interfaces' settings cannot be reached ({self.detail})",
+            "not-steerable": f"its receive work cannot be steered to another core ({self.detail})",
+        }[self.cause]
+        return (
+            f"The device is not isolated: {cause}. Its work is done on the sender's core, so its limit"
+            " shows as a tester that cannot send faster, never as loss."
+        )
+
+
+@dataclass(frozen=True)
+class LeftoversEnded(Reason):
+    """Processes of devices that a killed run had left were ended before this lab was built."""
+
+    code: ClassVar[str] = "leftovers-ended"
+    processes: int
+
+    def __str__(self) -> str:
+        some = "a device's process" if self.processes == 1 else f"{self.processes} processes of devices"
+        return f"A run that was killed had left {some}, ended before this lab was built."
+
+
+@dataclass(frozen=True)
+class VethLoop(Reason):
+    """A calibration joins the tester's ports by one veth pair."""
+
+    code: ClassVar[str] = "veth-loop"
+
+    def __str__(self) -> str:
+        return "One veth pair, from tester port to tester port."
+
+
+@dataclass(frozen=True)
+class UserCable(Reason):
+    """A calibration joins these interfaces by the user's own cable, one of them by a loopback plug."""
+
+    code: ClassVar[str] = "user-cable"
+    interfaces: tuple[str, ...]
+
+    def __str__(self) -> str:
+        names = " and ".join(f"`{name}`" for name in self.interfaces)
+        if len(self.interfaces) > 1:
+            return f"The user's cable between {names}."
+        return f"The user's loopback plug in {names}."
+
+
+@dataclass(frozen=True)
+class InterfaceWithoutLine(Reason):
+    """An interface has no line of its own, so nothing is known to limit its rate."""
+
+    code: ClassVar[str] = "interface-without-line"
+    port: str
+    interface: str
+    driver: str
+
+    def __str__(self) -> str:
+        driver = f" (driver `{self.driver}`)" if self.driver else ""
+        return (
+            f"Interface `{self.interface}`{driver} of `{self.port}` has no line of its own:"
+            " nothing is known to hold frames to the plan's rate."
+        )
+
+
+@dataclass(frozen=True)
+class CardSetting(Reason):
+    """A setting of a card disturbs a test. setting: its code; finding: what the card does.
+
+    effect: what suffers. command: changes the setting; None: no command does.
+    """
+
+    code: ClassVar[str] = "card-setting"
+    port: str
+    interface: str
+    setting: str
+    effect: Literal["result", "latency", "capacity"]
+    finding: str
+    command: str | None
+
+    def __str__(self) -> str:
+        change = f" `{self.command}` changes that." if self.command else ""
+        return f"Interface `{self.interface}` of `{self.port}` {self.finding}.{change}"
+
+
+@dataclass(frozen=True)
+class HoldsDefaultRoute(Reason):
+    """An interface under a port holds this machine's default route."""
+
+    code: ClassVar[str] = "holds-default-route"
+    port: str
+    interface: str
+
+    def __str__(self) -> str:
+        return (
+            f"Interface `{self.interface}` of `{self.port}` holds this machine's default route: the test"
+            " takes the machine off its network while it runs, and what the machine sends disturbs the test."
+        )
+
+
+@dataclass(frozen=True)
+class HasOwnAddress(Reason):
+    """An interface under a port has an address of this machine."""
+
+    code: ClassVar[str] = "has-own-address"
+    port: str
+    interface: str
+    address: str
+
+    def __str__(self) -> str:
+        return (
+            f"Interface `{self.interface}` of `{self.port}` has the address {self.address} of this machine:"
+            " what else uses it disturbs the test, and the test disturbs that."
+        )
+
+
+REASONS: Codes = declared(globals())

@@ -1,0 +1,109 @@
+"""What ports say of a trial or a lab: interfaces that changed during a trial, and ports without a line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from netdyno.values.reason import Codes, Reason, declared
+
+
+@dataclass(frozen=True)
+class InterfaceGone(Reason):
+    """The interface under a port was removed during the trial."""
+
+    code: ClassVar[str] = "interface-gone"
+    port: str
+    interface: str
+
+    def __str__(self) -> str:
+        return f"interface `{self.interface}` of `{self.port}` was taken away during the trial"
+
+
+@dataclass(frozen=True)
+class LinkWentDown(Reason):
+    """The link of a port went down during the trial, so many times."""
+
+    code: ClassVar[str] = "link-went-down"
+    port: str
+    interface: str
+    times: int
+
+    def __str__(self) -> str:
+        times = "once" if self.times == 1 else f"{self.times} times"
+        return f"the link of `{self.port}` (interface `{self.interface}`) went down {times}"
+
+
+@dataclass(frozen=True)
+class InterfaceSwitchedOff(Reason):
+    """The interface under a port was switched off during the trial."""
+
+    code: ClassVar[str] = "interface-switched-off"
+    port: str
+    interface: str
+
+    def __str__(self) -> str:
+        return f"interface `{self.interface}` of `{self.port}` was switched off"
+
+
+@dataclass(frozen=True)
+class SpeedChanged(Reason):
+    """The interface under a port has another speed than when the trial began."""
+
+    code: ClassVar[str] = "speed-changed"
+    port: str
+    interface: str
+    before_bps: int
+    now_bps: int
+
+    def __str__(self) -> str:
+        return (
+            f"interface `{self.interface}` of `{self.port}` runs at {self.now_bps} bit/s now, at the trial's"
+            f" beginning it was {self.before_bps}"
+        )
+
+
+@dataclass(frozen=True)
+class DuplexChanged(Reason):
+    """The interface under a port has another duplex mode than when the trial began."""
+
+    code: ClassVar[str] = "duplex-changed"
+    port: str
+    interface: str
+    before: Literal["full", "half"]
+    now: Literal["full", "half"]
+
+    def __str__(self) -> str:
+        return (
+            f"interface `{self.interface}` of `{self.port}` runs at {self.now} duplex now, at the trial's"
+            f" beginning it was {self.before}"
+        )
+
+
+@dataclass(frozen=True)
+class SharedMemoryPort(Reason):
+    """A port is a memif: memory shared with the device, without a line rate."""
+
+    code: ClassVar[str] = "shared-memory-port"
+    port: str
+    id: int
+    socket: str
+
+    def __str__(self) -> str:
+        return (
+            f"`{self.port}` is memory shared with the device (memif {self.id} at `{self.socket}`), which has"
+            " no line: nothing holds frames to the plan's rate."
+        )
+
+
+@dataclass(frozen=True)
+class MemifLoop(Reason):
+    """A calibration joins the client and the server of one memif."""
+
+    code: ClassVar[str] = "memif-loop"
+
+    def __str__(self) -> str:
+        return "One memif, its client and its server both ours."
+
+
+REASONS: Codes = declared(globals())
