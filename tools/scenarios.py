@@ -242,7 +242,7 @@ def _disturbed_ring(d: _Draw) -> Scenario:
 
 def _far_end(d: _Draw) -> Scenario:
     """Three flows on two members are never even: one member of the far end is full before the line is."""
-    return d.scenario("fixture", "the far end of a group", "fixture", members=2, flows=3)
+    return d.scenario("fixture", "the far-end switch of the LAG", "fixture", members=2, flows=3)
 
 
 def _switch_between(d: _Draw) -> Scenario:

@@ -11,6 +11,7 @@ from netdyno.campaign import run as runner
 from netdyno.campaign.reasons import REASONS
 from netdyno.campaign.run import Selection
 from netdyno.cli.live import watcher
+from netdyno.devices.reasons import EmulatedDevice
 from netdyno.methods.reasons.loss import StillLosing
 from netdyno.methods.reasons.ramps import ShortRamp
 from netdyno.methods.reasons.searches import FailedAt
@@ -18,7 +19,7 @@ from netdyno.plan import load
 from netdyno.reports.formats import summary
 from netdyno.reports.model.families import is_bound
 from netdyno.reports.model.from_store import view
-from netdyno.reports.model.headline import Limit, headline
+from netdyno.reports.model.headline import EMULATED, Limit, headline
 from netdyno.reports.model.view import RunView
 from netdyno.store import open_run
 from netdyno.values.reason import About, Reason
@@ -182,4 +183,4 @@ def test_evidence_behind_a_number_is_no_caveat(tmp_path: Path) -> None:
 
 
 def test_headline_note_code_of_an_emulated_device_is_its_reason() -> None:
-    assert headline.EMULATED == EmulatedDevice.code
+    assert EmulatedDevice.code == EMULATED

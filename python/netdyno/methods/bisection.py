@@ -1,8 +1,8 @@
 """Bisection with loss verification, as ETSI GS NFV-TST 009 section 12.3.3 has it.
 
-A trial that lost frames is made again before it is believed: a software device loses a few now and then,
-whatever the load, and a plain bisection ends wherever that happened first. What it finds is no throughput of
-RFC 2544, as a trial at the same load did lose frames; so it is called NDR.
+A trial that lost frames is retried before it counts as failed: a software device loses a few frames now and
+then at any load, and a plain bisection would end at the first such loss. The rate found is no throughput of
+RFC 2544, because a trial at the same load did lose frames; it is called NDR.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The ramp: one trial that tries every load, and shows the knee.
 
-After the load test of Coloclue and IPng: a warm-up at a low rate, a linear rise to the target, a hold.
+After the load test of Coloclue and IPng: a warm-up at a low rate, a linear ramp-up to the target, a hold.
 A survey and not a benchmark: a load is held for one sample only, so its numbers are called *ramp max
 Rx* and *knee*, never throughput (RFC 1242 section 3.17 keeps that word for zero loss).
 """
@@ -324,10 +324,10 @@ def _kept_up_to(scope: str, kept: Sequence[Sample], samples: int, sample_ns: int
 
 
 def _window(scope: str, sample_ns: int, rise_ns: int, situation: Situation) -> int:
-    """How many whole samples a rate is read from: enough to tell it from noise.
+    """The number of whole samples that a rate is computed over.
 
-    They hold 1000 frames at line rate, for a count is within one frame of the rate times the time. And
-    they are no shorter than 1/120 of the rise, the share that one second has of the articles' two
+    They hold 1000 frames at line rate, because a count is within one frame of the rate times the time. And
+    they are no shorter than 1/120 of the ramp-up, the share that one second has of the articles' two
     minutes: the best of many very short samples is the luckiest of them.
     """
     share = rise_ns // (MAX_RX_SHARE * sample_ns)
@@ -354,9 +354,9 @@ def _max_rx(
 
     A window at line rate that holds all the whole frames the line has room for is the line, too.
 
-    What a tester sends to make up for a pause is a load nobody asked for, and no rate of the device. So
+    Frames that a tester sends to make up for a pause are not the load asked for, and no rate of the device. So
     windows lie where the tester was on schedule; without any, each part counts as a whole. And if frames
-    left late at all, by up to `latest_ns`, what exceeds the load asked for is taken for such a burst. On
+    were sent late at all, by up to `latest_ns`, a rate above the load asked for counts as such a burst. On
     time to the frame, as in virtual time, it stands: a queue of the device that empties.
     """
     mixed = bool(situation.mixed_receivers)
@@ -517,7 +517,7 @@ def _loss_at_the_end(scope: str, samples: Sequence[Sample], corrupted: bool) -> 
 def _hold_rate(scope: str, hold: Sequence[Sample], sample_ns: int, latest_ns: int) -> Value:
     """Forwarding rate over the whole hold.
 
-    A tester that makes up for a pause of the rise sends more in the hold than was asked for: what it gets
+    A tester that makes up for a pause during the ramp-up sends more in the hold than was asked for: what it gets
     back beyond that is no rate of the device at the load held. On time, as in virtual time, it stands: a
     queue of the device that empties.
     """

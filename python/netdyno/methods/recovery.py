@@ -138,7 +138,7 @@ def _result(
         mean = sum(times, Fraction(0)) / len(times) if times else None
         ends = (min(times, default=None), max(times, default=None))
         if times and any(rows.still_losing(one, a_ns, end_ns)[place] for one in outcomes):
-            # It took no less than was seen, and how much longer nobody knows.
+            # The time seen is a lower bound; how much longer it took is unknown.
             values.append(Value(NAME, name, None, "ns", mean, None, rows.STILL))
             mean, ends = None, (ends[0], None)
         else:

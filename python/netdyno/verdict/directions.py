@@ -46,7 +46,7 @@ def judge_sum(verdicts: Mapping[str, Verdict]) -> Verdict:
     reasons = {verdict.reason for verdict in verdicts.values()}
     if len(limits) == len(reasons) == 1:
         return Verdict(worst, EachDirection(reasons.pop()))
-    # Of many only some are told: those that decided it.
+    # Of many directions only those that decided the limit are printed.
     ordered = [(scope, one) for scope, one in verdicts.items() if one.limit == worst or len(verdicts) <= MOST]
     told = tuple((scope, one.reason) for scope, one in ordered[:MOST])
     return Verdict(worst, ByDirection(told, len(verdicts) - len(told)))

@@ -1,4 +1,4 @@
-"""Whether the boxes that the tester spoke to were the same all the while."""
+"""Finds next hops that changed their MAC address, and hosts with an address of the tester."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from netdyno.verdict.proof_reasons import AddressClaimed, NextHopMoved
 
 
 def unsettled(trials: Iterable[Outcome]) -> Reason | None:
-    """Why frames may have gone to another host than the device; None: nothing says so.
+    """The reason why frames may have gone to another host than the device; None if there is none.
 
-    A next hop that became another box while there was traffic: what was on its way to the first one is lost.
-    A box that has an address of the tester's: what comes back may go there. A next hop that only fell silent
+    A next hop whose MAC address changed during traffic: frames on the way to the old address are lost. A
+    host with an address of the tester's: returning frames may go there. A next hop that only fell silent
     kept its address, and so did the streams.
     """
     for trial in trials:

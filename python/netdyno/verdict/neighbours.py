@@ -1,4 +1,4 @@
-"""What became of the tester's neighbours during trials: from the engine's words to values to sentences."""
+"""Reads the engine's records of neighbours that changed, fell silent or conflicted; writes their sentences."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def conflict(table: Mapping[str, Any]) -> Conflict:
 
 
 def sentences(trials: Iterable[tuple[int, Outcome]]) -> tuple[str, ...]:
-    """What a reader must know of the neighbours in these trials (number, result), a sentence each.
+    """One sentence for each neighbour and kind of incident in these trials (number, result).
 
-    Of each neighbour and kind of incident the first is told, and how many followed.
+    It has the first incident and the number of those that followed.
     """
     found: dict[tuple[str, ...], list[str]] = {}
     for number, result in trials:

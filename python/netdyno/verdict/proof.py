@@ -1,7 +1,7 @@
-"""What the tester is calibrated for, against what it would say of a device.
+"""Compares a result with the calibration of the tester: rate, loss, latency.
 
-A tester that drops frames without counting them, or whose frames vanish before the wire, looks from within
-just as it does with a slow device. Only a calibration tells: the same ports and frames, without a device.
+A tester that drops frames without counting them, or loses them before the wire, has the same counts as with
+a slow device. Only a calibration shows the difference: the same ports and frames, without a device.
 """
 
 from __future__ import annotations

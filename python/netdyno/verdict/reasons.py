@@ -1,4 +1,4 @@
-"""What verdicts say: limit, number and threshold; the state of the tester; the next step.
+"""The reasons of verdicts: limit, number and threshold; the state of the tester; the next step.
 
 Each class is one answer of `verdict.limit`. Rates are in pps, of the scope they are said of; counts are
 frames.
@@ -174,7 +174,7 @@ class LineShared(VerdictReason):
 
 @dataclass(frozen=True)
 class LineOversubscribed(VerdictReason):
-    """Loss of a line that was sent more than it carries. Shares are of what it carries."""
+    """Loss on a line that was offered more than it carries. Shares are of the rate that it carries."""
 
     code: ClassVar[str] = "line-oversubscribed"
     lost: int
@@ -393,7 +393,7 @@ class FarEndDropped(VerdictReason):
 class DeviceLost(VerdictReason):
     """The device lost frames, and the tester was healthy.
 
-    dropped, far_end: of all that is missing, frames that the tester and the far end of a group dropped.
+    dropped, far_end: missing frames that the tester and the far-end switch of the LAG dropped.
     """
 
     code: ClassVar[str] = "device-lost"
