@@ -71,7 +71,7 @@ class Shot:
 
     @property
     def shortfall(self) -> str:
-        """Why it did not pass, a clause."""
+        """A clause on why the load did not pass."""
         why = starved(self.result, self.duration_ns)
         if why is not None:
             return str(why)

@@ -1,4 +1,4 @@
-"""A check of a calibration in one line, for who watches it being made."""
+"""A check of a calibration in one line, for the terminal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MARKS = {"pass": "pass", "warn": "WARN", "fail": "FAIL", "n/a": "n/a "}
 
 
 def mark(check: Check) -> str:
-    """How a check ended, for who watches: with what it found if that is short, as all comes at the end."""
+    """One line on how a check ended, with its value if that is short."""
     found = f": {check.value}" if check.value and len(check.value) <= SHORT else ""
     return printable(f"{MARKS[check.mark]}  {format_title(check)}{found}")
 

@@ -46,7 +46,7 @@ def cores_of(session: Mapping[str, Any]) -> list[int]:
 
 
 def checks(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Check]:
-    """C7 from what was seen before and after everything else."""
+    """Check C7, from clock readings before and after all other checks."""
     watched = [*before["watch"], *after["watch"]]
     return [_clock(watched), _offset(before["bounces"], after["bounces"]), _pauses(before, after)]
 

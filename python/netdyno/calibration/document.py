@@ -65,7 +65,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Traffic:
-    """What was measured with one kind of frames in one choice of directions."""
+    """The numbers of one kind of frames in one choice of directions."""
 
     key: str
     """Of what decides how much work a frame is: sizes, flows, header stack, directions. See `traffic.key`."""

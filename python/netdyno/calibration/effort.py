@@ -1,4 +1,4 @@
-"""How much time a calibration takes."""
+"""The duration of a calibration and of its parts."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def check(cores: Sequence[int]) -> Check:
 
 
 def _served(cores: Sequence[int], injected: Injected) -> tuple[int, StreamResult] | None:
-    """How often the device made the fault, and how often the tester found it.
+    """The number of faults made and the counts of the tester; None: a thread was preempted each time.
 
     A thread that is away when the trial ends, the device's or the tester's, leaves frames on a ring: nobody
     lost those. One that is away for long lets the device give up on what it holds back.
@@ -89,7 +89,7 @@ def _served(cores: Sequence[int], injected: Injected) -> tuple[int, StreamResult
 
 
 def _trial(cores: Sequence[int], injected: Injected, drain_ns: int) -> Outcome:
-    """What the device counted, and what the tester saw."""
+    """Runs one trial with the fault; returns the counts of device and tester."""
     with raw(session_spec(cores, injected)) as session:
         result = read_result(session.trial(trial_spec(drain_ns)))
     if result.invalid:

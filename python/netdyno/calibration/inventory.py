@@ -143,7 +143,7 @@ def _processor() -> tuple[str, set[str]]:
 
 
 def _mitigations() -> str:
-    """What the kernel does against faults of the processor; it costs time in every system call."""
+    """The mitigations of processor faults in the kernel; each costs time in every system call."""
     folder = Path(_CPU, "vulnerabilities")
     active = []
     for file in sorted(folder.iterdir()) if folder.is_dir() else ():

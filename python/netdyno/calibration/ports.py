@@ -138,7 +138,7 @@ def _ring(threads: Threads) -> Iterator[Wiring]:
 
 
 def _rate(interface: str) -> int:
-    """What the interface says it runs at."""
+    """The rate of an interface, bit/s; `DEFAULT_BPS` if it has none."""
     from netdyno.ports import ethtool
 
     return ethtool.card(interface).speed_bps or DEFAULT_BPS

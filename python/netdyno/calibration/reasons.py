@@ -1,4 +1,4 @@
-"""What calibrations say of themselves: how old they are, how their ports are joined, unreadable files."""
+"""Reasons about calibrations: how old they are, how their ports are joined, unreadable files."""
 
 from __future__ import annotations
 

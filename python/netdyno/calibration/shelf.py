@@ -108,12 +108,12 @@ found. C7 is of latencies."""
 
 
 def _unfinished(calibration: Calibration) -> str | None:
-    """Why an interrupted calibration does not hold, a clause; None if it is complete."""
+    """A clause on an interrupted calibration; None if it is complete."""
     return None if calibration.complete else "it was interrupted before its last checks"
 
 
 def find_failed_check(calibration: Calibration, traffic: Traffic) -> str | None:
-    """Which check failed that a proof for this traffic rests on, a clause; None: none."""
+    """A clause on the failed checks that this traffic needs; None: none failed."""
     those = [
         check
         for check in calibration.checks

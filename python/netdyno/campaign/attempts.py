@@ -68,7 +68,7 @@ class Attempts:
         self.planned_ns: dict[int, int] = {}
 
     def follow(self, known: Situation) -> Result:
-        """Gives the method what it asks for until it has a result.
+        """Runs the trials that the method yields until it returns a result.
 
         What cannot be measured is thrown into it: a method of several parts goes on with the next one.
         """
@@ -142,7 +142,7 @@ class Attempts:
         raise self._not_measured(trial, ended)
 
     def _not_measured(self, trial: Trial, last: StoredTrial) -> NotMeasuredError:
-        """Why a trial has no outcome, by the last attempt at it."""
+        """The error of a trial without an outcome, from its last attempt."""
         reasons = last.result.invalid
         if not last.result.began:
             # It did not begin: a port had no peer for as long as it waits for one.
@@ -150,7 +150,7 @@ class Attempts:
         return NotMeasuredError(TrialInvalid(trial.name, last.attempt + 1, reasons))
 
     def _attempt(self, number: int, attempt: int, trial: Trial, *, again: bool) -> StoredTrial:
-        """again: a load that a pause spoiled may be retried."""
+        """Runs one attempt of a trial. again: a load that a pause spoiled may be retried."""
         if self.stopping():
             raise StopRequestedError
         waited = await_lines(
@@ -205,7 +205,7 @@ class Attempts:
             self.emit(Looked(self.case.number, trial.name, number, progress))
 
     def _look(self) -> None:
-        """Raises LabError if the device is no more what was built."""
+        """Checks that the device is still the one that was built. Raises LabError."""
         ended = self.live.check()
         if ended is not None:
             raise ended

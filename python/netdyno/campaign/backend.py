@@ -1,4 +1,4 @@
-"""`backend: auto`: what carries a case's frames, chosen by what the case needs; and the sentence for it."""
+"""`backend: auto`: chooses the backend of a case's ports by the rate and frame size that the case needs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Candidate:
     proven: bool
 
     def carries(self, need: Fraction) -> bool:
-        """Whether it is enough, as far as anybody knows."""
+        """Whether it carries so many frames a second. False if its rate is unknown."""
         return self.fps is not None and self.fps >= need
 
 
@@ -99,7 +99,7 @@ def _candidate(
     may: fit.Rights,
     proven: Callable[[Wiring], Proven | None],
 ) -> Candidate | str:
-    """What a backend would be here; why it cannot be, if it cannot."""
+    """The candidate for a backend on these interfaces; a clause if it cannot be used."""
     hows = []
     for name, card in cards:
         if card is None:

@@ -101,7 +101,7 @@ def find_busy_machine(
     own: int | None = None,
     ticks_per_s: int | None = None,
 ) -> BusyMachine | None:
-    """What other processes use of the tester's cores, if it is more than `MOST`; takes `WINDOW_S` seconds.
+    """The load of other processes on the tester's cores if it is above `MOST`; takes `WINDOW_S` seconds.
 
     None if it is less, or if the kernel does not say. cores: those the tester may run on. own: its pid.
     """

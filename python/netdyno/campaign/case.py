@@ -1,4 +1,4 @@
-"""One case, in a process of its own: build the lab, ask the method for trials, run each, say what came of it.
+"""Runs one case in a process of its own: builds the lab, runs the trials of the method, judges the result.
 
 Nothing is written here. Everything is sent as an event to the one process that holds the store.
 """
@@ -155,7 +155,7 @@ def _measure(job: Job, emit: Callable[[Event], None], stopping: Callable[[], boo
 
 @contextmanager
 def _configured(live: Live, case: Case) -> Iterator[None]:
-    """The device has the case's settings inside, and what it had before outside."""
+    """Configures the device with the case's settings; undoes it at the end."""
     applied = live.configure(case.settings)
     try:
         yield

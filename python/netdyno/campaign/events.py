@@ -1,4 +1,4 @@
-"""What a worker reports to the process that holds the store."""
+"""Events that a worker reports to the process that holds the store."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Wired:
 
 @dataclass(frozen=True)
 class Looked:
-    """How the running trial stands."""
+    """The progress of the running trial."""
 
     case: int
     trial: str

@@ -1,4 +1,4 @@
-"""What happens to a real device while a trial runs, each event when it is due, and who is shown the trial."""
+"""Carries out the events of a trial on a real device when they are due, and shows the progress."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SNAPSHOT_S = 0.3
 
 
 class Course:
-    """Watches one trial: has its events happen and shows how it stands.
+    """Watches one trial: carries out its events and shows its progress.
 
     In virtual time the tester tells emulated devices what happens to them. Raises NotMeasuredError if the
     trial asks something of a device that nobody can ask.
@@ -47,13 +47,13 @@ class Course:
             )
 
     def begin(self) -> None:
-        """All events are still to come."""
+        """Starts a trial with all its events still to come."""
         events = sorted(self._trial.events, key=lambda event: event.at_ns)
         self._happened, self._to_come = [], [] if self._emulated else events
         self._shown = time.monotonic()
 
     def look(self, now: Callable[[], Progress]) -> float:
-        """Has happen what is due; seconds until the next look."""
+        """Carries out the events that are due; returns the seconds until the next look."""
         self._recorder.look(now)
         pause = self._have_happen(now)
         left = self._shown + SNAPSHOT_S - time.monotonic()
@@ -69,11 +69,11 @@ class Course:
             self._happen(self._to_come.pop(0), now)
 
     def with_events(self, result: Outcome) -> Outcome:
-        """The outcome, with what happened to a real device."""
+        """The outcome, with the events that were carried out on a real device."""
         return result if self._emulated else replace(result, happened=tuple(self._happened))
 
     def _have_happen(self, now: Callable[[], Progress]) -> float:
-        """Seconds until the next event; infinite if none is left."""
+        """Carries out the events that are due; returns the seconds until the next one, infinite if none."""
         while self._to_come:
             passed = now().traffic_ns
             if passed is None:

@@ -75,7 +75,7 @@ class Recorder:
                 self._began_ns = time.monotonic_ns() - passed_ns
 
     def with_readings(self, outcome: Outcome) -> Outcome:
-        """The outcome with what was read: series, and what counters of the device moved. Raises LabError."""
+        """The outcome with the readings as series and the device's counters that moved. Raises LabError."""
         if not self._readers:
             return outcome
         for reader in self._readers:
@@ -90,7 +90,7 @@ class Recorder:
         return replace(outcome, devices=devices, series=(*outcome.series, *series[:room]))
 
     def _series(self, reader: _Reader) -> list[Series]:
-        """Of each quantity that was read, if it is known when: from the begin of traffic."""
+        """A series for each quantity, from the begin of traffic; none if that time is unknown."""
         if self._began_ns is None:
             return []
         found: dict[Channel, tuple[list[int], list[int]]] = {}

@@ -19,7 +19,7 @@ class _Stoppable(Protocol):
 
 
 class Interrupts:
-    """What SIGINT, SIGTERM and SIGHUP do from `install` on. None of them raises an exception.
+    """Handles SIGINT, SIGTERM and SIGHUP from `install` on, without exceptions.
 
     While there are workers the first signal stops them in order and the second kills them. After `end_with` a
     signal prints the given words and ends the process.
@@ -45,7 +45,7 @@ class Interrupts:
             self._before[number] = signal.signal(number, self._handle)
 
     def restore(self) -> None:
-        """Gives the signals back to whoever had them."""
+        """Restores the signal handlers of before."""
         for number, handler in self._before.items():
             signal.signal(number, handler)
         self._before = {}

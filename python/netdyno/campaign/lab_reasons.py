@@ -1,4 +1,4 @@
-"""What a run adds to the notes of a lab: its calibration, its opened ports, the backend it chose."""
+"""Reasons that a run adds to the notes of a lab: its calibration, its opened ports, the backend it chose."""
 
 from __future__ import annotations
 

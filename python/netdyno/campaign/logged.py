@@ -1,4 +1,4 @@
-"""What a run logs, by Python's `logging`: one line an event, as `key=value` pairs."""
+"""Logs the events of a run by Python's `logging`: one line an event, as `key=value` pairs."""
 
 from __future__ import annotations
 

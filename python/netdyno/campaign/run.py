@@ -61,7 +61,7 @@ INCLUDED = "included"
 
 
 class Watcher(Protocol):
-    """What follows the run: the live view."""
+    """The protocol of a viewer of the run, such as the live view."""
 
     def begin(self, plan: Plan, cases: Sequence[Case], already: int) -> None: ...
     def event(self, event: Event) -> None: ...
@@ -72,7 +72,7 @@ class Watcher(Protocol):
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended. exit_code: 0, 1, 3, 4 or 130; docs/reference.md says which."""
+    """The end of a run. exit_code: 0, 1, 3, 4 or 130; docs/reference.md says which."""
 
     folder: Path
     exit_code: int
@@ -80,7 +80,7 @@ class Outcome:
 
 @dataclass
 class Selection:
-    """What of a plan is run: the scale instead of the plan's own, and values of the matrix."""
+    """The part of a plan to run: a scale in place of the plan's own, and values of the matrix."""
 
     scale: Fraction | None = None
     only: Mapping[str, str] | None = None
@@ -183,7 +183,7 @@ def resume(
     tester: TesterEntry | None = None,
     interrupts: Interrupts | None = None,
 ) -> Outcome:
-    """Goes on with a run that was killed or interrupted. What is done is not done again."""
+    """Resumes a run that was killed or interrupted; stored trials are not repeated."""
     folder = folder.parent if folder.name == FILE else folder
     if not (folder / FILE).exists():
         open_run(folder, REASONS).close()
@@ -222,7 +222,7 @@ def resume(
 
 
 def _note_versions(store: RunWriter, begun: Mapping[str, str], running: Mapping[str, str]) -> None:
-    """Says in the record what the rest of it is made with, if not with what it was begun."""
+    """Stores the versions that resume a run, if they differ from those that began it."""
     others = [f"{what} {now}" for what, now in running.items() if begun.get(what) != now]
     if others:
         before = [begun[RESUMED]] if RESUMED in begun else []
@@ -231,7 +231,7 @@ def _note_versions(store: RunWriter, begun: Mapping[str, str], running: Mapping[
 
 
 def _preflight(plan: Plan) -> None:
-    """What this machine lacks for the plan, said once and before anything is made."""
+    """Warns of interfaces with own traffic. Raises LabError if this machine cannot run the plan."""
     kind = plan.kind
     if not isinstance(kind, Preflight):
         return
@@ -247,7 +247,7 @@ def _preflight(plan: Plan) -> None:
 
 
 def _place(plan: Plan, link: int) -> str:
-    """Where a link names its interface or its socket: in the plan, or in the lab it includes."""
+    """The place `file:line:column` where a link names its interface or its socket."""
     backend = BACKENDS.get(plan.lab.links[link].backend.kind)
     named = backend.needed[0] if backend is not None and backend.needed is not None else "interface"
     path: Path_ = ("lab", "links", link, named)
@@ -314,7 +314,7 @@ def _campaign(
 
 
 def _exit_code(cases: Sequence[StoredCase]) -> int:
-    """That of a run whose cases have all ended."""
+    """The exit code of a run whose cases have all ended."""
     goals = [goal for case in cases for goal in case.goals]
     if any(case.state != "done" for case in cases):
         return 3
@@ -337,7 +337,7 @@ def _tester_limited(case: StoredCase) -> bool:
 
 
 def _has_number(case: StoredCase) -> bool:
-    """Whether there is a number of the device, and not only of the tester or bounds of what was not found."""
+    """Whether a case has a number of the device, not only numbers of the tester and bounds."""
     if case.result is None:
         return False
     headlines = case.result.headlines
@@ -369,7 +369,7 @@ def _record(store: RunWriter, event: Event, calibrations: Mapping[str, Calibrati
 
 @contextmanager
 def _installed(given: Interrupts | None) -> Iterator[Interrupts]:
-    """Interrupts that are in force; given ones stay so, for their owner still has to conclude."""
+    """Installs interrupts for a run; given ones stay installed for their owner."""
     interrupts = given or Interrupts()
     interrupts.install()
     try:

@@ -1,4 +1,4 @@
-"""What a plan as a whole, beside its method, does against the standard that a result names."""
+"""Deviations of a whole plan, beside those of its method, from the standard of a result."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STANDARD = {
 
 
 def with_plan(result: Result, plan: Plan, case: Case) -> Result:
-    """A result with its method's standard, and with what the plan as a whole does against it."""
+    """The result with its method's standard and the deviations of the whole plan from it."""
     method = METHODS[plan.method]
     standard = result.standard or method.standard
     section = PATTERNS[case.pattern].section
@@ -45,7 +45,7 @@ def with_plan(result: Result, plan: Plan, case: Case) -> Result:
 
 
 def rehearsal(plan: Plan) -> tuple[Reason, ...]:
-    """That the plan shortens all times, if it does."""
+    """The reason that the plan shortens all times; empty if it does not."""
     if plan.scale == 1:
         return ()
     is_longer = plan.trial.drain.ns > plan.written.drain.ns * plan.scale + 1
@@ -53,7 +53,7 @@ def rehearsal(plan: Plan) -> tuple[Reason, ...]:
 
 
 def conditions(plan: Plan) -> Conditions:
-    """What of RFC 2544 sections 9 to 14 the plan tests."""
+    """The conditions of RFC 2544 sections 9 to 14 that the plan tests."""
     axes = dict(plan.axes)
     profiles = [plan.profiles[name] for name in axes["profile"]]
     mixes = [profile.mix.weights for profile in profiles]

@@ -1,4 +1,4 @@
-"""What the tester has proven of itself for a case, and what its ports turned out to be."""
+"""Finds the calibration of a case, and describes how its ports were opened."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def find_proof(job: Job, wiring: Wiring, now: Mapping[str, str]) -> tuple[Proven | None, tuple[Reason, ...]]:
-    """What the tester has proven with its ports as they are now and the case's traffic, and notes on it.
+    """The calibration for the case's ports and traffic, and notes on it; None: never calibrated.
 
     now: what a calibration of these ports would rest on.
     """
@@ -35,7 +35,7 @@ def find_proof(job: Job, wiring: Wiring, now: Mapping[str, str]) -> tuple[Proven
 
 
 def proven_for(job: Job, wiring: Wiring, now: Mapping[str, str] | None = None) -> Proven | None:
-    """now: as in `standing`, unless the ports are not open yet."""
+    """The calibration for the case's ports and traffic. now: as in `find_proof`; None: ports not open yet."""
     key = traffic.key(job.case, verify=job.plan.trial.verify)
     now = inventory.basis(wiring, job.versions) if now is None else now
     return shelf.find_proven(job.calibrations, inventory.ports(wiring), key, now)

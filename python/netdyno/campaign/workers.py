@@ -50,14 +50,14 @@ LAST_BYTES = 4096
 
 @dataclass
 class _Worker:
-    """A process, the case it is at, and what it says on stderr: on the terminal it would be in the way."""
+    """A worker process, its case, and the file with its stderr."""
 
     process: SpawnProcess
     said: BinaryIO
     case: int | None = None
 
     def end(self, seconds: float) -> None:
-        """Waits for its end, and kills it if that has not come in time: none is forgotten alive."""
+        """Waits so many seconds for its end, then kills it."""
         self.process.join(max(seconds, 0.0))
         if self.process.is_alive():
             self.process.kill()
@@ -71,7 +71,7 @@ class _Worker:
         return [line.strip() for line in lines if line.strip()][-LAST_LINES:]
 
     def pass_on(self) -> None:
-        """What it said although it ended well is for whoever reads our own stderr."""
+        """Copies the stderr of a worker that ended well to our own."""
         for line in self.last_words():
             print(printable(line), file=sys.stderr)
         self.said.close()
@@ -182,7 +182,7 @@ class Workers:
 
 
 def _died(worker: _Worker) -> Failed:
-    """Why a process is gone that was at a case: how it ended, and what it said last."""
+    """The failure of a case whose process died: its exit status and its last words."""
     assert worker.case is not None
     code = worker.process.exitcode
     ended_by = None if code is None or code >= 0 else signal.Signals(-code)
@@ -211,7 +211,7 @@ _HINTS: Mapping[signal.Signals, str] = {
 
 
 def _not_started(job: Job, error: OSError) -> Failed:
-    """No process could be made for a case."""
+    """The failure of a case for which no process could be started."""
     hints = {
         errno.EAGAIN: "this user or cgroup has all the processes it may have: `ulimit -u`, pids.max",
         errno.ENOMEM: _NO_MEMORY,
@@ -226,7 +226,7 @@ def _not_started(job: Job, error: OSError) -> Failed:
 
 
 def _start() -> tuple[Connection, _Worker]:
-    """A new process. Raises OSError if there can be none."""
+    """Starts a worker process. Raises OSError."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_work, args=(theirs, os.getpid()), daemon=False)
@@ -250,7 +250,7 @@ def _start() -> tuple[Connection, _Worker]:
 
 @contextmanager
 def _stderr_to(file: BinaryIO) -> Iterator[None]:
-    """What is started inside has this file as its stderr from its first moment on, as the loader needs it."""
+    """Gives processes started inside this file as their stderr, from their first moment on."""
     sys.stderr.flush()
     own = os.dup(2)
     os.dup2(file.fileno(), 2)

@@ -1,4 +1,4 @@
-"""What labs say of themselves, for a reader of the report: the device, its cores, the interfaces."""
+"""Reasons about labs, for a reader of the report: the device, its cores, the interfaces."""
 
 from __future__ import annotations
 

@@ -354,8 +354,8 @@ def _max_rx(
 
     A window at line rate that holds all the whole frames the line has room for is the line, too.
 
-    Frames that a tester sends to make up for a pause are not the load asked for, and no rate of the device. So
-    windows lie where the tester was on schedule; without any, each part counts as a whole. And if frames
+    Frames that a tester sends to make up for a pause are not the load asked for, and no rate of the device.
+    So windows lie where the tester was on schedule; without any, each part counts as a whole. And if frames
     were sent late at all, by up to `latest_ns`, a rate above the load asked for counts as such a burst. On
     time to the frame, as in virtual time, it stands: a queue of the device that empties.
     """
@@ -517,9 +517,9 @@ def _loss_at_the_end(scope: str, samples: Sequence[Sample], corrupted: bool) -> 
 def _hold_rate(scope: str, hold: Sequence[Sample], sample_ns: int, latest_ns: int) -> Value:
     """Forwarding rate over the whole hold.
 
-    A tester that makes up for a pause during the ramp-up sends more in the hold than was asked for: what it gets
-    back beyond that is no rate of the device at the load held. On time, as in virtual time, it stands: a
-    queue of the device that empties.
+    A tester that makes up for a pause during the ramp-up sends more in the hold than was asked for: a rate
+    above the load held is then no rate of the device. If all frames were sent on time, as in virtual time,
+    such a rate counts: a queue of the device empties.
     """
     if not hold:
         return Value("hold rate", scope, None, "fps", note=NoHold())

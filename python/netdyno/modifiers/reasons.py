@@ -1,4 +1,4 @@
-"""What modifiers say of a result: how the device answered queries and followed routing updates."""
+"""Reasons of modifiers about a result: how the device answered queries and followed routing updates."""
 
 from __future__ import annotations
 

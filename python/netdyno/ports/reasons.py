@@ -1,4 +1,4 @@
-"""What ports say of a trial or a lab: interfaces that changed during a trial, and ports without a line."""
+"""Reasons of ports about a trial or a lab: interfaces that changed, ports without a line."""
 
 from __future__ import annotations
 

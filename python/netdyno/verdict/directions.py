@@ -36,7 +36,7 @@ def with_sums(
 
 
 def judge_sum(verdicts: Mapping[str, Verdict]) -> Verdict:
-    """The sum is limited by whatever limited a direction; the least certain of them is named."""
+    """The verdict on the sum: the limit of one direction, the least certain of them."""
     if not verdicts:
         return Verdict("invalid", NoDirection())
     limits = {verdict.limit for verdict in verdicts.values()}

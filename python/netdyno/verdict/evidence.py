@@ -1,4 +1,4 @@
-"""What a verdict rests on, and how its counts are read."""
+"""The evidence of a verdict: the trials behind a value, and sums of their counts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ generators write one frame again and again into memory of their own."""
 
 @dataclass(frozen=True)
 class Counts:
-    """What the trials that a value rests on counted of the streams it depends on."""
+    """Sums of the counts of some streams in the trials behind a value."""
 
     streams: int
     """Of all trials."""
@@ -51,7 +51,7 @@ class Counts:
 
     @classmethod
     def of(cls, streams: Sequence[StreamResult]) -> Counts:
-        """The sums of these."""
+        """Sums the counts of these streams."""
         return cls(
             streams=len(streams),
             asked=sum(stream.intended for stream in streams),
@@ -72,7 +72,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a verdict rests on: the case's situation, clock and trials, and its calibration.
+    """The evidence of a verdict: the case's situation, clock, trials and calibration.
 
     clock: `virtual` only where the tester has no limits of its own. proven: None if it was never calibrated.
     planned_ns: how long each trial was to send; empty where that is not known.
@@ -87,28 +87,28 @@ class Evidence:
 
     @property
     def timed_trials(self) -> Iterator[tuple[Outcome, int | None]]:
-        """Each trial with how long it was to send, if that is known."""
+        """Each trial with the time it was planned to send, ns; None: unknown."""
         return zip_longest(self.trials, self.planned_ns[: len(self.trials)])
 
     # What every stream's verdict asks for is counted once: a full mesh of 64 ports has 4,032 streams.
 
     @cached_property
     def everything(self) -> Counts:
-        """Of all streams."""
+        """Counts of all streams in all trials."""
         return Counts.of([stream for trial in self.trials for stream in trial.streams])
 
     @cached_property
     def failed(self) -> Counts:
-        """Of all streams, in the trials that lost anything: those of a search that did not pass."""
+        """Counts of all streams in the trials that lost frames: the failed ones of a search."""
         lossy = [trial for trial in self.trials if any(one.missing for one in trial.streams)]
         return Counts.of([stream for trial in lossy for stream in trial.streams])
 
     def of(self, scope: str) -> Counts:
-        """Of one stream, or of all together."""
+        """Counts of one stream, or of all streams."""
         return self.everything if scope == "sum" else Counts.of(self.stream(scope))
 
     def stream(self, name: str) -> Sequence[StreamResult]:
-        """What each trial counted of a stream."""
+        """The counts of a stream in each trial."""
         return self._streams.get(name, ())
 
     @cached_property
@@ -121,34 +121,34 @@ class Evidence:
 
     @cached_property
     def dropped(self) -> int:
-        """By the tester itself, on receiving."""
+        """Frames that the tester dropped on receiving."""
         return sum(trial.dropped for trial in self.trials)
 
     @cached_property
     def not_sent(self) -> int:
-        """By the tester itself, on sending: offered, and never on the line."""
+        """Frames that the tester dropped on sending: offered, but never on the line."""
         return sum(trial.not_sent for trial in self.trials)
 
     @cached_property
     def unsent(self) -> int:
-        """Not even offered."""
+        """Frames that the tester did not offer."""
         return sum(
             max(stream.intended - stream.offered, 0) for trial in self.trials for stream in trial.streams
         )
 
     @cached_property
     def too_long(self) -> int:
-        """Longer than any that was sent: what is missing may be joined in them."""
+        """Frames longer than any that was sent: missing frames may be joined in them."""
         return sum(trial.health.rx_too_long for trial in self.trials)
 
     @cached_property
     def full(self) -> int:
-        """Looks of the tester's that found a ring of its own full."""
+        """Polls of the tester that found one of its own rings full."""
         return sum(trial.health.rx_full for trial in self.trials)
 
     @cached_property
     def while_full(self) -> Fraction | None:
-        """Frames that can have come in the time before those looks: a full line's, and one more each time.
+        """Frames that can have come in the time before those polls: at line rate, and one more for each.
 
         None where that time is not known. Not those that were sent meanwhile: a device, or a burst, may bring
         them closer together than that.
@@ -164,12 +164,12 @@ class Evidence:
 
     @cached_property
     def late_ns(self) -> int:
-        """The latest departure."""
+        """The greatest lag of a departure, ns."""
         return max((trial.health.latest_departure_ns for trial in self.trials), default=0)
 
     @cached_property
     def burst(self) -> Fraction:
-        """Frames of all streams that were due while the tester was latest: they left back to back."""
+        """Frames of all streams due during the longest lag; the tester sent them back to back."""
         return max(
             (
                 Fraction(
@@ -183,12 +183,12 @@ class Evidence:
         )
 
     def short(self, scope: str) -> Reason | None:
-        """Why the tester did not offer what it was asked to: of the stream in question, if that was short."""
+        """The reason why the tester offered too little, of this stream first; None: it did not."""
         return next((found.get(scope, next(iter(found.values()))) for found in self._shorts), None)
 
     @cached_property
     def _shorts(self) -> Sequence[Mapping[str, Reason]]:
-        """Of each trial in which the tester fell short, why, by stream."""
+        """The reasons by stream of each trial in which the tester offered too little."""
         found = []
         for trial, planned_ns in self.timed_trials:
             reasons: dict[str, Reason] = {}
@@ -245,7 +245,7 @@ def lost(streams: Iterable[StreamResult]) -> int:
 
 
 def noticeable(dropped: int, missing: int) -> bool:
-    """Whether somebody dropped enough of what was lost to be the limit."""
+    """Whether these drops are enough of the missing frames to be the limit."""
     return missing > 0 and dropped >= OWN_SHARE * missing and dropped > 0
 
 

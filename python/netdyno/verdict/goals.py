@@ -1,4 +1,4 @@
-"""The plan's goals against what was found: met, missed, or not to be told."""
+"""Judges the plan's goals: met, missed, or unknown."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _rate(bound: Load, situation: Situation, stream: str) -> Fraction:
 
 
 def _part(situation: Situation, stream: str) -> Fraction:
-    """What a stream has of all that its port sends of the test."""
+    """A stream's share of all frames that its port sends in the test."""
     if not situation.places:
         return Fraction(1)
     place = situation.places[situation.streams.index(stream)]
@@ -119,7 +119,7 @@ def _part(situation: Situation, stream: str) -> Fraction:
 
 @dataclass(frozen=True)
 class _Found:
-    """What is known of the number a goal is about: it is `low` if `exact`, else at least that.
+    """The number a goal is about: it is `low` if `exact`, else at least `low`.
 
     below: the number is less than this; None: that is not known. narrower: what would bring the two closer.
     """
@@ -134,7 +134,7 @@ class _Found:
 
     @classmethod
     def nothing_lost(cls, frames: int, text: str, goal: Goal) -> _Found:
-        """What is known of the loss ratio where none of so many frames was lost (the rule of three).
+        """The bound of the loss ratio where none of so many frames was lost (the rule of three).
 
         A goal of no loss at all is about these frames, for no number of them could show it of others.
         """
@@ -146,7 +146,7 @@ class _Found:
         return cls(Fraction(0), text, below=most, too_few=why)
 
     def holds(self, goal: Goal, bound: Fraction) -> bool | None:
-        """Whether every number it can be is as the goal wants it, or none is; None: some are."""
+        """Whether every possible number meets the goal (True) or none does (False); None: some do."""
         if self.low is None:
             return None
         at_low = goal.holds(self.low, bound)

@@ -39,7 +39,7 @@ LAYERS: Mapping[str, int] = {"L2": 0, "L1": WIRE_OVERHEAD, "L2 without FCS": -FC
 
 @dataclass(frozen=True)
 class _Point:
-    """What one case reached at one frame size."""
+    """The rate that one case reached at one frame size."""
 
     case: int
     size: Fraction
@@ -88,7 +88,7 @@ def across(cases: Iterable[StoredCase]) -> dict[int, tuple[StoredVerdict, ...]]:
 
 
 def hint(value: Value, result: Result, evidence: Evidence) -> RoundFigure | None:
-    """The round figure that the rate of a verdict on the device is in bits, if it is one."""
+    """The round figure in bits a second that a device limit is near; None if there is none."""
     number = _lasting(result, value.name, value.scope)
     # Between bounds that are far apart, or steps somebody chose, a round figure is one of those.
     if number and value.high is not None and value.low is not None:
@@ -104,7 +104,7 @@ def hint(value: Value, result: Result, evidence: Evidence) -> RoundFigure | None
 
 
 def _family(case: StoredCase) -> tuple[str, ...]:
-    """What cases have in common that may be compared: all but the profile."""
+    """The key of cases that may be compared: all axes but the profile."""
     head = case.head
     axes = {axis: value for axis, value in head.axes.items() if axis != "profile"}
     return (head.kind, head.method, head.parameters, json.dumps(axes), json.dumps(dict(head.settings)))
@@ -143,7 +143,7 @@ def _lasting(result: Result, headline: str, scope: str) -> Fraction | None:
 
 
 def _flat(points: Sequence[_Point]) -> tuple[str, list[_Point]] | None:
-    """The layer in which the most points agree, and those; None if no two of different sizes do."""
+    """The layer in which the most points agree, and these points; None if no two of different sizes agree."""
     best: tuple[str, list[_Point]] | None = None
     for layer in LAYERS:
         ordered = sorted(points, key=lambda point: point.bps(layer))
@@ -157,7 +157,7 @@ def _flat(points: Sequence[_Point]) -> tuple[str, list[_Point]] | None:
 
 
 def _closer(layer: str, alike: Sequence[_Point], other: str, others: Sequence[_Point]) -> bool:
-    """Whether these agree better: more of them, or as many closer together."""
+    """Whether the points of `layer` agree better than others: more of them, or as many closer together."""
     return (len(alike), -_spread(layer, alike)) > (len(others), -_spread(other, others))
 
 
@@ -167,7 +167,7 @@ def _spread(layer: str, points: Sequence[_Point]) -> Fraction:
 
 
 def _round(bps: Fraction, within: Fraction) -> Fraction | None:
-    """The round figure a rate is, None if none: one digit, or two of which the second is 5 (`150 Mbit/s`)."""
+    """The round figure near a rate, bit/s: one digit, or two of which the second is 5; None: no such figure."""
     scale = Fraction(1)
     while bps >= 100 * scale:
         scale *= 10
@@ -184,7 +184,7 @@ def _bits(bps: Fraction) -> str:
 
 
 def _deciding(case: StoredCase, value: str, scopes: Iterable[str]) -> set[str]:
-    """The streams that decide what all have together: not those that others kept from more."""
+    """The streams that limit the sum: not those whose search another stream ended."""
     assert case.result is not None
     name = value or next(iter(case.result.headlines), "")
     together = case.result.value(name, "sum")

@@ -101,7 +101,7 @@ def _counts(value: Value, evidence: Evidence) -> Counts:
 
 
 def _judge_measured(value: Value, result: Result, evidence: Evidence) -> Verdict:
-    """The verdict on one direction's time or share, that was measured at a load and is none itself."""
+    """The verdict on one direction's time or share, which was measured at a given load."""
     counts = _counts(value, evidence)
     wrong = _invalid(counts, evidence) or _apart(evidence)
     if wrong is not None:
@@ -131,14 +131,14 @@ def _judge_measured(value: Value, result: Result, evidence: Evidence) -> Verdict
 
 
 def _no_loss(value: Value, copies: int) -> Verdict | None:
-    """A loss of nothing has no limit: nobody lost anything, the tester as little as the device."""
+    """The verdict on a value without loss: nothing limited it; None: frames were lost."""
     if value.number != 0:
         return None
     return Verdict("none", NothingLost(value.of_frames or 0, copies))
 
 
 def _loss_of_the_line(counts: Counts, value: Value, evidence: Evidence) -> Verdict | None:
-    """Whether a loss is that of lines that were sent more than they carry, and were full all the time.
+    """The verdict `line` on a loss of lines that were offered more than they carry; None: not so.
 
     What a queue holds comes after the traffic, and makes the line look the fuller; it is never the reason of
     a loss. By a ring or a cable that nothing holds to its rate frames may come faster than by the line.
@@ -154,12 +154,12 @@ def _loss_of_the_line(counts: Counts, value: Value, evidence: Evidence) -> Verdi
 
 
 def _is_bound(value: Value) -> bool:
-    """Whether all that is known of it is that it is no less: what was tried ended before the device did."""
+    """Whether the value is a lower bound only, because the trials ended before the limit of the device."""
     return value.low is not None and value.high is None
 
 
 def _invalid(counts: Counts, evidence: Evidence) -> Verdict | None:
-    """Whether what was counted can be of no device."""
+    """The verdict `invalid` on counts that no device can cause; None: they are possible."""
     if counts.made:
         return Verdict("invalid", FramesMade(counts.made))
     if not counts.streams or not counts.sent:
@@ -201,7 +201,7 @@ def _judge_stream(value: Value, result: Result, evidence: Evidence) -> Verdict:
 
 
 def _fell_short(short: Reason, value: Value, counts: Counts, evidence: Evidence) -> Verdict:
-    """A tester that did not send what it was asked to. What it may have lost itself is first if it is more.
+    """The verdict on a value where the tester sent too little. Its own drops come first if they are more.
 
     short: why it did not.
     """
@@ -220,7 +220,7 @@ def _explained_by_full_rings(counts: Counts, evidence: Evidence) -> bool:
 
 
 def _tester(counts: Counts, evidence: Evidence) -> Verdict | None:
-    """Whether what is missing may be the tester's own doing, by what it counted itself."""
+    """The verdict where the drops and the lag of the tester explain the loss; None: they do not."""
     if not counts.excusable:
         return None
     gone, sent, late = counts.lost, counts.sent, evidence.late_ns
@@ -253,7 +253,7 @@ def _tester(counts: Counts, evidence: Evidence) -> Verdict | None:
 
 
 def _fixture(counts: Counts, evidence: Evidence) -> Verdict | None:
-    """Whether what stands between tester and device lost the frames.
+    """The verdict `fixture` where a switch between tester and device lost the frames; None: not so.
 
     Far end and device stand in a row: if the device drops too, it is the narrower of the two.
     """
@@ -266,7 +266,7 @@ def _fixture(counts: Counts, evidence: Evidence) -> Verdict | None:
 
 
 def _device(value: Value, result: Result, counts: Counts, evidence: Evidence) -> Verdict:
-    """The device, if something is missing and the tester is calibrated for more; else a lower bound."""
+    """The verdict `device` if frames are missing and the tester is calibrated for more; else a lower bound."""
     what = reached(value, result, evidence)
     # A goal that allows some loss was reached at the highest load there is: that loss is no limit.
     bound = value.searched and value.high is None
@@ -298,7 +298,7 @@ def _device(value: Value, result: Result, counts: Counts, evidence: Evidence) ->
 
 
 def _line(value: Value, result: Result, evidence: Evidence) -> Verdict | None:
-    """Whether the line, or the one member a single flow may use, was full."""
+    """The verdict `line` where the line, or the one member a single flow may use, was full; None: not so."""
     if value.number is None:
         return None
     # Loss that set in well before, and stayed, has another cause, however small a share of it is.
@@ -323,7 +323,7 @@ def _line(value: Value, result: Result, evidence: Evidence) -> Verdict | None:
 
 
 def _crowded(value: Value, evidence: Evidence) -> Verdict | None:
-    """Whether a search ended where the line out is full of several streams, of which more were too many."""
+    """The verdict `line` if several streams filled the line out and the search ended there; else None."""
     situation = evidence.situation
     if not evidence.enforced_rate:
         return None
@@ -372,7 +372,7 @@ def _knee_before_tester(
 
 
 def _beyond_lateness(counts: Counts, trials: Sequence[Outcome]) -> bool:
-    """Whether more was lost than bursts after pauses can explain.
+    """Whether the loss is more than bursts after pauses of the tester can explain.
 
     A tester that had its core for all but a share s of the time can have sent at most about s of its
     frames late. Three times that lost is not its doing. Without the core's share there is no saying.

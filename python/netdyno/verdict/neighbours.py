@@ -1,4 +1,4 @@
-"""Reads the engine's records of neighbours that changed, fell silent or conflicted; writes their sentences."""
+"""Reads the engine's records of neighbours that changed, fell silent or conflicted; words them."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _first(told: list[str]) -> str:
 
 
 def who(hop: NextHop) -> str:
-    """A next hop as a reader knows it."""
+    """The name of a next hop in sentences: port, address, VLANs."""
     on = f" on VLAN {'.'.join(str(vlan) for vlan in hop.vlans)}" if hop.vlans else ""
     return f"next hop {hop.address} of `{hop.port}`{on}"
 

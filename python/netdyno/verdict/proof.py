@@ -62,7 +62,7 @@ def doubt(value: Value, evidence: Evidence) -> Verdict | None:
 
 
 def own_part(value: Value, evidence: Evidence) -> Verdict | None:
-    """The verdict in place of `device` on a time or a share that may be the tester's own; None: it is not.
+    """The verdict in place of `device` on a time or a share that the tester may have caused; else None.
 
     What was measured at a load is the device's as far as the tester passes that load itself; a time, as far
     as it is longer than the tester's own.
@@ -99,7 +99,7 @@ def _offered(trial: Outcome, planned_ns: int | None) -> Fraction:
 
 
 def near(value: Value, evidence: Evidence) -> Verdict | None:
-    """The verdict on a result that is near, at or above what was proven: a lower bound."""
+    """The verdict on a rate that is near or above the calibrated one: a lower bound; None: it is below."""
     # What was proven is of a port, and a stream may be a part of what its port sends.
     most, number = _most(evidence), value.number
     if most is not None:
@@ -116,7 +116,7 @@ def _most(evidence: Evidence) -> Fraction | None:
 
 
 def _unproven(evidence: Evidence) -> Reason | None:
-    """Why nothing is proven; None: something is."""
+    """The reason why no calibration applies; None: one does."""
     proven = evidence.proven
     if proven is None:
         return NotCalibrated()

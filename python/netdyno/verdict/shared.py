@@ -47,7 +47,7 @@ class PortRate:
 
 @dataclass(frozen=True)
 class Loaded:
-    """What a case found of its port groups.
+    """The rates that a case found for its port groups.
 
     one_load: all ports were held at one share of their lines, that of the weakest (a search); else each was
     loaded as far as it went. spread: how far the bounds of its rates are apart, a share of them. verdicts: on
@@ -66,7 +66,7 @@ class Loaded:
 
     @property
     def by_device(self) -> bool:
-        """Whether a limit of the device was met, and not only full lines."""
+        """Whether the case met a limit of the device, not only full lines."""
         return any(verdict.limit in ("device", "licence") for verdict in self.verdicts)
 
     def sum(self, card: str | None = None) -> Fraction:
@@ -79,7 +79,7 @@ class Loaded:
 
 @dataclass(frozen=True)
 class Answer:
-    """Which resource explains it, and what says so. cards: those that are the limit."""
+    """The resource that explains the cases, and the reason. cards: those that are the limit."""
 
     resource: Resource
     reason: str
@@ -87,7 +87,7 @@ class Answer:
 
 
 def apart(together: Loaded, alone: Iterable[Loaded]) -> dict[str, Fraction] | None:
-    """What each port of a case would pass if nothing were shared, by what its group passed alone.
+    """The rate of each port if nothing were shared: the rate that its group passed alone.
 
     None if a group was not measured alone. Of cases of one load the weakest group is as far as all get.
     """
@@ -150,7 +150,7 @@ def _unsound(cases: Sequence[Loaded]) -> Answer | None:
 
 
 def _own(together: Sequence[Loaded], cases: Sequence[Loaded]) -> Answer:
-    """Nothing is lost together that was not lost alone."""
+    """The answer where groups pass together the rates that they pass alone."""
     most = max(together, key=lambda case: len(case.ports))
     if not any(case.by_device for case in cases):
         return Answer(

@@ -17,7 +17,7 @@ MOST = 5
 
 
 def at_rate(value: Value) -> Reached:
-    """The rate of a value, or what is known of it."""
+    """The rate of a value, or its lower bound."""
     if value.number is None:
         return Reached(value.low or None)
     return Reached(
@@ -26,7 +26,7 @@ def at_rate(value: Value) -> Reached:
 
 
 def reached(value: Value, result: Result, evidence: Evidence) -> Reached:
-    """The same, with its share of the line where something enforces the line."""
+    """The rate of a value, with its share of the line where the line rate is enforced."""
     found = at_rate(value)
     if value.number is None or found.rate_pps is None or not evidence.enforced_rate:
         return found
@@ -69,7 +69,7 @@ def per_cent(ratio: Fraction, places: int) -> str:
 
 
 def too_long(count: int) -> str:
-    """What is known of frames that came and were longer than any that was sent, a clause."""
+    """A clause on received frames that were longer than any that was sent."""
     return (
         f"{counted(count, 'frame')} longer than any sent came: frames were joined on their"
         " way (kernel GRO, or DPDK's memif when sizes change). Measure one size a run, or restart the device"

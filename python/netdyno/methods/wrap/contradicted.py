@@ -1,9 +1,9 @@
 """Marks a throughput if a later trial of the same case lost frames at it or below.
 
 A load that passed a trial of one length need not pass a longer one: frames above a device's capacity
-wait in its queue, and a short trial ends before the queue is full. Latency is measured at the throughput for twice as
-long as RFC 2544 has the trials of the search, and the loss curve goes down to it. If
-they lose frames, the throughput gets a note with the name of the trial.
+wait in its queue, and a short trial ends before the queue is full. Latency is measured at the throughput for
+twice as long as RFC 2544 has the trials of the search, and the loss curve goes down to it. If these trials
+lose frames, the throughput gets a note with the name of the trial.
 """
 
 from __future__ import annotations
