@@ -13,7 +13,7 @@ INDEX = "if_index"
 
 
 def index(text: str) -> int:
-    """An ifIndex; ValueError says what is wrong with it."""
+    """Parses an ifIndex. Raises ValueError with a sentence."""
     if not (text.isascii() and text.isdigit() and 0 < int(text) < 2**31):
         raise ValueError(f"`{INDEX}` is not `{text}`: interfaces of SNMP are numbered from 1 (RFC 2863)")
     return int(text)

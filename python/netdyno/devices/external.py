@@ -117,7 +117,7 @@ class External:
         return replace(self, driver=driver, reached=reached)
 
     def preflight(self, links: tuple[LabLink, ...]) -> tuple[Reason, ...]:
-        """That packet sockets may be opened, every interface is there, up, and of one link.
+        """Checks that packet sockets may be opened and every interface is there, up, and in one link.
 
         Warns of one that carries this machine's own traffic.
         """
@@ -208,7 +208,7 @@ KIND = EXTERNAL = External()
 
 
 def _as_found(wiring: Wiring) -> Wiring:
-    """The wiring with what the interfaces are: hardware addresses, lines, and notes on their set-up."""
+    """The wiring with the hardware addresses and lines of the interfaces, and notes on their settings."""
     notes = list(wiring.notes)
     ports = []
     may = fit.rights()
@@ -280,7 +280,7 @@ def _card(interface: str, backend: str, may: fit.Rights) -> nic.Nic:
 
 
 def _notes(link: LabLink, opened: Any) -> Iterator[Reason]:
-    """What a reader must know of a port that is no interface."""
+    """The note on a port that is no interface."""
     backend = backends.BACKENDS.get(link.backend.kind)
     if backend is not None and backend.note is not None:
         yield backend.note(link.tester_port, opened["backend"])

@@ -28,7 +28,7 @@ _PORT = re.compile(r", ([0-9]+): (\S+) > ([^\s,]+)")
 
 @dataclass(frozen=True)
 class Rule:
-    """What a packet is compared with; None: any address."""
+    """The addresses that a packet is compared with; None: any address."""
 
     permit: bool
     source: str | None = None

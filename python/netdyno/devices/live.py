@@ -1,4 +1,4 @@
-"""A device while a case runs: what can be set, asked, read and looked after. Plain values and protocols."""
+"""A device while a case runs: configured, asked, read and checked. Plain values and protocols."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Channel:
-    """One quantity that an instrument reads: of what, its name, its unit, and digits behind the point.
+    """One quantity that an instrument reads: subject, name, unit, and digits after the point.
 
     is_counter: only grows, so that a trial in which it did not move has no series of it.
     """
@@ -32,7 +32,7 @@ class Instrument(Protocol):
 
     @property
     def name(self) -> str:
-        """Who reads, such as the name of a driver: the source of its series."""
+        """The source of its series, such as the name of a driver."""
         ...
 
     @property
@@ -45,13 +45,13 @@ class Instrument(Protocol):
         ...
 
     def summary(self, first: Mapping[Channel, int], last: Mapping[Channel, int]) -> Mapping[str, Any] | None:
-        """What moved in a trial, as `Outcome.devices` has a device; None: its series say all."""
+        """The counters that moved in a trial, as in `Outcome.devices`; None: its series say all."""
         ...
 
 
 @dataclass(frozen=True)
 class Applied:
-    """What was configured. diff: what changed, empty if nothing did. undo: how it is taken back."""
+    """A configuration that was applied. diff: the changed lines. undo: restores the one before."""
 
     text: str = ""
     diff: str = ""
@@ -71,24 +71,24 @@ class Live(Protocol):
         ...
 
     def ask(self, event: Event) -> None:
-        """Has the device do what an event says, and returns when that is done. Raises LabError.
+        """Has the device carry out an event; returns when it is done. Raises LabError.
 
         Raises NotMeasuredError if nobody can ask this device.
         """
         ...
 
     def instruments(self) -> tuple[Instrument, ...]:
-        """What can be read of it beside the traffic."""
+        """The instruments that read it beside the traffic."""
         ...
 
     def check(self) -> LabError | None:
-        """Why it is no more what was built, if so: a program in it has ended."""
+        """The error if it is no longer the device that was built: a program in it has ended."""
         ...
 
 
 @dataclass(frozen=True)
 class Inert:
-    """A device that is not asked or configured: an emulated one, whose tester does it, or somebody else's.
+    """A device that is not asked or configured: an emulated one, or an external one without a driver.
 
     read_by: what reads it, if anything does.
     """
@@ -97,7 +97,7 @@ class Inert:
     read_by: tuple[Instrument, ...] = ()
 
     def configure(self, settings: Mapping[str, str]) -> Applied:
-        """Nothing: it is as it was wired, or as somebody left it."""
+        """Configures nothing: the device stays as it was wired or left."""
         return Applied()
 
     def ask(self, event: Event) -> None:
@@ -107,8 +107,8 @@ class Inert:
         )
 
     def instruments(self) -> tuple[Instrument, ...]:
-        """What reads it."""
+        """Its instruments."""
         return self.read_by
 
     def check(self) -> None:
-        """It always is what it was."""
+        """Always None: nothing in it can end."""

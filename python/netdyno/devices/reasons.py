@@ -268,7 +268,7 @@ class InterfaceWithoutLine(Reason):
 
 @dataclass(frozen=True)
 class CardSetting(Reason):
-    """A setting of a card disturbs a test. setting: its code; finding: what the card does.
+    """A setting of a card disturbs a test. setting: its code; finding: its effect, a clause.
 
     effect: what suffers. command: changes the setting; None: no command does.
     """

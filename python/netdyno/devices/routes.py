@@ -33,7 +33,7 @@ def of_version(text: str, version: int) -> str:
 
 
 def version(routes: tuple[str, ...]) -> int:
-    """The IP version of what is behind a port."""
+    """The IP version of the prefixes behind a port."""
     return ipaddress.ip_network(routes[0]).version
 
 
@@ -71,7 +71,7 @@ def prefixes(network: str, count: int) -> tuple[str, ...]:
 
 
 def destinations(routes: tuple[str, ...], seed: int) -> list[str]:
-    """An address of each prefix, anywhere in it, in random order: what a cache remembers is of no use."""
+    """A random address of each prefix, in random order, so that a cache of routes does not help."""
     draw = random.Random(seed)
     found = [network[draw.randrange(network.num_addresses)] for network in map(ipaddress.ip_network, routes)]
     draw.shuffle(found)

@@ -1,4 +1,4 @@
-"""What a lab looks like to the rest of netdyno: links in, wiring out. Plain values and one protocol."""
+"""The interface of labs to the rest of netdyno: links in, wiring out. Plain values and one protocol."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class LabLink:
 
 @dataclass(frozen=True)
 class WiredPort:
-    """A tester port as a case finds it: who it is, how fast, and whom its frames are addressed to.
+    """A tester port of a case: its addresses, its rate, and the destination of its frames.
 
     rate_bps: L1 rate of the link in this case (all members of a group). member_bps: of one member.
     destination: `"peer"` (the far tester port's MAC) or the next hop's address, to be resolved.
@@ -95,7 +95,7 @@ class WiredPort:
 
 
 class Trait(StrEnum):
-    """What a case's lab is like, as far as a tester, a method or a plan's check asks."""
+    """Traits of a case's lab that a tester, a method or a plan's check asks for."""
 
     LEARNS = "the device learns where MAC addresses are: learning frames are sent before traffic"
     REFUSES_TAGS = "the device takes no frame with a VLAN tag: a router whose ports have no VLANs"
@@ -182,17 +182,17 @@ class Device(Protocol):
 
     @property
     def links(self) -> range:
-        """How many links to the tester it can have: `range(2, 3)` is two and nothing else."""
+        """The numbers of links to the tester it can have: `range(2, 3)` is two only."""
         ...
 
     @property
     def configured(self) -> bool:
-        """Whether netdyno gives the device its settings, for each case; else it is as somebody left it."""
+        """Whether netdyno configures the device for each case; else it stays as it was left."""
         ...
 
     @property
     def backends(self) -> tuple[str, ...]:
-        """What a link's `backend` may be; none where no frame leaves this process."""
+        """The values of a link's `backend`; none where no frame leaves this process."""
         ...
 
     def wire(self, links: tuple[LabLink, ...], settings: Mapping[str, str]) -> Wiring:

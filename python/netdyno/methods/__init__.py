@@ -1,4 +1,4 @@
-"""The methods: which trials to ask for, and what they show. One file and one line in MODULES each."""
+"""The methods: each yields trials and returns a result. One file and one line in MODULES each."""
 
 from __future__ import annotations
 

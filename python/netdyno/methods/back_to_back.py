@@ -122,7 +122,7 @@ def _result(
     note: Reason | None,
     least: Fraction | None = None,
 ) -> Result:
-    """lengths: of the bursts found; least: what their mean is at least, where one of them has no limit."""
+    """The result of bursts of these lengths. least: lower bound of their mean, where one has no limit."""
     line = situation.line_fps
     mean = Fraction(sum(lengths), len(lengths)) if lengths else None
     implied = None if mean is None else mean / line * 10**9

@@ -78,7 +78,7 @@ class BisectionParameters(Parameters):
 
 @dataclass(frozen=True)
 class _Tried:
-    """What the trials at one load showed."""
+    """The trials at one load, and their losses."""
 
     fps: Fraction
     numbers: tuple[int, ...]
@@ -97,7 +97,7 @@ class _Tried:
 
 @dataclass
 class _Bisection:
-    """What was tried, by step of the grid."""
+    """The loads tried so far, by step of the grid."""
 
     situation: Situation
     step: Fraction
@@ -109,7 +109,7 @@ class _Bisection:
     tried: dict[int, _Tried] = field(default_factory=dict)
 
     def attempt(self, load: int) -> Generator[Trial, Outcome, bool | None]:
-        """Whether a load passes: a trial of it, and more while what is lost is worth repeating them.
+        """Whether a load passes, by a trial and by repeats while its loss may be an accident; None: unknown.
 
         None: more frames came than were sent, and no load shows anything.
         """

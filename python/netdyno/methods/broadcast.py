@@ -179,7 +179,7 @@ def _rows(
 
 
 def _timed(situation: Situation, outcome: Outcome) -> Iterator[tuple[str, Fraction | None]]:
-    """Of each receiving port, the latency of the frame that is its own."""
+    """The latency of the single frame to each receiving port, ns; None: it did not come."""
     for stream, place in zip(outcome.streams, situation.places, strict=True):
         found = stream.latency
         time = Fraction(found.sum_ns, found.count) if found is not None and found.count else None

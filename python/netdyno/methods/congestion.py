@@ -137,7 +137,7 @@ def _ports(
 
 
 class _Port:
-    """What came of the frames to one receiving port."""
+    """The counts of the frames to one receiving port."""
 
     def __init__(
         self,
@@ -165,7 +165,7 @@ class _Port:
 
     @property
     def row(self) -> tuple[Cell, ...]:
-        """Of the table."""
+        """The cells of its row in the table."""
         return (
             self.name, self.offered, self.forwarded, Fraction(self.sent), Fraction(self.lost), self.loss,
             self.expected,
@@ -193,7 +193,7 @@ def _findings(ports: Sequence[_Port], outcome: Outcome, short: Reason | None) ->
 
 
 def _nothing_congested(full: _Port) -> str | None:
-    """Why the load congested no port, or why that is not known; None if it did."""
+    """A clause on why the load congested no port, or why that is unknown; None if it did."""
     if full.offered <= full.line:
         return "the load did not fill the congested port"
     if full.forwarded is None:
@@ -207,7 +207,7 @@ def _nothing_congested(full: _Port) -> str | None:
 
 
 def _blocking(free: _Port, outcome: Outcome, short: Reason | None, unclear: str | None) -> str:
-    """Whether the uncongested port lost what it has room for."""
+    """A clause on whether the uncongested port lost frames that it has room for."""
     of_sent = f"{free.lost} of {free.sent} frames to the uncongested port were lost"
     if not free.lost:
         return f"not tested: {unclear}" if unclear else f"none: {of_sent}"

@@ -1,4 +1,4 @@
-"""Errored frames as RFC 2889 section 5.9 has them: whether a switch forwards what it is to filter.
+"""Errored frames as RFC 2889 section 5.9 has them: whether a switch forwards frames that it must filter.
 
 Ports carry frames without their frame check sequence, which the card computes, and every frame of the tester
 has a probe: so of the five errors a frame too long is the one that can be sent here. The others are listed as

@@ -51,7 +51,7 @@ def forwarding_rate(
 
 
 def _rate(stream: StreamResult, asked: Fraction, duration_ns: int, sample_ns: int) -> Fraction | None:
-    """Of one stream, in the whole samples from when its first frame can have come until traffic ended.
+    """The forwarding rate of a stream, frames a second, over whole samples from its first frame to the end.
 
     Before that nothing comes, however fast the device is. What a queue still gives back behind it is not
     counted: over a short trial that would be a higher rate than the device has. Where nothing was lost and
@@ -91,7 +91,7 @@ class ForwardingParameters(OnThroughput):
         return self
 
     def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
-        """The highest one, and what is taken as known."""
+        """The loads of the plan: the highest one, and a given one."""
         yield ("maximum",), self.maximum
         yield from super().loads()
 

@@ -178,7 +178,7 @@ def _rows(
 
 
 def _serial(situation: Situation, streams: Sequence[str]) -> Fraction | None:
-    """How long a frame takes on the line in with its preamble and on that out without it, together, ns.
+    """Serialisation time of a frame, ns: on the line in with its preamble, plus on the line out without it.
 
     A frame is what is behind its preamble (RFC 1242 section 3.5). Latency begins with the preamble of the one
     that the tester sends; that of the one it gets is between the two frames, and in the device's latency.

@@ -1,4 +1,4 @@
-"""Frame loss rate as RFC 2544 section 26.3 has it: what is lost at each load, from the highest down."""
+"""Frame loss rate as RFC 2544 section 26.3 has it: the loss ratio at each load, from the highest down."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def microburst(parameters: MicroburstParameters, situation: Situation) -> Method
 
 
 def _meeting(situation: Situation) -> list[list[int]]:
-    """Of each port at which several meet, the streams that do, by their place."""
+    """For each port to which several streams go, the places of these streams."""
     receivers: dict[int, list[int]] = {}
     for number, place in enumerate(situation.places):
         receivers.setdefault(place.rx, []).append(number)
@@ -138,7 +138,7 @@ def _loads(
 
 @dataclass(frozen=True)
 class _Held:
-    """What a port held of the longest burst of one search, frames; and the longest wait in it."""
+    """The frames a port held of the longest burst of one search, and the longest wait in it."""
 
     burst: int
     held: int

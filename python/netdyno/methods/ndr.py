@@ -121,7 +121,7 @@ class NdrParameters(Parameters):
 
     @property
     def budget(self) -> Budget:
-        """What the search may cost."""
+        """The most trials and time of traffic that the search may take."""
         return Budget(self.trials, self.longest, self.repeats)
 
 

@@ -231,7 +231,7 @@ def _trial(parameters: RampParameters, situation: Situation) -> Trial:
 
 
 def _read(parameters: RampParameters, situation: Situation, trial: Trial, outcome: Outcome) -> Result:
-    """What a ramp shows, read from the samples of the ramp-up and the hold."""
+    """The result of a ramp, from the samples of the ramp-up and the hold."""
     start = frames_per_second(parameters.ramp.start, situation)
     target = frames_per_second(parameters.ramp.end, situation)
     rise_ns = parameters.ramp.duration.ns
@@ -302,7 +302,7 @@ def _refined(
 
 
 def _span(knee: Value) -> Fraction | float:
-    """How wide its bounds are; endless if one is missing."""
+    """The distance of its bounds, frames a second; infinite if one is missing."""
     return math.inf if knee.low is None or knee.high is None else knee.high - knee.low
 
 
@@ -314,7 +314,7 @@ def _held_back(rise_fps: Fraction, rise_ns: int) -> Fraction:
 
 
 def _kept_up_to(scope: str, kept: Sequence[Sample], samples: int, sample_ns: int) -> Value:
-    """The load up to which the tester kept its schedule; what lies above says nothing of the device."""
+    """The load up to which the tester kept its schedule; samples above say nothing of the device."""
     if not kept:
         return Value("kept up to", scope, Fraction(0), "fps", note=KeptUp("never"))
     if len(kept) == samples:
@@ -422,7 +422,7 @@ def _received(parts: Sequence[Sequence[Sample]], width: int) -> list[tuple[int, 
 def _line_utilisation(
     scope: str, parts: Sequence[Sequence[Sample]], width: int, sample_ns: int, situation: Situation
 ) -> Value:
-    """How full the line back to the tester was at most, by the sizes that were really received.
+    """The highest utilisation of the line back to the tester, by the sizes received.
 
     Of a mix the frame rate does not say it: a device that loses small frames first fills more of the line
     than its share of the frames. Copies and corrupted frames take their time on the line as well.

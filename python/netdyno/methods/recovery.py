@@ -87,7 +87,7 @@ COLUMNS = (
 
 
 def measured(parameters: RecoverySettings, situation: Situation, known: Known, first: int) -> Measured:
-    """The overloads and what follows each, with the throughput known; the result and the next trial's number.
+    """Runs the overloads and the watch after each; returns the result and the next trial's number.
 
     A is when the load falls, B when the last frame that was lost departed; the recovery time is B - A, and
     nothing if no frame was lost behind A (the RFC's text has the difference reversed).
@@ -187,7 +187,7 @@ def _result(
 
 
 def seconds(parameters: RecoverySettings) -> Fraction:
-    """How long is sent."""
+    """The time of traffic, s."""
     return parameters.repeats * (parameters.overload.amount + parameters.watch.amount)
 
 

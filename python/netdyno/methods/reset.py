@@ -155,7 +155,7 @@ def _events(parameters: ResetSettings) -> Iterator[Event]:
 
 
 def _missed(outcome: Outcome, parameters: ResetSettings) -> Reason | None:
-    """Why a trial shows no reset by hand, if it shows none: when that came, only the frames can tell."""
+    """The reason why a trial shows no reset by hand, seen in its frames; None if it shows one."""
     if not any(stream.missing for stream in outcome.streams):
         return NotReset()
     gaps = [gap for stream in outcome.streams if stream.gaps is not None for gap in stream.gaps.gaps]

@@ -1,4 +1,4 @@
-"""The six tests of RFC 2544 section 26, one after the other, with what follows from the throughput."""
+"""The six tests of RFC 2544 section 26, one after the other, at loads that follow from the throughput."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ class SoakParameters(Parameters):
 
     @property
     def parts(self) -> list[int]:
-        """The lengths of the parts, ns: all of `part`, and the last one of what is left."""
+        """The lengths of the parts, ns: all of `part`, the last one of the rest."""
         length = self.part.ns or self.duration.ns
         count, rest = divmod(self.duration.ns, length)
         return [length] * count + [rest] * (rest > 0)
@@ -170,7 +170,7 @@ class _Part:
 
 
 def soak(parameters: SoakParameters, situation: Situation) -> Method:
-    """Holds the load; what was lost when, and how long frames took over all of it.
+    """Holds the load; reports the losses over time and the latency of all parts.
 
     Parts are trials of their own: drained, read and kept. Between two of them the load pauses, and how long
     is said, for what a device does in such a pause (empty a queue, cool down) it does not do under load.
@@ -335,7 +335,7 @@ class _Dated:
         return sorted(event.streams, key=self._place.__getitem__)
 
     def gaps(self, name: str, event: LossEvent) -> list[Gap]:
-        """What a stream lost in it."""
+        """The gaps of a stream in a loss event."""
         begin = self._begin[name]
         return self._gaps[name][bisect_left(begin, event.first_ns) : bisect_right(begin, event.last_ns)]
 

@@ -1,4 +1,4 @@
-"""Latency against load: a list or a range of loads, each held, with what came back of it and how late.
+"""Latency against load: a list or a range of loads, each held, with its loss and latency.
 
 A load may be a share of what a search finds first, `50% of NDR`; `0%` is so little that nothing waits.
 """
@@ -52,7 +52,7 @@ LOSS_FREE = "loss-free load"
 
 
 class Point(Shape):
-    """A share of what a goal of the search found, `50% of NDR`."""
+    """A share of the rate that a goal of the search found, `50% of NDR`."""
 
     short_form: ClassVar[str] = r"^\S.*% of \S.*$"
     short_examples: ClassVar[tuple[str, ...]] = ("10% of NDR", "90% of PDR")
@@ -218,7 +218,7 @@ class SweepParameters(Parameters):
 
     @property
     def searches(self) -> bool:
-        """Whether a load is a share of what is found first."""
+        """Whether a load is a share of the result of a search."""
         return any(isinstance(point, Point) and point.share.amount for point in self.asked)
 
     def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
@@ -273,7 +273,7 @@ class _Held:
 
 
 def sweep(parameters: SweepParameters, situation: Situation) -> Method:
-    """Holds one load after the other, as asked; where some are shares of what a search finds, that first.
+    """Holds one load after the other; runs the search first if a load is a share of its result.
 
     `loss-free load` is the highest load below which, and at which, no trial lost a frame: an observation at
     these loads, no search and no throughput.
@@ -352,7 +352,7 @@ def _load(
     situation: Situation,
     known: Mapping[str, Fraction | None],
 ) -> Fraction | None:
-    """A port's load, frames per second; None if it is a share of what was not found."""
+    """A port's load, frames per second; None if it is a share of a rate that was not found."""
     if isinstance(point, Load):
         asked = point if point.amount.amount else parameters.idle
         return frames_per_second(asked, situation)
@@ -414,7 +414,7 @@ def _values(situation: Situation, held: list[_Held]) -> Iterator[Value]:
 
 
 def _at_most(situation: Situation, highest: _Held) -> Iterator[Value]:
-    """What was lost at the highest load."""
+    """The loss at the highest load."""
     for scope, streams in rows.scopes(highest.outcome, situation):
         # A tester that did not offer the load has not shown what is lost at it.
         ratio, sent = None if highest.short else rows.loss(streams), sum(one.offered for one in streams)

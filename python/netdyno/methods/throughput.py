@@ -99,7 +99,7 @@ def throughput(parameters: ThroughputParameters, situation: Situation) -> Method
 
 
 class _Seen:
-    """What the trials of one search showed. step: of the loads, frames per second."""
+    """The trials of one search and their losses. step: of the loads, frames per second."""
 
     def __init__(self, step: Fraction) -> None:
         self.step = step
@@ -114,7 +114,7 @@ class _Seen:
     def trials(
         self, name: str, duration: PositiveDuration
     ) -> Callable[[int], Generator[Trial, Outcome, bool]]:
-        """What asks whether a load passes, by a trial of this length each, named and counted from 1."""
+        """A function that tests a load by one trial of this length, named and counted from 1."""
         attempts = count(1)
 
         def passes(load: int) -> Generator[Trial, Outcome, bool]:
@@ -288,7 +288,7 @@ class Known:
         return cls(fps, value.note if open_above and value is not None else None, found)
 
     def with_throughput(self, result: Result) -> Result:
-        """A result of what was measured at it, with what there is to say of the throughput itself."""
+        """The result measured at the throughput, with the values and notes of the throughput itself."""
         if self.found is None:
             return result
 
@@ -309,14 +309,14 @@ class Known:
 
 
 def of_a_port(found: Result, situation: Situation, name: str = NAME) -> Fraction | None:
-    """What a search found, by its name, as the load of a port; None if it found none."""
+    """The result of a search, by its name, as the load of a port; None if it found none."""
     scope = situation.streams[0]
     value = found.value(name, scope)
     return None if value is None or value.number is None else value.number / situation.share(scope)
 
 
 def none_found(known: Known) -> NoThroughput:
-    """Why there is no throughput to measure anything at."""
+    """The error of a method that has no throughput to measure at."""
     return NoThroughput(is_testers=known.fps is None)
 
 
@@ -329,7 +329,7 @@ class OnThroughput(Parameters):
     )
 
     def loads(self) -> Iterator[tuple[tuple[str, ...], Load]]:
-        """What is taken as known, or that of the search."""
+        """The loads of the plan: the given throughput, or those of the search."""
         if isinstance(self.throughput, Load):
             yield ("throughput",), self.throughput
         else:

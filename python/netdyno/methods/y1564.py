@@ -102,7 +102,7 @@ class Y1564Parameters(Parameters):
 
 @dataclass(frozen=True)
 class _Step:
-    """A step of a service: what is offered, and what the rate that comes back must be, frames per second."""
+    """A step of a service: its offered rate and the bounds of the received rate, frames per second."""
 
     service: str
     name: str
@@ -143,7 +143,7 @@ def y1564(parameters: Y1564Parameters, situation: Situation) -> Method:
 
 
 def _fits(parameters: Y1564Parameters, situation: Situation) -> Problem | None:
-    """Services are the classes of a profile, or one service all of it; and the line carries what they ask."""
+    """The problem if services are not the classes of a profile or one service, or exceed the line."""
     classes = {place.traffic for place in situation.places} - {""}
     if classes != set(parameters.services) and (classes or len(parameters.services) > 1):
         have = f"has the classes {', '.join(sorted(classes))}" if classes else "has no classes"
@@ -241,7 +241,7 @@ def _bursts(service: Service, cir: Fraction, eir: Fraction, situation: Situation
 
 
 def _fill_ns(octets: int, fps: Fraction, situation: Situation) -> int:
-    """How long a bucket takes to fill."""
+    """The time a token bucket takes to fill, ns."""
     return -int(-(octets / situation.mean_size * 10**9 / fps) // 1)
 
 
@@ -250,7 +250,7 @@ def _burst_ns(frames: int, line: Fraction) -> int:
 
 
 def _planned_ns(parameters: Y1564Parameters, situation: Situation, step: _Step) -> int:
-    """How long a step's trial is to take."""
+    """The planned time of a step's trial, ns."""
     if step.burst is None:
         return parameters.step.ns
     return step.wait_ns + _burst_ns(step.burst, situation.line_fps)
@@ -278,7 +278,7 @@ def _trial(
 
 
 def _shares(situation: Situation, streams: Sequence[str]) -> Iterator[tuple[str, Fraction]]:
-    """A service's streams, each with its part of what its port sends of the service."""
+    """A service's streams, each with its share of the frames its port sends of the service."""
     place = dict(zip(situation.streams, situation.places, strict=False))
     for name in streams:
         if name not in place:
@@ -356,7 +356,7 @@ PERFORMANCE = (
 
 @dataclass
 class _Tally:
-    """What came of the steps of each stream."""
+    """The passed, failed and unknown steps of each stream."""
 
     verdicts: dict[str, list[str]] = field(default_factory=dict)
 
@@ -364,7 +364,7 @@ class _Tally:
         self.verdicts.setdefault(stream, []).append(checks.verdict)
 
     def value(self, scope: str) -> Value:
-        """The share that was passed; of steps of which that is not known, only between which it is."""
+        """The share of steps that passed; bounds only, if the outcome of some steps is unknown."""
         of = [self.verdicts.get(scope, [])] if scope != "sum" else self.verdicts.values()
         found = [verdict for one in of for verdict in one]
         if not found:
@@ -484,7 +484,7 @@ def _seconds(parameters: Y1564Parameters) -> Fraction:
 
 
 def _filling(service: Service) -> Fraction:
-    """How long is waited for the buckets to fill, s, as far as rates in bits say it without a line."""
+    """The time waited for the token buckets to fill, s, where rates in bits determine it."""
     waits = [
         octets.octets * 8 / rate.amount.amount
         for octets, rate in ((service.cbs, service.cir), (service.ebs, service.eir))

@@ -167,7 +167,7 @@ def _spread(layer: str, points: Sequence[_Point]) -> Fraction:
 
 
 def _round(bps: Fraction, within: Fraction) -> Fraction | None:
-    """The round figure near a rate, bit/s: one digit, or two of which the second is 5; None: no such figure."""
+    """The round figure near a rate, bit/s: one digit, or two of which the second is 5; None: none."""
     scale = Fraction(1)
     while bps >= 100 * scale:
         scale *= 10

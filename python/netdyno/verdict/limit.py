@@ -266,7 +266,7 @@ def _fixture(counts: Counts, evidence: Evidence) -> Verdict | None:
 
 
 def _device(value: Value, result: Result, counts: Counts, evidence: Evidence) -> Verdict:
-    """The verdict `device` if frames are missing and the tester is calibrated for more; else a lower bound."""
+    """The verdict `device` if frames are missing and the tester is calibrated for more; else a bound."""
     what = reached(value, result, evidence)
     # A goal that allows some loss was reached at the highest load there is: that loss is no limit.
     bound = value.searched and value.high is None

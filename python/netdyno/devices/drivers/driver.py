@@ -1,4 +1,4 @@
-"""What a driver is: a name, what it is for, and the instruments and actions it gives of a device."""
+"""The driver of a device: a name, a purpose, and its instruments and actions."""
 
 from __future__ import annotations
 

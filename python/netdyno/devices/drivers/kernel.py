@@ -1,4 +1,4 @@
-"""What a Linux kernel has counted: of its interfaces, and what its IPv4 did with packets."""
+"""Reads the counters of a Linux kernel: its interfaces and its IPv4."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class KernelCounters:
         }
 
     def summary(self, first: Mapping[Channel, int], last: Mapping[Channel, int]) -> Mapping[str, Any] | None:
-        """What moved, of a device that netdyno built; a counter that fell is left out."""
+        """The counters that moved, of a device that netdyno built; a counter that fell is left out."""
         if not self.ours:
             return None
         found: dict[str, dict[str, int]] = {channel.subject: {} for channel in last}

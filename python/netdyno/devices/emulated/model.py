@@ -1,4 +1,4 @@
-"""What the emulated kinds have in common: a model of a device in, the wiring of a case out."""
+"""The base of the emulated kinds: a model of a device in, the wiring of a case out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Forwarding: TypeAlias = Literal["l2-xconnect", "bridge-domain", "ipv4"]
 
 @dataclass(frozen=True)
 class Capacity:
-    """What a port (each member of a LAG) can do, frames per second; None: as much as the line brings.
+    """The capacity of a port (each member of a LAG), frames per second; None: line rate.
 
     west_in: taken in on the first port. east_in: on the others. both: in and out of a port together.
     """
@@ -97,7 +97,7 @@ def fps(rate: int | None) -> list[int] | None:
 
 
 def hashes(forwarding: str) -> dict[str, str]:
-    """How LAGs spread frames, as in the ASR9006's published test.
+    """The hashes by which LAGs spread frames, as in the ASR9006's published test.
 
     The far end was a switch with `dst-ip`; the device balanced `src-dst-ip` for its L2 services and `src-ip`
     for IPv4. They decide which member each direction of a flow meets.
@@ -106,7 +106,7 @@ def hashes(forwarding: str) -> dict[str, str]:
 
 
 def _chosen(known: Mapping[str, tuple[str, ...]], given: Mapping[str, str]) -> dict[str, str]:
-    """The settings of a case with defaults filled in; ValueError names what is not known."""
+    """The settings of a case with defaults filled in; ValueError names an unknown one."""
     for name, value in given.items():
         if name not in known:
             raise ValueError(f"`{name}` is not a setting of this device; it has {_listed(known) or 'none'}")
@@ -222,7 +222,7 @@ def _device(
 def _forwarding(
     forwarding: str, numbers: range, ports: int, prefixes: tuple[tuple[str, ...], ...]
 ) -> Mapping[str, Any]:
-    """How a device forwards, as crates/dut/src/spec.rs has it. numbers: of its ports among the lab's."""
+    """The forwarding of a device, as crates/dut/src/spec.rs has it. numbers: of its ports among the lab's."""
     if forwarding == "l2-xconnect":
         return {"kind": "cross-connect", "pairs": [[0, 1]]}
     if forwarding == "bridge-domain":

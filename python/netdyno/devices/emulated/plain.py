@@ -145,7 +145,7 @@ def _model(forwarding: str, links: tuple[LabLink, ...], chosen: Mapping[str, str
 
 
 def _costs(chosen: Mapping[str, str], port: Mapping[str, Any]) -> dict[str, Any]:
-    """How much longer a port's processor takes of some frames; ValueError if it has none of its own."""
+    """Extra time of a port's processor for some frames, ns; ValueError if the port has no processor."""
     found: dict[str, Any] = {}
     costs = (
         ("rule_cost", "filter_ns"),
@@ -166,7 +166,7 @@ def _costs(chosen: Mapping[str, str], port: Mapping[str, Any]) -> dict[str, Any]
 def _capacity(
     chosen: Mapping[str, str], cards: Sequence[Sequence[int]]
 ) -> tuple[dict[str, Any], dict[str, Any], tuple[Reason, ...]]:
-    """Fields of the device and of each port for what is taken in, and the note for a reader."""
+    """Fields of the device and of each port for the capacity, and the note on it."""
     asked, shared = chosen["capacity"], chosen["shared"]
     if asked == "line":
         return {}, {"in_fps": None}, ()

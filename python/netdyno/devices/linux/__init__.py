@@ -117,7 +117,7 @@ class Linux:
         )
 
     def _backend(self, link: LabLink) -> PortBackend:
-        """What a port of this kind can be of what the plan says."""
+        """The backend of a port of this kind, from the one in the plan."""
         backend = link.backend
         if self.service != "xconnect" or backend.kind == backends.USUAL:
             return backend
@@ -243,7 +243,7 @@ def _queued(wiring: Wiring) -> Wiring:
 
 
 def _queues(count: int) -> str:
-    """Of a veth's end, for `ip link`."""
+    """The queue options of a veth's end, for `ip link`."""
     return f" numtxqueues {count} numrxqueues {count}" if count > 1 else ""
 
 

@@ -1,4 +1,4 @@
-"""RIP on a Linux router, by BIRD: it listens on all ports, and gives the kernel what it learns."""
+"""RIP on a Linux router, by BIRD: it listens on all ports, and gives the kernel the routes it learns."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ protocol rip {
 
 
 def configuration(ports: int) -> str:
-    """Of a router with so many ports."""
+    """The configuration of BIRD for a router with so many ports."""
     return _CONFIGURATION % ", ".join(f'"{name}"' for name in dut.PORTS[:ports])
 
 

@@ -39,7 +39,7 @@ class Daemon:
     log: Path
 
     def look(self) -> None:
-        """Raises LabError if it has ended: what the device did without it is not what the plan asks for."""
+        """Raises LabError if it has ended: without it the device is not as the plan asks."""
         if self.begun is not None and leftovers.read_start_time(self.pid) == self.begun:
             return
         # The shell that started it knows how it ended.
@@ -55,7 +55,7 @@ class Daemon:
 
 
 def _ending(status: int) -> str:
-    """How a process ended, by what a shell says of it."""
+    """A clause on how a process ended, from its exit status in a shell."""
     if status <= 128:
         return f"with exit code {status}"
     number = status - 128

@@ -62,7 +62,7 @@ class Device:
         return self._shell.pid
 
     def ask(self, command: str) -> tuple[int, str]:
-        """Runs one shell command inside; exit status and what it said."""
+        """Runs one shell command inside; returns its exit status and output."""
         assert self._shell.stdin is not None
         self._lines += 1
         mark = f"--netdyno-{self._lines}--"

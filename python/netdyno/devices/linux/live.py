@@ -1,4 +1,4 @@
-"""A Linux device that was built: what it can be asked while traffic runs, and what its kernel counts."""
+"""A built Linux device: events it carries out during traffic, and the counters of its kernel."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class LinuxLive:
 
 
 def _reset(service: str, _names: tuple[str, ...], every: tuple[str, ...]) -> list[str]:
-    """Forwarding stops, what was learned goes, and forwarding begins again: at once, for Linux does."""
+    """The commands that stop forwarding, forget learned addresses, and start forwarding again."""
     if service == "router":
         path = "/proc/sys/net/ipv4/ip_forward"
         return [f"echo 0 > {path}", *_forget(service, every, every), f"echo 1 > {path}"]

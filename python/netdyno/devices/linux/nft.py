@@ -25,7 +25,7 @@ def _family(prefix: str) -> str:
 
 
 def table(filters: Sequence[Sequence[str]]) -> str:
-    """The whole table, for `nft -f`: what is forwarded is looked at by the port it came in on."""
+    """The whole table, for `nft -f`: forwarded packets are filtered by the port they came in on."""
     return "\n".join(_table(filters)) + "\n"
 
 

@@ -53,7 +53,7 @@ class Start:
 def from_the_top(
     grid: Grid, evidence: Evidence, chains: Sequence[tuple[Target, ...]], warmup_ns: int
 ) -> Search:
-    """A search that knows nothing: the maximum first, then what came back of it."""
+    """A search from the maximum load: that first, then the rate that came back of it."""
     if warmup_ns:
         yield Ask(grid.steps, warmup_ns, warmup=True)
     first = [chain[0] for chain in chains]
@@ -100,7 +100,7 @@ def between(grid: Grid, evidence: Evidence, starts: Sequence[Start], step: int =
 
 @dataclass
 class _Shared:
-    """How far the search went last, of whatever goal: so that goals do not overtake each other by turns."""
+    """The last load and width of the search, shared by all goals, so that they do not overtake each other."""
 
     width: int
 
@@ -115,13 +115,13 @@ class _Nomination:
 
     @property
     def priority(self) -> tuple[int, int, int]:
-        """Low loads first, as what fails there says most; then long trials and wide steps."""
+        """The order of nominations: low loads first, as a failure there says most."""
         return self.load, -self.duration_ns, -self.width
 
 
 @dataclass(frozen=True)
 class _Limits:
-    """Keeps loads apart from what is known, and between the ends of the grid. Loads and widths in steps."""
+    """Keeps loads away from loads already tried, and within the grid. Loads and widths in steps."""
 
     top: int
 
@@ -232,7 +232,7 @@ class _Selector:
         return _Nomination(load, self._duration_ns(load), width)
 
     def _duration_ns(self, load: int) -> int:
-        """How long the next trial at a load is to be."""
+        """The duration of the next trial at a load, ns."""
         ladder = () if self._further else self._start.ladder
         # Where the lower bound is expected, only a trial of the full length is of use.
         expected = self._first_lower is not None and load <= self._first_lower
@@ -246,7 +246,7 @@ class _Selector:
         return lower is None or upper is None or upper - lower > self._target.width
 
     def _halve(self, lower: int | None, upper: int | None) -> _Nomination | None:
-        """The middle of what the target before left, if that is one halving away."""
+        """The middle of the interval that the target before left, if that is one halving away; else None."""
         low, high, width = self._first_lower, self._first_upper, self._target.width
         if low is None or high is None or not width < high - low <= 2 * width:
             return None
@@ -254,7 +254,7 @@ class _Selector:
         return self._close(load) if self._worth(load, lower, upper) else None
 
     def _refine(self, load: int | None, lower: int | None, upper: int | None) -> _Nomination | None:
-        """An end of what the target before left, measured as this target wants it."""
+        """An end of the interval that the target before left, to be measured with trials of this target."""
         return self._close(load) if load is not None and self._worth(load, lower, upper) else None
 
     def _close(self, load: int) -> _Nomination:

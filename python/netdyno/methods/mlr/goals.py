@@ -1,4 +1,4 @@
-"""What a search looks for, and what trials say of a load: RFC 9971 section 4 and its appendix A."""
+"""The goals of a search, and the class of a load by its trials: RFC 9971 section 4 and its appendix A."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Shot:
 
     @property
     def loss(self) -> Fraction:
-        """The trial loss ratio; 1 if nothing was sent. Copies beyond what was sent make it no more than 1."""
+        """The trial loss ratio, at most 1; 1 if nothing was sent."""
         return min(Fraction(self.bad, self.sent), Fraction(1)) if self.sent else Fraction(1)
 
 
@@ -95,7 +95,7 @@ class Evidence:
         return self.shots.get(load, ())
 
     def classify(self, target: Target, load: int) -> Class:
-        """What a load is for a target."""
+        """The class of a load for a target: lower bound, upper bound or undecided."""
         key = (target, load)
         if key not in self._known:
             self._known[key] = target.classify(self.at(load))

@@ -1,4 +1,4 @@
-"""What a search found, as RFC 9971 section 4.8 wants it told: every bound with its goal's attributes."""
+"""The result of a search, as RFC 9971 section 4.8 wants it: every bound with its goal's attributes."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ TRIALS = (
 
 @dataclass(frozen=True)
 class _Found:
-    """What is known of one goal; loads of one direction, frames per second."""
+    """The bounds found for one goal; loads of one direction, frames per second."""
 
     name: str
     goal: Goal
@@ -107,7 +107,7 @@ def _find(name: str, goal: Goal, shooting: Shooting) -> _Found:
 
 
 def _resting(found: _Found, shooting: Shooting) -> tuple[int, ...]:
-    """The first one is one that passed: what was lost at the value is read from it."""
+    """The trials that the value rests on; the first one passed, and the loss at the value is read from it."""
     full = [shot.number for shot in found.good if shot.duration_ns >= found.target.trial_ns]
     numbers = [*full, *(shot.number for shot in found.bad)]
     if found.ceiling or shooting.senseless is not None:
@@ -128,7 +128,7 @@ def _values(found: _Found, situation: Situation, shooting: Shooting) -> Iterator
 def _bounds(
     found: _Found, shooting: Shooting
 ) -> tuple[Fraction | None, Fraction | None, Fraction | None, Reason]:
-    """The number, what it is at least and below, and how that is to be taken."""
+    """The number, its lower and its upper bound, and the note on them."""
     grid = shooting.grid
     low = None if found.lower is None else grid.fps(found.lower)
     high = None if found.upper is None or found.ceiling else grid.fps(found.upper)
@@ -200,7 +200,7 @@ def _notes(found: list[_Found], shooting: Shooting) -> Iterator[Reason]:
 
 
 def _held(found: _Found, shooting: Shooting) -> StillQueued | None:
-    """What queues held of the longest trials at the lower bound, where that is more than the goal's width."""
+    """The note on frames still queued at the lower bound, if beyond the goal's width; else None."""
     if found.lower is None or shooting.senseless is not None:
         return None
     longest = max((shot.duration_ns for shot in found.good), default=0)

@@ -80,7 +80,7 @@ def starts(
 
 
 def _start(target: Target, lower: int, upper: int, initial_ns: int) -> Start:
-    """How a goal is proven there: first a look with short trials, to go down if that load does not pass.
+    """The start of a goal between these loads: short trials first, to go down if that load does not pass.
 
     Where bad trials are allowed, the look is two of three. Trials of the full length count in the proof, so
     the look takes them on both sides. Short ones do not show what a queue can hide: there the knee, which

@@ -1,4 +1,4 @@
-"""The trials of a search: what the controller asks for, made, repeated where they show nothing, and judged.
+"""The trials of a search: run as the controller asks, repeated where they show nothing, and judged.
 
 A trial in which the tester fell short is no evidence against the device (FD.io CSIT counts what was not sent
 as lost). One in which more came than was sent is no evidence at all.
@@ -31,7 +31,7 @@ Use: TypeAlias = Literal["counts", "ramp", "warm-up", "the tester fell short", "
 
 @dataclass(frozen=True)
 class Budget:
-    """What a search may cost: all its trials, and their traffic."""
+    """The most that a search may take: trials, and time of traffic."""
 
     trials: int
     time: PositiveDuration
@@ -54,7 +54,7 @@ class Made:
 
 @dataclass
 class Shooting:
-    """What was made, and why it ended."""
+    """The trials of a search, and the reason of its end."""
 
     grid: Grid
     evidence: Evidence
@@ -164,7 +164,7 @@ class Shooting:
         return "the tester fell short" if starved(outcome, ask.duration_ns) else "counts"
 
     def _too_late(self, outcome: Outcome, number: int) -> bool:
-        """Whether what the trial before counted as lost came in this one."""
+        """Whether frames that the trial before counted as lost arrived in this one."""
         late = None if self._last is None else came_late(self._last, outcome)
         self._last = outcome
         if late is not None:

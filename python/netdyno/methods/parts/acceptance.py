@@ -1,4 +1,4 @@
-"""A service as ITU-T Y.1564 has it: its bandwidth profile, what it must be, and whether it is."""
+"""A service as ITU-T Y.1564 has it: its bandwidth profile and its acceptance criteria, checked."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from netdyno.values.units import Duration, FrameSize, Load, Percent, PositiveLoa
 
 
 class Acceptance(BaseModel):
-    """Service acceptance criteria (SAC); what is left out is not judged."""
+    """Service acceptance criteria (SAC); a criterion that is left out is not judged."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -62,7 +62,7 @@ RATES = (
 
 @dataclass
 class Checks:
-    """What a step or a service must be and whether it is."""
+    """The criteria of a step or a service, and which of them it met."""
 
     failed: list[str] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
@@ -74,7 +74,7 @@ class Checks:
 
     @property
     def why(self) -> str:
-        """What failed, or why it is not known."""
+        """A clause on the criteria that failed, or why that is unknown."""
         return "; ".join(self.failed or self.unknown)
 
 

@@ -21,7 +21,7 @@ TRIES = 3
 
 @dataclass
 class Bursts:
-    """Searches over the length of a burst, in steps, and what they showed.
+    """Searches over the length of a burst, in steps, and their results.
 
     burst: the trial of so many steps; its traffic is all in its segments. first: the number of its first
     trial in the case.
@@ -44,7 +44,7 @@ class Bursts:
     """Why a burst shows nothing of a buffer."""
 
     def search(self, repeats: int) -> Generator[Trial, Outcome, None]:
-        """So many searches, each from what the one before it found."""
+        """Runs so many searches, each from the length that the one before it found."""
         for number in range(repeats):
             guess = self.lengths[-1] if self.lengths else GUESS
             found = yield from self._search(f"search {number + 1}", guess)
@@ -55,7 +55,7 @@ class Bursts:
                 return
 
     def why_none(self, repeats: int, longest: PositiveDuration) -> Reason | None:
-        """Why there is no length, or not of all searches; None if there is one of each."""
+        """The reason why not every search found a length; None if each did."""
         if self.useless is not None:
             return SearchesEnded(len(self.lengths), repeats, self.useless)
         return NoBurstLimit(longest.ns) if self.unlimited else None

@@ -14,7 +14,7 @@ from netdyno.values.situation import Situation
 
 
 def unharmed(situation: Situation, failed: Outcome) -> tuple[str, ...]:
-    """Port groups, and their streams, of which every frame came back in a trial that did not pass."""
+    """The port groups and their streams without a lost frame in a trial that did not pass."""
     streams = {stream.name: stream for stream in failed.streams}
     found: list[str] = []
     for group in situation.groups:

@@ -1,4 +1,4 @@
-"""What a method is made of: its parameters, its generator and what it says about itself."""
+"""The parts of a method: its parameters, its generator and its description."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Procedure(Generic[P]):
 
     @property
     def described_standard(self) -> str:
-        """Its standard; or that it has none, and what it resembles."""
+        """A sentence on its standard, or that it has none and which it resembles."""
         return self.standard or f"none; {self.like}"
 
 
@@ -155,7 +155,7 @@ def through(
     asked: Callable[[Trial], Trial],
     told: Callable[[int, Outcome | NotMeasuredError], object] = lambda number, outcome: None,
 ) -> Generator[Trial, Outcome, tuple[R, int]]:
-    """Runs a method within another one: what it returned, and how many trials it asked for.
+    """Runs a method within another one; returns its result and the number of its trials.
 
     asked: what becomes of each trial. told: hears of each outcome, with the trial's number from 0; of one
     that could not be measured it is the error, which the method is thrown.
@@ -182,7 +182,7 @@ def through(
 
 
 def starved(result: Outcome, planned_ns: int | None) -> Reason | None:
-    """Why the tester did not offer what was asked, or None if it did.
+    """The reason why the tester offered less than asked; None if it offered all.
 
     Up to 0.01 % of a stream, 10 us of its traffic or one frame may be missing: the last frames of a trial
     are due just before its clock runs out. And what was sent, over the time it took, may be 0.01 % less than
@@ -196,7 +196,7 @@ def starved(result: Outcome, planned_ns: int | None) -> Reason | None:
 
 
 def shortfalls(result: Outcome, planned_ns: int | None) -> Iterator[tuple[str, Reason]]:
-    """Each stream of which the tester did not offer what was asked, as `starved` has it, with why."""
+    """Each stream of which the tester offered less than asked, as in `starved`, with the reason."""
     for stream in result.streams:
         missing = stream.intended - stream.offered
         traffic_ns = max(result.sample_ns * len(stream.tx), 1)
@@ -221,13 +221,13 @@ def shortfalls(result: Outcome, planned_ns: int | None) -> Iterator[tuple[str, R
 
 
 def sending_ns(result: Outcome) -> int:
-    """How long the tester sent: all phases but those around, the last one as long as it caught up."""
+    """The time the tester sent, ns: all phases with traffic, the last one as long as it caught up."""
     around = ("resolve", "settle", "drain")
     return sum(phase.duration_ns for phase in result.phases if phase.name not in around)
 
 
 def kept_away(trial: Trial, result: Outcome) -> Reason | None:
-    """Why a trial does not count because its tester was preempted, or None if it counts.
+    """The pause of the tester that makes a trial not count; None if it counts.
 
     A load that was asked for as constant, or in steps, and came as a pause and a burst is another load. Of a
     load that rises each is offered for an instant, and a pause spoils those it falls on: the ramp leaves them
@@ -239,7 +239,7 @@ def kept_away(trial: Trial, result: Outcome) -> Reason | None:
 
 
 def spoiled(trial: Trial, result: Outcome) -> Reason | None:
-    """Why a trial should be retried, as a pause of the tester spoiled it; None if none did.
+    """The pause of the tester for which a trial should be retried; None if there is none.
 
     By what the tester knows of itself alone, and never by what came back: whoever repeats the trials that
     failed, and no others, chooses their result.

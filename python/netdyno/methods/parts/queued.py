@@ -19,7 +19,7 @@ from netdyno.values.situation import Situation
 
 @dataclass(frozen=True)
 class Queued:
-    """What of a stream came when all had left, less what was on its way as long as the quickest frame."""
+    """Frames of a stream that arrived after the last was sent, less those within the quickest latency."""
 
     stream: str
     frames: Fraction
@@ -29,7 +29,7 @@ class Queued:
 
 
 def queued(situation: Situation, trial: Outcome) -> tuple[Queued, ...]:
-    """The streams of a trial of which a queue held frames."""
+    """The streams of a trial with frames still queued at its end."""
     took_ns = sending_ns(trial)
     behind = -(-took_ns // max(trial.sample_ns, 1))
     found = []
@@ -48,7 +48,7 @@ def queued(situation: Situation, trial: Outcome) -> tuple[Queued, ...]:
 def longer_may_lose(
     found: Iterable[Queued], situation: Situation, step: Fraction, of: Literal["throughput", "load"]
 ) -> StillQueued | None:
-    """What was held; None if that is no more than a trial of this length can tell of a load.
+    """The note on frames still queued; None if they are within the resolution of the search.
 
     step: what the load is known to, frames per second. of: what it is called.
     """

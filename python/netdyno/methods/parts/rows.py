@@ -1,4 +1,4 @@
-"""What the tables of several methods say of a trial, a row for each stream and one for all together.
+"""Cells that tables of several methods share: a row for each stream and one for all together.
 
 Counts are summed over streams, loss never across them: frames that one stream has too many do not make up for
 those another one lost. Histograms are merged; percentiles are never averaged.
@@ -117,12 +117,12 @@ def loss(streams: Sequence[StreamResult]) -> Fraction | None:
 
 
 def loss_bounds(ratio: Fraction | None, sent: int) -> tuple[Fraction | None, Fraction | None]:
-    """What a loss ratio of so many frames lies between, at 95 %, where none was lost; else none are given."""
+    """The 95 % bounds of a loss ratio where none of so many frames was lost; else None and None."""
     return (Fraction(0), loss_bound(sent)) if ratio == 0 and sent else (None, None)
 
 
 def counted(streams: Sequence[StreamResult], duration_ns: int) -> tuple[Cell, ...]:
-    """The cells of `COUNTED`. The offered load is what was sent over the time it was to take."""
+    """The cells of `COUNTED`. The offered load is the frames sent over the planned time."""
     sent, received = sum(one.offered for one in streams), sum(one.received for one in streams)
     rate = Fraction(sent * 10**9, duration_ns)
     return rate, Fraction(sent), Fraction(received), Fraction(lost(streams)), loss(streams)
@@ -140,7 +140,7 @@ class Times:
 
     @classmethod
     def of(cls, streams: Sequence[StreamResult]) -> Times | None:
-        """None if nothing was timed, or something beyond what is measured, or before it left."""
+        """The latencies of streams; None if a frame is not timed, out of range, or before departure."""
         timed = [one.latency for one in streams if one.latency is not None and one.latency.count]
         if not timed or any(one.over or one.negative for one in timed):
             return None
@@ -171,7 +171,7 @@ def timed(streams: Sequence[StreamResult]) -> tuple[Cell, ...]:
 
 
 def frame_size(situation: Situation) -> Fraction:
-    """Of the case, for a column; of a mix the average."""
+    """The frame size of the case, bytes; of a mix the average."""
     return situation.mean_size
 
 

@@ -1,4 +1,4 @@
-"""The rules of the standards, in one table, and the deviations of what a method did from them.
+"""The rules of the standards, in one table, and the deviations of methods and plans from them.
 
 A rule is one line of `RULES`, under the method it applies to. What a standard requires (MUST) is compared as
 strictly as what it recommends (SHOULD); only where a deviation is listed differs.
@@ -33,7 +33,7 @@ SHOULD = True
 
 @dataclass(frozen=True)
 class Done:
-    """What is compared with the rules. parameters: of a method; or `Conditions` of a plan."""
+    """The facts compared with the rules. parameters: of a method; or `Conditions` of a plan."""
 
     parameters: Any
     situation: Situation | None = None
@@ -46,7 +46,7 @@ class Done:
         return self.situation is not None and bool(self.situation.mixed_receivers)
 
     def waited_ns(self, phase: Literal["settle", "drain"]) -> int | None:
-        """How long the last trial waited before or behind its traffic, ns. None without a trial.
+        """The time the last trial waited before or after its traffic, ns. None without a trial.
 
         As the plan has it, where that is known: in real time each trial waits a little longer than the one
         before, and one deviation would be listed as many.
@@ -58,7 +58,7 @@ class Done:
         return {one.name: one.duration_ns for one in self.outcomes[-1].phases}.get(phase, 0)
 
     def rested_ns(self) -> int | None:
-        """How long the device rested beside the waits that RFC 2544 asks for, ns. None without a trial."""
+        """The time the device rested beside the waits that RFC 2544 asks for, ns. None without a trial."""
         waits = (self.waited_ns("settle"), self.waited_ns("drain"))
         known = [one for one in waits if one is not None]
         return sum(max(one - 2 * S, 0) for one in known) if known else None
@@ -71,7 +71,7 @@ class Done:
 
 @dataclass(frozen=True)
 class Conditions:
-    """What a plan as a whole tests beside its method.
+    """The conditions that a plan as a whole tests, beside its method.
 
     sizes: how many frame sizes. modifiers_left: modifiers of RFC 2544 section 11 that it does not have.
     has_plain: some case has no modifier. networks: the most destinations of a profile. has_pair: some profile
@@ -106,7 +106,7 @@ class Rule:
     """What was seen in the trials follows from this number."""
 
     def deviation(self, done: Done) -> Reason | None:
-        """Why it is not kept; None if it is, or if there is nothing to compare."""
+        """The deviation from the rule; None if it is met, or if there is nothing to compare."""
         found = _number(getattr(done.parameters, self.of)) if isinstance(self.of, str) else self.of(done)
         if found is None or self._is_kept(found):
             return None
@@ -139,7 +139,7 @@ class Wanted:
     should: bool = False
 
     def deviation(self, done: Done) -> Reason | None:
-        """What was done instead; None if it was done so."""
+        """The deviation: the way it was done instead; None if it was done so."""
         found = self.other(done)
         if found is None:
             return None
@@ -160,7 +160,7 @@ class Needed:
     should: bool = False
 
     def deviation(self, done: Done) -> Reason | None:
-        """That it was not done; None if it was."""
+        """The deviation that it was not done; None if it was."""
         why = None
         if isinstance(self.why, str):
             if getattr(done.parameters, self.why):
@@ -183,7 +183,7 @@ def deviations(
     outcomes: Sequence[Outcome] = (),
     cause: Reason | None = None,
 ) -> tuple[tuple[Reason, ...], tuple[Reason, ...]]:
-    """What was not done as required, and what not as recommended, in the order of the table.
+    """The deviations from requirements and those from recommendations, in the order of the table.
 
     applies_to: a key of `RULES`. outcomes: of the trials the result rests on. cause: what was seen that
     follows from the numbers of rules with `has_cause`.

@@ -1,4 +1,4 @@
-"""A trial as a method reads it that looks at every sample: what was sent, came back and was late in each."""
+"""The samples of a trial: frames sent, received and sent late in each."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _summed(counts: Sequence[Sequence[int]]) -> list[int]:
 
 
 class _Schedule:
-    """What the schedule asks for, sample by sample: of a port once, and once of each share of it."""
+    """The frames that the schedule asks for in each sample, of a port and of each share of it."""
 
     def __init__(self, outcome: Outcome, trial: Trial) -> None:
         edges = range(max((len(stream.tx) for stream in outcome.streams), default=0) + 1)
@@ -114,7 +114,7 @@ class _Schedule:
         arrived: Sequence[int],
         line_bytes: Sequence[int],
     ) -> list[Sample]:
-        """What was counted, beside that share of what was asked for."""
+        """The samples with these counts and with that share of the frames asked for."""
         if share not in self._of:
             due = [share * frames for frames in self._due]
             self._of[share] = [
@@ -138,7 +138,7 @@ def _with_late(samples: list[Sample]) -> list[Sample]:
 
 
 def _line_bytes(outcome: Outcome, number: int, situation: Situation) -> Sequence[int]:
-    """Line time in each sample, in bytes, of what came in at the port that receives a stream of a mix."""
+    """Line time in each sample, bytes, of the frames received at the port of a stream of a mix."""
     if not situation.mixed_receivers:
         return [0] * len(outcome.streams[number].rx)
     port = outcome.ports[situation.mixed_receivers[number]]

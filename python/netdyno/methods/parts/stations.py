@@ -108,7 +108,7 @@ def attempt(
 
 @dataclass
 class Tries:
-    """What the tries of a search showed, by their step."""
+    """The tries of a search, by their step."""
 
     at_any_rate: bool = False
     """Whether stations that all answered are known however late the tester was: not if a rate is searched."""
@@ -205,7 +205,7 @@ def result(
     found: Found,
     of: Callable[[int], Fraction],
 ) -> Result:
-    """What a search found. headline: the value's name, its unit and what it is; of: a step in that unit."""
+    """The result of a search. headline: the value's name, unit and meaning; of: a step in that unit."""
     name, unit, what = headline
     low = of(found.lower) if found.lower or found.upper is not None else None
     high = None if found.upper is None else of(found.upper)
@@ -225,7 +225,7 @@ def result(
 
 
 def caption(parameters: StationParameters) -> str:
-    """What must be known to read the tries."""
+    """The caption of the table of tries."""
     waited = f"{decimal(Fraction(parameters.wait_ns, 10**9), 3)} s were waited, for the device to forget"
     forgotten = "the device was asked to forget" if parameters.forget else waited
     return (

@@ -1,4 +1,4 @@
-"""What methods say of their values and results, by theme; each module has the classes and their table."""
+"""Reasons of methods about their values and results, by theme; each module has their table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What searches over the length of a burst say, and of the buffer it shows."""
+"""Reasons of searches over the length of a burst, and of the buffer it shows."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class BufferUnknown(Reason):
 
 @dataclass(frozen=True)
 class Unsteady(Reason):
-    """What a port held differs much from search to search. deviation: standard deviation over the mean."""
+    """The frames that a port held differ between searches. deviation: standard deviation over the mean."""
 
     code: ClassVar[str] = "unsteady"
     port: str

@@ -1,4 +1,4 @@
-"""What many methods say: which statistic a number is, at what load, and that nothing came."""
+"""Reasons that many methods share: which statistic a number is, at what load, and that nothing came."""
 
 from __future__ import annotations
 

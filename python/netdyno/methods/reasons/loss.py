@@ -1,4 +1,4 @@
-"""What methods say of frames that were lost, came late or came twice."""
+"""Reasons about frames that were lost, came late or came twice."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class LostAtThroughput(Reason):
 
 @dataclass(frozen=True)
 class CameAfter(Reason):
-    """Frames that came after the trial that counted them as lost: what is missing is unknown."""
+    """Frames arrived after the trial that counted them as lost: the loss is unknown."""
 
     code: ClassVar[str] = "came-after"
     frames: int
@@ -70,7 +70,7 @@ class CameAfter(Reason):
 
 @dataclass(frozen=True)
 class MayBeLate(Reason):
-    """Frames took as long as a trial waited: what is missing may have been on its way."""
+    """Frames took as long as a trial waited: missing frames may have been on their way."""
 
     code: ClassVar[str] = "may-be-late"
     longest_ns: int

@@ -1,4 +1,4 @@
-"""What is said of losses over time: after a reset or an overload, and in a soak."""
+"""Reasons about losses over time: after a reset or an overload, and in a soak."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ramps say of their samples and of the knee."""
+"""Reasons of ramps about their samples and the knee."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class RampTooShort(Reason):
 
 @dataclass(frozen=True)
 class KeptUp(Reason):
-    """How long the tester kept its schedule in a ramp."""
+    """The tester kept its schedule in a ramp never, up to a load, or to the end."""
 
     code: ClassVar[str] = "kept-up"
     until: Literal["never", "load", "end"]

@@ -1,4 +1,4 @@
-"""What is said of routes that are proven before anything is measured."""
+"""Reasons about routes that are proven before anything is measured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What searches over the load say: between which loads the result lies, and why it may be another."""
+"""Reasons of searches over the load: the bounds of the result, and doubts about them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class PassedHighest(Reason):
 
 @dataclass(frozen=True)
 class TesterBound(Reason):
-    """A lower bound: what the device does above it is unknown. rate_pps: the load tried there."""
+    """A lower bound: the limit of the device above it is unknown. rate_pps: the load tried there."""
 
     code: ClassVar[str] = "tester-bound"
     cause: Reason
@@ -98,7 +98,7 @@ class EndedByOthers(Reason):
 
 @dataclass(frozen=True)
 class StreamFailed(Reason):
-    """What was wrong with a stream of a trial. beyond: more received than sent."""
+    """The failure of a stream in a trial. beyond: more received than sent."""
 
     code: ClassVar[str] = "stream-failed"
     stream: str
@@ -128,7 +128,7 @@ class StreamFailed(Reason):
 
 @dataclass(frozen=True)
 class FailedAt(Reason):
-    """The lowest load that did not pass, and what was wrong with its streams."""
+    """The lowest load that did not pass, and the failures of its streams."""
 
     code: ClassVar[str] = "failed-at"
     is_detail: ClassVar[bool] = True
@@ -204,7 +204,7 @@ class LostOnce(Reason):
 
 @dataclass(frozen=True)
 class TrialsAtLoads(Reason):
-    """How many trials a search made, and at how many loads."""
+    """The number of trials of a search, and the number of its loads."""
 
     code: ClassVar[str] = "trials-at-loads"
     is_detail: ClassVar[bool] = True
@@ -249,7 +249,7 @@ class EndedEarly(Reason):
 
 @dataclass(frozen=True)
 class NoRfc2544(Reason):
-    """How a goal of a search differs from RFC 2544's throughput; trial_ns: None if that is long enough."""
+    """A goal of a search is not RFC 2544's throughput; trial_ns: None if that is long enough."""
 
     code: ClassVar[str] = "no-rfc2544"
     goal: str
@@ -311,7 +311,7 @@ class TrialsShort(Reason):
 
 @dataclass(frozen=True)
 class TrafficSent(Reason):
-    """What a search cost."""
+    """The traffic that a search sent."""
 
     code: ClassVar[str] = "traffic-sent"
     is_detail: ClassVar[bool] = True

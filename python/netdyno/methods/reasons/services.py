@@ -1,4 +1,4 @@
-"""What is said of services and of single kinds of frames: Y.1564, and RFC 2889 beside its searches."""
+"""Reasons about services and single kinds of frames: Y.1564, and RFC 2889 beside its searches."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ASSUMPTIONS: Mapping[Assumption, str] = {
 
 @dataclass(frozen=True)
 class Assumed(Reason):
-    """What descriptions of ITU-T Y.1564 leave open, and how netdyno takes it."""
+    """A choice that ITU-T Y.1564 leaves open, and how netdyno makes it."""
 
     code: ClassVar[str] = "assumed"
     is_detail: ClassVar[bool] = True
@@ -51,7 +51,7 @@ class StepNotRun(Reason):
 
 @dataclass(frozen=True)
 class StepsPassed(Reason):
-    """Steps that passed. unknown: steps of which that is unknown."""
+    """Steps that passed. unknown: steps with an unknown outcome."""
 
     code: ClassVar[str] = "steps-passed"
     passed: int

@@ -1,4 +1,4 @@
-"""What is said of stations that a device learns, and of broadcasts and floods."""
+"""Reasons about stations that a device learns, and about broadcasts and floods."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class TestFramesLost(Reason):
 
 @dataclass(frozen=True)
 class Flooded(Reason):
-    """What came of the test frames at the lowest step at which not every station was known."""
+    """The test frames at the lowest step at which the device did not know every station."""
 
     code: ClassVar[str] = "flooded"
     flooded: int

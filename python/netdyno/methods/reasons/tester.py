@@ -1,4 +1,4 @@
-"""Why a trial did not offer what it was to, as methods and verdicts say it: clauses about the tester."""
+"""Reasons why a trial offered another load than asked: clauses about the tester."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What wraps every method of a campaign: late frames, contradicted throughputs, proven routes."""
+"""Wrappers around every method of a campaign: late frames, contradicted throughputs, proven routes."""

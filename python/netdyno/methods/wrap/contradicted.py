@@ -89,7 +89,7 @@ def _losing(fps: Fraction | None, made: Sequence[tuple[Trial, Outcome]]) -> Iter
 def _contradiction(
     names: Sequence[str], share: Fraction, losing: Sequence[_Losing]
 ) -> LostAtThroughput | None:
-    """What of these streams was lost; None: nothing."""
+    """The note on trials in which these streams lost frames; None: none did."""
     found = [one for one in losing if not rows.clean(one.of(names))]
     if not found:
         return None

@@ -28,7 +28,7 @@ NOT_MEASURED = ("kept up to", GIVEN)
 
 
 def watched(method: Method) -> Method:
-    """The same method; what rests on trials whose frames came late has no number in its result."""
+    """The same method; values from trials whose frames came late have no number in its result."""
     outcomes: dict[int, Outcome] = {}
     failures: set[Reason] = set()
 
@@ -43,7 +43,7 @@ def watched(method: Method) -> Method:
 
 
 def came_late(before: Outcome, after: Outcome) -> Reason | None:
-    """Whether what a trial counted as lost came in the next one; None if hardly any of it did."""
+    """The reason if frames that a trial counted as lost arrived in the next one; None if hardly any did."""
     frames, gone = stale(after), sum(max(stream.lost, 0) for stream in before.streams)
     return CameAfter(frames) if frames and frames >= LATE_SHARE * gone else None
 
@@ -54,7 +54,7 @@ def stale(outcome: Outcome) -> int:
 
 
 def _without_late(result: Result, outcomes: Mapping[int, Outcome], failures: Set[Reason]) -> Result:
-    """failures: why trials were not measured; what is missing for that has its reason."""
+    """The result without values that late frames make unknown. failures: of trials not measured."""
     kept = {value.name for value in result.values if value.note in failures}
     judged = [name for name in result.judged if name not in kept]
     late = {number: why for number in outcomes if (why := _late(outcomes, number))}
@@ -88,7 +88,7 @@ def _without_late(result: Result, outcomes: Mapping[int, Outcome], failures: Set
 
 
 def _without(table: Table, gone: Set[str]) -> Table:
-    """A table without the numbers that are none any more, their shares of the line, and what did not pass."""
+    """The table without numbers that became unknown, their shares of the line, and failed steps."""
     if not any(column.name in gone for column in table.columns):
         return table
     kept = [column.name not in (*gone, OF_THE_LINE, FAILED_AT) for column in table.columns]
@@ -97,7 +97,7 @@ def _without(table: Table, gone: Set[str]) -> Table:
 
 
 def _little(outcomes: Mapping[int, Outcome]) -> Iterator[Reason]:
-    """That frames came late at all, where no result hangs on them."""
+    """The notes on late frames that change no result."""
     frames = sum(map(stale, outcomes.values()))
     trials = sum(stale(outcome) > 0 for outcome in outcomes.values())
     if frames:
@@ -105,7 +105,7 @@ def _little(outcomes: Mapping[int, Outcome]) -> Iterator[Reason]:
 
 
 def _came_later(outcomes: Mapping[int, Outcome], number: int) -> int:
-    """How many frames came late that may have been a trial's own.
+    """The number of late frames that may belong to a trial.
 
     Which trial they left in nobody counts. Where trials are short beside what the device holds frames for,
     they come several trials later: as many as it took from the first loss of all to the first such frame.
@@ -122,7 +122,7 @@ def _came_later(outcomes: Mapping[int, Outcome], number: int) -> int:
 
 
 def _late(outcomes: Mapping[int, Outcome], number: int) -> Reason | None:
-    """Why what is missing in a trial may only be late; None: it is not."""
+    """The reason why missing frames of a trial may only be late; None: they are lost."""
     outcome = outcomes[number]
     if not any(stream.lost > 0 for stream in outcome.streams):
         return None
