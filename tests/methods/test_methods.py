@@ -10,7 +10,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from netdyno.methods import METHODS, kept_away
+from netdyno.methods import METHODS, find_long_pause
 from netdyno.methods.ramp import RampParameters
 from netdyno.methods.reasons.common import LostOf
 from netdyno.methods.reasons.deviations import OutsideRule
@@ -483,7 +483,7 @@ def test_a_pause_of_the_tester_neither_moves_the_knee_nor_spoils_the_ramp(
     assert (knee.low, knee.high) == (low, high)
     assert isinstance(knee.note, Knee)
     assert (knee.note.step_pps, knee.note.late) == step
-    assert kept_away(trial, replace(ill, health=replace(ill.health, longest_gap_ns=10**9))) is None
+    assert find_long_pause(trial, replace(ill, health=replace(ill.health, longest_gap_ns=10**9))) is None
 
 
 def test_long_pause_is_noted_in_a_ramp_and_spoils_a_constant_load() -> None:
@@ -498,9 +498,9 @@ def test_long_pause_is_noted_in_a_ramp_and_spoils_a_constant_load() -> None:
 
     constant = Trial("search 1", Frames((Segment("traffic", 10**9, LINE, LINE),)))
     health = replace(ill.health, longest_gap_ns=100_000_001)
-    assert kept_away(constant, replace(ill, health=health)) == Preempted(100_000_001)
+    assert find_long_pause(constant, replace(ill, health=health)) == Preempted(100_000_001)
     health = replace(health, longest_gap_ns=100_000_000)
-    assert kept_away(constant, replace(ill, health=health)) is None
+    assert find_long_pause(constant, replace(ill, health=health)) is None
 
 
 def test_a_ramp_whose_tester_was_always_late_has_no_knee() -> None:

@@ -18,7 +18,7 @@ from netdyno.campaign.case import Event, Failed, Interrupted, Job, Measured, Tri
 from netdyno.methods import METHODS
 from netdyno.methods.reasons.deviations import NotTested
 from netdyno.methods.reasons.loss import NotMeasured
-from netdyno.methods.wrap.late import watched
+from netdyno.methods.wrap.late import without_late_values
 from netdyno.methods.wrap.routes import proven
 from netdyno.plan import parse
 from netdyno.plan.matrix import cases
@@ -99,9 +99,11 @@ def unmeasured(result: Result, title: str) -> Reason:
 @pytest.mark.parametrize("wrapped", [False, True])
 def test_a_part_that_fails_takes_no_other_with_it(name: str, wrapped: bool) -> None:
     title, headline = PARTS[name]
-    method = watched(proven(suite(), ONE, 3)) if wrapped else suite()
+    method = without_late_values(proven(suite(), ONE, 3)) if wrapped else suite()
     result, made = driven(method, lambda trial: name in trial)
-    whole, _ = driven(watched(proven(suite(), ONE, 3)) if wrapped else suite(), lambda trial: False)
+    whole, _ = driven(
+        without_late_values(proven(suite(), ONE, 3)) if wrapped else suite(), lambda trial: False
+    )
     missed = unmeasured(result, title)
     assert isinstance(missed, TrialInvalid)
     assert (missed.attempts, missed.causes) == (3, (FLOOD,))
@@ -134,7 +136,7 @@ def test_without_its_throughput_there_is_no_suite() -> None:
 @pytest.mark.parametrize("method", ["throughput", "latency", "soak", "frame-loss", "ndr", "ramp"])
 def test_a_method_of_one_part_ends(method: str) -> None:
     procedure = METHODS[method]
-    running = watched(procedure.start(procedure.parameters(), ONE))
+    running = without_late_values(procedure.start(procedure.parameters(), ONE))
     with pytest.raises(NotMeasuredError, match="a flood"):
         driven(running, lambda trial: True)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from netdyno.errors import Problem
-from netdyno.methods import METHODS, kept_away, spoiled
+from netdyno.methods import METHODS, find_long_pause, find_spoiling_pause
 from netdyno.methods.reasons.bursts import BufferAtMost, BufferUnknown, BurstsUnsent, NoBurstLimit
 from netdyno.methods.reasons.common import LineRateForwarded, NotCounted
 from netdyno.methods.reasons.deviations import NotTested, OtherThanRule, OutsideRule, ResetByHand
@@ -552,8 +552,8 @@ def test_a_pause_of_the_tester_spoils_a_recovery(away_ms: int) -> None:
     outcome = measure(trial, passes_everything(), UNI)
     health = replace(outcome.health, longest_gap_ns=away_ms * 10**6)
     pause = Preempted(away_ms * 10**6)
-    assert spoiled(trial, replace(outcome, health=health)) == pause
-    assert (kept_away(trial, replace(outcome, health=health)) == pause) == (away_ms > 100)
+    assert find_spoiling_pause(trial, replace(outcome, health=health)) == pause
+    assert (find_long_pause(trial, replace(outcome, health=health)) == pause) == (away_ms > 100)
 
 
 def reset(*lost: tuple[int, int], short: tuple[int, ...] = (), repeats: int = 2) -> Result:

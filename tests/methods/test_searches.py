@@ -12,7 +12,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from netdyno.methods import METHODS
-from netdyno.methods.wrap.late import watched
+from netdyno.methods.wrap.late import without_late_values
 from netdyno.values.finding import Result, Value
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.outcome import Outcome
@@ -34,7 +34,7 @@ def searched(
     """A method against a device that answers whole trials."""
     method = METHODS[name]
     made: list[tuple[Trial, Outcome]] = []
-    running = watched(method.start(method.parameters.model_validate(parameters), situation))
+    running = without_late_values(method.start(method.parameters.model_validate(parameters), situation))
     try:
         trial = next(running)
         while True:

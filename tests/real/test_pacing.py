@@ -19,7 +19,7 @@ from netdyno.calibration.ports import of_plan, of_ring
 from netdyno.calibration.search import Answer, most_without_loss
 from netdyno.calibration.traffic_checks import NOBODY_FPS
 from netdyno.devices import WiredPort, Wiring
-from netdyno.methods import sending_ns, starved
+from netdyno.methods import find_shortfall, sending_ns
 from netdyno.plan import parse
 from netdyno.plan.matrix import cases
 from netdyno.ports.threads import Threads
@@ -102,7 +102,7 @@ def check(shot: Shot) -> None:
     """What no busy machine excuses: all is sent, or the tester says that it fell short; and what is sent
     takes as long as planned, but for as much as the tester says that frames were late, and one frame."""
     (stream,) = shot.result.streams
-    short = starved(shot.result, shot.duration_ns)
+    short = find_shortfall(shot.result, shot.duration_ns)
     assert stream.offered == stream.intended or short is not None, shot
     if stream.offered == stream.intended:
         off_ns = abs(sending_ns(shot.result) - shot.duration_ns)

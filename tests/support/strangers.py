@@ -13,7 +13,7 @@ from typing import Any
 from methodlab import follow, text
 from netdyno.devices import KINDS
 from netdyno.methods import METHODS
-from netdyno.methods.wrap.late import watched
+from netdyno.methods.wrap.late import without_late_values
 from netdyno.plan import parse
 from netdyno.plan.matrix import cases, situation
 from netdyno.testers.netdyno.spec import session_spec
@@ -155,7 +155,7 @@ def measure_stranger(
         outcomes.append(spoil(len(outcomes), trial, outcome, known))
         return outcomes[-1]
 
-    method = watched(METHODS[plan.method].start(plan.parameters, known))
+    method = without_late_values(METHODS[plan.method].start(plan.parameters, known))
     result = follow(method, plan, case, wiring, spec, record_trial)
 
     def evidence(headline: str) -> Evidence:

@@ -14,7 +14,7 @@ from methodlab import follow, text
 from model import DESTINATION, FLOWS, SOURCE, Model
 from netdyno.devices import KINDS
 from netdyno.methods import METHODS
-from netdyno.methods.wrap.late import watched
+from netdyno.methods.wrap.late import without_late_values
 from netdyno.plan import Plan as Asked
 from netdyno.plan import parse
 from netdyno.plan.matrix import cases, situation
@@ -217,7 +217,7 @@ def run(plan: Plan, model: Model, *, classes: bool) -> Bench:
         clock += ROUND_PS
         return outcome
 
-    method = watched(METHODS[asked.method].start(asked.parameters, known))
+    method = without_late_values(METHODS[asked.method].start(asked.parameters, known))
     result = follow(method, asked, case, wiring, spec, record_trial)
     flows = FLOWS if model.members > 1 else 1
     return Bench(LINE / _bits(plan.sizes), flows, known, trials, outcomes, expected, begins, stale, result)

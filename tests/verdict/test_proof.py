@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from netdyno.calibration import Proven
-from netdyno.methods import METHODS, starved
+from netdyno.methods import METHODS, find_shortfall
 from netdyno.methods.reasons.searches import UnknownAtAll
 from netdyno.methods.reasons.tester import SentLonger, Unsent
 from netdyno.methods.throughput import ThroughputParameters
@@ -109,7 +109,7 @@ def test_sending_that_took_longer_was_a_lower_rate() -> None:
 
     def lasting(ns: int) -> Reason | None:
         phases = (Phase("settle", 0, 10**9), Phase("traffic", 10**9, ns), Phase("drain", 10**9 + ns, 10**9))
-        return starved(replace(found, phases=phases), 10**9)
+        return find_shortfall(replace(found, phases=phases), 10**9)
 
     assert lasting(10**9) is None
     # Half a millisecond is no more than a pause of the machine, whatever the share.
@@ -125,7 +125,7 @@ def test_a_minute_is_held_to_a_hundredth_of_a_percent() -> None:
     def lasting(ns: int, unsent: int = 0) -> Reason | None:
         (stream,) = found.streams
         short = replace(stream, offered=stream.offered - unsent)
-        return starved(
+        return find_shortfall(
             replace(found.with_counts(streams=(short,)), phases=(Phase("traffic", 0, ns),)), minute
         )
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from netdyno.calibration.document import CalibrationError
-from netdyno.methods import sending_ns, starved
+from netdyno.methods import find_shortfall, sending_ns
 from netdyno.plan.matrix import cases
 from netdyno.testers.netdyno.engine import Opened
 from netdyno.testers.netdyno.spec import read_result, session_spec, trial_spec
@@ -51,7 +51,7 @@ class Shot:
     @property
     def passed(self) -> bool:
         """Whether every frame asked for was sent and came back once and intact."""
-        return starved(self.result, self.duration_ns) is None and all(
+        return find_shortfall(self.result, self.duration_ns) is None and all(
             stream.offered > 0 and stream.missing == 0 and stream.duplicates == 0
             for stream in self.result.streams
         )
@@ -72,7 +72,7 @@ class Shot:
     @property
     def shortfall(self) -> str:
         """A clause on why the load did not pass."""
-        why = starved(self.result, self.duration_ns)
+        why = find_shortfall(self.result, self.duration_ns)
         if why is not None:
             return str(why)
         return f"{self.lost} of {sum(stream.offered for stream in self.result.streams)} frames were lost"

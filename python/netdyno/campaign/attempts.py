@@ -14,10 +14,10 @@ from netdyno.campaign.happening import Course
 from netdyno.campaign.instruments import Recorder
 from netdyno.campaign.standard import with_plan
 from netdyno.errors import NetdynoError
-from netdyno.methods import METHODS, kept_away, spoiled
+from netdyno.methods import METHODS, find_long_pause, find_spoiling_pause
 from netdyno.methods.wrap import contradicted
 from netdyno.methods.wrap import routes as fib
-from netdyno.methods.wrap.late import watched
+from netdyno.methods.wrap.late import without_late_values
 from netdyno.ports.watch import Watch, await_lines
 from netdyno.store import StoredTrial
 from netdyno.testers.tester import Progress, Session
@@ -75,7 +75,7 @@ class Attempts:
         method = METHODS[self.plan.method].start(self.plan.parameters, known)
         if self.plan.trial.drain.ns:
             # A plan that waits for nothing asks to have what is still on its way counted as lost.
-            method = watched(method)
+            method = without_late_values(method)
         method = contradicted.checked(method, known)
         if self.wiring.routes:
             method = fib.proven(method, known, len(self.wiring.routes[0]))
@@ -132,8 +132,8 @@ class Attempts:
             reasons = ended.result.invalid
             if not ended.result.began:
                 break
-            away = kept_away(trial, ended.result)
-            if again and away is None and reasons == (spoiled(trial, ended.result),):
+            away = find_long_pause(trial, ended.result)
+            if again and away is None and reasons == (find_spoiling_pause(trial, ended.result),):
                 spoilt += 1
                 continue
             wrong += 1
@@ -177,10 +177,10 @@ class Attempts:
         result = course.with_events(watch.with_counts(result))
         # What the device did without a program that it is to have counts for nothing and is not kept.
         self._look()
-        away = kept_away(trial, result)
+        away = find_long_pause(trial, result)
         if away is None and again:
             # The last one stands as it is: that it was spoiled is in its health, and is judged.
-            away = spoiled(trial, result)
+            away = find_spoiling_pause(trial, result)
         if away is not None:
             result = replace(result, invalid=(*result.invalid, away))
         return StoredTrial(

@@ -8,15 +8,15 @@ from typing import Any
 from netdyno.methods.parts.procedure import (
     Parameters,
     Procedure,
+    find_long_pause,
+    find_shortfall,
+    find_spoiling_pause,
     frames_per_second,
-    kept_away,
     milliseconds,
     rounded,
     scaled,
     sending_ns,
     shortfalls,
-    spoiled,
-    starved,
 )
 from netdyno.values.table import load_table
 
@@ -55,13 +55,13 @@ __all__ = [
     "METHODS",
     "Parameters",
     "Procedure",
+    "find_long_pause",
+    "find_shortfall",
+    "find_spoiling_pause",
     "frames_per_second",
-    "kept_away",
     "milliseconds",
     "rounded",
     "scaled",
     "sending_ns",
     "shortfalls",
-    "spoiled",
-    "starved",
 ]

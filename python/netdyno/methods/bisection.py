@@ -14,14 +14,14 @@ from typing import Literal
 
 from pydantic import Field
 
-from netdyno.methods.parts.kept import in_all, kept, unharmed
+from netdyno.methods.parts.kept import find_clean_groups, in_all, kept
 from netdyno.methods.parts.procedure import (
     Parameters,
     Procedure,
+    find_shortfall,
     frames_per_second,
-    starved,
 )
-from netdyno.methods.parts.queued import Queued, longer_may_lose, queued
+from netdyno.methods.parts.queued import Queued, find_queued, longer_may_lose
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.parts.search import find_bracket
 from netdyno.methods.reasons.searches import (
@@ -131,18 +131,18 @@ class _Bisection:
             if any(stream.lost < 0 for stream in outcome.streams):
                 verdict, decisive = "made", numbers[-1:]
                 break
-            why = starved(outcome, self.duration.ns)
+            why = find_shortfall(outcome, self.duration.ns)
             if why is not None:
                 # No evidence against the device: the next one may be.
                 short = why
                 continue
             if bad == 0 and all(stream.offered for stream in outcome.streams):
                 verdict, decisive = "passed", numbers[-1:]
-                waiting = queued(self.situation, outcome)
+                waiting = find_queued(self.situation, outcome)
                 break
             verdict = "failed"
             decisive.append(numbers[-1])
-            clean.append(unharmed(self.situation, outcome))
+            clean.append(find_clean_groups(self.situation, outcome))
             if self.hopeless is not None and bad > self.hopeless:
                 break
         self.tried[load] = _Tried(

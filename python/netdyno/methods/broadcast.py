@@ -12,8 +12,8 @@ from netdyno.methods.parts.procedure import (
     Parameters,
     Procedure,
     constant,
+    find_shortfall,
     frames_per_second,
-    starved,
 )
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.parts.search import find_bracket
@@ -87,7 +87,7 @@ def broadcast(parameters: BroadcastParameters, situation: Situation) -> Method:
         fps = maximum * step / steps
         outcome = yield constant(f"search {len(outcomes) + 1}", fps, duration_ns)
         outcomes.append(outcome)
-        fell_short = starved(outcome, duration_ns)
+        fell_short = find_shortfall(outcome, duration_ns)
         rows = tuple(_rows(situation, outcome, fps / situation.line_fps, duration_ns))
         table.extend(rows)
         clean = fell_short is None and not any(row[_LOST] for row in rows) and not _spoiled(outcome)

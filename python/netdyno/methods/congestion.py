@@ -12,9 +12,9 @@ from netdyno.methods.parts import rows
 from netdyno.methods.parts.procedure import (
     Parameters,
     Procedure,
+    find_shortfall,
     frames_per_second,
     rounded,
-    starved,
 )
 from netdyno.methods.parts.rows import lost
 from netdyno.methods.parts.rules import deviations
@@ -69,7 +69,7 @@ def congestion(parameters: CongestionParameters, situation: Situation) -> Method
     fps = frames_per_second(parameters.load, situation)
     duration_ns = parameters.duration.ns
     outcome = yield Trial("congestion", Frames((Segment("traffic", duration_ns, fps, fps),)))
-    short = starved(outcome, duration_ns)
+    short = find_shortfall(outcome, duration_ns)
     free, full = _ports(situation, outcome)
     ports = [
         _Port(

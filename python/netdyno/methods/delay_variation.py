@@ -8,7 +8,7 @@ from fractions import Fraction
 from pydantic import Field
 
 from netdyno.methods.parts import rows
-from netdyno.methods.parts.procedure import COUNTS, Procedure, starved
+from netdyno.methods.parts.procedure import COUNTS, Procedure, find_shortfall
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.common import Taken, TooFewCame
 from netdyno.methods.reasons.tester import Unpaired
@@ -89,7 +89,7 @@ def measured(parameters: VariationParameters, situation: Situation, known: Known
                 )
             )
         )
-    shorts = [starved(outcome, length) for outcome in outcomes]
+    shorts = [find_shortfall(outcome, length) for outcome in outcomes]
     notes: list[Reason] = [
         About(f"variation {number}", short) for number, short in enumerate(shorts, 1) if short is not None
     ]

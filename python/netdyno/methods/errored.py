@@ -18,8 +18,8 @@ from netdyno.methods.parts.procedure import (
     Parameters,
     Procedure,
     constant,
+    find_shortfall,
     frames_per_second,
-    starved,
 )
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.common import NothingSent, Several
@@ -97,7 +97,7 @@ def errored_frames(parameters: ErroredParameters, situation: Situation) -> Metho
         fps = frames_per_second(load, situation)
         outcome = yield constant(str(load), fps, duration_ns)
         outcomes.append(outcome)
-        short = starved(outcome, duration_ns)
+        short = find_shortfall(outcome, duration_ns)
         offered = sum(one.offered for one in outcome.streams)
         received = sum(one.received for one in outcome.streams)
         elsewhere = sum(one.elsewhere for one in outcome.streams)

@@ -8,7 +8,7 @@ from fractions import Fraction
 from pydantic import Field, model_validator
 
 from netdyno.errors import Problem
-from netdyno.methods.parts.procedure import Procedure, constant, frames_per_second, starved
+from netdyno.methods.parts.procedure import Procedure, constant, find_shortfall, frames_per_second
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.services import NoForwardPressure
 from netdyno.methods.reasons.tester import SamplesTooLong
@@ -114,7 +114,9 @@ def measured(parameters: ForwardingParameters, situation: Situation, known: Know
             one.name: forwarding_rate((one,), (asked[one.name],), duration_ns, outcome.sample_ns)
             for one in outcome.streams
         } | {"sum": forwarding_rate(outcome.streams, tuple(asked.values()), duration_ns, outcome.sample_ns)}
-        fell_short = starved(outcome, duration_ns) or (SamplesTooLong() if rate["sum"] is None else None)
+        fell_short = find_shortfall(outcome, duration_ns) or (
+            SamplesTooLong() if rate["sum"] is None else None
+        )
         if fell_short is None:
             rates[number] = rate
         else:

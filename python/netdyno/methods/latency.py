@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from netdyno.errors import Problem
 from netdyno.methods.parts import rows
-from netdyno.methods.parts.procedure import COUNTS, Parameters, Procedure, starved
+from netdyno.methods.parts.procedure import COUNTS, Parameters, Procedure, find_shortfall
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.common import Taken
 from netdyno.methods.reasons.loss import Untimed
@@ -110,7 +110,7 @@ def measured(parameters: LatencySettings, situation: Situation, known: Known, fi
             observe=Observe(timed_from_ns=parameters.after.ns),
         )
         outcomes.append(outcome)
-        short = starved(outcome, duration_ns)
+        short = find_shortfall(outcome, duration_ns)
         if short is not None:
             notes.append(About(f"latency {number + 1}", short))
     values, table = [], []

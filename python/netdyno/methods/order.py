@@ -8,7 +8,7 @@ from fractions import Fraction
 from pydantic import Field
 
 from netdyno.methods.parts import rows
-from netdyno.methods.parts.procedure import COUNTS, Parameters, Procedure, frames_per_second, starved
+from netdyno.methods.parts.procedure import COUNTS, Parameters, Procedure, find_shortfall, frames_per_second
 from netdyno.methods.reasons.common import NothingCame, OfReceived, Taken
 from netdyno.methods.reasons.tester import OrderUnknown
 from netdyno.stats.histogram import decode, merge
@@ -70,7 +70,7 @@ def order(parameters: OrderParameters, situation: Situation) -> Method:
         name: [one for outcome in outcomes for one in outcome.streams if one.name == name]
         for name in situation.streams
     }
-    shorts = [starved(outcome, length) for outcome in outcomes]
+    shorts = [find_shortfall(outcome, length) for outcome in outcomes]
     values: list[Value] = []
     for name, trials in streams.items():
         values += _values(name, trials)

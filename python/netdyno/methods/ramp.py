@@ -25,8 +25,8 @@ from netdyno.methods.parts.procedure import (
     Parameters,
     Procedure,
     Shape,
+    find_shortfall,
     frames_per_second,
-    starved,
 )
 from netdyno.methods.parts.samples import Sample, inside, kept_up, on_schedule, scopes, windows
 from netdyno.methods.reasons.common import LostOf, NothingSent
@@ -265,7 +265,7 @@ def _read(parameters: RampParameters, situation: Situation, trial: Trial, outcom
     away = outcome.health.longest_gap_ns
     if away > AWAY_NS:
         notes.append(RampPreempted(away))
-    reason = starved(outcome, trial.duration_ns)
+    reason = find_shortfall(outcome, trial.duration_ns)
     if reason is not None:
         notes.append(RampShort(reason))
     return Result(method=METHOD.name, values=tuple(values), trials=(0,), notes=tuple(notes))

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from netdyno.errors import Problem
 from netdyno.methods.parts import rows
-from netdyno.methods.parts.procedure import Parameters, Procedure, starved
+from netdyno.methods.parts.procedure import Parameters, Procedure, find_shortfall
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.common import LineRateForwarded, NotApplicable
 from netdyno.methods.reasons.outages import NoOverload
@@ -108,7 +108,7 @@ def measured(parameters: RecoverySettings, situation: Situation, known: Known, f
     notes: list[Reason] = []
     for number in range(1, parameters.repeats + 1):
         outcome = yield Trial(f"recovery {number}", Frames(segments), observe=Observe(gaps=GAPS))
-        short = starved(outcome, parameters.overload.ns + parameters.watch.ns)
+        short = find_shortfall(outcome, parameters.overload.ns + parameters.watch.ns)
         # A tester that fell short did not overload it as asked, and may have lost its last frames itself; and
         # from what was no overload nothing recovers.
         if short is not None:
@@ -137,7 +137,7 @@ def _result(
         times = [] if notes else [Fraction(max((one.last_loss_ns or 0) - a_ns, 0)) for one in streams]
         mean = sum(times, Fraction(0)) / len(times) if times else None
         ends = (min(times, default=None), max(times, default=None))
-        if times and any(rows.still_losing(one, a_ns, end_ns)[place] for one in outcomes):
+        if times and any(rows.is_still_losing(one, a_ns, end_ns)[place] for one in outcomes):
             # The time seen is a lower bound; how much longer it took is unknown.
             values.append(Value(NAME, name, None, "ns", mean, None, rows.STILL))
             mean, ends = None, (ends[0], None)

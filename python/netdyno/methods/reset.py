@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from netdyno.errors import Problem
 from netdyno.methods.parts import rows
-from netdyno.methods.parts.procedure import COUNTS, Parameters, Procedure, starved
+from netdyno.methods.parts.procedure import COUNTS, Parameters, Procedure, find_shortfall
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.common import NotCounted
 from netdyno.methods.reasons.outages import LostBefore, NoneCounts, NotReset, ResetEarly
@@ -127,7 +127,7 @@ def measured(parameters: ResetSettings, situation: Situation, known: Known, firs
             events=tuple(_events(parameters)),
         )
         outcomes.append(outcome)
-        short = starved(outcome, total_ns)
+        short = find_shortfall(outcome, total_ns)
         if short is not None:
             notes.append(About(f"reset {number + 1}", NotCounted(short)))
             continue
@@ -136,7 +136,7 @@ def measured(parameters: ResetSettings, situation: Situation, known: Known, firs
             notes.append(About(f"reset {number + 1}", NotCounted(missed)))
             continue
         counting.append(number)
-        if any(rows.still_losing(outcome, parameters.before.ns, total_ns)):
+        if any(rows.is_still_losing(outcome, parameters.before.ns, total_ns)):
             notes.append(About(f"reset {number + 1}", rows.STILL))
         before = sum(_lost_before(one, parameters.before.ns) for one in outcome.streams)
         if before:
@@ -198,7 +198,7 @@ def _result(
         ends = (min(by_loss, default=None), max(by_loss, default=None))
         note = None if by_loss else notes[0] if notes else NoneCounts()
         value = Value(NAME, name, mean, "ns", *ends, note)
-        if any(rows.still_losing(one, before_ns, end_ns)[place] for one in outcomes):
+        if any(rows.is_still_losing(one, before_ns, end_ns)[place] for one in outcomes):
             # What did not end took no less than was seen; leaving it out would praise the device for it.
             # Where it loses at that load anyway, not all of that is the reset's, and there is no bound.
             value = Value(NAME, name, None, "ns", None if any(earlier) else mean, None, rows.STILL)

@@ -18,9 +18,9 @@ from netdyno.methods.parts.procedure import (
     PAUSE_NS,
     Parameters,
     Procedure,
+    find_shortfall,
     frames_per_second,
     milliseconds,
-    starved,
 )
 from netdyno.methods.reasons.common import LostOf
 from netdyno.methods.reasons.outages import (
@@ -186,7 +186,7 @@ def soak(parameters: SoakParameters, situation: Situation) -> Method:
             stands=True,
         )
         paused = _paused(parts[-1].outcome, outcome) if parts else None
-        parts.append(_Part(number, begin, outcome, starved(outcome, length), paused))
+        parts.append(_Part(number, begin, outcome, find_shortfall(outcome, length), paused))
     return _result(parameters, situation, parts, lengths)
 
 

@@ -23,9 +23,9 @@ from netdyno.methods.parts.procedure import (
     Procedure,
     Shape,
     constant,
+    find_shortfall,
     frames_per_second,
     part,
-    starved,
 )
 from netdyno.methods.reasons.common import AtLoad, Taken
 from netdyno.methods.reasons.searches import (
@@ -294,7 +294,7 @@ def sweep(parameters: SweepParameters, situation: Situation) -> Method:
             notes.append(NotHeld(str(point), is_above_line=fps is not None))
             continue
         outcome = yield constant(str(point), fps, duration_ns)
-        held.append(_Held(str(point), fps, outcome, starved(outcome, duration_ns)))
+        held.append(_Held(str(point), fps, outcome, find_shortfall(outcome, duration_ns)))
     table: list[tuple[Cell, ...]] = []
     tail: list[tuple[Cell, ...]] = []
     for one in held:

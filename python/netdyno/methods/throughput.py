@@ -11,16 +11,16 @@ from typing import TypeAlias, TypeVar
 from pydantic import Field
 
 from netdyno.methods.parts import rows
-from netdyno.methods.parts.kept import kept, unharmed
+from netdyno.methods.parts.kept import find_clean_groups, kept
 from netdyno.methods.parts.procedure import (
     Parameters,
     Procedure,
     constant,
+    find_shortfall,
     frames_per_second,
     part,
-    starved,
 )
-from netdyno.methods.parts.queued import longer_may_lose, queued
+from netdyno.methods.parts.queued import find_queued, longer_may_lose
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.parts.search import find_bracket
 from netdyno.methods.reasons.common import Taken
@@ -132,7 +132,7 @@ class _Seen:
         number = self.count
         self.count += 1
         self.outcomes[number] = outcome
-        short = starved(outcome, planned.ns)
+        short = find_shortfall(outcome, planned.ns)
         if short is not None:
             self.short[number] = short
         clean = short is None and rows.clean(outcome.streams)
@@ -165,7 +165,9 @@ def _result(
         notes.append(_why_failed(upper * step, seen.outcomes[failed]))
         if lower == 0:
             note = NonePassed(step)
-    others = unharmed(situation, seen.outcomes[failed]) if failed is not None and high is not None else ()
+    others = (
+        find_clean_groups(situation, seen.outcomes[failed]) if failed is not None and high is not None else ()
+    )
     values = []
     for scope in situation.scopes:
         times = situation.share(scope)
@@ -182,7 +184,7 @@ def _result(
         values.append(kept(value, upper * step * times) if scope in others else value)
     held = None
     if passed is not None:
-        waiting = queued(situation, seen.outcomes[passed])
+        waiting = find_queued(situation, seen.outcomes[passed])
         held = longer_may_lose(waiting, situation, step, "throughput")
     if held is not None:
         notes.append(PassedAt(lower * step, held))

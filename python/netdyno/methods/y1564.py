@@ -18,7 +18,7 @@ from netdyno.methods.loss import NAME as LOSS_RATE
 from netdyno.methods.parts import rows
 from netdyno.methods.parts.acceptance import RATES, Checks, Service, accept, cells_of, fdv, ftd
 from netdyno.methods.parts.availability import available
-from netdyno.methods.parts.procedure import Parameters, Procedure, frames_per_second, starved
+from netdyno.methods.parts.procedure import Parameters, Procedure, find_shortfall, frames_per_second
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.reasons.common import Taken
 from netdyno.methods.reasons.services import ASSUMPTIONS, Assumed, StepNotRun, StepsPassed
@@ -395,7 +395,7 @@ def _result(
         outcome = outcomes[step.trial]
         line = situation.line_fps
         length = parameters.step.ns if step.burst is None else _burst_ns(step.burst, line)
-        short = starved(outcome, _planned_ns(parameters, situation, step))
+        short = find_shortfall(outcome, _planned_ns(parameters, situation, step))
         for one in outcome.streams:
             if one.name not in shares:
                 continue
@@ -446,7 +446,7 @@ def _performance(
     values: list[Value],
 ) -> Table:
     table: list[tuple[Cell, ...]] = []
-    short = starved(performed, parameters.performance.ns)
+    short = find_shortfall(performed, parameters.performance.ns)
     for name, service in parameters.services.items():
         for one in performed.streams:
             if one.name not in streams[name]:

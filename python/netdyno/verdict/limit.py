@@ -17,8 +17,8 @@ from netdyno.values.verdict import Verdict
 from netdyno.verdict.directions import with_sums
 from netdyno.verdict.evidence import LINE_SHARE, OWN_DROPS, Counts, Evidence, noticeable
 from netdyno.verdict.licence import hint
-from netdyno.verdict.neighbourhood import unsettled
-from netdyno.verdict.proof import doubt, near, own_part
+from netdyno.verdict.neighbourhood import find_moved_host
+from netdyno.verdict.proof import doubt, doubt_measured, near
 from netdyno.verdict.reasons import (
     BeyondWindow,
     DeviceBeforeTester,
@@ -127,7 +127,7 @@ def _judge_measured(value: Value, result: Result, evidence: Evidence) -> Verdict
         is_of_all_streams=value.scope == "sum" and len(evidence.situation.streams) > 1,
         note=value.note if is_count else None,
     )
-    return own or own_part(value, evidence) or Verdict("device", found)
+    return own or doubt_measured(value, evidence) or Verdict("device", found)
 
 
 def _no_loss(value: Value, copies: int) -> Verdict | None:
@@ -166,7 +166,7 @@ def _invalid(counts: Counts, evidence: Evidence) -> Verdict | None:
         if counts.asked:
             return Verdict("tester", SentNone(counts.asked))
         return Verdict("invalid", NothingAsked())
-    strangers = unsettled(evidence.trials) if counts.excusable else None
+    strangers = find_moved_host(evidence.trials) if counts.excusable else None
     if strangers is not None:
         return Verdict("invalid", NeighbourUnsettled(counts.lost, counts.sent, strangers))
     return None

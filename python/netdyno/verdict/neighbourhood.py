@@ -10,7 +10,7 @@ from netdyno.verdict.neighbours import who
 from netdyno.verdict.proof_reasons import AddressClaimed, NextHopMoved
 
 
-def unsettled(trials: Iterable[Outcome]) -> Reason | None:
+def find_moved_host(trials: Iterable[Outcome]) -> Reason | None:
     """The reason why frames may have gone to another host than the device; None if there is none.
 
     A next hop whose MAC address changed during traffic: frames on the way to the old address are lost. A

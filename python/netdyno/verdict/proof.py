@@ -61,7 +61,7 @@ def doubt(value: Value, evidence: Evidence) -> Verdict | None:
     return Verdict("inconclusive", ProofTooLow(at_rate(value), most, needed))
 
 
-def own_part(value: Value, evidence: Evidence) -> Verdict | None:
+def doubt_measured(value: Value, evidence: Evidence) -> Verdict | None:
     """The verdict in place of `device` on a time or a share that the tester may have caused; else None.
 
     What was measured at a load is the device's as far as the tester passes that load itself; a time, as far

@@ -14,11 +14,11 @@ from typing import Literal, TypeAlias
 from netdyno.methods.mlr.controller import Ask, Search
 from netdyno.methods.mlr.goals import Evidence, Shot
 from netdyno.methods.mlr.grid import Grid
-from netdyno.methods.parts.kept import unharmed
-from netdyno.methods.parts.procedure import starved
-from netdyno.methods.parts.queued import Queued, queued
+from netdyno.methods.parts.kept import find_clean_groups
+from netdyno.methods.parts.procedure import find_shortfall
+from netdyno.methods.parts.queued import Queued, find_queued
 from netdyno.methods.reasons.searches import BudgetSpent, MoreArrived
-from netdyno.methods.wrap.late import came_late
+from netdyno.methods.wrap.late import find_late_frames
 from netdyno.values.load import Frames, Segment, Trial
 from netdyno.values.outcome import Outcome
 from netdyno.values.reason import Reason
@@ -124,9 +124,9 @@ class Shooting:
                 effective = ask.duration_ns + self.overhead_ns
                 self.evidence.add(Shot(ask.load, ask.duration_ns, effective, bad, sent, number))
                 if bad:
-                    self.unharmed[number] = unharmed(self.situation, outcome)
+                    self.unharmed[number] = find_clean_groups(self.situation, outcome)
                 else:
-                    self.waiting[number] = queued(self.situation, outcome)
+                    self.waiting[number] = find_queued(self.situation, outcome)
                 return share
             if use == "warm-up":
                 return share
@@ -139,7 +139,7 @@ class Shooting:
                 # The tester's bound: what the device does from here on is not known.
                 ceiling = self.evidence.ceiling
                 self.evidence.ceiling = ask.load if ceiling is None else min(ceiling, ask.load)
-                self.short = starved(outcome, ask.duration_ns)
+                self.short = find_shortfall(outcome, ask.duration_ns)
                 self.at_fault = unsent[-1:]
                 return share
 
@@ -161,11 +161,11 @@ class Shooting:
             return "more came than was sent"
         if ask.warmup:
             return "warm-up"
-        return "the tester fell short" if starved(outcome, ask.duration_ns) else "counts"
+        return "the tester fell short" if find_shortfall(outcome, ask.duration_ns) else "counts"
 
     def _too_late(self, outcome: Outcome, number: int) -> bool:
         """Whether frames that the trial before counted as lost arrived in this one."""
-        late = None if self._last is None else came_late(self._last, outcome)
+        late = None if self._last is None else find_late_frames(self._last, outcome)
         self._last = outcome
         if late is not None:
             self.senseless = late

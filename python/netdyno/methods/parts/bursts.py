@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
 
-from netdyno.methods.parts.procedure import starved
+from netdyno.methods.parts.procedure import find_shortfall
 from netdyno.methods.parts.search import find_bracket
 from netdyno.methods.reasons.bursts import BurstCopied, BurstsUnsent, NoBurstLimit, SearchesEnded
 from netdyno.values.load import Trial
@@ -85,7 +85,7 @@ class Bursts:
         for _ in range(TRIES):
             outcome = yield replace(burst, name=f"{name}: {burst.name}")
             trial, self.count = self.first + self.count, self.count + 1
-            short = starved(outcome, burst.duration_ns)
+            short = find_shortfall(outcome, burst.duration_ns)
             if short is None:
                 return self._judged(steps, trial, outcome)
         assert short is not None  # Every try fell short.

@@ -13,7 +13,7 @@ from netdyno.values.outcome import Outcome
 from netdyno.values.situation import Situation
 
 
-def unharmed(situation: Situation, failed: Outcome) -> tuple[str, ...]:
+def find_clean_groups(situation: Situation, failed: Outcome) -> tuple[str, ...]:
     """The port groups and their streams without a lost frame in a trial that did not pass."""
     streams = {stream.name: stream for stream in failed.streams}
     found: list[str] = []

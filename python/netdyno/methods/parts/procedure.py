@@ -181,7 +181,7 @@ def through(
         method.close()
 
 
-def starved(result: Outcome, planned_ns: int | None) -> Reason | None:
+def find_shortfall(result: Outcome, planned_ns: int | None) -> Reason | None:
     """The reason why the tester offered less than asked; None if it offered all.
 
     Up to 0.01 % of a stream, 10 us of its traffic or one frame may be missing: the last frames of a trial
@@ -196,7 +196,7 @@ def starved(result: Outcome, planned_ns: int | None) -> Reason | None:
 
 
 def shortfalls(result: Outcome, planned_ns: int | None) -> Iterator[tuple[str, Reason]]:
-    """Each stream of which the tester offered less than asked, as in `starved`, with the reason."""
+    """Each stream of which the tester offered less than asked, as in `find_shortfall`, with the reason."""
     for stream in result.streams:
         missing = stream.intended - stream.offered
         traffic_ns = max(result.sample_ns * len(stream.tx), 1)
@@ -226,7 +226,7 @@ def sending_ns(result: Outcome) -> int:
     return sum(phase.duration_ns for phase in result.phases if phase.name not in around)
 
 
-def kept_away(trial: Trial, result: Outcome) -> Reason | None:
+def find_long_pause(trial: Trial, result: Outcome) -> Reason | None:
     """The pause of the tester that makes a trial not count; None if it counts.
 
     A load that was asked for as constant, or in steps, and came as a pause and a burst is another load. Of a
@@ -238,7 +238,7 @@ def kept_away(trial: Trial, result: Outcome) -> Reason | None:
     return Preempted(result.health.longest_gap_ns)
 
 
-def spoiled(trial: Trial, result: Outcome) -> Reason | None:
+def find_spoiling_pause(trial: Trial, result: Outcome) -> Reason | None:
     """The pause of the tester for which a trial should be retried; None if there is none.
 
     By what the tester knows of itself alone, and never by what came back: whoever repeats the trials that
@@ -249,7 +249,7 @@ def spoiled(trial: Trial, result: Outcome) -> Reason | None:
         return None
     if pause_ns > PAUSE_NS:
         return Preempted(pause_ns)
-    short = starved(result, trial.duration_ns)
+    short = find_shortfall(result, trial.duration_ns)
     if short is None or result.health.latest_departure_ns > BACKLOG * pause_ns:
         return None
     return ShortAfterPause(short, pause_ns)

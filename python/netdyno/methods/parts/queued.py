@@ -28,7 +28,7 @@ class Queued:
     """How long the trial sent."""
 
 
-def queued(situation: Situation, trial: Outcome) -> tuple[Queued, ...]:
+def find_queued(situation: Situation, trial: Outcome) -> tuple[Queued, ...]:
     """The streams of a trial with frames still queued at its end."""
     took_ns = sending_ns(trial)
     behind = -(-took_ns // max(trial.sample_ns, 1))

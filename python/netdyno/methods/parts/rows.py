@@ -83,7 +83,7 @@ STILL = StillLosing()
 """Said of a trial in which loss lasted to its end."""
 
 
-def still_losing(outcome: Outcome, from_ns: int, until_ns: int) -> tuple[bool, ...]:
+def is_still_losing(outcome: Outcome, from_ns: int, until_ns: int) -> tuple[bool, ...]:
     """Of each stream, whether loss from `from_ns` on lasted to the end of a trial whose traffic ended at
     `until_ns`: to its last sample, or to the last tenth of the time between where that is shorter.
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 from pydantic import Field
 
 from netdyno.errors import Problem
-from netdyno.methods.parts.procedure import Parameters, frames_per_second, starved
+from netdyno.methods.parts.procedure import Parameters, find_shortfall, frames_per_second
 from netdyno.methods.parts.rules import deviations
 from netdyno.methods.parts.search import find_bracket
 from netdyno.methods.reasons.searches import TesterBound, UnknownAtAll
@@ -128,7 +128,7 @@ class Tries:
         back = not tested.elsewhere and not tested.missing and not tested.duplicates
         short: Reason | None = _unsent(stations, learned, tested)
         if short is None and not (back and self.at_any_rate):
-            short = starved(outcome, trial.duration_ns)
+            short = find_shortfall(outcome, trial.duration_ns)
         if short is not None:
             self.doubtful[step] = short
         elif tested.missing > 0 and not tested.elsewhere:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from netdyno.methods.parts import rows
-from netdyno.methods.parts.procedure import starved, through
+from netdyno.methods.parts.procedure import find_shortfall, through
 from netdyno.methods.reasons.loss import LostAtThroughput
 from netdyno.methods.throughput import GIVEN, NAME, of_a_port
 from netdyno.values.finding import Result
@@ -82,7 +82,7 @@ def _losing(fps: Fraction | None, made: Sequence[tuple[Trial, Outcome]]) -> Iter
         if fps is None or not _within(trial, fps):
             continue
         sending = {one.name: one for one in outcome.streams if one.intended}
-        if not rows.clean(tuple(sending.values())) and starved(outcome, trial.duration_ns) is None:
+        if not rows.clean(tuple(sending.values())) and find_shortfall(outcome, trial.duration_ns) is None:
             yield _Losing(trial, outcome, sending)
 
 

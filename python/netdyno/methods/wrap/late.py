@@ -27,7 +27,7 @@ NOT_MEASURED = ("kept up to", GIVEN)
 """Values that say nothing of the device: what the tester could do, what the plan says. They stand."""
 
 
-def watched(method: Method) -> Method:
+def without_late_values(method: Method) -> Method:
     """The same method; values from trials whose frames came late have no number in its result."""
     outcomes: dict[int, Outcome] = {}
     failures: set[Reason] = set()
@@ -42,7 +42,7 @@ def watched(method: Method) -> Method:
     return _without_late(result, outcomes, failures)
 
 
-def came_late(before: Outcome, after: Outcome) -> Reason | None:
+def find_late_frames(before: Outcome, after: Outcome) -> Reason | None:
     """The reason if frames that a trial counted as lost arrived in the next one; None if hardly any did."""
     frames, gone = stale(after), sum(max(stream.lost, 0) for stream in before.streams)
     return CameAfter(frames) if frames and frames >= LATE_SHARE * gone else None

@@ -6,7 +6,7 @@ from collections.abc import Generator
 from dataclasses import replace
 from fractions import Fraction
 
-from netdyno.methods.parts.procedure import part, starved
+from netdyno.methods.parts.procedure import find_shortfall, part
 from netdyno.methods.reasons.routes import RoutesRetried, RoutesSilent, RoutesUntried
 from netdyno.values.finding import Column, Figure, Result, Table
 from netdyno.values.load import Frames, Segment, Trial
@@ -68,7 +68,7 @@ def _assert_all(outcome: Outcome, fps: Fraction, count: int, rounds: int) -> Non
     for stream in outcome.streams:
         missing = count - stream.flows_received
         if missing and stream.offered < wanted:
-            short = starved(outcome, _length_ns(wanted, fps))
+            short = find_shortfall(outcome, _length_ns(wanted, fps))
             raise NotMeasuredError(RoutesUntried(stream.offered, wanted, short))
         if missing:
             raise NotMeasuredError(
