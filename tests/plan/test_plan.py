@@ -22,6 +22,7 @@ from netdyno.plan.traffic import ADDRESSES, Profile
 from netdyno.values.mixes import MIXES
 from netdyno.values.units import Duration, FrameSize, decimal
 from ruamel.yaml import YAML
+from words import has_code
 
 HERE = Path(__file__).parents[1]
 BROKEN = HERE / "broken"
@@ -368,7 +369,7 @@ def test_a_lab_in_a_file_of_its_own(tmp_path: Path) -> None:
     # Resuming finds it in the run's own folder, where nothing from elsewhere can be kept.
     for elsewhere in ("../lab.yaml", str(tmp_path / "lab.yaml")):
         (tmp_path / "plan.yaml").write_text(text.replace("lab: lab.yaml", f"lab: {elsewhere}"))
-        with pytest.raises(PlanErrors, match="is not beside the plan"):
+        with pytest.raises(PlanErrors, check=has_code("not-beside-the-plan")):
             load(tmp_path / "plan.yaml")
 
     (tmp_path / "lab.yaml").write_text(lab.replace("p1", "p0"))
@@ -380,7 +381,7 @@ def test_a_lab_in_a_file_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "lab.yaml").write_text("")
     assert mistakes(text, tmp_path) == ["2:6 `lab` must be a mapping, not nothing"]
     (tmp_path / "lab.yaml").write_text("nodes: {")
-    with pytest.raises(PlanErrors, match=r"^lab.yaml:1:\d+: not YAML"):
+    with pytest.raises(PlanErrors, check=has_code("not-yaml")):
         parse(text, base=tmp_path)
 
 
@@ -388,7 +389,7 @@ def test_a_plan_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(PlanErrors) as caught:
         load(tmp_path / "nothing.yaml", shown="nothing.yaml")
     assert str(caught.value.errors[0]) == "nothing.yaml: no such file"
-    with pytest.raises(PlanErrors, match="cannot be read: Is a directory"):
+    with pytest.raises(PlanErrors, check=has_code("cannot-read")):
         load(tmp_path)
 
 
@@ -437,10 +438,10 @@ def test_a_million_laughs_are_not_laughed() -> None:
 
 def test_a_large_file_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "plan.yaml").write_bytes(b"#" * (MAX_BYTES + 1))
-    with pytest.raises(PlanErrors, match="is larger than 1048576 bytes"):
+    with pytest.raises(PlanErrors, check=has_code("too-large")):
         load(tmp_path / "plan.yaml")
     (tmp_path / "plan.yaml").write_bytes(b"title: \xff\n")
-    with pytest.raises(PlanErrors, match=r"plan.yaml:1:8: this is not UTF-8 text"):
+    with pytest.raises(PlanErrors, check=has_code("not-utf8")):
         load(tmp_path / "plan.yaml")
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from typing import TypeVar
 
+from netdyno.errors import PlanErrors
 from netdyno.values.engine_reason import EngineReason
 from netdyno.values.reason import Reason
 
@@ -20,6 +21,16 @@ def said(sentence: str) -> Reason:
 def said_each(sentences: Iterable[str]) -> tuple[Reason, ...]:
     """A reason for each sentence."""
     return tuple(map(said, sentences))
+
+
+def has_code(*codes: str) -> Callable[[BaseException], bool]:
+    """A check for `pytest.raises`: the error has one of these codes; of a plan's errors, all have."""
+
+    def check(error: BaseException) -> bool:
+        found = [one.code for one in error.errors] if isinstance(error, PlanErrors) else [error.code]  # type: ignore[attr-defined]
+        return set(found) <= set(codes)
+
+    return check
 
 
 def as_text(reasons: Iterable[object]) -> tuple[str, ...]:
