@@ -114,7 +114,7 @@ def test_every_command_has_help(command: list[str]) -> None:
         (["run", "{plan}", "--only", "direction"], "is not AXIS=VALUE"),
         (["run", "{plan}", "--only", "direction=sideways", "--dry-run"], "has no value `sideways`"),
         (["run", "{plan}", "--only", "colour=red", "--dry-run"], "no axis `colour`"),
-        (["run", "--resume", "{folder}", "--scale", "1/2"], "--resume goes without"),
+        (["run", "--resume", "{folder}", "--scale", "1/2"], "--resume continues a run as it began"),
         (["run", "--resume", "{folder}"], "no such file"),
         (["report", "{folder}"], "no such file"),
         (["report", "{folder}", "--as", "pdf"], "there is no report `pdf`"),

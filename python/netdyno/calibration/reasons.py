@@ -17,7 +17,7 @@ class CalibrationOld(Reason):
     days: int
 
     def __str__(self) -> str:
-        return f"The calibration {self.id} is {self.days} days old; `netdyno calibrate` makes a new one."
+        return f"The calibration {self.id} is {self.days} days old. Run `netdyno calibrate` again."
 
 
 @dataclass(frozen=True)

@@ -184,7 +184,7 @@ def check_facing(bench: Bench, case: Case) -> Check:
         raise CalibrationError(
             f"the tester was preempted for so long that nothing is known of the ports {names}: of"
             f" {FACING_FRAMES} frames {' and '.join(silent)} none were sent, {FACING_ATTEMPTS} times",
-            "try again when the machine has less to do",
+            "stop other work on this machine and calibrate again",
             code="tester-preempted",
         )
     if silent and alone:

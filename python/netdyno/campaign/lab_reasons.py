@@ -19,9 +19,8 @@ class TooManyPorts(Reason):
 
     def __str__(self) -> str:
         return (
-            "Not calibrated: what the tester itself can do with these ports is not known. Two ports are"
-            " calibrated, joined with each other, or one that leads back into itself, and this case has"
-            f" {self.ports}."
+            f"Not calibrated, so no limit of the device is named: this case has {self.ports} ports. Two ports"
+            " can be calibrated, joined by a cable, or one port with a loopback plug."
         )
 
 
@@ -34,8 +33,8 @@ class PortsNotCalibrated(Reason):
 
     def __str__(self) -> str:
         return (
-            "Not calibrated: what the tester itself can do with these ports and frames is not known;"
-            f" `{self.command} --quick` takes about 20 s."
+            "Not calibrated for these ports and frames, so no limit of the device is named. Run"
+            f" `{self.command} --quick` (about 20 s)."
         )
 
 
@@ -49,7 +48,7 @@ class CalibrationInvalid(Reason):
     command: str
 
     def __str__(self) -> str:
-        return f"The calibration {self.id} proves nothing now: {self.why}; `{self.command}` makes a new one."
+        return f"The calibration {self.id} does not hold: {self.why}. Run `{self.command}` again."
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,7 @@ class BackendRefused(Reason):
     why: str
 
     def __str__(self) -> str:
-        return f"`{self.backend}` cannot be: {self.why}"
+        return f"`{self.backend}` is not possible: {self.why}"
 
 
 @dataclass(frozen=True)
@@ -96,16 +95,16 @@ class BackendChosen(Reason):
     def __str__(self) -> str:
         how = f" ({self.how})" if self.how else ""
         if self.carried_pps is None:
-            carried = "what it carries is not proven here"
+            carried = "it was never calibrated here"
         elif self.proven:
-            carried = f"proven {rate(self.carried_pps, 'pps')} here"
+            carried = f"it is calibrated for {rate(self.carried_pps, 'pps')}"
         else:
-            carried = f"not proven here, {rate(self.carried_pps, 'pps')} are usual"
+            carried = f"it usually carries {rate(self.carried_pps, 'pps')}, not calibrated here"
         end = "." if self.is_enough else ": the result may be a lower bound."
         others = f" {'; '.join(map(str, self.refused))}." if self.refused else ""
         needed = rate(self.needed_pps, "pps")
         return (
-            f"`backend: auto` is `{self.backend}`{how}: {needed} a direction are needed,"
+            f"`backend: auto` chose `{self.backend}`{how}: each direction needs {needed};"
             f" {carried}{end}{others}"
         )
 

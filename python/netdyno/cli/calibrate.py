@@ -148,13 +148,13 @@ def _source(plan: Plan | None, names: str | None, backend: str | None, workers: 
     if sum((plan is not None, names is not None, backend in ("ring", "memif"))) != 1:
         raise click.UsageError("give a plan, or `--ports A,B`, or `--backend ring` or `memif`")
     if plan is not None and workers is not None:
-        raise click.UsageError("--workers: the plan says itself how many workers its tester has")
+        raise click.UsageError("--workers: leave it out with a plan, which has `workers` at its tester")
     threads = Threads(workers)
     if plan is not None:
         if backend is None or backend == AUTO:
             return ports.of_plan(plan)
         if not any(link.backend.kind == AUTO for link in plan.lab.links):
-            raise click.UsageError("--backend: the plan says itself what carries its frames")
+            raise click.UsageError("--backend: leave it out with a plan, which has `backend` at its links")
         return ports.of_plan(ports.with_backend(plan, backend))
     if names is None:
         return ports.of_ring(threads) if backend == "ring" else ports.of_memif(threads)

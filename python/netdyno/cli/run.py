@@ -64,7 +64,7 @@ def run(
         raise click.UsageError("give a plan, or a folder with --resume")
     if resume is not None and (only or scale or dry_run):
         raise click.UsageError(
-            "a run goes on as it began: --resume goes without --scale, --only and --dry-run"
+            "--resume continues a run as it began: leave out --scale, --only and --dry-run"
         )
     selection = _selection(scale, only)
 

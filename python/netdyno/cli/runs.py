@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def list_(folder: Path | None, out: Path | None, form: str) -> None:
     """List the runs in FOLDER, `runs` unless given."""
     if folder is not None and out is not None:
-        raise click.UsageError("give FOLDER or --out, which mean the same")
+        raise click.UsageError("FOLDER and --out mean the same: give one of them")
     folder = folder or out or RUNS
     from netdyno.store import RunSummary, UnreadableRun, list_runs
 

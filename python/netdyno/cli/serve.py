@@ -79,7 +79,7 @@ class Service:
                 devices = kind.wire(links, self.settings).session["devices"]
                 device = devices[0]
                 if len(devices) > 1:
-                    several = f"`{self.kind}` is {len(devices)} devices side by side, and one is served"
+                    several = f"`{self.kind}` is {len(devices)} devices side by side: one can be served"
                     problems.append(
                         Problem(several, "serve one of its services: `emulated/asr9006`", code="out-of-range")
                     )

@@ -134,7 +134,9 @@ class External:
                 card = _card(name, link.backend.kind, may)
                 if name in taken:
                     raise LabError(
-                        f"interface `{name}` is of two links", "give each link its own", code="given-twice"
+                        f"interface `{name}` is named by two links",
+                        "give each link its own",
+                        code="given-twice",
                     )
             except LabError as error:
                 faults.append((index, error))
@@ -191,7 +193,7 @@ class External:
         backend = backends.BACKENDS[apart[0]]
         if set(kinds) != {backend.name} or backend.loop is None:
             raise LabError(
-                f"these ports cannot be joined with each other: {backend.noun} reaches its like only",
+                f"these ports cannot be joined: {backend.noun} connects only to another of its kind",
                 "calibrate two ports of one backend, or two interfaces with a cable between them",
                 code="ports-not-joinable",
             )

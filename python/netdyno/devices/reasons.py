@@ -156,8 +156,7 @@ class VethPairs(Reason):
     def __str__(self) -> str:
         return (
             f"Real frames through Linux {self.kernel} over veth pairs, which pass frames as fast as the"
-            " CPU can: there is no line rate. The plan's `rate` is only what a load or a goal in per cent is"
-            " taken of."
+            " CPU can: there is no line rate. The plan's `rate` only says what 100 % of a load or goal is."
         )
 
 
@@ -187,8 +186,8 @@ class DeviceSharesCore(Reason):
     def __str__(self) -> str:
         worker = "The tester" if self.workers == 1 else f"Worker {self.worker} of the tester"
         return (
-            f"{worker} and the device share core {self.core}: each is away while the other has it, so what is"
-            " found is a limit of both. A device on this machine needs a core that no worker has."
+            f"{worker} and the device share core {self.core}, so the result is the limit of both together."
+            " Give the device a core that no worker has."
         )
 
 
@@ -261,8 +260,8 @@ class InterfaceWithoutLine(Reason):
     def __str__(self) -> str:
         driver = f" (driver `{self.driver}`)" if self.driver else ""
         return (
-            f"Interface `{self.interface}`{driver} of `{self.port}` has no line of its own:"
-            " nothing is known to hold frames to the plan's rate."
+            f"Interface `{self.interface}`{driver} of `{self.port}` has no line rate of its own:"
+            " the plan's `rate` is not enforced."
         )
 
 

@@ -169,7 +169,9 @@ def _forwarded(name: str, scope: str, streams: Sequence[StreamResult], notes: Se
 def _fits(parameters: ErroredParameters, situation: Situation) -> Problem | None:
     if situation.mixed_receivers:
         return Problem(
-            "a mix of frame sizes", "one size: `1519B`, and `1518B` for the control", code="unsupported"
+            "errored frames have one size, and the profile has a mix",
+            "one size: `1519B`, and `1518B` for the control",
+            code="unsupported",
         )
     return None
 

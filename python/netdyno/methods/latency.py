@@ -62,7 +62,7 @@ class LatencySettings(Parameters):
     def _possible(self) -> LatencySettings:
         if self.after.ns >= self.duration.ns:
             raise Problem(
-                f"frames are timed after {self.after} of {self.duration}: none is",
+                f"`after` ({self.after}) is not shorter than `duration` ({self.duration}): no frame is timed",
                 "a shorter `after`",
                 at=("after",),
                 code="conflict",

@@ -52,7 +52,7 @@ class MicroburstParameters(Parameters):
     def _possible(self) -> MicroburstParameters:
         if not 0 < self.others.amount <= 1:
             raise Problem(
-                f"the others send {self.others} of their lines",
+                f"`others` is {self.others} of the line",
                 "more than nothing, up to `100%`",
                 at=("others",),
                 code="out-of-range",
@@ -100,14 +100,14 @@ def _fits(parameters: MicroburstParameters, situation: Situation) -> Problem | N
     del parameters
     if not _meeting(situation):
         return Problem(
-            "no port is sent to by several, so nothing meets and nothing is held",
+            "no port receives from several ports, so no burst fills a buffer",
             "three links or more, and `pattern: [many-to-one]`, `direction: [uni]`",
             code="unsupported",
         )
     split = [situation.streams[n] for n, place in enumerate(situation.places) if place.share != 1]
     if split:
         return Problem(
-            f"`{split[0]}` has a part of its port's load, and a burst is to fill a line",
+            f"`{split[0]}` has only a part of its port's load, and a burst must fill the line",
             "`pattern: [many-to-one]`, `direction: [uni]`, and a profile without classes",
             code="unsupported",
         )
@@ -115,8 +115,8 @@ def _fits(parameters: MicroburstParameters, situation: Situation) -> Problem | N
     faster = [name for name in meet if situation.out_fps(name) != situation.line_fps]
     if faster:
         return Problem(
-            f"`{faster[0]}` goes to a link that is faster than another one: bursts come at the slowest link's"
-            " rate, and what the faster one takes meanwhile is not held",
+            f"`{faster[0]}` goes to a link that is faster than the slowest one: bursts are sent at the"
+            " slowest rate and do not fill its buffer",
             "links of one rate, or the slowest one where they meet",
             code="unsupported",
         )

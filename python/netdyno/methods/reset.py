@@ -63,8 +63,8 @@ class ResetSettings(Parameters):
     def _comes_up_again(self) -> ResetSettings:
         if self.kind == "link-down" and self.down.ns >= self.watch.ns:
             raise Problem(
-                f"the link is down for {self.down} of the {self.watch} that are watched: that it comes up"
-                " again is not seen",
+                f"`down` ({self.down}) is not shorter than `watch` ({self.watch}): traffic after the link is"
+                " up again is not seen",
                 "a longer `watch`, or a shorter `down`",
                 at=("down",),
                 code="conflict",
@@ -80,7 +80,7 @@ def fits(parameters: ResetSettings, situation: Situation) -> Problem | None:
     """The problem of a reset that the device cannot have: an external one is reset by hand; else None."""
     if parameters.kind == "by-hand" and not situation.by_hand:
         return Problem(
-            "nobody can reset by hand a device in virtual time, where a trial takes no time",
+            "a device in virtual time cannot be reset by hand: a trial takes no time",
             "`kind: reset` or `kind: link-down`, which an emulated device does itself",
             at=("kind",),
             code="unsupported",
@@ -88,7 +88,7 @@ def fits(parameters: ResetSettings, situation: Situation) -> Problem | None:
     if situation.asked or parameters.kind == "by-hand":
         return None
     return Problem(
-        f"nobody can ask this device for `{parameters.kind}`",
+        f"netdyno cannot ask this device for `{parameters.kind}`",
         "`kind: by-hand`, and reset it yourself in each trial; or a device that netdyno builds",
         at=("kind",),
         code="not-askable",

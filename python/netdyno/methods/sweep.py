@@ -180,7 +180,7 @@ class SweepParameters(Parameters):
             )
         if "search" in self.model_fields_set and not self.searches:
             raise Problem(
-                "nothing is searched, as no load is a share of what is found",
+                "`search` has no effect: no load in `loads` is a share of its result",
                 "write `50% of NDR` in `loads`, or leave `search` out",
                 at=("search",),
                 code="conflict",

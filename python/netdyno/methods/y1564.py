@@ -172,7 +172,7 @@ def _fits(parameters: Y1564Parameters, situation: Situation) -> Problem | None:
             if wait_ns is None or wait_ns > LONGEST_FILL_NS:
                 takes = "never fills" if wait_ns is None else f"takes {wait_ns // 10**9} s to fill"
                 return Problem(
-                    f"the {bucket.upper()} of `{name}` {takes}, and so long the test would wait for it",
+                    f"the {bucket.upper()} of `{name}` {takes}: the test would wait as long",
                     "a smaller bucket, or a higher rate",
                     at=("services", name, bucket),
                     code="out-of-range",

@@ -46,13 +46,15 @@ def problem(asked: Asked) -> Problem | None:
     """Streams by class, and patterns of MAC addresses, have no place for them."""
     if asked.profile.classes:
         return Problem(
-            "a profile with classes has no hundredth frame of its own",
+            "`broadcast` replaces one frame in a hundred, which a profile with classes does not allow",
             "a profile without `classes`",
             code="unsupported",
         )
     if any(way.to for way in asked.ways):
         return Problem(
-            "its pattern is one of MAC addresses", "a pattern of ports, such as `pairs`", code="unsupported"
+            "`broadcast` does not go with a pattern of MAC addresses",
+            "a pattern of ports, such as `pairs`",
+            code="unsupported",
         )
     return None
 

@@ -37,13 +37,13 @@ def _problem(asked: Asked) -> Problem | None:
         )
     if profile.headers is not None:
         return Problem(
-            "what `headers` send is not known as one network",
+            "the filter permits one network, and `headers` do not name one",
             "a profile with `addresses`",
             code="unsupported",
         )
     if len({way.tx for way in ways}) < len(ways):
         return Problem(
-            "a port sends to several, and a filter has one rule that permits",
+            "the filter permits one network, and a port sends to several",
             "one direction, or `pairs`",
             code="unsupported",
         )

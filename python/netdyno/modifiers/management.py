@@ -94,7 +94,9 @@ def _problem(asked: Asked) -> Problem | None:
         )
     if asked.profile.tagged:
         return Problem(
-            "its frames have VLAN tags, and queries have none", "a profile without `vlan`", code="unsupported"
+            "the profile's frames have VLAN tags, and SNMP queries have none",
+            "a profile without `vlan`",
+            code="unsupported",
         )
     link = asked.links[asked.ways[0].tx]
     if agent.SETTING in asked.kind.settings:
@@ -209,18 +211,18 @@ def _verified(
 ) -> _Answer:
     """An answer that is right in itself; BadMessageError says why not."""
     if (heard.source, heard.source_port) != (device, snmp.PORT):
-        raise snmp.BadMessageError(f"it comes from {heard.source} port {heard.source_port}")
+        raise snmp.BadMessageError(f"an answer came from {heard.source} port {heard.source_port}")
     response = snmp.read(heard.payload)
     if response.community != known:
-        raise snmp.BadMessageError("it has another community than the query")
+        raise snmp.BadMessageError("an answer has another community than the query")
     number = response.id - snmp.FIRST_ID
     if number not in sent:
-        raise snmp.BadMessageError("no query has its request id")
+        raise snmp.BadMessageError("an answer has a request id that no query had")
     if response.error:
         named = snmp.ERRORS[response.error] if 0 < response.error < len(snmp.ERRORS) else "unknown"
         raise snmp.BadMessageError(f"error status {response.error} ({named})")
     if [binding.name for binding in response.bindings] != list(asked):
-        raise snmp.BadMessageError("it is of other objects than the query")
+        raise snmp.BadMessageError("an answer is about other objects than the query")
     values = []
     for binding, (name, (kind, _)) in zip(response.bindings, OBJECTS.items(), strict=True):
         if binding.kind != kind or binding.number is None:

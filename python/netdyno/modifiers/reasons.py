@@ -43,8 +43,8 @@ class FollowingUnknown(Reason):
 
     def __str__(self) -> str:
         return (
-            f"That the device followed any of {self.sent} routing updates is not known: it had less than"
-            f" {self.given_s} s for each, or received no network before one was taken back."
+            f"Unknown whether the device followed any of {self.sent} routing updates: it had less than"
+            f" {self.given_s} s for each, or received no network before one was withdrawn."
         )
 
 

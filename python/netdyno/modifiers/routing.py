@@ -214,12 +214,12 @@ def _problem(asked: Asked) -> Problem | None:
             code="unsupported",
         )
     if way.tx == way.rx:
-        return Problem(
-            "whether the device follows is seen at another port", "a second link", code="unsupported"
-        )
+        return Problem("routing updates are verified at a second port", "a second link", code="unsupported")
     if asked.profile.tagged:
         return Problem(
-            "its frames have VLAN tags, and updates have none", "a profile without `vlan`", code="unsupported"
+            "the profile's frames have VLAN tags, and routing updates have none",
+            "a profile without `vlan`",
+            code="unsupported",
         )
     for link in (asked.links[way.tx], asked.links[way.rx]):
         if not configured and not _speaks(link):

@@ -220,7 +220,7 @@ def _bridged(source: Source, case: Case, wiring: Wiring, told: set[tuple[Any, ..
         told.add((case.pattern, why))
         source.report(
             ("matrix",),
-            f"`{case.pattern}` is a pattern of MAC addresses, and in case `{case.name}` {why[0]}",
+            f"`{case.pattern}` works with MAC addresses, and in case `{case.name}` {why[0]}",
             why[1],
             key=True,
             code="unsupported",
@@ -235,7 +235,7 @@ def _one_filter(source: Source, plan: Plan, found: tuple[Case, ...]) -> None:
     named = names(dict.fromkeys(case.modifier.name for case in found))
     source.report(
         ("matrix", modifiers.AXIS),
-        f"nobody configures `{plan.lab.kind}` between two cases, and these want several filters: {named}",
+        f"netdyno does not configure `{plan.lab.kind}` between cases, and these differ in filters: {named}",
         "`only: [{modifier: filters-1, direction: uni}]`, a run for each; `netdyno filters` prints them",
         key=True,
         code="not-askable",
@@ -330,7 +330,11 @@ def _cases(source: Source, plan: Plan, method: Any) -> None:
     if not found and not source.errors:
         place: tuple[str | int, ...] = ("only",) if plan.only else ("skip",)
         source.report(
-            place, "no case is left of the matrix", "see `only` and `skip`", key=True, code="no-case"
+            place,
+            "`only` and `skip` leave no case of the matrix",
+            "name fewer cases in `skip`, or more in `only`",
+            key=True,
+            code="no-case",
         )
     _one_filter(source, plan, found)
     told: set[tuple[Any, ...]] = set()
@@ -385,8 +389,8 @@ def _cases(source: Source, plan: Plan, method: Any) -> None:
             single.add(case.profile_name)
             source.report(
                 ("traffic", case.profile_name, "flows"),
-                f"a single flow stays on one member of a port, and in case `{case.name}` groups have other"
-                " members than each other",
+                f"a single flow uses one member of a port, and the groups of case `{case.name}` have"
+                " different members",
                 "more flows, or the groups in plans of their own",
                 code="unsupported",
             )

@@ -150,7 +150,7 @@ def check_fit(source: Source, method: Any, matrix: Mapping[str, Sequence[str]], 
         if name in PATTERNS and PATTERNS[name].bridged:
             source.report(
                 ("groups",),
-                f"the pattern `{name}` is of the whole lab, and not of a group: a bridge floods its frames to"
+                f"the pattern `{name}` uses the whole lab, not one group: a bridge floods its frames to"
                 " the ports of all groups",
                 f"{APART}; or another pattern",
                 key=True,
@@ -161,7 +161,7 @@ def check_fit(source: Source, method: Any, matrix: Mapping[str, Sequence[str]], 
             why = next((why for begin, why in _MODIFIERS.items() if name.startswith(begin)), "")
             source.report(
                 ("groups",),
-                f"the modifier `{name}` is of the whole lab, and not of a group{': ' if why else ''}{why}",
+                f"the modifier `{name}` acts on the whole lab, not on one group{': ' if why else ''}{why}",
                 f"{APART}; or this plan without the modifier",
                 key=True,
                 code="unsupported",

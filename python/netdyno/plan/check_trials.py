@@ -51,7 +51,7 @@ def problems(
             shortened = f", as `scale: {scale}` has it," if scale != 1 else ""
             yield Problem(
                 f"a trial of {length}{shortened} holds {held} frames at its highest load, {rate}, in case"
-                f" `{case.name}`: too few to tell a load",
+                f" `{case.name}`: too few to measure a load",
                 f"at least {LEAST_FRAMES} frames: `{wanted}` or longer",
                 place,
                 code="trial-too-short",

@@ -60,7 +60,7 @@ def with_shares(classes: dict[str, TrafficClass]) -> dict[str, TrafficClass]:
         raise Problem(
             f"the shares of the classes make {Percent(given)}"
             + (f", and `{open_[0]}` has none left" if open_ else ""),
-            "shares are of the whole load: together 100 %",
+            "the shares of all classes add up to 100 %",
             code="out-of-range",
         )
     if given < 1 and not open_:

@@ -398,9 +398,9 @@ def _goal(value: object) -> Goal:
             code="wrong-unit",
         )
     if isinstance(load.amount, Percent) and load.amount.amount > 1:
-        of = "there is" if name in SHARES else "a line carries"
+        of = "what was sent" if name in SHARES else "the line"
         raise Problem(
-            f"the goal `{as_written(value)}` is of more than all that {of}",
+            f"the goal `{as_written(value)}` asks for more than 100 % of {of}",
             "give a percentage up to 100",
             code="out-of-range",
         )

@@ -119,8 +119,8 @@ def _sized(source: Source, raw: dict[str, Any], suite: Suite) -> dict[str, Any]:
             if each in traffic:
                 source.report(
                     ("traffic", each),
-                    f"`{each}` is what the suite makes of `{name}`",
-                    "another name for one of them",
+                    f"`{each}` is the name that the suite gives to one size of `{name}`",
+                    "rename one of them",
                     key=True,
                     code="conflict",
                 )

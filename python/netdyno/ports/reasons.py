@@ -92,7 +92,7 @@ class SharedMemoryPort(Reason):
     def __str__(self) -> str:
         return (
             f"`{self.port}` is memory shared with the device (memif {self.id} at `{self.socket}`), which has"
-            " no line: nothing holds frames to the plan's rate."
+            " no line rate: the plan's `rate` is not enforced."
         )
 
 
@@ -103,7 +103,7 @@ class MemifLoop(Reason):
     code: ClassVar[str] = "memif-loop"
 
     def __str__(self) -> str:
-        return "One memif, its client and its server both ours."
+        return "One memif, both ends opened by netdyno."
 
 
 REASONS: Codes = declared(globals())

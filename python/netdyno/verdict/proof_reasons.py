@@ -244,7 +244,8 @@ class NextHopMoved(Reason):
         again = f" and changed {counted(self.further, 'more time')}" if self.further else ""
         return (
             f"the MAC address of {self.hop} changed from {self.before} to {self.after},"
-            f" {duration(self.at_ns)} into the traffic{again}: frames on their way then are nobody's loss"
+            f" {duration(self.at_ns)} into the traffic{again}: frames in flight then do"
+            " not count against the device"
         )
 
 

@@ -177,8 +177,8 @@ class Linux:
         if len(links) > 2:
             raise LabError(
                 f"ports are joined in pairs to be calibrated, and the lab has {len(links)}",
-                "calibrate a lab of the first two: it says what a port of this machine can do, and no verdict"
-                " rests on it where there are more",
+                "calibrate a lab with two links to see what a port of this machine can do; verdicts of labs"
+                " with more links do not rest on it",
                 code="ports-not-joinable",
             )
         dut.tool("ip")
@@ -230,8 +230,8 @@ def _queued(wiring: Wiring) -> Wiring:
         backend = port["backend"]
         if backend["kind"] == "af_xdp" and backend.get("attach") == "generic":
             raise LabError(
-                f"`{port['name']}`: with several workers AF_XDP on a veth is attached native: a generic"
-                " program does not know by which queue a frame came",
+                f"`{port['name']}`: AF_XDP with several workers needs `attach: native` on a veth, as a"
+                " generic program does not see the queue of a frame",
                 GENERIC_HINT,
                 number,
                 code="interface-unfit",

@@ -47,9 +47,8 @@ class Daemon:
         kept = leftovers.state_folder() / f"{self.name}-{self.pid}.log"
         shutil.copyfile(self.log, kept)
         raise LabError(
-            f"the device's `{self.name}` ended during the run, {_ending(status)}: a trial without it is none"
-            " of this device",
-            f"what it said is in {kept}: {_last(self.log) or 'nothing'}",
+            f"the device's `{self.name}` ended during the run, {_ending(status)}: the trial does not count",
+            f"its log is {kept}: {_last(self.log) or 'nothing'}",
             code="device-ended",
         )
 

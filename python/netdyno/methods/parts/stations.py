@@ -68,8 +68,8 @@ def fits(parameters: StationParameters, situation: Situation) -> Problem | None:
     if situation.asked or not parameters.forget:
         return None
     return Problem(
-        "nobody can ask this device to `forget`",
-        "leave it out, and its ageing time is waited for; or a device that netdyno builds",
+        "netdyno cannot ask this device to `forget` its addresses",
+        "leave `forget` out to wait for the ageing time, or use a device that netdyno builds",
         at=("forget",),
         code="not-askable",
     )

@@ -21,7 +21,7 @@ class NotReset(Reason):
     code: ClassVar[str] = "not-reset"
 
     def __str__(self) -> str:
-        return "nothing was lost: the device was not reset, or forwards meanwhile"
+        return "nothing was lost: the device was not reset, or it forwarded during the reset"
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ class PartsPreempted(Reason):
     def __str__(self) -> str:
         parts = f"in {count(self.preempted)} of {counted(self.parts, 'part')}"
         paused = f"tester preempted for more than {duration(self.least_ns)} {parts}"
-        lost = "the burst after such a pause may have caused the loss right behind it"
+        lost = "the catch-up burst after a pause may have caused the loss behind it"
         return f"{paused}, up to {duration(self.longest_ns)}: {lost}"
 
 

@@ -78,7 +78,7 @@ class OfOffered(Reason):
     cause: Reason
 
     def __str__(self) -> str:
-        return f"{self.cause}; what is shown is of the load that was offered"
+        return f"{self.cause}; the numbers are of the load that was offered"
 
 
 @dataclass(frozen=True)
