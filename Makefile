@@ -56,7 +56,7 @@ fuzz: .venv/.dev .venv/.engine ## hostile frames, memif peers and control socket
 	@FUZZ_SECONDS=$${FUZZ_SECONDS:-60} FUZZ_SEED=$${FUZZ_SEED:-$$(date +%s)} failed=0; export FUZZ_SECONDS FUZZ_SEED; \
 	$(CARGO) test --locked --no-fail-fast -p netdyno-frame -p netdyno-engine --test all fuzz:: -- --nocapture || failed=1; \
 	$(CARGO) test --locked --no-fail-fast -p netdyno-io --lib fuzz:: -- --nocapture || failed=1; \
-	NETDYNO_FUZZ=5000 NETDYNO_STORMS=100 NETDYNO_FUZZ_SEED=$$FUZZ_SEED $(BIN)/pytest tests/fuzz || failed=1; \
+	NETDYNO_FUZZ=5000 NETDYNO_STORMS=100 NETDYNO_FUZZ_SEED=$$FUZZ_SEED $(BIN)/pytest tests/fuzz tests/real/test_storms_real.py || failed=1; \
 	exit $$failed
 
 explore: .venv/.dev .venv/.engine ## the property tests with other cases than `make test` has, drawn anew each time (PROPTEST_CASES)

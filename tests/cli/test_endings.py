@@ -20,6 +20,8 @@ from netdyno.store import FILE, open_run
 COMMAND = [sys.executable, "-m", "netdyno"]
 SLOW = SEARCH.replace("duration: 10ms", "duration: 400ms")
 LIMIT_S = 60
+PROCESSOR_S = 10
+"""Of processor time, which a busy machine does not stretch."""
 
 
 def shell(line: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -88,6 +90,10 @@ def test_run_repeated_ctrl_c_says_what_is_kept(
 def test_run_ctrl_c_in_its_first_moments_shows_no_traceback(tmp_path: Path) -> None:
     """A signal every few milliseconds of the start: no run yet, its first worker still importing."""
     plan = write_plan(tmp_path, SLOW)
+    began = time.monotonic()
+    subprocess.run([sys.executable, "-c", "import netdyno.cli"], env=ENVIRONMENT, check=True)
+    # Before, Python itself starts, and ends by a signal as it likes.
+    python_s = max(0.15, 2 * (time.monotonic() - began))
     for number in range(8):
         process = subprocess.Popen(
             [*COMMAND, "run", str(plan), "--out", str(tmp_path / f"runs-{number}")],
@@ -97,7 +103,7 @@ def test_run_ctrl_c_in_its_first_moments_shows_no_traceback(tmp_path: Path) -> N
             text=True,
             start_new_session=True,
         )
-        time.sleep(0.15 + 0.1 * number)
+        time.sleep(python_s + 0.1 * number)
         while process.poll() is None:
             os.killpg(process.pid, signal.SIGINT)
             time.sleep(0.02)
@@ -183,6 +189,7 @@ def test_list_on_a_full_stdout_fails_once(tmp_path: Path) -> None:
     done = shell("$netdyno kinds > /dev/full")
     assert done.returncode == 3
     assert len(done.stderr.splitlines()) == 2  # the error and its hint
+    assert done.stderr.startswith("error: stdout: ")
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "ascii"])
@@ -231,6 +238,78 @@ def test_run_report_that_cannot_be_written_costs_no_summary(complete: Path, tmp_
     assert (folder / "report.json").exists()
 
 
+@pytest.mark.parametrize("command", ["run --resume {run} --report html", "report {run} --as html -o {file}"])
+def test_report_without_room_leaves_the_file_as_it_was(command: str, complete: Path, tmp_path: Path) -> None:
+    """A limit of 64 kB a file; the page has more. No half of a page stands under the report's name."""
+    folder = Path(shutil.copytree(complete, tmp_path / "run"))
+    file = folder / "report.html"
+    file.write_text("the one before")
+    there = {path.name for path in folder.iterdir() if not path.name.startswith(FILE)}
+    done = shell(f"ulimit -f 64; $netdyno {command.format(run=folder, file=file)}")
+    assert done.returncode in (1, 3)
+    assert f"error: {file}: " in done.stderr
+    assert "Traceback" not in done.stderr
+    assert file.read_text() == "the one before"
+    assert {path.name for path in folder.iterdir() if not path.name.startswith(FILE)} == there
+
+
+def test_report_is_written_to_pipes_and_through_links(complete: Path, tmp_path: Path) -> None:
+    piped = shell(f"$netdyno report {complete} --as csv -o /dev/stdout | cat")
+    assert piped.returncode == 0, piped.stderr
+    (tmp_path / "real.csv").touch(mode=0o640)
+    (tmp_path / "link.csv").symlink_to(tmp_path / "real.csv")
+    done = shell(f"$netdyno report {complete} --as csv -o {tmp_path}/link.csv")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "link.csv").is_symlink()
+    assert (tmp_path / "real.csv").read_text() == piped.stdout
+    assert (tmp_path / "real.csv").stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.parametrize("out", ["file", "link"])
+def test_run_into_what_is_no_folder_is_refused_at_once(out: str, tmp_path: Path) -> None:
+    """Of a link to nothing the system says that it exists; trying again would never end."""
+    plan = write_plan(tmp_path, ONE)
+    (tmp_path / "file").touch()
+    (tmp_path / "link").symlink_to(tmp_path / "nothing")
+    done = shell(f"timeout -s KILL 30 $netdyno run {plan} --out {tmp_path}/{out}")
+    assert done.returncode == 3, done.stderr
+    assert len(done.stderr.splitlines()) == 2  # the error and its hint
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_run_complete_and_resumed_says_so_when_it_is_interrupted(
+    number: signal.Signals, complete: Path, tmp_path: Path
+) -> None:
+    """While its reports are written. Sent as soon as the process catches SIGTERM."""
+    folder = Path(shutil.copytree(complete, tmp_path / "run"))
+    process = subprocess.Popen(
+        [*COMMAND, "run", "--resume", str(folder), "--report", "html"],
+        env=ENVIRONMENT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    caught = 1 << (signal.SIGTERM - 1)
+
+    def is_caught() -> bool:
+        if process.poll() is not None:
+            return True
+        status = Path(f"/proc/{process.pid}/status").read_text()
+        found = re.search(r"^SigCgt:\s*(\w+)", status, re.MULTILINE)
+        return found is not None and bool(int(found[1], 16) & caught)
+
+    wait_for(is_caught)
+    while process.poll() is None:
+        process.send_signal(number)
+        time.sleep(0.05)
+    _, err = process.communicate(timeout=LIMIT_S)
+    assert process.returncode == 130, err
+    with open_run(folder) as run:
+        kept = run.trial_count()
+    assert re.search(rf"^interrupted: .*{kept} trials kept in {re.escape(str(folder))}$", err, re.MULTILINE)
+
+
 @pytest.mark.parametrize(
     ("limit", "passed", "code"),
     [("tester", None, 4), ("receiver", None, 4), ("device", None, 0), ("tester", 1, 0), ("tester", 0, 1)],
@@ -251,16 +330,16 @@ def test_run_limited_by_the_tester_everywhere_exits_4_unless_goals_answer(
             )
     done = shell(f"$netdyno run --resume {folder}")
     assert done.returncode == code, done.stderr
+    # Each case has a number: what is said of a run without any would not be true.
+    assert "no case has a number" not in done.stderr
 
 
 # Hostile plans
 
 
 def refused(plan: Path) -> str:
-    """What `check` prints on stderr of a plan that it refuses, well within the limit of time."""
-    done = subprocess.run(
-        [*COMMAND, "check", str(plan)], env=ENVIRONMENT, capture_output=True, text=True, timeout=10
-    )
+    """What `check` prints on stderr of a plan that it refuses, within PROCESSOR_S of a core."""
+    done = shell(f"ulimit -t {PROCESSOR_S}; $netdyno check {plan}")
     assert done.returncode == 2, done.stderr
     assert "Traceback" not in done.stderr
     return done.stderr
@@ -270,6 +349,15 @@ def refused(plan: Path) -> str:
 def test_check_plan_with_lone_surrogates_is_refused_with_its_place(where: str, tmp_path: Path) -> None:
     plan = write_plan(tmp_path, f'{where}: "\\ud83d\\ude00"\n')
     assert refused(plan).startswith(f"error: {plan}:1:{len(where) + 3}: ")
+
+
+def test_check_whole_plan_with_lone_surrogates_in_a_name_is_refused(tmp_path: Path) -> None:
+    """All else of the plan is right, so the name would be printed."""
+    plan = write_plan(
+        tmp_path, ONE.replace("  64b:", '  "\\ud83d\\ude00":').replace("[64b]", '["\\ud83d\\ude00"]')
+    )
+    line = ONE[: ONE.index("  64b:")].count("\n") + 1
+    assert refused(plan).startswith(f"error: {plan}:{line}:3: ")
 
 
 @pytest.mark.parametrize("lead", ["", "lab: ", "title: "])

@@ -9,13 +9,11 @@ import contextlib
 import io
 import os
 import random
-import signal
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from types import FrameType
 
 import pytest
+from alarm import at_most
 from campaigns import SEARCH
 from netdyno.cli.app import main
 from netdyno.cli.codes import PASSED, USAGE
@@ -68,24 +66,6 @@ def mutated(chance: random.Random) -> str:
             case 6:
                 text = text[: chance.randrange(len(text) + 1)]
     return text
-
-
-class TooSlowError(BaseException):
-    """No `except` of the program may catch it."""
-
-
-@contextlib.contextmanager
-def at_most(seconds: int) -> Iterator[None]:
-    def late(number: int, frame: FrameType | None) -> None:
-        raise TooSlowError
-
-    before = signal.signal(signal.SIGALRM, late)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def code_of(arguments: list[str]) -> tuple[int, str]:

@@ -6,10 +6,12 @@ import json
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import textwrap
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -357,6 +359,43 @@ def test_interrupted_later_it_says_what_is_kept_and_what_is_missing(
     assert not wrong
     assert not kept.complete
     assert [one.name for one in kept.traffic] == ["64b / uni"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_calibrate_repeated_signal_keeps_the_measured_traffic(number: signal.Signals, tmp_path: Path) -> None:
+    """The first one comes when a traffic is measured, the others until the command has ended."""
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "netdyno",
+            "calibrate",
+            "--backend",
+            "ring",
+            "--quick",
+            "--out",
+            str(tmp_path),
+        ],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    err = ""
+    for line in process.stderr:
+        err += line
+        if " C3 " in line:
+            break
+    while process.poll() is None:
+        process.send_signal(number)
+        time.sleep(0.002)
+    err += process.communicate(timeout=60)[1]
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    ((kept,), wrong) = shelf.load(tmp_path)
+    assert not wrong
+    assert not kept.complete
+    assert f"kept in {tmp_path / shelf.FOLDER / kept.id}.json" in err
 
 
 def test_an_interrupted_calibration_proves_nothing() -> None:

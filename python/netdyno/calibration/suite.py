@@ -57,8 +57,11 @@ def calibrate(
     effort: Effort,
     versions: Mapping[str, str],
     say: Callable[[str], None],
+    measured: Callable[[], None] = lambda: None,
 ) -> Calibration:
     """Measures the tester on looped ports, with the traffic of `cases`.
+
+    measured: called as soon as all is measured; an interrupt after it would lose the calibration.
 
     Interrupted (Ctrl-C), it says what it has and what is missing; `complete` is then False. Raises
     `NothingMeasuredError` if it has nothing yet, CalibrationError if the ports do not face each other, and
@@ -71,6 +74,7 @@ def calibrate(
     with _interruptible(found, cases, say):
         _measure(found, plan, cases, wiring, effort, say)
         found.complete = True
+        measured()
     found.checks.sort(key=lambda check: int(check.name[1:]))
     workers = workers_of(wiring.session)
     return Calibration(

@@ -325,7 +325,7 @@ def _exit_code(cases: Sequence[StoredCase]) -> int:
         return 3
     if any(goal.passed is None for goal in goals):
         return 3
-    if not any(_has_number(case) for case in cases):
+    if not any(has_number(case) for case in cases):
         return 4
     # A goal that was met at what the tester could send is an answer; a number that only it limited is none.
     return 4 if not goals and all(_tester_limited(case) for case in cases) else 0
@@ -336,7 +336,7 @@ def _tester_limited(case: StoredCase) -> bool:
     return bool(case.verdicts) and all(verdict.limit in ("tester", "receiver") for verdict in case.verdicts)
 
 
-def _has_number(case: StoredCase) -> bool:
+def has_number(case: StoredCase) -> bool:
     """Whether a case has a number of the device, not only numbers of the tester and bounds."""
     if case.result is None:
         return False
@@ -358,13 +358,18 @@ def _record(store: RunWriter, event: Event, calibrations: Mapping[str, Calibrati
             store.case_done(event.case, event.result, event.verdicts, event.goals, now)
         case Failed():
             if event.trace:
-                with (store.folder / "bugs.txt").open("a") as file:
-                    file.write(f"case {event.case}\n{event.trace}\n")
+                _keep_trace(store.folder / "bugs.txt", f"case {event.case}\n{event.trace}\n")
             store.case_ended(event.case, "failed", event.message, event.hint, now)
         case Interrupted():
             store.case_ended(event.case, "interrupted", None, None, now)
         case Looked() | Waiting():
             pass
+
+
+def _keep_trace(file: Path, text: str) -> None:
+    """Appends where a case failed. Without room for it the record says that and why the case failed."""
+    with suppress(OSError), file.open("a", encoding="utf-8", errors="backslashreplace") as out:
+        out.write(text)
 
 
 @contextmanager

@@ -23,7 +23,13 @@ def main() -> NoReturn:
         signal.signal(signal.SIGINT, _end_at_once)
     from netdyno.cli.app import main as command_line
 
-    command_line()
+    try:
+        command_line()
+    finally:
+        # The exit code is decided. Python's own end would give signals back what they mean to any process.
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if callable(signal.getsignal(number)):
+                signal.signal(number, signal.SIG_IGN)
 
 
 def _end_at_once(number: int, frame: FrameType | None) -> None:

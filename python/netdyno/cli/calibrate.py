@@ -7,6 +7,7 @@ import shutil
 import signal
 import sys
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING
 
 import click
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from netdyno.plan import Plan
 
 INTERRUPTED = 130
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class _Backends(click.Choice[str]):
@@ -98,9 +100,10 @@ def calibrate(
         return
     again = f"`{_as_given()}` begins again from the start"
     try:
-        # Ended by a supervisor, it keeps what it has as well.
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.default_int_handler)
+        # Ended by a supervisor or with its terminal, it keeps what it has as well; not under nohup.
+        for number in _SIGNALS:
+            if signal.getsignal(number) != signal.SIG_IGN:
+                signal.signal(number, _interrupt_once)
         shelf.prepare(out)
         found = _measured(loaded, source, _effort(quick, soak))
     except (suite.NothingMeasuredError, KeyboardInterrupt):
@@ -119,6 +122,20 @@ def calibrate(
         sys.exit(INTERRUPTED)
     if found.failed:
         sys.exit(1)
+
+
+def _interrupt_once(number: int, frame: FrameType | None) -> None:
+    """Ends the measuring. What follows is short, and a further signal would lose what was measured."""
+    _stay()
+    raise KeyboardInterrupt
+
+
+def _stay() -> None:
+    """From now on a signal does nothing."""
+    for number in _SIGNALS:
+        if signal.getsignal(number) is _interrupt_once:
+            # Not SIG_IGN, which programs that this process starts would inherit.
+            signal.signal(number, lambda *_: None)
 
 
 def _as_given() -> str:
@@ -189,4 +206,4 @@ def _measured(plan: Plan | None, source: Source, effort: Effort) -> Calibration:
         workers = workers_of(wiring.session)
         who = f"{source.what} with {workers} workers" if workers > 1 else source.what
         say(f"calibrating {who}: {kinds}, about {about:.0f} s")
-        return suite.calibrate(plan, chosen, wiring, effort, said, say)
+        return suite.calibrate(plan, chosen, wiring, effort, said, say, _stay)

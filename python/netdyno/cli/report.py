@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import stat
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,12 +63,36 @@ def check_report_name(name: str) -> None:
 
 
 def write_report(file: Path, page: bytes) -> None:
-    """Writes a report. What the system says of a file that is open does not name it."""
+    """Writes a report: the file has the whole page, or what it had before. Raises OSError that names it.
+
+    A device, a FIFO and a socket are written in place.
+    """
     try:
-        file.write_bytes(page)
+        if file.is_file() or not file.exists():
+            _replace(file.resolve(), page)
+        else:
+            file.write_bytes(page)
     except OSError as error:
-        error.filename = str(file)
+        error.filename, error.filename2 = str(file), None
         raise
+
+
+def _replace(file: Path, page: bytes) -> None:
+    """Gives a regular file a new content in one step, which no signal interrupts."""
+    unborn = file.with_name(f".netdyno-{os.getpid()}.new")
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+    try:
+        unborn.write_bytes(page)
+        if file.exists():
+            unborn.chmod(stat.S_IMODE(file.stat().st_mode))
+        unborn.replace(file)
+    except PermissionError:
+        # A file may be ours to write in a folder that is not.
+        file.write_bytes(page)
+    finally:
+        with suppress(OSError):
+            unborn.unlink(missing_ok=True)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def print_page(page: bytes) -> None:

@@ -141,12 +141,16 @@ def _conclude(
     A report that cannot be written costs neither the other ones nor the summary.
     """
     from netdyno.campaign.reasons import REASONS
+    from netdyno.campaign.run import has_number
     from netdyno.reports import FORMATS
     from netdyno.reports.formats import summary
     from netdyno.reports.model.from_store import view
     from netdyno.reports.model.headline import headline
     from netdyno.store import open_run
 
+    if interrupts is not None:
+        # A run that was complete when it was resumed has not taken the signals over.
+        interrupts.install()
     unwritten = False
     files: list[tuple[str, str]] = []
     with open_run(outcome.folder, REASONS) as stored:
@@ -170,6 +174,7 @@ def _conclude(
         details = ("details", f"netdyno report {outcome.folder} [--as html|markdown|csv|json]")
         text += "\n".join(summary.lines(shown, paths=(*files, details))) + "\n"
         failures = [case for case in stored.cases if case.error]
+        has_numbers = any(has_number(case) for case in stored.cases)
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -181,7 +186,10 @@ def _conclude(
     for hint in dict.fromkeys(case.hint for case in failures if case.hint):
         print_hint(hint)
     if outcome.exit_code == NO_NUMBER:
-        click.echo("no case has a number of the device: the report gives the reason of each", err=True)
+        why = (
+            "the tester was the limit in every case" if has_numbers else "no case has a number of the device"
+        )
+        click.echo(f"{why}: the report gives the reason of each", err=True)
     if interrupts is not None:
         interrupts.ignore()
     if outcome.exit_code == INTERRUPTED:

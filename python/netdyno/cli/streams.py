@@ -24,6 +24,7 @@ class _Lasting(io.FileIO):
             if self.fileno() == 2 or error.errno in _GONE:
                 _to_nowhere(self.fileno())
                 return len(memoryview(data))  # type: ignore[arg-type]
+            error.filename = "stdout"
             raise
 
 

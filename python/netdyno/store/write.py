@@ -24,7 +24,7 @@ from netdyno.store.bodies import (
     from_time,
 )
 from netdyno.store.hold import Hold
-from netdyno.store.schema import FILE, ROOM, StoreError, of_the_disk, open_for_writing, roll_back
+from netdyno.store.schema import FILE, ROOM, NoRoomError, StoreError, of_the_disk, open_for_writing, roll_back
 from netdyno.store.series import COLUMNS, split
 from netdyno.values.finding import Result
 from netdyno.values.records import (
@@ -41,13 +41,21 @@ from netdyno.values.records import (
 
 
 def new_folder(parent: Path, name: str, now: datetime) -> Path:
-    """Makes `parent/2026-11-21T1912Z-name-ab12`."""
+    """Makes `parent/2026-11-21T1912Z-name-ab12`. Raises NoRoomError if `parent` can be no folder."""
     slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or "run"
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise NoRoomError(
+            f"{parent}: no folder of runs: it is a file or a link that leads nowhere",
+            "`--out` names another folder",
+            code="cannot-write",
+        ) from error
     while True:
         stamp = now.astimezone(UTC).strftime("%Y-%m-%dT%H%MZ")
         folder = parent / f"{stamp}-{slug}-{secrets.token_hex(2)}"
         try:
-            folder.mkdir(parents=True)
+            folder.mkdir()
         except FileExistsError:
             continue
         return folder
