@@ -571,6 +571,17 @@ def test_store_with_damaged_schema_bytes_is_refused(tmp_path: Path) -> None:
         read_all(tmp_path)
 
 
+def test_store_that_may_not_be_written_is_refused_when_resumed(tmp_path: Path) -> None:
+    """Byte 18 of its header: a number above 2 forbids to write the file (SQLite file format, 1.3.3)."""
+    RunWriter.create(tmp_path, HEAD, [CASE], NOW).close()
+    whole = bytearray((tmp_path / FILE).read_bytes())
+    whole[18] = 255
+    (tmp_path / FILE).write_bytes(whole)
+    with pytest.raises(StoreError) as refused:
+        RunWriter.resume(tmp_path)
+    assert refused.value.code == "cannot-write"
+
+
 def test_a_bug_of_a_reader_is_not_taken_for_a_damaged_record(tmp_path: Path) -> None:
     RunWriter.create(tmp_path, HEAD, [CASE], NOW).close()
     with pytest.raises(KeyError), open_run(tmp_path):

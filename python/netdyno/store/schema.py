@@ -49,6 +49,17 @@ def of_the_disk(error: sqlite3.Error, folder: Path, hint: str) -> NoRoomError | 
     )
 
 
+def of_the_file(error: sqlite3.Error, folder: Path) -> StoreError | None:
+    """The error of a record that is damaged or may not be written; None if the error has another cause."""
+    code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
+    if code == sqlite3.SQLITE_READONLY:
+        hint = "look at the rights of the record and of its folder: `ls -l`"
+        return StoreError(f"{folder}: the record cannot be written: {error}", hint, code="cannot-write")
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        return StoreError(f"{folder}: the record is damaged: {error}", code="store-damaged")
+    return None
+
+
 def roll_back(connection: sqlite3.Connection) -> None:
     """Ends a transaction that failed. A full disk may have ended it already, or fail this too."""
     if connection.in_transaction:

@@ -24,7 +24,16 @@ from netdyno.store.bodies import (
     from_time,
 )
 from netdyno.store.hold import Hold
-from netdyno.store.schema import FILE, ROOM, NoRoomError, StoreError, of_the_disk, open_for_writing, roll_back
+from netdyno.store.schema import (
+    FILE,
+    ROOM,
+    NoRoomError,
+    StoreError,
+    of_the_disk,
+    of_the_file,
+    open_for_writing,
+    roll_back,
+)
 from netdyno.store.series import COLUMNS, split
 from netdyno.values.finding import Result
 from netdyno.values.records import (
@@ -261,9 +270,10 @@ class RunWriter:
         except sqlite3.Error as error:
             hint = f"make room on that disk, then `netdyno run --resume {self.folder}` goes on with it"
             full = of_the_disk(error, self.folder, ROOM if self._hold is None else hint)
-            if full is None:
+            why = full or of_the_file(error, self.folder)
+            if why is None:
                 raise
-            raise full from error
+            raise why from error
 
 
 def _insert_verdicts(sql: sqlite3.Connection, case: int, verdicts: Iterable[StoredVerdict]) -> None:
