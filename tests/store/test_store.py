@@ -582,6 +582,18 @@ def test_store_that_may_not_be_written_is_refused_when_resumed(tmp_path: Path) -
     assert refused.value.code == "cannot-write"
 
 
+@pytest.mark.parametrize("check", [b"'runn\xdbng'", b"'sunning'"])
+def test_store_with_a_damaged_check_is_refused_when_resumed(check: bytes, tmp_path: Path) -> None:
+    """The schema's list of states lacks the one to be written; SQLite quotes it."""
+    RunWriter.create(tmp_path, HEAD, [CASE], NOW).close()
+    whole = (tmp_path / FILE).read_bytes()
+    assert b"'running'" in whole
+    (tmp_path / FILE).write_bytes(whole.replace(b"'running'", check))
+    with pytest.raises(StoreError) as refused:
+        RunWriter.resume(tmp_path)
+    assert refused.value.code in ("store-damaged", "not-a-store")
+
+
 def test_a_bug_of_a_reader_is_not_taken_for_a_damaged_record(tmp_path: Path) -> None:
     RunWriter.create(tmp_path, HEAD, [CASE], NOW).close()
     with pytest.raises(KeyError), open_run(tmp_path):

@@ -143,6 +143,10 @@ class RunWriter:
                 sql.execute("UPDATE run SET state = 'running', ended = NULL")
                 sql.execute("UPDATE cases SET state = 'pending' WHERE state IN ('running', 'interrupted')")
                 # A cancelled trial is kept until its number is measured again, see `add_trial`.
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+            # Also a check in a damaged schema that fails, and bytes of it that SQLite quotes.
+            writer.close()
+            raise StoreError(f"{folder}: the record is damaged: {error}", code="store-damaged") from error
         except BaseException:
             writer.close()
             raise
