@@ -150,7 +150,7 @@ def _check_ending(passed: Passed, own_codes: Sequence[int]) -> None:
         assert "interrupted: nothing was measured" in passed.err
         return
     with open_run(passed.folder, REASONS) as run:
-        complete = all(case.state == "done" for case in run.cases)
+        complete = all(case.state in ("done", "failed") for case in run.cases)
         assert run.state != "running"
     kept = finished_trials(passed.folder)
     assert passed.known.items() <= kept.items(), "a finished trial is lost"
