@@ -622,9 +622,12 @@ def test_reset_by_hand_sends_no_command_and_prints_what_to_do() -> None:
 @pytest.mark.parametrize(
     ("plan", "problem"),
     [
-        ("method: {reset: {}}", "nobody can ask this device for `reset`"),
-        ("method: {reset: {kind: link-down}}", "nobody can ask this device for `link-down`"),
-        ("suite: {rfc2544: {reset: {repeats: 2}}}\nscale: 1/60", "nobody can ask this device for `reset`"),
+        ("method: {reset: {}}", "netdyno cannot ask this device for `reset`"),
+        ("method: {reset: {kind: link-down}}", "netdyno cannot ask this device for `link-down`"),
+        (
+            "suite: {rfc2544: {reset: {repeats: 2}}}\nscale: 1/60",
+            "netdyno cannot ask this device for `reset`",
+        ),
         ("suite: {rfc2544: {reset: {kind: by-hand}}}", None),
         ("suite: rfc2544\nscale: 1/60", None),
     ],

@@ -369,7 +369,7 @@ def test_device_that_is_not_configured_has_one_filter_a_run() -> None:
     assert (error.line, error.column) == (8, 28)
     assert (
         error.message
-        == "nobody configures `external` between two cases, and these want several filters: `none` and `filters-1`"
+        == "netdyno does not configure `external` between cases, and these differ in filters: `none` and `filters-1`"
     )
     parse(OWN.replace("[none, filters-1]", "[none, broadcast]"))
     one = parse(OWN + "only: [{modifier: filters-1}]\n")
