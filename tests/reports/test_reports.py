@@ -185,14 +185,14 @@ def test_csv_is_numbers_and_empty_where_nothing_was_measured(small: RunView) -> 
     rows = list(csv.DictReader(io.StringIO(report_text("csv", small))))
     best = [row for row in rows if row["value"] == "ramp max Rx" and row["scope"] == "sum"]
     assert len(best) == 7
-    assert best[2]["fps"] == "14660000"
+    assert best[2]["pps"] == "14660000"
     assert best[2]["l1_bps"] == "9851520000", "14,660,000 x 84 B x 8"
-    assert best[2]["line_fps"] == "14880952.380952", "RFC 5180, appendix A.1, with its decimals"
+    assert best[2]["line_pps"] == "14880952.380952", "RFC 5180, appendix A.1, with its decimals"
     assert all(row["limit"] for row in rows)
     failed = next(row for row in rows if row["state"] == "failed")
-    assert failed["fps"] == failed["lost_frames"] == failed["ns"] == ""
+    assert failed["pps"] == failed["lost_frames"] == failed["ns"] == ""
     assert failed["error"].startswith("port Te0/2/0/0")
-    knees = [row for row in rows if row["value"] == "knee" and not row["fps"]]
+    knees = [row for row in rows if row["value"] == "knee" and not row["pps"]]
     assert knees
     assert all("no loss" in row["note"] for row in knees)
 
@@ -328,7 +328,7 @@ def test_what_is_about_the_tester_has_no_limit_and_is_no_result(small: RunView) 
         for row in csv.DictReader(io.StringIO(report_text("csv", run)))
         if row["value"] == "tester kept its schedule to"
     ]
-    assert (row["fps"], row["limit"], row["reason"]) == ("1000000", "", "")
+    assert (row["pps"], row["limit"], row["reason"]) == ("1000000", "", "")
     values = json.loads(report_text("json", run))["cases"][0]["values"]
     assert {"limit", "reason"}.isdisjoint(
         next(v for v in values if v["value"] == "tester kept its schedule to")

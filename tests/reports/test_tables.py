@@ -212,7 +212,7 @@ def test_csv_and_json_have_the_numbers_exact(suite: RunView) -> None:
     assert len(blocks) == len(join_tables(suite))
     title, *rows = csv.reader(io.StringIO(blocks[0]))
     assert title == ["Throughput"]
-    assert rows[0] == ["forwarding", "Frame size (B)", "Theoretical (fps)", "Measured (fps)"]
+    assert rows[0] == ["forwarding", "Frame size (B)", "Theoretical (pps)", "Measured (pps)"]
     assert rows[1] == ["ipv4", "64", "14880952.380952380952", "5000000"]
     assert len(rows) == 1 + 2 * len(BYTES)
     table = json.loads(report_text("json", suite))["cases"][0]["tables"][0]

@@ -14,6 +14,8 @@ from netdyno.values import number as printed
 from netdyno.values.printable import printable
 
 HUNDRED = 100
+UNITS = {"fps": "pps", "ns": "ns"}
+"""Units whose values have bounds, as columns name them."""
 
 
 def render(runs: Sequence[RunView], look: Look) -> bytes:
@@ -37,7 +39,7 @@ def text(run: RunView) -> str:
             "value",
             "scope",
         ],
-        *["fps", "low_fps", "high_fps", "l1_bps", "line_fps", "line_l1_bps", "share_of_line_percent"],
+        *["pps", "low_pps", "high_pps", "l1_bps", "line_pps", "line_l1_bps", "share_of_line_percent"],
         *["ns", "low_ns", "high_ns", "ratio", "other", "other_unit"],
         *["limit", "reason", "mean_frame_size_bytes", "flows", "emulated"],
         *(f"{name}_frames" for name in COUNTS),
@@ -89,15 +91,16 @@ def _rows(run: RunView) -> list[dict[str, str]]:
                 "scope": value.scope,
                 "limit": case.limit_of(value),
                 "reason": str(verdict.reason) if verdict and case.limit_of(value) else "",
-                "line_fps": printed.exact(line),
+                "line_pps": printed.exact(line),
                 "line_l1_bps": _l1(case.l1_bps(line)) if line is not None else "",
                 "share_of_line_percent": "" if share is None else printed.exact(share * HUNDRED),
                 "note": "; ".join(str(one) for one in (value.note, case.doubt(value)) if one),
                 **{f"{name}_frames": str(number) for name, number in counts.items()},
             }
             bounds = {"": value.number, "low_": value.low, "high_": value.high}
-            if value.unit in ("fps", "ns"):
-                row |= {f"{prefix}{value.unit}": printed.exact(number) for prefix, number in bounds.items()}
+            if value.unit in UNITS:
+                unit = UNITS[value.unit]
+                row |= {f"{prefix}{unit}": printed.exact(number) for prefix, number in bounds.items()}
             elif value.unit == "ratio":
                 row["ratio"] = printed.exact(value.number, places=12)
             else:

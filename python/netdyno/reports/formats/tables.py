@@ -12,6 +12,7 @@ from fractions import Fraction
 
 from netdyno.reports import Look
 from netdyno.reports.model.details import details
+from netdyno.reports.model.joined import WORDS
 from netdyno.reports.model.view import RunView
 from netdyno.values import number as printed
 from netdyno.values.finding import Cell, Column
@@ -51,7 +52,8 @@ def text(run: RunView) -> str:
 
 
 def _column(column: Column) -> str:
-    return f"{column.name} ({column.unit})" if column.unit else column.name
+    unit = WORDS.get(column.unit, column.unit)
+    return f"{column.name} ({unit})" if unit else column.name
 
 
 def _cell(cell: Cell) -> str:
