@@ -7,6 +7,7 @@ Golden files are in tests/golden. After a change that is meant, write them again
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
 import os
@@ -22,6 +23,7 @@ from netdyno.reports.figures import series
 from netdyno.reports.formats.terminal import text as render_terminal
 from netdyno.reports.model import grid, reasons
 from netdyno.reports.model.from_store import view
+from netdyno.reports.model.headline import headline
 from netdyno.reports.model.loss import loss
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values import number as printed
@@ -135,7 +137,8 @@ def test_markdown_has_the_tables_of_the_article(whole: RunView) -> None:
         "Bidirectional (pps)",
         "L1 Bidirectional (bps)",
     ]
-    rows = [line for line in text.splitlines() if line.startswith(("| 1514b", "| imix", "| 64b-"))]
+    tables = text[text.index("## Results") :]
+    rows = [line for line in tables.splitlines() if line.startswith(("| 1514b", "| imix", "| 64b-"))]
     assert len(rows) == 6 * 4 + 4, "four rows for each of six configurations, and the traffic"
     section = text[text.index("## l2-xconnect / plain") :]
     row = next(line for line in section.splitlines() if line.startswith("| 64b-multi"))
@@ -144,6 +147,22 @@ def test_markdown_has_the_tables_of_the_article(whole: RunView) -> None:
     assert cells[1] == "14.66 Mpps"
     assert cells[5:7] == ["20.30 Mpps", "13.64 Gbps"]
     assert cells[7:] == ["68.2 %", "device"]
+
+
+@pytest.mark.parametrize("name", ["markdown", "html", "summary"])
+def test_first_screen_of_each_report_has_the_answer(small: RunView, name: str) -> None:
+    """One model: the numbers, line rate, limits and caveats are the same wherever they are read."""
+    shown = headline(small)
+    text = html.unescape(report_text(name, small)).replace("\\", "")
+    plain = " ".join(text.replace("\N{NO-BREAK SPACE}", " ").split())
+    assert shown.tested in plain
+    assert shown.line_rate[0] in plain
+    for word in (*(one.limit for one in shown.limits), *(row[1] for row in shown.grid.rows)):
+        assert word in plain
+    if name != "summary":
+        for number in shown.numbers:
+            assert number.text in plain
+            assert number.beside in plain
 
 
 @pytest.mark.parametrize("width", [60, 72, 80, 100, 120, 200])

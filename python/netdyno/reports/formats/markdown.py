@@ -1,4 +1,5 @@
-"""The tables for an article or a wiki, in the shape of the ASR9006 article, each number with its limit."""
+"""For an article or a wiki: the first screen as the terminal and the page have it, then the tables in the
+shape of the ASR9006 article, each number with its limit."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from netdyno.reports import Look
 from netdyno.reports.model import compliance, grid, proof, reasons
 from netdyno.reports.model.details import details
+from netdyno.reports.model.headline import NOTES, Headline, headline
 from netdyno.reports.model.joined import NO_ROWS
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values import number as printed
@@ -29,6 +31,7 @@ def text(run: RunView) -> str:
 def _lines(run: RunView) -> Iterator[str]:
     yield f"# {escape(run.report_title)}"
     yield ""
+    yield from _first_screen(headline(run))
     for sentence in grid.summary(run):
         yield f"- {escape(sentence)}"
     yield ""
@@ -75,6 +78,31 @@ def _lines(run: RunView) -> Iterator[str]:
         yield from (f"- {escape(remark)}" for remark in remarks)
     yield ""
     yield escape(provenance(run))
+
+
+def _first_screen(shown: Headline) -> Iterator[str]:
+    """What was tested, the numbers, line rate, limits, calibration, caveats, and the method's own table."""
+    yield from [f"{escape(shown.tested)}; {escape(shown.state)}", ""]
+    badge = f"{shown.badge[0].upper()}{shown.badge[1:]}." if shown.badge else ""
+    for note in (badge, *shown.caveats[:1]):
+        if note:
+            yield from [f"> {escape(note)}", ""]
+    facts = [(one.name, one.text, one.beside) for one in shown.numbers]
+    facts += [("Line rate", *shown.line_rate), ("Tester calibrated", *shown.calibrated)]
+    for name, answer, beside in facts:
+        if answer:
+            yield f"- {escape(name)}: **{escape(answer)}**{f' ({escape(beside)})' if beside else ''}"
+    label = "Limit" if shown.passed is None else "Result"
+    yield from (f"- {label}: {escape(one.sentence)}" for one in shown.limits)
+    yield from (f"- Note: {escape(caveat)}" for caveat in shown.caveats[1:NOTES])
+    yield from (f"- Standard: {escape(one)}" for one in shown.standard)
+    if shown.grid.rows:
+        left = shown.grid.left
+        alignment = "l" * left + "r" * (len(shown.grid.headings) - left)
+        yield from ["", *_table(shown.grid.headings, alignment, shown.grid.rows)]
+        if shown.grid.caption:
+            yield from ["", escape(shown.grid.caption)]
+    yield from ["", "## Results", ""]
 
 
 def _article(table: grid.Table, run: RunView) -> Iterator[str]:
