@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from netdyno.errors import counted
 from netdyno.modifiers import MODIFIERS
-from netdyno.plan.groups import AXIS
 from netdyno.plan.matrix import cases, streams, wire_groups
 from netdyno.plan.patterns import PAIRS
+from netdyno.values.situation import GROUP_AXIS
 
 if TYPE_CHECKING:
     from netdyno.plan import Plan
@@ -27,7 +27,7 @@ def lines(plan: Plan) -> Iterator[str]:
     for case in found:
         wiring = wire_groups(case, plan.kind.wire(plan.lab.links, case.settings))
         way = case.direction if case.pattern == PAIRS else f"{case.pattern}, {case.direction}"
-        way = f"{dict(case.choices)[AXIS]}, {way}" if case.groups else way
+        way = f"{dict(case.choices)[GROUP_AXIS]}, {way}" if case.groups else way
         classes = f" ({case.profile_name})" if case.profile.classes else ""
         sent.setdefault(way + classes, tuple(stream.name for stream in streams(case, wiring)))
         routed = routed or any(port.destination != "peer" for port in wiring.ports)

@@ -23,13 +23,13 @@ from netdyno.plan.check_matrix import MAX_CASES, axes, filters, only_kind, possi
 from netdyno.plan.check_traffic import MOST_FLOWS, no_tags, profiles, shared_out, too_many_flows
 from netdyno.plan.check_trials import problems as trial_problems
 from netdyno.plan.check_trials import short_samples
-from netdyno.plan.groups import AXIS, BESIDE, Group
+from netdyno.plan.groups import BESIDE, Group
 from netdyno.plan.matrix import Case, cases, situation, wire_groups
 from netdyno.plan.patterns import PAIRS, PATTERNS, ways
 from netdyno.plan.source import Source
 from netdyno.values.offer import Offer
 from netdyno.values.rates import line_rate, load_fps
-from netdyno.values.situation import Situation
+from netdyno.values.situation import GROUP_AXIS, Situation
 from netdyno.values.units import L1Rate, Percent, decimal
 
 MAX_SAMPLES = 2_000_000
@@ -312,8 +312,8 @@ def _cases(source: Source, plan: Plan, method: Any) -> None:
     }
     if plan.groups:
         names = {group.name for group in plan.groups}
-        right = (value for value in dict(plan.axes)[AXIS] if names.issuperset(value.split(BESIDE)))
-        known[AXIS] = tuple(right) or tuple(names)
+        right = (value for value in dict(plan.axes)[GROUP_AXIS] if names.issuperset(value.split(BESIDE)))
+        known[GROUP_AXIS] = tuple(right) or tuple(names)
     patterns = _understood(dict(plan.axes).get("pattern", (PAIRS,)), known["pattern"])
     # What none of the patterns has was reported with the matrix.
     known["direction"] = tuple(

@@ -8,12 +8,13 @@ from typing import Any
 
 from netdyno import modifiers
 from netdyno.errors import suggestion
-from netdyno.plan.groups import AXIS, BESIDE, Group
+from netdyno.plan.groups import BESIDE, Group
 from netdyno.plan.lab import Lab
 from netdyno.plan.models import PortGroup
 from netdyno.plan.patterns import PATTERNS
 from netdyno.plan.source import Source
 from netdyno.ports.backends import BACKENDS
+from netdyno.values.situation import GROUP_AXIS
 
 
 def groups(source: Source, given: Mapping[str, PortGroup], lab: Lab) -> tuple[Lab, tuple[Group, ...]]:
@@ -72,7 +73,7 @@ def axis(source: Source, values: Sequence[str], groups: Collection[str]) -> None
     """Each value of the axis names groups of the plan, and no two values the same ones."""
     if not groups:
         source.report(
-            ("matrix", AXIS),
+            ("matrix", GROUP_AXIS),
             "the plan has no `groups`",
             "`groups: {one: [west, east], ...}`",
             key=True,
@@ -82,7 +83,7 @@ def axis(source: Source, values: Sequence[str], groups: Collection[str]) -> None
     seen: dict[frozenset[str], str] = {}
     for number, value in enumerate(values):
         names = value.split(BESIDE)
-        place = ("matrix", AXIS, number)
+        place = ("matrix", GROUP_AXIS, number)
         wrong = [name for name in names if name not in groups]
         if wrong:
             hint = suggestion(wrong[0], groups, "groups")

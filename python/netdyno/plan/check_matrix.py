@@ -10,10 +10,11 @@ from typing import Any
 from netdyno import modifiers
 from netdyno.errors import names, suggestion
 from netdyno.plan import Tables, check_groups
-from netdyno.plan.groups import AXIS, default_groups
+from netdyno.plan.groups import default_groups
 from netdyno.plan.models import DIRECTIONS
 from netdyno.plan.patterns import PAIRS, PATTERNS, list_directions
 from netdyno.plan.source import Source
+from netdyno.values.situation import GROUP_AXIS
 
 MAX_CASES = 10_000
 
@@ -48,7 +49,7 @@ def axes(
         "direction": DIRECTIONS,
         "pattern": tuple(PATTERNS),
         modifiers.AXIS: tuple(modifiers.MODIFIERS),
-        AXIS: None,
+        GROUP_AXIS: None,
         **of_device,
     }
     found: dict[str, tuple[str, ...]] = {}
@@ -69,10 +70,10 @@ def axes(
     patterns = [name for name in found.get("pattern", (PAIRS,)) if name in PATTERNS]
     ways = _directions(source, found.get("direction", ()), patterns, sizes, groups)
     found.setdefault("direction", ways)
-    if AXIS in found:
-        check_groups.axis(source, found[AXIS], groups)
+    if GROUP_AXIS in found:
+        check_groups.axis(source, found[GROUP_AXIS], groups)
     elif groups:
-        found[AXIS] = default_groups(groups)
+        found[GROUP_AXIS] = default_groups(groups)
     count = math.prod(len(values) for values in found.values())
     if count > MAX_CASES:
         message = f"the matrix has {count} cases"

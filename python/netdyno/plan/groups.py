@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-AXIS = "group"
-"""Of the matrix: which groups a case loads."""
-
 BESIDE = "+"
 """Joins the names of groups that a case loads together, `core+edge`."""
 

@@ -14,10 +14,10 @@ from netdyno import modifiers
 from netdyno.devices import routes
 from netdyno.devices.wiring import Trait
 from netdyno.plan import patterns
-from netdyno.plan.groups import AXIS, Group, groups_of_case
+from netdyno.plan.groups import Group, groups_of_case
 from netdyno.plan.patterns import Direction
 from netdyno.values.rates import line_rate
-from netdyno.values.situation import Place, Situation
+from netdyno.values.situation import GROUP_AXIS, Place, Situation
 from netdyno.values.units import L1Rate
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def _combinations(plan: Plan) -> tuple[Case, ...]:
                 direction=chosen["direction"],  # type: ignore[arg-type]
                 seed=case_seed(plan.seed, name),
                 pattern=chosen.get("pattern", patterns.PAIRS),
-                groups=groups_of_case(chosen[AXIS], plan.groups) if plan.groups else (),
+                groups=groups_of_case(chosen[GROUP_AXIS], plan.groups) if plan.groups else (),
             )
         )
     return tuple(found)

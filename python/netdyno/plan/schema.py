@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from netdyno import modifiers
-from netdyno.plan import Tables, groups
+from netdyno.plan import Tables
 from netdyno.plan.models import DIRECTIONS, TESTER, PlanFile
 from netdyno.plan.patterns import PATTERNS
 from netdyno.plan.suites import SUITES
+from netdyno.values.situation import GROUP_AXIS
 
 
 def schema(tables: Tables) -> dict[str, Any]:
@@ -64,7 +65,7 @@ def schema(tables: Tables) -> dict[str, Any]:
         "direction": list(DIRECTIONS),
         "pattern": list(PATTERNS),
         modifiers.AXIS: list(modifiers.MODIFIERS),
-        groups.AXIS: [],
+        GROUP_AXIS: [],
         **{name: sorted(values) for name, values in settings.items()},
     }
     axes = {"profile": {"type": "array", "items": {"type": "string"}, "minItems": 1, "uniqueItems": True}} | {

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
+GROUP_AXIS = "group"
+"""Of the matrix: which port groups a case loads."""
+
 
 @dataclass(frozen=True)
 class Place:

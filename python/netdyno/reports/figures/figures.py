@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from netdyno.reports.figures import series, vega
@@ -16,7 +17,7 @@ from netdyno.reports.model import grid
 from netdyno.reports.model.view import CaseView, RunView
 from netdyno.values import number as printed
 
-BUCKETS = 80
+BUCKETS = 60
 DOTS = 16
 """Buckets from one dot of a line to its next."""
 HEADROOM = 1.5
@@ -51,6 +52,25 @@ class _Line:
     colour: str
     dash: str
     points: tuple[series.Point, ...]
+
+    @cached_property
+    def hold(self) -> series.Stretch | None:
+        """The hold phase of the case; None where it has none."""
+        found = (series.stretch(trial, "hold") for trial in self.case.resting_trials)
+        return next((stretch for stretch in found if stretch is not None), None)
+
+    @cached_property
+    def most_received(self) -> Fraction:
+        """The most drawn of the rates received: means of buckets and of the hold; 1 where all are 0."""
+        held = [] if self.hold is None else [self.hold.rx_mean_fps]
+        return max([Fraction(1), *(point.rx_fps for point in self.points), *held])
+
+    @cached_property
+    def top(self) -> Fraction:
+        """The most the axes must show: what was offered, or received after a pause, on average."""
+        hold = self.hold
+        held = [] if hold is None else [hold.offered * Fraction(10**9, hold.duration_ns)]
+        return max([self.most_received, *(point.offered_fps for point in self.points), *held])
 
 
 def figures(run: RunView) -> list[Figure]:
@@ -99,7 +119,7 @@ def _figure(run: RunView, profile: str, every: list[_Line], key: str, wide: int 
     lines, also = _drawn_once(every)
     directions = [d for d in run.directions if any(line.case.direction == d for line in lines)]
     width = wide or WIDTHS.get(len(directions), 300)
-    scale, unit = (10**6, "Mpps") if max(_top(line) for line in lines) >= 10**6 else (10**3, "kpps")
+    scale, unit = (10**6, "Mpps") if max(line.top for line in lines) >= 10**6 else (10**3, "kpps")
     scales = _Scales(lines, scale, unit)
     names = [f"{key}-{number}".replace("-", "_") for number in range(len(directions))]
     panels = [
@@ -121,7 +141,7 @@ def _figure(run: RunView, profile: str, every: list[_Line], key: str, wide: int 
         note += " A dotted vertical is a line rate."
     if any(case.value("knee") for case in run.cases):
         note += " A large marker is the knee: the highest load before loss; its bar is one step of the ramp."
-    if any(_hold(line.case) for line in lines):
+    if any(line.hold for line in lines):
         note += " A small open mark is the hold phase: mean, with a bar from least to most."
     size = next((printed.size(line.case.sizes) for line in lines if line.case.sizes), "")
     title = " · ".join(part for part in (profile, size) if part)
@@ -174,9 +194,9 @@ class _Scales:
 
 def _panel(lines: list[_Line], direction: str, scales: _Scales, width: int, name: str) -> dict[str, Any]:
     in_sight = _lines_in_sight(lines)
-    offered = float(max(_top(line) for line in lines) / scales.divisor)
+    offered = float(max(line.top for line in lines) / scales.divisor)
     top = max(offered, *(float(rate / scales.divisor) for rate in in_sight), 0.0)
-    best = max(float(rate / scales.divisor) for line in lines for rate in _received(line))
+    best = max(float(line.most_received / scales.divisor) for line in lines)
     heading = grid.direction_title(direction)
     if direction == "bidir":
         heading += ", both directions together"
@@ -266,7 +286,7 @@ def _dots(table: list[list[dict[str, Any]]], scales: _Scales, x: Spec, y: Spec) 
 
 def _lines_in_sight(lines: list[_Line]) -> list[Fraction]:
     """The line rates of a panel that are near enough to the data to be drawn, each once."""
-    reach = LINE_IN_SIGHT * max((_top(line) for line in lines), default=Fraction(0))
+    reach = LINE_IN_SIGHT * max((line.top for line in lines), default=Fraction(0))
     rates = {rate for line in lines if (rate := line.case.line("sum")) is not None and rate <= reach}
     return sorted(rates)
 
@@ -325,18 +345,10 @@ def _knee_marks(lines: list[_Line], scales: _Scales, x: Spec) -> list[Spec]:
     return [bar, layer(data, "point", look, **shown)]
 
 
-def _hold(case: CaseView) -> series.Stretch | None:
-    for trial in case.resting_trials:
-        found = series.stretch(trial, "hold")
-        if found is not None:
-            return found
-    return None
-
-
 def _hold_marks(lines: list[_Line], scales: _Scales, x: Spec) -> list[Spec]:
     rows = []
     for line in lines:
-        hold = _hold(line.case)
+        hold = line.hold
         if hold is None:
             continue
         seconds = Fraction(hold.duration_ns, 10**9)
@@ -365,17 +377,3 @@ def _hold_marks(lines: list[_Line], scales: _Scales, x: Spec) -> list[Spec]:
     look = {"size": 45, "filled": False, "strokeWidth": 1.6, "fill": "white", "opacity": 1}
     shown = {"x": x, "y": of("y:Q"), "color": scales.colour, "shape": scales.shape, "tooltip": tooltip}
     return [bar, layer(data, "point", look, **shown)]
-
-
-def _top(line: _Line) -> Fraction:
-    """The most the axes of a line must show: what was offered, or received after a pause, on average."""
-    hold = _hold(line.case)
-    held = [hold.offered * Fraction(10**9, hold.duration_ns)] if hold is not None else []
-    return max([*_received(line), *(point.offered_fps for point in line.points), *held])
-
-
-def _received(line: _Line) -> list[Fraction]:
-    """What is drawn of the rates received: means of buckets and of the hold, and 1 where all are 0."""
-    hold = _hold(line.case)
-    held = [hold.rx_mean_fps] if hold is not None else []
-    return [Fraction(1), *(point.rx_fps for point in line.points), *held]

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from netdyno.plan.groups import AXIS
 from netdyno.reports.model.joined import Joined, free
 from netdyno.reports.model.view import ALL, CaseView, RunView
 from netdyno.values.finding import Cell, Column, Value
+from netdyno.values.situation import GROUP_AXIS
 from netdyno.verdict.shared import Answer, Loaded, PortRate, explain
 
 LASTING = "hold rate"
@@ -52,9 +52,9 @@ class Family:
 def families(run: RunView) -> tuple[Family, ...]:
     """Those with a case that loads several groups; of methods that find rates."""
     found: dict[tuple[str, ...], list[CaseView]] = {}
-    others = [name for name in run.setting_names if name != AXIS]
+    others = [name for name in run.setting_names if name != GROUP_AXIS]
     for case in run.cases:
-        if AXIS in case.settings and case.result is not None:
+        if GROUP_AXIS in case.settings and case.result is not None:
             rest = (*(case.settings.get(name, "") for name in others), case.profile, case.direction)
             found.setdefault(rest, []).append(case)
     told = [name for number, name in enumerate((*others, "profile", "direction")) if _differ(found, number)]
@@ -73,7 +73,7 @@ def _differ(found: Mapping[tuple[str, ...], object], number: int) -> bool:
 def _family(axes: Mapping[str, str], cases: Sequence[CaseView]) -> Family | None:
     repeats: dict[str, list[CaseView]] = {}
     for case in cases:
-        repeats.setdefault(case.settings[AXIS], []).append(case)
+        repeats.setdefault(case.settings[GROUP_AXIS], []).append(case)
     name = next((name for case in cases if (name := _name(case)) is not None), None)
     if name is None:
         return None
