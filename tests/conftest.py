@@ -38,7 +38,7 @@ def pytest_sessionstart() -> None:
     """With NETDYNO_TESTS=all, as `make test` sets it, stops before a single test if something is missing."""
     if os.environ.get("NETDYNO_TESTS") != "all":
         return
-    modules = ("netdyno._engine", "playwright", "jsonschema", "hypothesis", "hdrh")
+    modules = ("netdyno._engine", "playwright", "axe_playwright_python", "jsonschema", "hypothesis", "hdrh")
     missing = [name for name in modules if importlib.util.find_spec(name) is None]
     missing += [
         name

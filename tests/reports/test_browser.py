@@ -5,15 +5,23 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
+from netdyno.campaign import run as runner
+from netdyno.campaign.reasons import REASONS
+from netdyno.campaign.run import Selection
+from netdyno.cli.live import watcher
+from netdyno.plan import load
 from netdyno.reports.model.from_store import view
+from netdyno.store import open_run
 from pages import report_text
 from report_sample import article, write
 from table_sample import SUITE
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 
 playwright = pytest.importorskip(
@@ -28,6 +36,18 @@ pytestmark = pytest.mark.skipif(
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("browser")
     with write(folder, article((30, 120, 30))) as run:
+        file = folder / "report.html"
+        file.write_text(report_text("html", view(run)), encoding="utf-8")
+    return file
+
+
+@pytest.fixture(scope="module")
+def services(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page whose first figure has tiles, and whose tables are wider than a phone."""
+    folder = tmp_path_factory.mktemp("services")
+    plan = load(EXAMPLES / "activation.yaml")
+    outcome = runner.run(plan, folder, watcher(), Selection(Fraction(1, 40)))
+    with open_run(outcome.folder, REASONS) as run:
         file = folder / "report.html"
         file.write_text(report_text("html", view(run)), encoding="utf-8")
     return file
@@ -179,6 +199,30 @@ def test_first_screen_of_any_width_holds_the_answer(
     if width == 1440:
         box = page.locator("figure").first.bounding_box()
         assert box["y"] < height / 2, "the figure stands beside the table"
+    found.context.close()
+
+
+IMPACTS = ("serious", "critical")
+"""Of what axe-core finds; `minor` and `moderate` are its advice."""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (1440, 900)])
+@pytest.mark.parametrize("sample", ["report", "services"])
+def test_page_with_everything_open_has_no_serious_finding(
+    browser: Any, request: pytest.FixtureRequest, sample: str, width: int, height: int, theme: str
+) -> None:
+    axe = pytest.importorskip("axe_playwright_python", reason="the package axe-playwright-python is missing")
+    script = Path(axe.__path__[0], "axe.min.js").read_text(encoding="utf-8")
+    found = Opened(browser, request.getfixturevalue(sample), color_scheme=theme)
+    found.page.set_viewport_size({"width": width, "height": height})
+    page = found.live()
+    page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    page.evaluate(script)
+    findings = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+    serious = [(one["id"], one["nodes"][0]["html"][:200]) for one in findings if one["impact"] in IMPACTS]
+    assert serious == []
+    assert found.said == [], "nothing on the console"
     found.context.close()
 
 

@@ -36,7 +36,7 @@ addEventListener("afterprint", () => {
 
 // On a phone a row is a card: each cell says which column it is of.
 for (const table of document.querySelectorAll("table")) {
-  const names = [...table.querySelectorAll("thead tr:last-child th")].map((cell) => cell.textContent.trim());
+  const names = [...table.querySelectorAll("thead tr:last-child > *")].map((cell) => cell.textContent.trim());
   if (names.length < 3) continue;
   table.classList.add("cards");
   for (const row of table.querySelectorAll("tbody tr")) {
@@ -47,6 +47,15 @@ for (const table of document.querySelectorAll("table")) {
     }
   }
 }
+
+// What scrolls can be scrolled with the keyboard.
+const wide = new ResizeObserver((entries) => {
+  for (const { target } of entries) {
+    if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
+    else target.removeAttribute("tabindex");
+  }
+});
+for (const part of document.querySelectorAll(".scroll, figure .still, figure .live")) wide.observe(part);
 
 function save(name, type, text) {
   const link = document.createElement("a");
