@@ -6,7 +6,7 @@ not listed has a row for each case and a column for each value that stands for i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
@@ -188,16 +188,11 @@ def _extremes(run: RunView) -> tuple[Number, ...]:
 
     numbers = []
     for word, (value, case) in (("Lowest", min(found, key=rank)), ("Highest", max(found, key=rank))):
-        share = grid.beside(case, value)[1] if run.shares else None
-        number = text(case, value)
-        numbers.append(
-            Number(
-                f"{word} {value.name}",
-                share or number,
-                f"{number}, {case.name}" if share else case.name,
-                case.limit(),
-            )
-        )
+        l1, share = grid.beside(case, value)
+        told = [text(case, value), (l1 or "").replace("bps", "bit/s"), case.name]
+        big = share if run.shares and share else told.pop(0)
+        beside = ", ".join(part for part in told if part)
+        numbers.append(Number(f"{word} {value.name}", big, beside, case.limit()))
     return tuple(numbers) if rank(min(found, key=rank)) != rank(max(found, key=rank)) else tuple(numbers[:1])
 
 
@@ -333,7 +328,7 @@ def _services(run: RunView) -> Shown:
     failed, unknown = (sum(map(len, whys[word].values())) for word in ("FAIL", "UNKNOWN"))
     verdict = "FAIL" if failed else "UNKNOWN" if unknown else "PASS"
     outcomes = [
-        (word, f"{what}: {', '.join(by)}") for word, found in whys.items() for what, by in found.items()
+        (word, f"{what}, {'; '.join(by)}") for word, found in whys.items() for what, by in found.items()
     ]
     passes = len(rows) - failed - unknown
     numbers = (
@@ -405,8 +400,17 @@ def _soak(run: RunView) -> Shown:
                 numbers.append(
                     Number("Loss events", printed.grouped(events_.number), "stretches of lost frames")
                 )
+            numbers += _load(case)
     headings = ("stream", "sent", "lost", "loss, bound at 95 %", "events", "max latency")
     return Shown(tuple(numbers), Grid(headings, tuple(rows)))
+
+
+def _load(case: CaseView) -> Iterator[Number]:
+    """The load that a soak held, of all its streams together, with its share of the line."""
+    for record in records(case, "Soak")[-1:]:
+        if isinstance(offered := record["offered"], Fraction):
+            load = Value("load", str(record["stream"]), offered, "fps")
+            yield Number("Load", printed.rate(offered, "pps"), format_beside(case, load))
 
 
 def _sweep(run: RunView) -> Shown:

@@ -69,6 +69,11 @@ class Limit:
             return self.reason
         return ": ".join(part for part in (self.text or self.limit, self.reason) if part)
 
+    @property
+    def short(self) -> str:
+        """The numbers, or the first sentence of the reason."""
+        return self.text or self.reason.split(". ", 1)[0]
+
 
 @dataclass(frozen=True)
 class Headline:
@@ -276,7 +281,7 @@ def _remarks(run: RunView) -> Iterator[str]:
 def _sentence(text: str) -> str:
     """With a capital and a full stop; a name that begins it, of a case or a column, stays as it is."""
     whole = text if text.endswith(".") else f"{text}."
-    is_word = whole.split(" ", 1)[0].isalpha() and " / " not in whole[:40]
+    is_word = whole.split(" ", 1)[0].removesuffix(":").isalpha() and " / " not in whole[:40].split(":", 1)[0]
     return f"{whole[0].upper()}{whole[1:]}" if is_word else whole
 
 
