@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from netdyno.reports.figures import figures, table_figures, vega
+from netdyno.reports.figures import figures, services, table_figures, vega
 from netdyno.reports.figures.table_figures import TIMES
 from netdyno.reports.model.details import details
 from netdyno.reports.model.families import records
@@ -16,11 +16,9 @@ from netdyno.values import number as printed
 
 WIDTH = 560
 HEIGHT = 270
-RESULTS = ("fail", "not known", "pass")
-"""Of a step of a service, the worst first."""
-WORDS = {"fail": "FAIL", "not known": "?", "pass": "pass"}
-TILES = {"fail": "#b3261e", "not known": "#e4e7eb", "pass": "#c5e8da"}
-NO_LINES = {"domain": False, "ticks": False, "grid": False}
+MOST_BARS = 16
+LIMITS = {"line": vega.PALETTE[2], "device": vega.PALETTE[1], "tester": vega.PALETTE[3]}
+"""The colours of limits, as the page has them in its tables."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,9 @@ def hero(run: RunView) -> Hero | None:
     for method in run.methods:
         if method in DRAWN:
             return DRAWN[method](run)
-    return _sizes(run) or _overlay(run) or _table(run)
+    if run.methods == ("ramp",):
+        return _sizes(run) or _overlay(run) or _table(run)
+    return _sizes(run) or _rates(run) or _overlay(run) or _table(run)
 
 
 def _hero(title: str, note: str, spec: Mapping[str, Any]) -> Hero:
@@ -191,6 +191,62 @@ def _sizes(run: RunView) -> Hero | None:
     return _hero(f"{what} against frame size", "Lines that coincide are drawn once.", spec)
 
 
+def _rates(run: RunView) -> Hero | None:
+    """A bar for each case, as long as its share of the line; None of one case, or of too many."""
+    rows: list[dict[str, Any]] = []
+    for case in run.cases:
+        value = case.headline
+        share = None if value is None else case.share_of_line(value)
+        if value is None or value.unit != "fps" or value.number is None or share is None:
+            continue
+        label = f"{printed.rate(value.number, 'pps')}, {printed.percent(share)}"
+        rows.append(
+            {
+                "who": case.name,
+                "share": float(f"{float(100 * share):.5g}"),
+                "label": label,
+                "limit": case.limit(),
+            }
+        )
+    if not 2 <= len(rows) <= MOST_BARS:
+        return None
+    y = {"field": "who", "type": "nominal", "sort": None, "axis": {"title": None, "labelLimit": 200}}
+    x = {"field": "share", "type": "quantitative"}
+    limits = list(dict.fromkeys(row["limit"] for row in rows))
+    colours = [LIMITS.get(limit, vega.PALETTE[7]) for limit in limits]
+    legend = {"title": None, "orient": "top"}
+    spec = {
+        "data": {"values": rows},
+        "width": WIDTH - 170,
+        "height": min(HEIGHT + 90, 34 * len(rows)),
+        "encoding": {"y": y},
+        "layer": [
+            {
+                "mark": {"type": "bar", "height": 14},
+                "encoding": {
+                    "x": {
+                        **x,
+                        "title": f"{run.headline_names[0]}, % of line",
+                        "scale": {"domain": [0, 140], "nice": False},
+                        "axis": {"values": [0, 20, 40, 60, 80, 100]},
+                    },
+                    "color": {
+                        "field": "limit",
+                        "type": "nominal",
+                        "scale": {"domain": limits, "range": colours},
+                        "legend": legend,
+                    },
+                },
+            },
+            {
+                "mark": {"type": "text", "align": "left", "dx": 5, "font": vega.FONT, "color": vega.INK},
+                "encoding": {"x": x, "text": {"field": "label"}},
+            },
+        ],
+    }
+    return _hero("Rate of each case", "The colour is the limit.", spec)
+
+
 def _knee(run: RunView) -> Hero | None:
     """Latency against load: mean and maximum of each case, on a logarithmic axis."""
     rows: list[dict[str, Any]] = []
@@ -201,8 +257,11 @@ def _knee(run: RunView) -> Hero | None:
             if isinstance(load, Fraction) and isinstance(mean, Fraction) and isinstance(most, Fraction):
                 found.setdefault(load, ([], []))[0].append(mean)
                 found[load][1].append(most)
-        for load, (means, mosts) in sorted(found.items()):
-            for what, ns in (("mean", sum(means, Fraction(0)) / len(means)), ("maximum", max(mosts))):
+        averages = {load: sum(means, Fraction(0)) / len(means) for load, (means, _) in found.items()}
+        # A maximum that coincides with the mean at every load is drawn once.
+        apart = any(100 * max(mosts) > 101 * averages[load] for load, (_, mosts) in found.items())
+        for load, (_, mosts) in sorted(found.items()):
+            for what, ns in (("mean", averages[load]), *([("maximum", max(mosts))] if apart else [])):
                 if ns > 0:
                     rows.append(
                         {
@@ -215,6 +274,8 @@ def _knee(run: RunView) -> Hero | None:
     if not rows:
         return None
     names = list(dict.fromkeys(row["who"] for row in rows))
+    least, highest = (pick(row["us"] for row in rows) for pick in (min, max))
+    dashes = {"title": None, "orient": "top", "symbolType": "stroke", "symbolSize": 400}
     spec = {
         "data": {"values": rows},
         "width": WIDTH - 60,
@@ -227,13 +288,18 @@ def _knee(run: RunView) -> Hero | None:
                 "title": "load, % of line rate",
                 "scale": {"zero": False, "nice": False, "padding": 10},
             },
-            "y": {"field": "us", "type": "quantitative", "title": "latency, us", "scale": {"type": "log"}},
+            "y": {
+                "field": "us",
+                "type": "quantitative",
+                "title": "latency, us",
+                "scale": {"type": "log", "domain": [least / 1.5, highest * 1.5], "nice": False},
+            },
             "color": _colour(names),
             "strokeDash": {
                 "field": "what",
                 "type": "nominal",
                 "scale": {"domain": ["mean", "maximum"], "range": [[1, 0], [5, 4]]},
-                "legend": {"title": None, "orient": "top"},
+                "legend": dashes if any(row["what"] != "mean" for row in rows) else None,
             },
             "tooltip": [
                 {"field": "who", "title": "case"},
@@ -329,89 +395,8 @@ def _table(run: RunView) -> Hero | None:
 
 
 def _services(run: RunView) -> Hero | None:
-    """A tile for each step of each service: passed or not, and what a failed one found."""
-    tiles: dict[tuple[str, str], dict[str, Any]] = {}
-    for case in run.cases:
-        steps = [*records(case, "Service configuration"), *records(case, "Service performance")]
-        for record in steps:
-            service = str(record["service"])
-            who = f"{case.name}: {service}" if len(run.cases) > 1 else service
-            step = str(record.get("step", "performance"))
-            tile = {"who": who, "step": step, "result": str(record["result"]), "found": _found(record)}
-            known = tiles.setdefault((who, step), tile)
-            if RESULTS.index(tile["result"]) < RESULTS.index(known["result"]):
-                known |= tile
-    rows = [{**tile, "word": WORDS[tile["result"]]} for tile in tiles.values()]
-    if not rows:
-        return None
-    names, steps = (list(dict.fromkeys(row[key] for row in rows)) for key in ("who", "step"))
-    x = {"field": "step", "type": "nominal", "sort": None, "scale": {"paddingInner": 0.04}}
-    y = {"field": "who", "type": "nominal", "sort": None, "scale": {"paddingInner": 0.08}}
-    colours = [TILES[result] for result in RESULTS]
-    look = {"font": vega.FONT, "fontSize": 12}
-    failed = {"condition": {"test": "datum.result === 'fail'", "value": "white"}, "value": vega.INK}
-    spec = {
-        "width": max(WIDTH - 60, 76 * len(steps)),
-        "height": min(2 * HEIGHT, 62 * len(names)),
-        "data": {"values": rows},
-        "encoding": {
-            "x": {
-                **x,
-                "axis": {"title": None, "orient": "top", "labelAngle": 0, "labelLimit": 90, **NO_LINES},
-            },
-            "y": {**y, "axis": {"title": None, "labelFontSize": 13, "labelLimit": 200, **NO_LINES}},
-            "tooltip": [
-                {"field": "who", "title": "service"},
-                {"field": "step"},
-                {"field": "result"},
-                {"field": "found"},
-            ],
-        },
-        "layer": [
-            {
-                "mark": {"type": "rect", "cornerRadius": 3},
-                "encoding": {
-                    "color": {
-                        "field": "result",
-                        "type": "nominal",
-                        "scale": {"domain": list(RESULTS), "range": colours},
-                        "legend": None,
-                    }
-                },
-            },
-            {
-                "mark": {"type": "text", "fontWeight": "bold", "dy": -7, **look},
-                "encoding": {"text": {"field": "word"}, "color": failed},
-            },
-            {
-                "mark": {"type": "text", "dy": 9, **look, "fontSize": 9.5},
-                "encoding": {"text": {"field": "found"}, "color": failed},
-            },
-        ],
-    }
-    note = (
-        "Below each word: the rate received, L2, and of a failed step the bound that it broke, in one unit."
-    )
-    return _hero("Each step of each service", note, spec)
-
-
-def _found(record: Mapping[str, Any]) -> str:
-    """`162.5 > 151.5` of a failed step whose rate is out of bounds, else the rate: `100 Mbit/s`."""
-    rate = record["IR, L2"]
-    if not isinstance(rate, Fraction):
-        return ""
-    number, unit = _short(rate)
-    if record["result"] == "fail":
-        for sign, bound in ((">", record.get("IR at most, L2")), ("<", record.get("IR at least, L2"))):
-            if isinstance(bound, Fraction) and (rate > bound if sign == ">" else rate < bound):
-                limit, of = _short(bound)
-                return f"{number} {sign} {limit}" if unit == of else f"{number} {unit}"
-    return f"{number} {unit}"
-
-
-def _short(rate: Fraction) -> tuple[str, str]:
-    number, unit = printed.rate(rate, "bit/s").split(" ")
-    return number.rstrip("0").rstrip(".") if "." in number else number, unit
+    found = services.spec(run, WIDTH, HEIGHT)
+    return None if found is None else _hero("Each step of each service", services.NOTE, found)
 
 
 def _once(
