@@ -225,7 +225,7 @@ def _panel(lines: list[_Line], direction: str, scales: _Scales, width: int, name
     layers += _line_marks(in_sight, scales, quiet_x)
     if len(lines) > 1:
         layers.append(_dots(table, scales, quiet_x, y))
-    layers += _hold_marks(lines, scales, quiet_x)
+    layers += _hold_marks(lines, scales, quiet_x, height)
     layers += _knee_marks(lines, scales, quiet_x)
     layers.append(_hover(rows, quiet_x, y, scales))
     loss_y = of(
@@ -345,7 +345,7 @@ def _knee_marks(lines: list[_Line], scales: _Scales, x: Spec) -> list[Spec]:
     return [bar, layer(data, "point", look, **shown)]
 
 
-def _hold_marks(lines: list[_Line], scales: _Scales, x: Spec) -> list[Spec]:
+def _hold_marks(lines: list[_Line], scales: _Scales, x: Spec, height: float) -> list[Spec]:
     rows = []
     for line in lines:
         hold = line.hold
@@ -361,12 +361,14 @@ def _hold_marks(lines: list[_Line], scales: _Scales, x: Spec) -> list[Spec]:
                 "y": float(hold.rx_mean_fps / scales.divisor),
                 "lo": float(hold.rx_min_fps / scales.divisor),
                 "hi": float(hold.rx_max_fps / scales.divisor),
+                # SVG does not clip a line without any width.
+                "end": min(float(hold.rx_max_fps / scales.divisor), height),
             }
         )
     if not rows:
         return []
     data = scales.data(rows)
-    ends = {"x": x, "y": of("lo:Q"), "y2": of("hi"), "color": scales.colour}
+    ends = {"x": x, "y": of("lo:Q"), "y2": of("end"), "color": scales.colour}
     bar = layer(data, "rule", {"strokeWidth": 1.5, "clip": True}, **ends)
     tooltip = [
         of("case:N", title="hold of"),

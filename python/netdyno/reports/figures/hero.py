@@ -275,7 +275,7 @@ def _knee(run: RunView) -> Hero | None:
         return None
     names = list(dict.fromkeys(row["who"] for row in rows))
     least, highest = (pick(row["us"] for row in rows) for pick in (min, max))
-    dashes = {"title": None, "orient": "top", "symbolType": "stroke", "symbolSize": 400}
+    dashes = vega.legend(symbolType="stroke", symbolSize=400, symbolStrokeColor=vega.SOFT)
     spec = {
         "data": {"values": rows},
         "width": WIDTH - 60,
